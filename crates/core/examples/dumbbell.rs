@@ -1,0 +1,193 @@
+//! The dumbbell of the benchmark: `n` greedy NewReno flows over one drop-tail bottleneck, as `bench/peers/` writes it for ns-2 and
+//! ns-3. Prints what was carried and what it cost as one line of JSON.
+//!
+//!     cargo run --release --example dumbbell -- n=1 c=100 acc=1000 rmin=100 rmax=100 buf=1202 t=100 ss=2200 start=0
+//!
+//! | name       | meaning                                             | default |
+//! |------------|-----------------------------------------------------|---------|
+//! | n          | flows                                               | 100     |
+//! | c          | bottleneck rate, Mbit/s                             | 1000    |
+//! | acc        | access rate of each flow, Mbit/s                    | 100     |
+//! | rmin, rmax | range of the two-way propagation times, ms          | 60, 180 |
+//! | buf        | waiting places at the bottleneck, packets           | 10      |
+//! | t          | simulated seconds                                   | 20      |
+//! | ss         | initial slow-start threshold, packets               | 100     |
+//! | start      | flows start evenly over this many seconds           | 1       |
+//! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
+//!
+//! CPU seconds are the scheduler's own, user and system, in nanoseconds; where the kernel does not keep them they are 0.
+
+#![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
+
+use std::collections::HashMap;
+use tailback_core::Engine;
+use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::congestion::ControllerKind;
+use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Record, Transport};
+use tailback_core::queue::PolicySpec;
+use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+
+const MSS: u32 = 1000;
+const HEADER: u32 = 40;
+const RECEIVER_DELAY: Span = Span::from_millis(1);
+const BOTTLENECK_DELAY: Span = Span::from_millis(10);
+
+fn main() -> Result<(), String> {
+    let settings = Settings::read(std::env::args().skip(1))?;
+    let network = settings.network();
+    let end = Time::ZERO + network.duration;
+    let mut engine = Engine::new(network);
+
+    let setup = cpu_seconds();
+    engine.run_until(end);
+    let run = cpu_seconds() - setup;
+
+    let events = engine.events();
+    let results = engine.results().map_err(|error| error.to_string())?;
+    let bottleneck = |name: &str| results.queues.floats(name).and_then(|values| values.first().copied()).unwrap_or(f64::NAN);
+    println!(
+        "{{\"delivered\": {}, \"drops\": {}, \"utilisation\": {}, \"loss\": {:e}, \"setup_cpu_s\": {setup:.6}, \"run_cpu_s\": {run:.6}, \
+         \"peak_rss_kb\": {}, \"events\": {events}}}",
+        bottleneck("departed_packets"),
+        bottleneck("discarded_packets"),
+        bottleneck("utilisation"),
+        bottleneck("loss_share"),
+        peak_rss_kb(),
+    );
+    Ok(())
+}
+
+/// What the command line says, in the units of the table above.
+struct Settings(HashMap<&'static str, f64>);
+
+impl Settings {
+    fn read(arguments: impl Iterator<Item = String>) -> Result<Settings, String> {
+        let defaults = [
+            ("n", 100.0),
+            ("c", 1000.0),
+            ("acc", 100.0),
+            ("rmin", 60.0),
+            ("rmax", 180.0),
+            ("buf", 10.0),
+            ("t", 20.0),
+            ("ss", 100.0),
+            ("start", 1.0),
+            ("sack", 0.0),
+        ];
+        let mut settings = HashMap::from(defaults);
+        for argument in arguments {
+            let (name, value) = argument.split_once('=').ok_or(format!("`{argument}` is not of the form name=value"))?;
+            let value: f64 = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
+            let (_, setting) =
+                settings.iter_mut().find(|(known, _)| **known == name).ok_or(format!("there is no setting `{name}`"))?;
+            *setting = value;
+        }
+        match settings["rmin"] {
+            shortest if shortest >= 22.0 => Ok(Settings(settings)),
+            shortest => Err(format!("rmin={shortest}: bottleneck and receiver links alone take 22 ms there and back")),
+        }
+    }
+
+    fn network(&self) -> Network {
+        let Settings(of) = self;
+        let bottleneck = mbps(of["c"]);
+        let port = |name: &str, buffer| Port {
+            name: name.into(),
+            rate: bottleneck,
+            delay: BOTTLENECK_DELAY,
+            transmitters: 1,
+            buffer,
+            counts_in_service: false,
+            policy: PolicySpec::DropTail(()),
+            random_loss: 0.0,
+            listed_drops: Vec::new(),
+        };
+        Network {
+            ports: vec![
+                port("bottleneck", Buffer::Packets(of["buf"] as u64)),
+                port("bottleneck.reverse", Buffer::Unlimited),
+            ],
+            paths: vec![vec![0], vec![1]],
+            groups: vec![Group {
+                name: "greedy".into(),
+                transport: Transport::Tcp(self.tcp(), ControllerKind::Reno),
+                send_processing: None,
+                receive_processing: None,
+                jitter: Span::ZERO,
+            }],
+            flows: (0..of["n"] as u64).map(|index| self.flow(index)).collect(),
+            changes: Vec::new(),
+            duration: Span::from_seconds(of["t"]),
+            warmup: Span::ZERO,
+            seed: 1,
+            record: Record::default(),
+            stepped: false,
+        }
+    }
+
+    fn flow(&self, index: u64) -> Flow {
+        let Settings(of) = self;
+        let (flows, access) = (of["n"], mbps(of["acc"]));
+        let place = (index * 7919 % flows as u64) as f64;
+        let rtt_ms = of["rmin"] + (of["rmax"] - of["rmin"]) * (place + 0.5) / flows;
+        // The peers exchange a SYN first: data starts one round trip of two small packets later.
+        let small_packet = 8.0 * f64::from(HEADER) * (2.0 / access.0 as f64 + 1.0 / (of["c"] * 1e6));
+        let handshake = rtt_ms * 1e-3 + 2.0 * small_packet;
+        Flow {
+            group: 0,
+            forward: 0,
+            backward: 1,
+            sender_access: Access {
+                rate: Some(access),
+                delay: Span::from_seconds(rtt_ms / 2e3) - BOTTLENECK_DELAY - RECEIVER_DELAY,
+            },
+            receiver_access: Access { rate: Some(access), delay: RECEIVER_DELAY },
+            start: Time::ZERO + Span::from_seconds(of["start"] * index as f64 / flows + handshake),
+            stop: Time::NEVER,
+            size: None,
+        }
+    }
+
+    fn tcp(&self) -> TcpSpec {
+        let Settings(of) = self;
+        TcpSpec {
+            recovery: if of["sack"] == 0.0 { RecoveryKind::NewReno } else { RecoveryKind::Sack },
+            mss: MSS,
+            header: HEADER,
+            ack_size: HEADER,
+            initial_window: 10.0,
+            initial_ssthresh: of["ss"],
+            receiver_window: 1_000_000,
+            fast_retransmit: Some(3),
+            limited_transmit: true,
+            timestamps: false,
+            sack_blocks: 3,
+            delayed_ack: None,
+            pacing: false,
+            timer: TimerSpec {
+                form: TimerForm::Exact { granularity: Span::from_millis(1) },
+                min_rto: Span::from_millis(200),
+                max_rto: Span::from_millis(60_000),
+                initial_rto: Span::from_millis(3_000),
+                max_backoff: 64,
+            },
+        }
+    }
+}
+
+fn mbps(megabits: f64) -> Rate {
+    Rate((megabits * 1e6) as u64)
+}
+
+/// CPU time of this process so far.
+fn cpu_seconds() -> f64 {
+    let nanoseconds = std::fs::read_to_string("/proc/self/schedstat").ok().and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or(0.0, |nanoseconds| nanoseconds * 1e-9)
+}
+
+/// Most memory that this process has held, in kB of 1024 bytes; 0 where the kernel does not tell.
+fn peak_rss_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,384 @@
+//! The calendar: which event is next. A timing wheel over integer time, so that an event costs the same with one flow or millions.
+//!
+//! Every entity that can have an event pending (a line's head, a flow's timer, ...) owns one slot. Events come out ordered by
+//! (time, slot); slots are numbered by kind and entity, never by insertion. A bucket is sorted only when its turn comes. Bucket
+//! width adapts to the load; it cannot change the order, only the cost.
+
+use super::units::Time;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Number of the place that an entity's pending event has in the calendar.
+pub type Slot = u32;
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Calendar {
+    /// Time of each slot's pending event, [`Time::NEVER`] if none.
+    times: Vec<Time>,
+    /// Next slot in the same bucket.
+    next: Vec<u32>,
+    /// First slot of each bucket of the wheel.
+    heads: Vec<u32>,
+    /// One bit per bucket, and one bit per word of those.
+    occupied: Vec<u64>,
+    summary: Vec<u64>,
+    /// Buckets are 2^shift picoseconds wide.
+    shift: u32,
+    /// Absolute number of the bucket being served.
+    cursor: u64,
+    /// The wheel holds buckets below this; it is a multiple of a quarter wheel.
+    limit: u64,
+    /// First slot of each quarter wheel beyond the limit.
+    far: BTreeMap<u64, u32>,
+    /// Events of the bucket being served, the next one last.
+    current: Vec<(Time, Slot)>,
+    load: Load,
+}
+
+/// What the width is adapted to, since the last look.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Load {
+    buckets: u32,
+    events: u32,
+    far: u32,
+}
+
+const LOOK_EVERY: u32 = 8192;
+
+impl Calendar {
+    /// A calendar for `slots` entities of which about `pending` have an event at a time, mostly less than `reach` picoseconds ahead.
+    pub fn new(slots: usize, pending: usize, reach: u64) -> Calendar {
+        let buckets = (2 * pending).next_power_of_two().clamp(1 << 10, 1 << 20);
+        let shift = (reach / buckets as u64 * 2).max(1).ilog2().clamp(4, 40);
+        let mut calendar = Calendar {
+            times: vec![Time::NEVER; slots],
+            next: vec![NONE; slots],
+            heads: vec![NONE; buckets],
+            occupied: vec![0; buckets / 64],
+            summary: vec![0; buckets.div_ceil(64 * 64)],
+            shift,
+            cursor: 0,
+            limit: 0,
+            far: BTreeMap::new(),
+            current: Vec::new(),
+            load: Load::default(),
+        };
+        calendar.limit = calendar.limit_at(0);
+        calendar
+    }
+
+    /// The pending time of a slot, [`Time::NEVER`] if it has none.
+    #[inline]
+    pub fn time_of(&self, slot: Slot) -> Time {
+        self.times[slot as usize]
+    }
+
+    /// Schedule the slot's event. It must have none pending, and `time` must not lie before the last event taken.
+    #[inline]
+    pub fn schedule(&mut self, slot: Slot, time: Time) {
+        debug_assert_eq!(self.times[slot as usize], Time::NEVER);
+        self.times[slot as usize] = time;
+        let bucket = time.0 >> self.shift;
+        if bucket <= self.cursor {
+            self.insert_current(time, slot);
+        } else if bucket < self.limit {
+            self.insert_near(bucket, slot);
+        } else {
+            self.load.far += 1;
+            let quarter = bucket / self.quarter();
+            let head = self.far.entry(quarter).or_insert(NONE);
+            self.next[slot as usize] = *head;
+            *head = slot;
+        }
+    }
+
+    /// Take back the slot's event, if it has one.
+    pub fn cancel(&mut self, slot: Slot) {
+        let time = std::mem::replace(&mut self.times[slot as usize], Time::NEVER);
+        if time == Time::NEVER {
+            return;
+        }
+        let bucket = time.0 >> self.shift;
+        if bucket <= self.cursor {
+            self.current.retain(|&(_, other)| other != slot);
+        } else if bucket < self.limit {
+            let index = bucket as usize & (self.heads.len() - 1);
+            self.heads[index] = self.unlinked(self.heads[index], slot);
+            if self.heads[index] == NONE {
+                self.clear_bit(index);
+            }
+        } else {
+            let quarter = bucket / self.quarter();
+            let head = self.far.remove(&quarter).map_or(NONE, |head| self.unlinked(head, slot));
+            if head != NONE {
+                self.far.insert(quarter, head);
+            }
+        }
+    }
+
+    /// Time of the next event.
+    pub fn peek(&mut self) -> Option<Time> {
+        if self.current.is_empty() && !self.advance() {
+            return None;
+        }
+        self.current.last().map(|&(time, _)| time)
+    }
+
+    /// Take the next event if it lies before `end`.
+    #[inline]
+    pub fn pop_before(&mut self, end: Time) -> Option<(Time, Slot)> {
+        if self.current.is_empty() && !self.advance() {
+            return None;
+        }
+        let &(time, slot) = self.current.last()?;
+        if time >= end {
+            return None;
+        }
+        self.current.pop();
+        self.times[slot as usize] = Time::NEVER;
+        Some((time, slot))
+    }
+
+    fn quarter(&self) -> u64 {
+        self.heads.len() as u64 / 4
+    }
+
+    /// The wheel reaches at least three quarters ahead of the cursor and never laps it.
+    fn limit_at(&self, cursor: u64) -> u64 {
+        (cursor / self.quarter() + 4) * self.quarter()
+    }
+
+    #[inline]
+    fn insert_near(&mut self, bucket: u64, slot: Slot) {
+        let index = bucket as usize & (self.heads.len() - 1);
+        self.next[slot as usize] = self.heads[index];
+        self.heads[index] = slot;
+        self.occupied[index / 64] |= 1 << (index % 64);
+        self.summary[index / 4096] |= 1 << (index / 64 % 64);
+    }
+
+    #[inline]
+    fn insert_current(&mut self, time: Time, slot: Slot) {
+        let mut at = self.current.len();
+        while at > 0 && self.current[at - 1] < (time, slot) {
+            at -= 1;
+        }
+        self.current.insert(at, (time, slot));
+    }
+
+    /// Move to the next bucket that holds events. False if there is none.
+    fn advance(&mut self) -> bool {
+        if self.load.events >= LOOK_EVERY {
+            self.adapt();
+            if !self.current.is_empty() {
+                return true;
+            }
+        }
+        loop {
+            let found = self.next_occupied();
+            let to = match (found, self.far.first_key_value()) {
+                (Some(bucket), _) => bucket,
+                (None, Some((&quarter, _))) => quarter * self.quarter(),
+                (None, None) => return false,
+            };
+            self.cursor = to;
+            self.pull_far();
+            if self.serve(to) {
+                return true;
+            }
+        }
+    }
+
+    /// The first occupied bucket after the cursor. The wheel never holds one at or before it.
+    fn next_occupied(&self) -> Option<u64> {
+        let size = self.heads.len() as u64;
+        let start = self.cursor as usize & (self.heads.len() - 1);
+        let index = self.first_bit_from(start).or_else(|| self.first_bit_from(0))?;
+        Some(self.cursor + ((index as u64).wrapping_sub(start as u64) & (size - 1)))
+    }
+
+    fn first_bit_from(&self, start: usize) -> Option<usize> {
+        let word = start / 64;
+        let rest = self.occupied[word] & (!0 << (start % 64));
+        if rest != 0 {
+            return Some(word * 64 + rest.trailing_zeros() as usize);
+        }
+        let mut group = (word + 1) / 64;
+        let mut mask = !0u64 << ((word + 1) % 64);
+        while group < self.summary.len() {
+            let words = self.summary[group] & mask;
+            if words != 0 {
+                let word = group * 64 + words.trailing_zeros() as usize;
+                return Some(word * 64 + self.occupied[word].trailing_zeros() as usize);
+            }
+            group += 1;
+            mask = !0;
+        }
+        None
+    }
+
+    fn clear_bit(&mut self, index: usize) {
+        self.occupied[index / 64] &= !(1 << (index % 64));
+        if self.occupied[index / 64] == 0 {
+            self.summary[index / 4096] &= !(1 << (index / 64 % 64));
+        }
+    }
+
+    /// Bring quarters that the wheel now reaches into it.
+    #[inline]
+    fn pull_far(&mut self) {
+        let limit = self.limit_at(self.cursor);
+        if limit == self.limit {
+            return;
+        }
+        self.limit = limit;
+        while let Some((&quarter, &head)) = self.far.first_key_value() {
+            if quarter * self.quarter() >= limit {
+                break;
+            }
+            self.far.pop_first();
+            let mut slot = head;
+            while slot != NONE {
+                let after = self.next[slot as usize];
+                self.insert_near(self.times[slot as usize].0 >> self.shift, slot);
+                slot = after;
+            }
+        }
+    }
+
+    /// Make the events of a bucket the current ones. False if it is empty.
+    #[inline]
+    fn serve(&mut self, bucket: u64) -> bool {
+        let index = bucket as usize & (self.heads.len() - 1);
+        let mut slot = std::mem::replace(&mut self.heads[index], NONE);
+        if slot == NONE {
+            return false;
+        }
+        self.clear_bit(index);
+        while slot != NONE {
+            self.current.push((self.times[slot as usize], slot));
+            slot = self.next[slot as usize];
+        }
+        if self.current.len() > 1 {
+            self.current.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        self.load.buckets += 1;
+        self.load.events += self.current.len() as u32;
+        true
+    }
+
+    /// Halve the width when buckets hold several events, double it when many events fall beyond the wheel.
+    fn adapt(&mut self) {
+        let Load { buckets, events, far } = std::mem::take(&mut self.load);
+        if events > 4 * buckets && self.shift > 4 {
+            self.rebuild(self.shift - 1);
+        } else if far > events / 4 && events < 2 * buckets && self.shift < 40 {
+            self.rebuild(self.shift + 1);
+        }
+    }
+
+    fn rebuild(&mut self, shift: u32) {
+        let start = self.cursor << self.shift;
+        self.heads.fill(NONE);
+        self.occupied.fill(0);
+        self.summary.fill(0);
+        self.far.clear();
+        self.current.clear();
+        self.shift = shift;
+        self.cursor = start >> shift;
+        self.limit = self.limit_at(self.cursor);
+        for slot in 0..self.times.len() as u32 {
+            let time = std::mem::replace(&mut self.times[slot as usize], Time::NEVER);
+            if time != Time::NEVER {
+                self.schedule(slot, time);
+            }
+        }
+        self.load = Load::default();
+    }
+
+    /// The list that starts at `head`, without `slot`.
+    fn unlinked(&mut self, head: u32, slot: Slot) -> u32 {
+        if head == slot {
+            return self.next[slot as usize];
+        }
+        let mut at = head;
+        while at != NONE {
+            let after = self.next[at as usize];
+            if after == slot {
+                self.next[at as usize] = self.next[slot as usize];
+                break;
+            }
+            at = after;
+        }
+        head
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::random::{Purpose, Stream};
+    use std::collections::BTreeSet;
+
+    /// Random schedules, cancellations and pops against a sorted set.
+    fn agrees_with_a_sorted_set(slots: u32, spread: u64, reach: u64, seed: u64) {
+        let stream = Stream::new(seed, "calendar", 0, Purpose::Policy);
+        let mut calendar = Calendar::new(slots as usize, slots as usize / 3, reach);
+        let mut model = BTreeSet::new();
+        let mut pending = vec![None; slots as usize];
+        let mut now = Time(0);
+        for step in 0..60_000 {
+            let bits = stream.bits(step);
+            let slot = (bits >> 32) as u32 % slots;
+            match pending[slot as usize] {
+                None => {
+                    // Coarse times make ties common; now and then one lies far ahead.
+                    let ahead = stream.bits(step + (1 << 40)) % spread / 8 * 8 * if bits % 97 == 0 { 1000 } else { 1 };
+                    let time = Time(now.0 + ahead);
+                    calendar.schedule(slot, time);
+                    model.insert((time, slot));
+                    pending[slot as usize] = Some(time);
+                }
+                Some(time) if bits % 5 == 0 => {
+                    calendar.cancel(slot);
+                    model.remove(&(time, slot));
+                    pending[slot as usize] = None;
+                }
+                Some(_) => {
+                    assert_eq!(calendar.peek(), model.first().map(|&(time, _)| time));
+                    let popped = calendar.pop_before(Time::NEVER);
+                    assert_eq!(popped, model.pop_first());
+                    if let Some((time, slot)) = popped {
+                        pending[slot as usize] = None;
+                        now = time;
+                    }
+                }
+            }
+        }
+        while let Some(expected) = model.pop_first() {
+            assert_eq!(calendar.pop_before(Time::NEVER), Some(expected));
+        }
+        assert_eq!(calendar.pop_before(Time::NEVER), None);
+    }
+
+    #[test]
+    fn events_come_out_by_time_and_then_by_slot() {
+        agrees_with_a_sorted_set(50, 1 << 12, 1 << 12, 1);
+        agrees_with_a_sorted_set(3000, 1 << 30, 1 << 30, 2);
+        agrees_with_a_sorted_set(3000, 1 << 40, 1 << 20, 3);
+        agrees_with_a_sorted_set(3000, 1 << 16, 1 << 40, 4);
+        agrees_with_a_sorted_set(2, 1 << 34, 1 << 20, 5);
+    }
+
+    #[test]
+    fn nothing_at_or_after_the_end_is_taken() {
+        let mut calendar = Calendar::new(2, 2, 1000);
+        calendar.schedule(0, Time(10));
+        calendar.schedule(1, Time(20));
+        assert_eq!(calendar.pop_before(Time(10)), None);
+        assert_eq!(calendar.pop_before(Time(11)), Some((Time(10), 0)));
+        assert_eq!(calendar.pop_before(Time(20)), None);
+        assert_eq!(calendar.peek(), Some(Time(20)));
+    }
+}

@@ -1,0 +1,21 @@
+//! Transcendental functions, from `libm` only: the platform's own differ in the last bits, and results may not.
+
+/// Natural logarithm.
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// e to the x.
+pub fn exp(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// x to the y.
+pub fn pow(x: f64, y: f64) -> f64 {
+    libm::pow(x, y)
+}
+
+/// Cosine of radians.
+pub fn cos(x: f64) -> f64 {
+    libm::cos(x)
+}

@@ -1,0 +1,9 @@
+//! What everything rests on and what knows no network: units, random streams, packets in lines, and the calendar.
+
+pub mod calendar;
+pub mod histogram;
+pub mod line;
+pub mod math;
+pub mod packet;
+pub mod random;
+pub mod units;

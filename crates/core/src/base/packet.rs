@@ -1,0 +1,181 @@
+//! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
+
+use super::units::Time;
+use serde::{Deserialize, Serialize};
+
+/// A data packet or an acknowledgement on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Packet {
+    /// When it reaches the next place that has to look at it.
+    pub time: Time,
+    /// When the data packet was sent. An acknowledgement echoes that of the segment that caused it.
+    pub sent: Time,
+    pub flow: u32,
+    /// Segment (or datagram) number. In an acknowledgement: of the segment that caused it.
+    pub segment: u32,
+    /// Data: bytes on the wire, and the transmission count above bit 24. Acknowledgement: next expected segment, or the index of
+    /// the [`Blocks`] that hold it.
+    word: u32,
+    /// Position in the engine's flat list of routes in the low 24 bits, flags above.
+    place: u32,
+}
+
+const ACK: u32 = 1 << 31;
+const RETRANSMITTED: u32 = 1 << 30;
+const HAS_BLOCKS: u32 = 1 << 29;
+const MARKED: u32 = 1 << 28;
+const PLACE: u32 = (1 << 24) - 1;
+const SIZE: u32 = (1 << 24) - 1;
+
+/// The most bytes that a packet may have.
+pub const MAX_PACKET: u32 = SIZE;
+/// The most entries that the flat list of routes may have.
+pub const MAX_ROUTE_ENTRIES: usize = PLACE as usize;
+
+impl Packet {
+    #[inline]
+    pub fn data(time: Time, sent: Time, flow: u32, segment: u32, bytes: u32, transmission: u32, place: u32) -> Packet {
+        let again = if transmission > 1 { RETRANSMITTED } else { 0 };
+        Packet { time, sent, flow, segment, word: bytes | transmission.min(255) << 24, place: place | again }
+    }
+
+    /// The acknowledgement of `data`, to start at `place`.
+    #[inline]
+    pub fn ack(data: &Packet, time: Time, word: u32, has_blocks: bool, place: u32) -> Packet {
+        let flags = ACK | (data.place & (RETRANSMITTED | MARKED)) | if has_blocks { HAS_BLOCKS } else { 0 };
+        Packet { time, sent: data.sent, flow: data.flow, segment: data.segment, word, place: place | flags }
+    }
+
+    #[inline]
+    pub fn is_ack(&self) -> bool {
+        self.place & ACK != 0
+    }
+
+    /// The segment (or the one that caused this acknowledgement) had been sent before.
+    #[inline]
+    pub fn is_retransmission(&self) -> bool {
+        self.place & RETRANSMITTED != 0
+    }
+
+    /// The acknowledgement's number lies in the side pool, with SACK blocks.
+    #[inline]
+    pub fn has_blocks(&self) -> bool {
+        self.place & HAS_BLOCKS != 0
+    }
+
+    pub fn is_marked(&self) -> bool {
+        self.place & MARKED != 0
+    }
+
+    pub fn mark(&mut self) {
+        self.place |= MARKED;
+    }
+
+    /// Bytes on the wire of a data packet.
+    #[inline]
+    pub fn bytes(&self) -> u32 {
+        self.word & SIZE
+    }
+
+    /// 1 for the first transmission, counted up to 255.
+    #[inline]
+    pub fn transmission(&self) -> u32 {
+        self.word >> 24
+    }
+
+    /// Next expected segment, or the index of the blocks.
+    #[inline]
+    pub fn ack_word(&self) -> u32 {
+        self.word
+    }
+
+    #[inline]
+    pub fn place(&self) -> usize {
+        (self.place & PLACE) as usize
+    }
+
+    #[inline]
+    pub fn next_hop(&mut self) {
+        self.place += 1;
+    }
+}
+
+/// An acknowledgement with SACK blocks (RFC 2018): half-open ranges of segments, the most recent first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocks {
+    pub ack: u32,
+    pub count: u32,
+    pub ranges: [(u32, u32); 4],
+}
+
+impl Blocks {
+    pub fn ranges(&self) -> &[(u32, u32)] {
+        &self.ranges[..self.count as usize]
+    }
+}
+
+/// Storage with stable indices and a free list.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Side<T> {
+    items: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Side<T> {
+    fn default() -> Self {
+        Side { items: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Side<T> {
+    pub fn put(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(index) => {
+                self.items[index as usize] = item;
+                index
+            }
+            None => {
+                self.items.push(item);
+                (self.items.len() - 1) as u32
+            }
+        }
+    }
+
+    pub fn release(&mut self, index: u32) {
+        self.free.push(index);
+    }
+
+    pub fn at(&self, index: u32) -> &T {
+        &self.items[index as usize]
+    }
+
+    pub fn at_mut(&mut self, index: u32) -> &mut T {
+        &mut self.items[index as usize]
+    }
+
+    /// Items in use.
+    pub fn used(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_takes_32_bytes() {
+        assert_eq!(std::mem::size_of::<Packet>(), 32);
+    }
+
+    #[test]
+    fn flags_and_numbers_do_not_touch_each_other() {
+        let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 2, 41);
+        packet.mark();
+        packet.next_hop();
+        assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (1040, 2, 42));
+        let ack = Packet::ack(&packet, Time(11), 78, false, 7);
+        assert!(ack.is_ack() && ack.is_marked() && ack.is_retransmission() && !ack.has_blocks());
+        assert_eq!((ack.ack_word(), ack.place(), ack.segment, ack.sent), (78, 7, 77, Time(5)));
+    }
+}

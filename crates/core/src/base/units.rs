@@ -1,0 +1,124 @@
+//! Instants, spans, rates and sizes as types of their own, so that bytes plus picoseconds does not compile.
+
+use serde::{Deserialize, Serialize};
+use std::ops::{Add, AddAssign, Sub};
+
+const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
+
+/// An instant of simulated time: whole picoseconds since the start of the run. 64 bits reach 213 days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Time(pub u64);
+
+/// A span of simulated time in whole picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Span(pub u64);
+
+/// A bit rate in whole bit/s, at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Rate(pub u64);
+
+impl Time {
+    /// Later than any instant that a run can reach.
+    pub const NEVER: Time = Time(u64::MAX);
+    pub const ZERO: Time = Time(0);
+
+    /// Seconds as a float, for results only: events are ordered by the integer.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / PICOSECONDS_PER_SECOND as f64
+    }
+
+    /// The span since `earlier`; zero if `earlier` is in fact later.
+    pub fn since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Span {
+    pub const ZERO: Span = Span(0);
+
+    /// `seconds` rounded to the nearest picosecond; negative and NaN become zero, the largest span bounds above.
+    pub fn from_seconds(seconds: f64) -> Span {
+        Span((seconds * PICOSECONDS_PER_SECOND as f64 + 0.5) as u64)
+    }
+
+    pub const fn from_millis(milliseconds: u64) -> Span {
+        Span(milliseconds * 1_000_000_000)
+    }
+
+    pub const fn from_micros(microseconds: u64) -> Span {
+        Span(microseconds * 1_000_000)
+    }
+
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / PICOSECONDS_PER_SECOND as f64
+    }
+}
+
+impl Rate {
+    /// Time to send `bytes`, rounded up to whole picoseconds. The one place where this rounding is made.
+    pub fn time_to_send(self, bytes: u64) -> Span {
+        const BIT_PICOSECONDS_PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
+        if bytes <= u64::MAX / BIT_PICOSECONDS_PER_BYTE {
+            return Span((bytes * BIT_PICOSECONDS_PER_BYTE).div_ceil(self.0));
+        }
+        let span = (u128::from(bytes) * u128::from(BIT_PICOSECONDS_PER_BYTE)).div_ceil(u128::from(self.0));
+        Span(u64::try_from(span).unwrap_or(u64::MAX))
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    fn add(self, span: Span) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        *self = *self + span;
+    }
+}
+
+impl Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Span {
+    type Output = Span;
+    fn sub(self, other: Span) -> Span {
+        Span(self.0.saturating_sub(other.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_at_155_mbps_takes_a_whole_number_of_picoseconds_rounded_up() {
+        // 424 bits / 155.52 Mbit/s = 2.72633744... us
+        assert_eq!(Rate(155_520_000).time_to_send(53), Span(2_726_338));
+    }
+
+    #[test]
+    fn large_units_are_rounded_as_small_ones_are() {
+        assert_eq!(Rate(3).time_to_send(2_305_843), Span(2_305_843u64 * 8_000_000_000_000 / 3 + 1));
+        assert_eq!(Rate(3_000).time_to_send(2_305_844), Span(6_148_917_333_333_334));
+    }
+
+    #[test]
+    fn a_terabyte_at_one_bit_per_second_does_not_wrap() {
+        assert_eq!(Rate(1).time_to_send(1 << 40), Span(u64::MAX));
+    }
+
+    #[test]
+    fn seconds_round_to_the_nearest_picosecond_and_never_wrap() {
+        assert_eq!(Span::from_seconds(0.1), Span(100_000_000_000));
+        assert_eq!(Span::from_seconds(-1.0), Span(0));
+        assert_eq!(Span::from_seconds(f64::NAN), Span(0));
+        assert_eq!(Time(5).since(Time(9)), Span::ZERO);
+    }
+}

@@ -1,0 +1,26 @@
+//! The core of Tailback: ports, queue policies, TCP and traffic under one event loop, without I/O and without a clock.
+//!
+//! Start at [`Engine`]: it takes a [`network::Network`], runs to any time in any steps, and gives [`Results`]. From there down:
+//!
+//! * `simulation`: who gets which event, what is computed ahead, conservation, results
+//! * `tcp`: sender, receiver, retransmission timer, loss recovery
+//! * `congestion`: control laws, one file each
+//! * `queue`: queue policies, one file each
+//! * `traffic`: sources without a transport
+//! * `record`: tables and traces
+//! * `base`: units, random streams, packets, the calendar
+//!
+//! Imports run downwards only.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod base;
+pub mod congestion;
+pub mod network;
+pub mod queue;
+pub mod record;
+mod simulation;
+pub mod tcp;
+pub mod traffic;
+
+pub use simulation::{ConservationError, Delivery, Engine, Results, memory_estimate};

@@ -1,0 +1,21 @@
+//! Drop-tail: take whatever the port has room for.
+
+use super::{Occupancy, Policy, Unit, Verdict};
+use crate::base::units::Time;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DropTail;
+
+impl DropTail {
+    pub(super) fn new(_: &()) -> DropTail {
+        DropTail
+    }
+}
+
+impl Policy for DropTail {
+    #[inline]
+    fn on_arrival(&mut self, _unit: &Unit, _buffer: &Occupancy, _now: Time) -> Verdict {
+        Verdict::Accept
+    }
+}

@@ -1,0 +1,6 @@
+//! What a run leaves behind: tables of counters, always; traces, where asked for.
+
+pub(crate) mod recorder;
+mod table;
+
+pub use table::{Column, Table};

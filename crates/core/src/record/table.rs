@@ -1,0 +1,72 @@
+//! Results as named columns. Faces turn them into Arrow, JSON or text; nothing here formats.
+
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// One table of a result: `flows`, `queues`, or a trace under its own name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    pub name: String,
+    /// Name with its unit as a suffix (`goodput_bps`, `time_s`), and the values. All columns have one length.
+    pub columns: Vec<(String, Column)>,
+}
+
+/// The values of a column. Missing floats are NaN.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Column {
+    Float(Vec<f64>),
+    Integer(Vec<u64>),
+    /// Indices into a list of words.
+    Word(Vec<u32>, Arc<Vec<String>>),
+}
+
+impl Table {
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|(column, _)| column == name).map(|(_, values)| values)
+    }
+
+    /// A float or integer column as floats.
+    pub fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        match self.column(name)? {
+            Column::Float(values) => Some(values.clone()),
+            Column::Integer(values) => Some(values.iter().map(|&value| value as f64).collect()),
+            Column::Word(..) => None,
+        }
+    }
+
+    /// Rows in the table.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, values)| values.len())
+    }
+
+    /// Every byte that a result consists of, in a fixed order: what golden hashes and comparisons read.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut out = self.name.clone().into_bytes();
+        for (name, values) in &self.columns {
+            out.extend(name.as_bytes());
+            match values {
+                Column::Float(values) => out.extend(values.iter().flat_map(|value| value.to_bits().to_le_bytes())),
+                Column::Integer(values) => out.extend(values.iter().flat_map(|value| value.to_le_bytes())),
+                Column::Word(values, words) => {
+                    out.extend(values.iter().flat_map(|&value| words[value as usize].bytes().chain([0])));
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Column {
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Float(values) => values.len(),
+            Column::Integer(values) => values.len(),
+            Column::Word(values, _) => values.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

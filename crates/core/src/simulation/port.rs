@@ -1,0 +1,363 @@
+//! A port: buffer, transmitters and delay line. It refuses what does not fit; whether more is refused is its policy's decision.
+//!
+//! A port works in one of two ways with the same result. *Ahead*: on arrival the departure is computed at once,
+//! `departure = max(arrival, free) + service`, and what has left by then is struck off; no event is needed. *Stepped*: each departure
+//! is an event, which ports with several transmitters or with changes to come need.
+
+use super::window::{Parts, Window};
+use crate::base::histogram::Histogram;
+use crate::base::line::Line;
+use crate::base::packet::Packet;
+use crate::base::random::{Purpose, Stream};
+use crate::base::units::{Rate, Span, Time};
+use crate::network;
+use crate::network::{Buffer, ListedDrop};
+use crate::queue::{Occupancy, Policies, Unit, Verdict};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Why a packet was discarded. Each is counted under its own name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Reason {
+    Full,
+    Early,
+    Random,
+    Listed,
+}
+
+pub(crate) const REASON_NAMES: [&str; 4] = ["full", "early", "random", "listed"];
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Port {
+    pub(crate) name: String,
+    rate: Rate,
+    pub(crate) delay: Span,
+    buffer: Buffer,
+    counts_in_service: bool,
+    policy: Policies,
+    loss: f64,
+    loss_stream: Stream,
+    loss_draws: u64,
+    listed: Vec<ListedDrop>,
+    /// Service times of the last two sizes seen.
+    services: [(u32, Span); 2],
+    /// Arrivals come from several lines, so each needs an event to be in order.
+    pub(crate) merges: bool,
+    pub(crate) stepped: Option<Stepped>,
+    /// When the transmitter is free (ahead).
+    free: Time,
+    /// Service start and size of what waits (ahead).
+    waiting: VecDeque<(Time, u32)>,
+    waiting_bytes: u64,
+    /// Size of the unit last taken into service (ahead).
+    serving_bytes: u32,
+    /// Packets on their way to a place that needs an event.
+    pub(crate) line: Line,
+    /// Nothing leaves the delay line before this: packets do not overtake when the delay shrinks.
+    last_out: Time,
+    pub(crate) counts: PortCounts,
+    waits: Option<Histogram>,
+    /// Occupancy after each change, if traced.
+    pub(crate) trace: Option<Vec<(Time, u32)>>,
+}
+
+/// The buffer and transmitters of a stepped port.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Stepped {
+    pub(crate) queue: Line,
+    pub(crate) transmitters: Vec<Option<Packet>>,
+    /// Number of the first transmitter among those of all ports.
+    pub(crate) first: u32,
+    in_service: u32,
+    in_service_bytes: u64,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PortCounts {
+    pub(crate) arrived: Parts,
+    pub(crate) departed: Parts,
+    pub(crate) departed_bytes: Parts,
+    /// By reason, as [`Reason`] orders them.
+    pub(crate) discarded: [Parts; 4],
+    /// Transmitter-time in use.
+    pub(crate) busy: u128,
+    /// Sum over packets of their time in the buffer, picoseconds.
+    pub(crate) held: u128,
+    /// Waiting times of packets whose service began while measured.
+    pub(crate) waited: u128,
+    pub(crate) served: u64,
+    pub(crate) most: u64,
+}
+
+/// What became of an arrival at a stepped port.
+pub(crate) enum Arrival {
+    Discarded(Reason),
+    /// It waits in the buffer.
+    Waits,
+    /// This transmitter sends it from now on, for that long.
+    Serves(u32, Span),
+}
+
+impl Port {
+    pub(crate) fn new(spec: &network::Port, seed: u64, stepped: Option<u32>, percentiles: bool) -> Port {
+        let mut listed = spec.listed_drops.clone();
+        listed.sort_unstable();
+        Port {
+            name: spec.name.clone(),
+            rate: spec.rate,
+            delay: spec.delay,
+            buffer: spec.buffer,
+            counts_in_service: spec.counts_in_service,
+            policy: Policies::new(&spec.policy),
+            loss: spec.random_loss,
+            loss_stream: Stream::new(seed, &spec.name, 0, Purpose::Loss),
+            loss_draws: 0,
+            listed,
+            services: [(0, Span::ZERO); 2],
+            merges: true,
+            stepped: stepped.map(|first| Stepped {
+                queue: Line::default(),
+                transmitters: vec![None; spec.transmitters as usize],
+                first,
+                in_service: 0,
+                in_service_bytes: 0,
+            }),
+            free: Time::ZERO,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            serving_bytes: 0,
+            line: Line::default(),
+            last_out: Time::ZERO,
+            counts: PortCounts::default(),
+            waits: percentiles.then(Histogram::default),
+            trace: None,
+        }
+    }
+
+    /// Whether an arrival has to wait for its turn among events.
+    #[inline]
+    pub(crate) fn needs_event(&self) -> bool {
+        self.merges || self.stepped.is_some()
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+        self.services = [(0, Span::ZERO); 2];
+    }
+
+    pub(crate) fn set_loss(&mut self, loss: f64) {
+        self.loss = loss;
+    }
+
+    pub(crate) fn has_listed_drops(&self) -> bool {
+        !self.listed.is_empty()
+    }
+
+    pub(crate) fn wait_percentile(&self, share: f64) -> Option<f64> {
+        self.waits.as_ref().map(|waits| waits.percentile(share))
+    }
+
+    /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end.
+    #[inline]
+    pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
+        let now = packet.time;
+        let part = window.part(now);
+        self.counts.arrived.add(part, 1);
+        self.strike_off(now);
+        let busy = self.free > now;
+        let in_service = if busy && self.counts_in_service { 1 } else { 0 };
+        let packets = self.waiting.len() as u64 + in_service;
+        let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
+        if let Some(reason) = self.refuses(packet, bytes, busy, packets, held_bytes) {
+            self.counts.discarded[reason as usize].add(part, 1);
+            return Err(reason);
+        }
+        let start = self.free.max(now);
+        let departure = start + self.service(bytes);
+        self.free = departure;
+        if start > now {
+            self.waiting.push_back((start, bytes));
+            self.waiting_bytes += u64::from(bytes);
+        } else {
+            self.serving_bytes = bytes;
+        }
+        if part == 1 && (start > now || self.counts_in_service) {
+            self.counts.most = self.counts.most.max(packets + 1);
+        }
+        self.note_change(now);
+        self.count_service(now, start, departure, bytes, window);
+        packet.time = departure + self.delay;
+        self.survives_wire(departure, window)
+    }
+
+    /// A packet arrives at a stepped port. The caller stores it if it waits.
+    pub(crate) fn arrive(&mut self, packet: &Packet, bytes: u32, window: &Window) -> Arrival {
+        let now = packet.time;
+        let part = window.part(now);
+        self.counts.arrived.add(part, 1);
+        let Some(stepped) = &self.stepped else { return Arrival::Waits };
+        let idle = stepped.transmitters.iter().position(Option::is_none);
+        let (mut packets, mut held_bytes) = (u64::from(stepped.queue.len()), self.waiting_bytes);
+        if self.counts_in_service {
+            packets += u64::from(stepped.in_service);
+            held_bytes += stepped.in_service_bytes;
+        }
+        if let Some(reason) = self.refuses(packet, bytes, idle.is_none(), packets, held_bytes) {
+            self.counts.discarded[reason as usize].add(part, 1);
+            return Arrival::Discarded(reason);
+        }
+        if part == 1 && (idle.is_none() || self.counts_in_service) {
+            self.counts.most = self.counts.most.max(packets + 1);
+        }
+        match idle {
+            Some(transmitter) => {
+                let service = self.begin_service(transmitter as u32, packet, now, bytes, window);
+                self.trace_stepped(now, 0);
+                Arrival::Serves(transmitter as u32, service)
+            }
+            None => {
+                self.waiting_bytes += u64::from(bytes);
+                self.trace_stepped(now, 1);
+                Arrival::Waits
+            }
+        }
+    }
+
+    /// Put a packet that arrived at `arrival` on a transmitter of a stepped port. Returns how long sending takes.
+    pub(crate) fn begin_service(&mut self, transmitter: u32, packet: &Packet, now: Time, bytes: u32, window: &Window) -> Span {
+        let service = self.service(bytes);
+        self.count_service(packet.time, now, now + service, bytes, window);
+        if let Some(stepped) = &mut self.stepped {
+            stepped.transmitters[transmitter as usize] = Some(*packet);
+            stepped.in_service += 1;
+            stepped.in_service_bytes += u64::from(bytes);
+        }
+        service
+    }
+
+    /// A transmitter of a stepped port finished. Returns the packet, on its way to the far end, unless the wire loses it.
+    pub(crate) fn finish(&mut self, transmitter: u32, now: Time, bytes: impl Fn(&Packet) -> u32, window: &Window) -> Option<(Packet, Result<(), Reason>)> {
+        let stepped = self.stepped.as_mut()?;
+        let mut packet = stepped.transmitters[transmitter as usize].take()?;
+        stepped.in_service -= 1;
+        stepped.in_service_bytes -= u64::from(bytes(&packet));
+        self.last_out = self.last_out.max(now + self.delay);
+        packet.time = self.last_out;
+        let survives = self.survives_wire(now, window);
+        Some((packet, survives))
+    }
+
+    /// The caller took a packet off a stepped port's queue to serve it.
+    pub(crate) fn leave_queue(&mut self, bytes: u32) {
+        self.waiting_bytes -= u64::from(bytes);
+    }
+
+    /// A stepped port's occupancy after a change; `arriving` packets are accepted but not stored yet.
+    pub(crate) fn trace_stepped(&mut self, now: Time, arriving: u32) {
+        let occupancy = self.stepped.as_ref().map_or(0, |stepped| {
+            stepped.queue.len() + arriving + if self.counts_in_service { stepped.in_service } else { 0 }
+        });
+        if let Some(trace) = &mut self.trace {
+            trace.push((now, occupancy));
+        }
+    }
+
+    /// The rows of a traced port before `end`, with what has happened by then at a port that works ahead.
+    pub(crate) fn trace_rows(&self, end: Time) -> Vec<(Time, u32)> {
+        let Some(trace) = &self.trace else { return Vec::new() };
+        let still = self.waiting.len() as u32;
+        let to_come = self.waiting.iter().zip(1..).map(|(&(start, _), gone)| (start, still - gone));
+        let mut rows: Vec<(Time, u32)> = trace.iter().copied().chain(to_come).collect();
+        rows.sort_by_key(|row| row.0);
+        rows.retain(|row| row.0 < end);
+        rows
+    }
+
+    #[inline]
+    fn service(&mut self, bytes: u32) -> Span {
+        if self.services[0].0 == bytes {
+            return self.services[0].1;
+        }
+        if self.services[1].0 != bytes {
+            self.services[1] = (bytes, self.rate.time_to_send(u64::from(bytes)));
+        }
+        self.services.swap(0, 1);
+        self.services[0].1
+    }
+
+    /// Forget what has gone into service by `now`.
+    #[inline]
+    fn strike_off(&mut self, now: Time) {
+        while let Some(&(start, bytes)) = self.waiting.front().filter(|waiting| waiting.0 <= now) {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(bytes);
+            self.serving_bytes = bytes;
+            self.note_change(start);
+        }
+    }
+
+    /// Trace rows of a port that works ahead: the number waiting. Only ports that count the unit in service are stepped when traced.
+    #[inline]
+    fn note_change(&mut self, at: Time) {
+        if let Some(trace) = &mut self.trace {
+            trace.push((at, self.waiting.len() as u32));
+        }
+    }
+
+    #[inline]
+    fn refuses(&mut self, packet: &Packet, bytes: u32, busy: bool, packets: u64, held_bytes: u64) -> Option<Reason> {
+        if !self.listed.is_empty() && self.lists(packet) {
+            return Some(Reason::Listed);
+        }
+        let full = busy
+            && match self.buffer {
+                Buffer::Packets(places) => packets >= places,
+                Buffer::Bytes(places) => held_bytes + u64::from(bytes) > places,
+                Buffer::Unlimited => false,
+            };
+        let unit = Unit { flow: packet.flow, bytes };
+        let occupancy = Occupancy { packets, bytes: held_bytes, full };
+        match self.policy.on_arrival(&unit, &occupancy, packet.time) {
+            Verdict::Discard => Some(Reason::Early),
+            Verdict::Accept if full => Some(Reason::Full),
+            Verdict::Accept => None,
+        }
+    }
+
+    fn lists(&self, packet: &Packet) -> bool {
+        let wanted = ListedDrop { flow: packet.flow, segment: packet.segment, transmission: packet.transmission() };
+        !packet.is_ack() && self.listed.binary_search(&wanted).is_ok()
+    }
+
+    #[inline]
+    fn count_service(&mut self, arrival: Time, start: Time, departure: Time, bytes: u32, window: &Window) {
+        let counts = &mut self.counts;
+        let part = window.part(departure);
+        counts.departed.add(part, 1);
+        counts.departed_bytes.add(part, u64::from(bytes));
+        counts.busy += u128::from(window.overlap(start, departure).0);
+        let leaves = if self.counts_in_service { departure } else { start };
+        counts.held += u128::from(window.overlap(arrival, leaves).0);
+        if window.measures(start) {
+            let wait = start.since(arrival);
+            counts.served += 1;
+            counts.waited += u128::from(wait.0);
+            if let Some(waits) = &mut self.waits {
+                waits.add(wait);
+            }
+        }
+    }
+
+    /// Random loss behind the port.
+    #[inline]
+    fn survives_wire(&mut self, departure: Time, window: &Window) -> Result<(), Reason> {
+        if self.loss > 0.0 {
+            self.loss_draws += 1;
+            if self.loss_stream.uniform(self.loss_draws) < self.loss {
+                self.counts.discarded[Reason::Random as usize].add(window.part(departure), 1);
+                return Err(Reason::Random);
+            }
+        }
+        Ok(())
+    }
+}

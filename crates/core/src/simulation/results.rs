@@ -1,0 +1,240 @@
+//! From counters to the columns that every face shows.
+
+use super::conservation::ConservationError;
+use super::engine::{End, Engine};
+use super::port::Reason;
+use crate::base::units::{Span, Time};
+use crate::network::Transport;
+use crate::record::recorder::{FlowNames, named};
+use crate::record::{Column, Table};
+use std::sync::Arc;
+
+/// What a run measured. Counters cover the measured part: from the warm-up's end to the end of the run, or as far as it came.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// One row per flow.
+    pub flows: Table,
+    /// One row per queue: each direction of each link.
+    pub queues: Table,
+    /// One row per flow group.
+    pub groups: Table,
+    pub traces: Vec<Table>,
+    /// The run reached its end.
+    pub complete: bool,
+    /// Simulated seconds reached.
+    pub simulated_s: f64,
+    pub events: u64,
+}
+
+impl Results {
+    /// All tables, in a fixed order.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        [&self.flows, &self.queues, &self.groups].into_iter().chain(&self.traces)
+    }
+
+    /// The bytes that a golden hash is taken of.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.tables().flat_map(Table::bytes).collect()
+    }
+}
+
+impl Engine {
+    /// The results so far. Checks conservation first.
+    ///
+    /// # Errors
+    /// A violation of conservation: a bug of ours.
+    pub fn results(&self) -> Result<Results, ConservationError> {
+        self.check_conservation()?;
+        let until = self.now();
+        Ok(Results {
+            flows: self.flow_table(until),
+            queues: self.queue_table(until),
+            groups: self.group_table(until),
+            traces: self.recorder.as_ref().map_or_else(Vec::new, |recorder| recorder.tables(&self.network, &self.ports, until)),
+            complete: until >= self.window.end,
+            simulated_s: until.seconds(),
+            events: self.events(),
+        })
+    }
+
+    /// Data packets that a flow has sent in the whole run, injected ones included.
+    pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
+        match &self.flows[flow].end {
+            End::Tcp(_) => self.counts[flow].sender.sent_in_all,
+            End::Datagram(source) => source.sent,
+        }
+    }
+
+    fn measured_seconds(&self, until: Time) -> f64 {
+        until.since(self.window.warmup).seconds()
+    }
+
+    fn flow_table(&self, until: Time) -> Table {
+        let all: Vec<u32> = (0..self.flows.len() as u32).collect();
+        let (groups, indices) = FlowNames::of(&self.network).columns(&all);
+        let seconds = self.measured_seconds(until);
+        let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..all.len()).map(value).collect());
+        let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
+        let counts = &self.counts;
+        let columns = vec![
+            ("group", groups),
+            ("flow", indices),
+            ("start_s", float(&|i| self.network.flows[i].start.seconds())),
+            ("base_rtt_s", float(&|i| self.base_rtt(i).seconds())),
+            ("sent_packets", integer(&|i| counts[i].sender.sent.into())),
+            ("retransmitted_packets", integer(&|i| counts[i].sender.retransmitted.into())),
+            ("spurious_retransmissions", integer(&|i| counts[i].duplicates.into())),
+            ("fast_retransmits", integer(&|i| counts[i].sender.fast_retransmits.into())),
+            ("timeouts", integer(&|i| counts[i].sender.timeouts.into())),
+            ("delivered_packets", integer(&|i| counts[i].delivered.into())),
+            ("delivered_bytes", integer(&|i| counts[i].delivered_bytes)),
+            ("goodput_bps", float(&|i| counts[i].delivered_bytes as f64 * 8.0 / seconds)),
+            ("loss_share", float(&|i| share(counts[i].discarded.into(), counts[i].arrived_in_network.into()))),
+            ("active_share", float(&|i| self.active_share(i, until))),
+            ("completion_time_s", float(&|i| self.completion(i))),
+            ("mean_rtt_s", float(&|i| counts[i].sender.rtt_sum.seconds() / f64::from(counts[i].sender.rtt_samples))),
+        ];
+        named("flows", columns)
+    }
+
+    /// Round trip of one data packet and its acknowledgement through the empty network.
+    fn base_rtt(&self, index: usize) -> Span {
+        let flow = &self.network.flows[index];
+        let (data, ack) = match &self.network.groups[flow.group as usize].transport {
+            Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
+            Transport::Datagram(_) => (0, 0),
+        };
+        let over = |path: u32, bytes: u32| {
+            let hops = self.network.paths[path as usize].iter().map(|&port| {
+                let port = &self.network.ports[port as usize];
+                port.delay + port.rate.time_to_send(bytes.into())
+            });
+            let access = [flow.sender_access, flow.receiver_access]
+                .map(|access| access.delay + access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes.into())));
+            hops.chain(access).fold(Span::ZERO, |sum, span| sum + span)
+        };
+        over(flow.forward, data) + over(flow.backward, ack)
+    }
+
+    fn active_share(&self, index: usize, until: Time) -> f64 {
+        let started = self.network.flows[index].start.max(self.window.warmup);
+        let ended = self.counts[index].completed.min(until);
+        1.0 - self.counts[index].sender.idle.seconds() / ended.since(started).seconds()
+    }
+
+    fn completion(&self, index: usize) -> f64 {
+        match self.counts[index].completed {
+            time if time >= self.window.end => f64::NAN,
+            time => time.since(self.network.flows[index].start).seconds(),
+        }
+    }
+
+    fn queue_table(&self, until: Time) -> Table {
+        let names: Vec<String> = self.ports.iter().map(|port| port.name.clone()).collect();
+        let seconds = self.measured_seconds(until);
+        let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
+        let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
+        let counts = |i: usize| &self.ports[i].counts;
+        let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
+        let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
+        let mut columns = vec![
+            ("queue", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
+            ("arrived_packets", integer(&|i| counts(i).arrived.measured())),
+            ("departed_packets", integer(&|i| counts(i).departed.measured())),
+            ("departed_bytes", integer(&|i| counts(i).departed_bytes.measured())),
+            ("discarded_packets", integer(&all)),
+            ("discarded_full", integer(&|i| discarded(i, Reason::Full))),
+            ("discarded_early", integer(&|i| discarded(i, Reason::Early))),
+            ("discarded_random", integer(&|i| discarded(i, Reason::Random))),
+            ("discarded_listed", integer(&|i| discarded(i, Reason::Listed))),
+            ("loss_share", float(&|i| share(all(i), counts(i).arrived.measured()))),
+            ("utilisation", float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.network.ports[i].transmitters))),
+            ("mean_queue_packets", float(&|i| seconds_of(counts(i).held) / seconds)),
+            ("max_queue_packets", integer(&|i| counts(i).most)),
+            ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
+        ];
+        if self.network.record.delay_percentiles {
+            for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
+                columns.push((name, float(&|i| self.ports[i].wait_percentile(at).unwrap_or(f64::NAN))));
+            }
+        }
+        named("queues", columns)
+    }
+
+    fn group_table(&self, until: Time) -> Table {
+        let names: Vec<String> = self.network.groups.iter().map(|group| group.name.clone()).collect();
+        let members: Vec<Vec<usize>> = self.members();
+        let seconds = self.measured_seconds(until);
+        let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
+        let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
+        let goodputs = |group: usize| members[group].iter().map(|&i| self.counts[i].delivered_bytes as f64 * 8.0 / seconds);
+        let completions: Vec<Vec<f64>> = members.iter().map(|flows| self.sorted_completions(flows)).collect();
+        let mut columns = vec![
+            ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
+            ("flows", integer(&|group| members[group].len() as u64)),
+            ("goodput_bps", float(&|group| goodputs(group).sum())),
+            ("fairness", float(&|group| jain(goodputs(group)))),
+            ("completed", integer(&|group| completions[group].len() as u64)),
+        ];
+        for (name, at) in [("completion_p50_s", 0.5), ("completion_p95_s", 0.95), ("completion_p99_s", 0.99)] {
+            columns.push((name, float(&|group| nearest_rank(&completions[group], at))));
+        }
+        if self.network.record.delay_percentiles {
+            for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
+                columns.push((name, float(&|group| self.delays[group].percentile(at))));
+            }
+        }
+        named("groups", columns)
+    }
+
+    fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.network.groups.len()];
+        self.network.flows.iter().enumerate().for_each(|(index, flow)| members[flow.group as usize].push(index));
+        members
+    }
+
+    fn sorted_completions(&self, flows: &[usize]) -> Vec<f64> {
+        let mut times: Vec<f64> = flows.iter().map(|&i| self.completion(i)).filter(|time| !time.is_nan()).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    }
+}
+
+fn seconds_of(picoseconds: u128) -> f64 {
+    picoseconds as f64 / 1e12
+}
+
+/// `part / whole`, 0 of nothing.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Jain's index, (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe, DEC-TR-301, 1984); NaN if all are zero.
+fn jain(values: impl Iterator<Item = f64>) -> f64 {
+    let (count, sum, squares) = values.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
+    sum * sum / (count * squares)
+}
+
+/// The smallest value that at least `share` of them do not exceed; NaN of none.
+fn nearest_rank(sorted: &[f64], share: f64) -> f64 {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_of_equal_shares_is_one_and_of_a_monopoly_one_over_n() {
+        assert_eq!(jain([2.0, 2.0, 2.0].into_iter()), 1.0);
+        assert_eq!(jain([4.0, 0.0, 0.0, 0.0].into_iter()), 0.25);
+    }
+
+    #[test]
+    fn percentiles_by_nearest_rank() {
+        let values = [1.0, 2.0, 3.0, 4.0];
+        assert_eq!((nearest_rank(&values, 0.5), nearest_rank(&values, 0.95)), (2.0, 4.0));
+        assert!(nearest_rank(&[], 0.5).is_nan());
+    }
+}

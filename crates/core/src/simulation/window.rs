@@ -1,0 +1,69 @@
+//! The measured part of a run. Hops are computed ahead, so what happens to a packet may lie beyond the end: every count is filed
+//! under the part in which it happens.
+
+use crate::base::units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// Warm-up, measured, beyond the end.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Window {
+    pub(crate) warmup: Time,
+    pub(crate) end: Time,
+}
+
+/// A count per part of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Parts(pub(crate) [u64; 3]);
+
+impl Window {
+    #[inline]
+    pub(crate) fn part(&self, time: Time) -> usize {
+        usize::from(time >= self.warmup) + usize::from(time >= self.end)
+    }
+
+    #[inline]
+    pub(crate) fn measures(&self, time: Time) -> bool {
+        time >= self.warmup && time < self.end
+    }
+
+    /// How much of `from..to` is measured.
+    #[inline]
+    pub(crate) fn overlap(&self, from: Time, to: Time) -> Span {
+        to.min(self.end).since(from.max(self.warmup))
+    }
+}
+
+impl Parts {
+    #[inline]
+    pub(crate) fn add(&mut self, part: usize, n: u64) {
+        self.0[part] += n;
+    }
+
+    pub(crate) fn measured(&self) -> u64 {
+        self.0[1]
+    }
+
+    /// Up to the end of the run.
+    pub(crate) fn until_end(&self) -> u64 {
+        self.0[0] + self.0[1]
+    }
+
+    pub(crate) fn all(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlap_is_cut_at_both_ends() {
+        let window = Window { warmup: Time(10), end: Time(20) };
+        assert_eq!(window.overlap(Time(5), Time(12)), Span(2));
+        assert_eq!(window.overlap(Time(18), Time(30)), Span(2));
+        assert_eq!(window.overlap(Time(5), Time(30)), Span(10));
+        assert_eq!(window.overlap(Time(1), Time(9)), Span(0));
+        assert_eq!([9, 10, 19, 20].map(|t| window.part(Time(t))), [0, 1, 1, 2]);
+    }
+}

@@ -1,0 +1,10 @@
+//! TCP: sender, receiver, retransmission timer and loss recovery. The control law is not here: see `congestion`.
+
+pub(crate) mod receiver;
+pub(crate) mod recovery;
+pub(crate) mod scoreboard;
+pub(crate) mod sender;
+mod spec;
+pub(crate) mod timer;
+
+pub use spec::*;

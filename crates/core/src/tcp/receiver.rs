@@ -1,0 +1,232 @@
+//! A TCP receiver: what has arrived, what to acknowledge and when (RFC 5681 section 4.2, RFC 2018).
+
+use super::spec::DelayedAck;
+use crate::base::packet::{Blocks, Side};
+use crate::base::units::Time;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+const NONE: u32 = u32::MAX;
+
+/// The state of one receiver.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Receiver {
+    /// Next segment in order.
+    pub(crate) expected: u32,
+    /// Index of what arrived out of order, while there is any.
+    out_of_order: u32,
+    /// Segments in order that no acknowledgement has covered yet.
+    delayed: u32,
+    /// When the first of them was sent, for the echo (RFC 7323 section 4.3).
+    delayed_echo: Time,
+}
+
+/// Segments that arrived above a gap.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct OutOfOrder {
+    /// Disjoint, not touching, ascending half-open ranges.
+    ranges: VecDeque<(u32, u32)>,
+    /// The latest arrivals, newest first: their ranges are the ones to report.
+    recent: [u32; 4],
+}
+
+/// What an arriving segment leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// The segment had not arrived before.
+    pub(crate) is_new: bool,
+    pub(crate) reply: Reply,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Now,
+    /// Later, when more has arrived or the timer expires; `first` starts the timer.
+    Delayed { first: bool },
+}
+
+impl Receiver {
+    pub(crate) fn new() -> Receiver {
+        Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO }
+    }
+
+    /// A data segment arrived.
+    #[inline]
+    pub(crate) fn on_segment(
+        &mut self,
+        segment: u32,
+        sent: Time,
+        delayed_ack: Option<DelayedAck>,
+        pool: &mut Side<OutOfOrder>,
+    ) -> Outcome {
+        if segment == self.expected && self.out_of_order == NONE {
+            self.expected += 1;
+            return Outcome { is_new: true, reply: self.delay(sent, delayed_ack) };
+        }
+        if segment < self.expected {
+            return Outcome { is_new: false, reply: Reply::Now };
+        }
+        let is_new = self.on_gap(segment, pool);
+        Outcome { is_new, reply: Reply::Now }
+    }
+
+    /// RFC 5681 section 4.2: every second full segment, and at once around a gap.
+    #[inline]
+    fn delay(&mut self, sent: Time, delayed_ack: Option<DelayedAck>) -> Reply {
+        let Some(delayed_ack) = delayed_ack else { return Reply::Now };
+        if self.delayed == 0 {
+            self.delayed_echo = sent;
+        }
+        self.delayed += 1;
+        if self.delayed >= delayed_ack.every { Reply::Now } else { Reply::Delayed { first: self.delayed == 1 } }
+    }
+
+    fn on_gap(&mut self, segment: u32, pool: &mut Side<OutOfOrder>) -> bool {
+        if self.out_of_order == NONE {
+            self.out_of_order = pool.put(OutOfOrder::default());
+        }
+        let held = pool.at_mut(self.out_of_order);
+        if segment == self.expected {
+            self.expected += 1;
+            if let Some(&(_, end)) = held.ranges.front().filter(|range| range.0 == self.expected) {
+                self.expected = end;
+                held.ranges.pop_front();
+            }
+            if held.ranges.is_empty() {
+                pool.release(self.out_of_order);
+                self.out_of_order = NONE;
+            }
+            return true;
+        }
+        held.add(segment)
+    }
+
+    /// Something is delayed and its timer expired, or the flow needs it acknowledged for another reason.
+    pub(crate) fn has_delayed(&self) -> bool {
+        self.delayed > 0
+    }
+
+    /// The acknowledgement that leaves now clears what was delayed. Returns the time to echo, if not that of the segment that caused it.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self) -> Option<Time> {
+        let echo = (self.delayed > 0).then_some(self.delayed_echo);
+        self.delayed = 0;
+        echo
+    }
+
+    /// SACK blocks to report, at most `most`: first the range of the latest arrival, then the most recent others (RFC 2018 section 4).
+    pub(crate) fn blocks(&self, most: u32, pool: &Side<OutOfOrder>) -> Option<Blocks> {
+        if self.out_of_order == NONE {
+            return None;
+        }
+        let held = pool.at(self.out_of_order);
+        let mut blocks = Blocks { ack: self.expected, ..Blocks::default() };
+        for &segment in &held.recent {
+            let Some(range) = held.range_of(segment) else { continue };
+            if blocks.count < most && !blocks.ranges().contains(&range) {
+                blocks.ranges[blocks.count as usize] = range;
+                blocks.count += 1;
+            }
+        }
+        Some(blocks)
+    }
+}
+
+impl OutOfOrder {
+    /// Take in a segment. False if it was there.
+    fn add(&mut self, segment: u32) -> bool {
+        let index = self.ranges.partition_point(|&(_, end)| end < segment);
+        let is_new = match self.ranges.get(index).copied() {
+            Some((start, end)) if start <= segment && segment < end => false,
+            Some((start, end)) if end == segment => {
+                match self.ranges.get(index + 1).copied() {
+                    Some((next_start, next_end)) if next_start == segment + 1 => {
+                        self.ranges[index] = (start, next_end);
+                        self.ranges.remove(index + 1);
+                    }
+                    _ => self.ranges[index] = (start, segment + 1),
+                }
+                true
+            }
+            Some((start, end)) if start == segment + 1 => {
+                self.ranges[index] = (segment, end);
+                true
+            }
+            _ => {
+                self.ranges.insert(index, (segment, segment + 1));
+                true
+            }
+        };
+        self.note(segment);
+        is_new
+    }
+
+    /// Remember the arrival, dropping the one it replaces: an earlier one of the same range, or the oldest.
+    fn note(&mut self, segment: u32) {
+        let range = self.range_of(segment);
+        let same = self.recent.iter().position(|&other| self.range_of(other) == range).unwrap_or(3);
+        self.recent.copy_within(0..same, 1);
+        self.recent[0] = segment;
+    }
+
+    fn range_of(&self, segment: u32) -> Option<(u32, u32)> {
+        let index = self.ranges.partition_point(|&(_, end)| end <= segment);
+        self.ranges.get(index).copied().filter(|range| range.0 <= segment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receive(receiver: &mut Receiver, pool: &mut Side<OutOfOrder>, segments: &[u32]) {
+        segments.iter().for_each(|&segment| {
+            receiver.on_segment(segment, Time::ZERO, None, pool);
+        });
+    }
+
+    #[test]
+    fn a_gap_is_closed_by_what_was_missing() {
+        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        receive(&mut receiver, &mut pool, &[0, 1, 3, 4, 6]);
+        assert_eq!(receiver.expected, 2);
+        receive(&mut receiver, &mut pool, &[2]);
+        assert_eq!(receiver.expected, 5);
+        receive(&mut receiver, &mut pool, &[5]);
+        assert_eq!(receiver.expected, 7);
+        assert_eq!(pool.used(), 0);
+    }
+
+    #[test]
+    fn a_segment_that_arrives_twice_is_not_new() {
+        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        receive(&mut receiver, &mut pool, &[0, 2]);
+        assert!(!receiver.on_segment(2, Time::ZERO, None, &mut pool).is_new);
+        assert!(!receiver.on_segment(0, Time::ZERO, None, &mut pool).is_new);
+        assert!(receiver.on_segment(1, Time::ZERO, None, &mut pool).is_new);
+    }
+
+    #[test]
+    fn blocks_name_the_latest_range_first_and_then_the_ones_reported_before() {
+        // The second example of RFC 2018 section 4, in segments: every other one of 0..8 is lost.
+        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        receive(&mut receiver, &mut pool, &[1, 3, 5, 7]);
+        let blocks = receiver.blocks(3, &pool).unwrap();
+        assert_eq!((blocks.ack, blocks.ranges()), (0, &[(7, 8), (5, 6), (3, 4)][..]));
+        receive(&mut receiver, &mut pool, &[4]);
+        let blocks = receiver.blocks(3, &pool).unwrap();
+        assert_eq!(blocks.ranges(), &[(3, 6), (7, 8), (1, 2)]);
+    }
+
+    #[test]
+    fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
+        let rule = Some(DelayedAck { every: 2, timeout: crate::base::units::Span::from_millis(200) });
+        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, Reply::Delayed { first: true });
+        assert_eq!(receiver.on_segment(1, Time(6), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.acknowledged(), Some(Time(5)));
+        assert_eq!(receiver.on_segment(3, Time(7), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.on_segment(2, Time(8), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.acknowledged(), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! SACK as bpd-2001 section 6.1 uses it: a counted pipe instead of a derived one. It starts at W - 3, grows with each segment sent
+//! and falls by one for a duplicate that reports a new segment and by two for a partial acknowledgement.
+//!
+//! Differs from RFC 6675: lost segments are not told from reordered ones, and a lost retransmission waits for the timeout.
+
+use super::{may_enter, open, threshold_reached};
+use crate::congestion::{Ack, Controller};
+use crate::tcp::sender::{NONE, Phase, Tcp};
+
+pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
+    let una = tcp.sender.una;
+    let board = tcp.board();
+    let new: u32 = blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una), end)).sum();
+    if tcp.sender.phase == Phase::Recovery {
+        tcp.board().counted_pipe -= i64::from(new.min(1));
+    } else if may_enter(tcp) && threshold_reached(tcp) {
+        let window = tcp.sender.window(tcp.spec);
+        let reported = i64::from(tcp.sender.duplicates);
+        tcp.enter_recovery();
+        let board = tcp.board();
+        board.begin_recovery(una);
+        board.resend(una);
+        board.counted_pipe = i64::from(window) - reported + 1;
+    }
+}
+
+pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
+    let una = tcp.sender.una;
+    if tcp.sender.board != NONE || !blocks.is_empty() {
+        let board = tcp.board();
+        board.acknowledge(una);
+        blocks.iter().filter(|block| block.1 > una).for_each(|&(start, end)| {
+            board.add(start.max(una), end);
+        });
+    }
+    if tcp.sender.phase != Phase::Recovery {
+        open(tcp, ack);
+    } else if una >= tcp.sender.recovery_point {
+        tcp.sender.phase = Phase::Open;
+    } else {
+        tcp.board().counted_pipe -= 2;
+    }
+    if tcp.sender.phase != Phase::Recovery && tcp.sender.board != NONE && tcp.board().is_empty() {
+        tcp.release_board();
+    }
+}
+
+pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
+    let (una, high) = (tcp.sender.una, tcp.sender.high);
+    let window = tcp.sender.controller.window();
+    let end = una.saturating_add(tcp.spec.receiver_window).min(tcp.sender.limit);
+    let board = tcp.board();
+    if board.counted_pipe as f64 + 1.0 > window.floor() {
+        return None;
+    }
+    if let Some(hole) = board.next_hole(una) {
+        board.resend(hole);
+        board.counted_pipe += 1;
+        return Some(hole);
+    }
+    if high >= end {
+        return None;
+    }
+    board.counted_pipe += 1;
+    tcp.sender.next = high + 1;
+    Some(high)
+}

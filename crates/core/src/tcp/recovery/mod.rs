@@ -1,0 +1,106 @@
+//! Loss recovery, one file each: what a duplicate acknowledgement means, what to resend, and when the episode is over.
+
+mod bpd_sack;
+mod newreno;
+mod reno;
+mod sack;
+mod tahoe;
+
+use super::sender::{NONE, Phase, Tcp};
+use super::spec::RecoveryKind;
+use crate::congestion::{Ack, Controller};
+
+/// Names as a scenario writes them.
+pub const RECOVERY_NAMES: &[(&str, RecoveryKind)] = &[
+    ("tahoe", RecoveryKind::Tahoe),
+    ("reno", RecoveryKind::Reno),
+    ("newreno", RecoveryKind::NewReno),
+    ("sack", RecoveryKind::Sack),
+    ("bpd_sack", RecoveryKind::BpdSack),
+];
+
+/// Whether the receiver should report SACK blocks.
+pub(crate) fn uses_sack(kind: RecoveryKind) -> bool {
+    matches!(kind, RecoveryKind::Sack | RecoveryKind::BpdSack)
+}
+
+pub(crate) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
+    tcp.sender.duplicates += 1;
+    match tcp.spec.recovery {
+        RecoveryKind::Tahoe => tahoe::on_duplicate(tcp),
+        RecoveryKind::Reno => reno::on_duplicate(tcp),
+        RecoveryKind::NewReno => reno::on_duplicate(tcp),
+        RecoveryKind::Sack => sack::on_duplicate(tcp, blocks),
+        RecoveryKind::BpdSack => bpd_sack::on_duplicate(tcp, blocks),
+    }
+}
+
+/// `una` has moved; `ack` says how the window stood before.
+#[inline]
+pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
+    tcp.sender.duplicates = 0;
+    if tcp.sender.phase == Phase::Timeout && tcp.sender.una >= tcp.sender.recovery_point {
+        tcp.sender.phase = Phase::Open;
+    }
+    match tcp.spec.recovery {
+        RecoveryKind::Tahoe => open(tcp, ack),
+        RecoveryKind::Reno => reno::on_new_ack(tcp, ack),
+        RecoveryKind::NewReno => newreno::on_new_ack(tcp, ack),
+        RecoveryKind::Sack => sack::on_new_ack(tcp, ack, blocks),
+        RecoveryKind::BpdSack => bpd_sack::on_new_ack(tcp, ack, blocks),
+    }
+}
+
+/// The next segment that recovery and window allow, taken off `resend` or `next`.
+#[inline]
+pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
+    let resend = std::mem::replace(&mut tcp.sender.resend, NONE);
+    if resend != NONE {
+        return Some(resend);
+    }
+    match (tcp.spec.recovery, tcp.sender.phase) {
+        (RecoveryKind::Sack, Phase::Recovery) => sack::next_segment(tcp),
+        (RecoveryKind::BpdSack, Phase::Recovery) => bpd_sack::next_segment(tcp),
+        _ => next_in_window(tcp),
+    }
+}
+
+/// Sliding window: the next segment in order, whether new or, after a timeout, sent before. What is SACKed is skipped.
+#[inline]
+fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
+    let sender = &mut *tcp.sender;
+    if sender.board != NONE && sender.next < sender.high {
+        sender.next = tcp.boards.at(sender.board).skip_sacked(sender.next);
+    }
+    let window = (sender.controller.window() + f64::from(sender.extra)).min(f64::from(tcp.spec.receiver_window));
+    let end = sender.una.saturating_add((window as u32).max(1)).min(sender.limit);
+    if sender.next >= end {
+        return None;
+    }
+    sender.next += 1;
+    Some(sender.next - 1)
+}
+
+/// Outside fast recovery every acknowledgement of new data goes to the control law.
+#[inline]
+fn open(tcp: &mut Tcp, ack: &Ack) {
+    tcp.sender.extra = 0;
+    tcp.sender.controller.on_ack(ack);
+}
+
+/// Duplicate acknowledgements may start a fast retransmit only for data sent after the last episode that forbids it (RFC 6582
+/// section 3.2 step 2; bpd-2001 leaves it open, D-13 of its reference).
+fn may_enter(tcp: &Tcp) -> bool {
+    tcp.sender.phase == Phase::Open && tcp.sender.una >= tcp.sender.recovery_point
+}
+
+fn threshold_reached(tcp: &Tcp) -> bool {
+    tcp.spec.fast_retransmit == Some(tcp.sender.duplicates)
+}
+
+/// RFC 3042: one new segment for each duplicate acknowledgement below the threshold.
+fn limited_transmit(tcp: &mut Tcp) {
+    if tcp.spec.limited_transmit && tcp.spec.fast_retransmit.is_some_and(|threshold| tcp.sender.duplicates < threshold) {
+        tcp.sender.extra = tcp.sender.duplicates as i32;
+    }
+}

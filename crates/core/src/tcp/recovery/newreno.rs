@@ -1,0 +1,25 @@
+//! NewReno (RFC 6582): Reno's fast recovery, but partial acknowledgements resend one hole each and do not end it.
+//!
+//! Differs: the bound on the window after recovery is the RFC's first option, `min(ssthresh, max(FlightSize, 1) + 1)`.
+
+use super::open;
+use crate::congestion::{Ack, Controller};
+use crate::tcp::sender::{Phase, Tcp};
+
+#[inline]
+pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
+    if tcp.sender.phase != Phase::Recovery {
+        return open(tcp, ack);
+    }
+    let sender = &mut *tcp.sender;
+    if sender.una >= sender.recovery_point {
+        sender.phase = Phase::Open;
+        sender.extra = 0;
+        sender.controller.limit_window(f64::from(sender.in_flight().max(1) + 1));
+    } else {
+        // Section 3.2 step 5: deflate by what was acknowledged, add back one segment.
+        sender.extra += 1 - ack.acked as i32;
+        sender.resend = sender.una;
+        sender.partial_seen = true;
+    }
+}

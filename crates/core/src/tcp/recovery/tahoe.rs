@@ -1,0 +1,24 @@
+//! Tahoe: the third duplicate acknowledgement is treated as a timeout that came early: window one, go back, slow start
+//! (spd-1998 section 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
+
+use super::{limited_transmit, may_enter, threshold_reached};
+use crate::congestion::Controller;
+use crate::tcp::sender::{Phase, Tcp};
+
+pub(super) fn on_duplicate(tcp: &mut Tcp) {
+    if !may_enter(tcp) {
+        return;
+    }
+    if !threshold_reached(tcp) {
+        return limited_transmit(tcp);
+    }
+    let seen = tcp.congestion(false);
+    let sender = &mut *tcp.sender;
+    sender.controller.on_timeout(&seen);
+    sender.recovery_point = sender.high;
+    sender.phase = Phase::Timeout;
+    sender.next = sender.una;
+    sender.extra = 0;
+    tcp.stop_timing();
+    tcp.count_fast_retransmit();
+}

@@ -1,0 +1,332 @@
+//! A TCP sender: sequence state, the window's limits and the timer. What a loss is and what to resend is the recovery's business
+//! (`recovery/`), how large the window is the controller's (`congestion/`).
+//!
+//! The unit is the segment. A sender is a sequence of calls: acknowledgements and timeouts in, then [`Tcp::next_segment`] until it
+//! has nothing more to send.
+
+use super::recovery;
+use super::scoreboard::Scoreboard;
+use super::spec::{Halves, TcpSpec};
+use super::timer::Estimator;
+use crate::base::packet::Side;
+use crate::base::units::{Span, Time};
+use crate::congestion::{Ack, Congestion, Controller, Controllers};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Where loss recovery stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Phase {
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// A timeout's retransmissions are not all acknowledged yet.
+    Timeout,
+}
+
+/// The state of one sender.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Sender {
+    /// Oldest segment not acknowledged.
+    pub(crate) una: u32,
+    /// Next segment to send in order; falls back to `una` on a timeout.
+    pub(crate) next: u32,
+    /// One past the highest segment ever sent.
+    pub(crate) high: u32,
+    /// Segments to send in all.
+    pub(crate) limit: u32,
+    /// `high` when the present or the last episode began.
+    pub(crate) recovery_point: u32,
+    pub(crate) duplicates: u32,
+    /// Segments by which the window is inflated in fast recovery and by limited transmit.
+    pub(crate) extra: i32,
+    /// A segment to send now, whatever the window.
+    pub(crate) resend: u32,
+    /// Index of the scoreboard, while there is one.
+    pub(crate) board: u32,
+    /// The segment being timed.
+    timed: u32,
+    /// `una` at the last timeout.
+    timed_out: u32,
+    pub(crate) phase: Phase,
+    /// Fast recovery has seen its first partial acknowledgement.
+    pub(crate) partial_seen: bool,
+    timed_at: Time,
+    /// When the timer expires; [`Time::NEVER`] while it is off.
+    pub(crate) deadline: Time,
+    pub(crate) last_sent: Time,
+    /// Earliest next departure of a paced sender.
+    pub(crate) paced_until: Time,
+    estimator: Estimator,
+    pub(crate) controller: Controllers,
+}
+
+/// What a sender counts. Only within the measured part of the run, except where it says otherwise.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SenderCounts {
+    /// Over the whole run, for the conservation check.
+    pub(crate) sent_in_all: u32,
+    pub(crate) sent: u32,
+    pub(crate) retransmitted: u32,
+    pub(crate) fast_retransmits: u32,
+    pub(crate) timeouts: u32,
+    pub(crate) rtt_samples: u32,
+    pub(crate) rtt_sum: Span,
+    /// Waiting for a timeout: from the last transmission to the expiry.
+    pub(crate) idle: Span,
+}
+
+/// A sender together with what it works on.
+pub(crate) struct Tcp<'a> {
+    pub(crate) sender: &'a mut Sender,
+    pub(crate) spec: &'a TcpSpec,
+    pub(crate) boards: &'a mut Side<Scoreboard>,
+    pub(crate) counts: &'a mut SenderCounts,
+    pub(crate) now: Time,
+    /// Measurement began at this time.
+    pub(crate) warmup: Time,
+    /// Phase of the host's clock, for the BSD timer.
+    pub(crate) clock_phase: Span,
+}
+
+/// An acknowledgement as the sender sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived<'a> {
+    /// Next segment that the receiver expects.
+    pub(crate) ack: u32,
+    pub(crate) blocks: &'a [(u32, u32)],
+    /// When the segment that caused it was sent.
+    pub(crate) echo: Time,
+}
+
+impl Sender {
+    pub(crate) fn new(controller: Controllers, limit: u32) -> Sender {
+        Sender {
+            una: 0,
+            next: 0,
+            high: 0,
+            limit,
+            recovery_point: 0,
+            duplicates: 0,
+            extra: 0,
+            resend: NONE,
+            board: NONE,
+            timed: NONE,
+            timed_out: NONE,
+            phase: Phase::Open,
+            partial_seen: false,
+            timed_at: Time::ZERO,
+            deadline: Time::NEVER,
+            last_sent: Time::ZERO,
+            paced_until: Time::ZERO,
+            estimator: Estimator::new(),
+            controller,
+        }
+    }
+
+    /// Segments sent in order and not acknowledged.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.next - self.una
+    }
+
+    /// Everything asked for is delivered.
+    pub(crate) fn is_done(&self) -> bool {
+        self.una >= self.limit
+    }
+
+    /// `floor(min(cwnd, receiver window))`, at least one segment.
+    #[inline]
+    pub(crate) fn window(&self, spec: &TcpSpec) -> u32 {
+        (self.controller.window().min(f64::from(spec.receiver_window)) as u32).max(1)
+    }
+}
+
+impl Tcp<'_> {
+    /// An acknowledgement arrived. Returns the round-trip sample it gave, if any.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, arrived: Arrived) -> Option<Span> {
+        if arrived.ack > self.sender.una {
+            return self.on_new_ack(&arrived);
+        }
+        if arrived.ack == self.sender.una && self.sender.high > self.sender.una {
+            recovery::on_duplicate(self, arrived.blocks);
+        }
+        None
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, arrived: &Arrived) -> Option<Span> {
+        let rtt = self.round_trip_sample(arrived);
+        let sender = &mut *self.sender;
+        let in_flight = sender.in_flight();
+        let limited = in_flight >= sender.window(self.spec) || self.spec.pacing;
+        let acked = arrived.ack - sender.una;
+        sender.una = arrived.ack;
+        sender.next = sender.next.max(arrived.ack);
+        let starts_recovery_over = sender.phase == Phase::Recovery && sender.partial_seen;
+        let ack = Ack {
+            now: self.now,
+            acked,
+            rtt,
+            in_flight,
+            window_limited: limited && sender.controller.window() < f64::from(self.spec.receiver_window),
+        };
+        recovery::on_new_ack(self, &ack, arrived.blocks);
+        if self.sender.high == self.sender.una {
+            self.sender.deadline = Time::NEVER;
+        } else if !(starts_recovery_over && self.sender.phase == Phase::Recovery) {
+            // RFC 6298 rule 5.3; RFC 6582 section 4 restarts it for the first partial acknowledgement only.
+            self.start_timer();
+        }
+        rtt
+    }
+
+    #[inline]
+    fn round_trip_sample(&mut self, arrived: &Arrived) -> Option<Span> {
+        let sender = &mut *self.sender;
+        let rtt = if self.spec.timestamps {
+            self.now.since(arrived.echo)
+        } else if sender.timed < arrived.ack {
+            sender.timed = NONE;
+            self.now.since(sender.timed_at)
+        } else {
+            return None;
+        };
+        sender.estimator.sample(rtt, &self.spec.timer);
+        if self.now >= self.warmup {
+            self.counts.rtt_samples += 1;
+            self.counts.rtt_sum = self.counts.rtt_sum + rtt;
+        }
+        Some(rtt)
+    }
+
+    /// The timer expired with data outstanding.
+    pub(crate) fn on_timeout(&mut self) {
+        let seen = self.congestion(self.sender.timed_out == self.sender.una);
+        if self.now >= self.warmup {
+            self.counts.timeouts += 1;
+            let waiting_since = self.sender.last_sent.max(self.warmup);
+            self.counts.idle = self.counts.idle + self.now.since(waiting_since);
+        }
+        self.release_board();
+        let sender = &mut *self.sender;
+        sender.controller.on_timeout(&seen);
+        sender.timed_out = sender.una;
+        sender.recovery_point = sender.high;
+        sender.next = sender.una;
+        sender.phase = Phase::Timeout;
+        sender.duplicates = 0;
+        sender.extra = 0;
+        sender.resend = NONE;
+        sender.timed = NONE;
+        sender.estimator.back_off(&self.spec.timer);
+        self.start_timer();
+    }
+
+    /// What the controller hears of a loss. `repeated`: this segment has timed out before.
+    pub(crate) fn congestion(&self, repeated: bool) -> Congestion {
+        match self.spec.halves {
+            Halves::Window => {
+                Congestion { now: self.now, in_flight: self.sender.window(self.spec), repeated: false }
+            }
+            Halves::FlightSize => {
+                // Segments of limited transmit do not count (RFC 5681 section 3.2 step 2).
+                let limited = if self.sender.phase == Phase::Recovery { 0 } else { self.sender.extra.max(0) as u32 };
+                let flight = self.sender.in_flight();
+                Congestion { now: self.now, in_flight: flight.saturating_sub(limited).max(1), repeated }
+            }
+        }
+    }
+
+    /// The fast retransmit threshold is reached: enter fast recovery and resend the first hole.
+    pub(crate) fn enter_recovery(&mut self) {
+        let seen = self.congestion(false);
+        let sender = &mut *self.sender;
+        sender.controller.on_congestion(&seen);
+        sender.phase = Phase::Recovery;
+        sender.partial_seen = false;
+        sender.recovery_point = sender.high;
+        sender.resend = sender.una;
+        sender.timed = NONE;
+        self.count_fast_retransmit();
+    }
+
+    pub(crate) fn count_fast_retransmit(&mut self) {
+        if self.now >= self.warmup {
+            self.counts.fast_retransmits += 1;
+        }
+    }
+
+    /// Stop timing a segment: its round trip would include a repair.
+    pub(crate) fn stop_timing(&mut self) {
+        self.sender.timed = NONE;
+    }
+
+    #[inline]
+    fn start_timer(&mut self) {
+        self.sender.deadline = self.sender.estimator.deadline(self.now, &self.spec.timer, self.clock_phase);
+    }
+
+    /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for any other.
+    #[inline]
+    pub(crate) fn next_segment(&mut self) -> Option<(u32, u32)> {
+        let paced = self.spec.pacing && self.sender.paced_until > self.now;
+        if paced {
+            return None;
+        }
+        let segment = recovery::next_segment(self)?;
+        let sender = &mut *self.sender;
+        let is_new = segment >= sender.high;
+        if is_new {
+            sender.high = segment + 1;
+            if sender.timed == NONE {
+                sender.timed = segment;
+                sender.timed_at = self.now;
+            }
+        } else if segment == sender.timed {
+            sender.timed = NONE;
+        }
+        if self.spec.pacing {
+            let gap = sender.estimator.round_trip(&self.spec.timer).map_or(Span::ZERO, |rtt| {
+                Span((rtt.0 as f64 / sender.controller.window().max(1.0)) as u64)
+            });
+            sender.paced_until = self.now + gap;
+        }
+        sender.last_sent = self.now;
+        self.counts.sent_in_all += 1;
+        if self.now >= self.warmup {
+            self.counts.sent += 1;
+            self.counts.retransmitted += u32::from(!is_new);
+        }
+        if self.sender.deadline == Time::NEVER {
+            self.start_timer();
+        }
+        Some((segment, if is_new { 1 } else { 2 }))
+    }
+
+    pub(crate) fn board(&mut self) -> &mut Scoreboard {
+        if self.sender.board == NONE {
+            self.sender.board = self.boards.put(Scoreboard::default());
+        }
+        self.boards.at_mut(self.sender.board)
+    }
+
+    pub(crate) fn release_board(&mut self) {
+        let board = std::mem::replace(&mut self.sender.board, NONE);
+        if board != NONE {
+            self.boards.release(board);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_fits_in_two_cache_lines() {
+        assert!(std::mem::size_of::<Sender>() <= 144, "{}", std::mem::size_of::<Sender>());
+    }
+}

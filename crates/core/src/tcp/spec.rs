@@ -1,0 +1,90 @@
+//! What a TCP is made of, with every default already chosen. Presets (in the scenario crate) fill it in.
+
+use crate::base::units::Span;
+use serde::{Deserialize, Serialize};
+
+/// The settings that all flows of a group share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TcpSpec {
+    pub recovery: RecoveryKind,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Bytes of headers on the wire with each data segment.
+    pub header: u32,
+    /// Bytes on the wire of an acknowledgement.
+    pub ack_size: u32,
+    /// Segments, at least 1.
+    pub initial_window: f64,
+    /// Segments; infinite if arbitrarily high (RFC 5681 section 3.1).
+    pub initial_ssthresh: f64,
+    /// Receiver window in segments, at least 1.
+    pub receiver_window: u32,
+    /// Duplicate acknowledgements that start a fast retransmit; `None` leaves all repair to the timer.
+    pub fast_retransmit: Option<u32>,
+    /// RFC 3042: a new segment for each of the first two duplicate acknowledgements.
+    pub limited_transmit: bool,
+    /// One round-trip sample per acknowledgement (as with RFC 7323 timestamps) instead of one segment timed at a time.
+    pub timestamps: bool,
+    /// SACK blocks per acknowledgement, 1 to 4. Only read by the recoveries that use SACK.
+    pub sack_blocks: u32,
+    pub delayed_ack: Option<DelayedAck>,
+    /// Spread new data at `cwnd / RTT` instead of sending on the acknowledgement's heels.
+    pub pacing: bool,
+    pub timer: TimerSpec,
+    /// What loss halves.
+    pub halves: Halves,
+}
+
+/// The quantity whose half becomes the slow-start threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Halves {
+    /// Segments outstanding (RFC 5681 equation 4); a repeated timeout of one segment leaves the threshold.
+    FlightSize,
+    /// The window in force, `floor(min(cwnd, receiver window))` (bpd-2001 section 2.1, spd-1998 section 4.1.2), each time.
+    Window,
+}
+
+/// One file each in `tcp/recovery/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RecoveryKind {
+    /// Third duplicate: window 1, slow start, go back (spd-1998 section 4.1.2).
+    Tahoe,
+    /// RFC 5681 fast recovery: the first acknowledgement of new data ends it.
+    Reno,
+    /// RFC 6582: partial acknowledgements repair one hole each.
+    NewReno,
+    /// RFC 6675 with the scoreboard of RFC 2018.
+    Sack,
+    /// The pipe rules of bpd-2001 section 6.1.
+    BpdSack,
+}
+
+/// RFC 5681 section 4.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DelayedAck {
+    /// Acknowledge at least every so many full segments.
+    pub every: u32,
+    /// At most this long after the first unacknowledged segment.
+    pub timeout: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimerSpec {
+    pub form: TimerForm,
+    pub min_rto: Span,
+    pub max_rto: Span,
+    /// Before the first sample.
+    pub initial_rto: Span,
+    /// Largest back-off factor, a power of two (RFC 6298 bounds the product by `max_rto` only; BSD and NS stop at 64).
+    pub max_backoff: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TimerForm {
+    /// RFC 6298 with the clock granularity G of its section 2.
+    Exact { granularity: Span },
+    /// Integer ticks, fires exactly RTO after being set (the NS simulator's form).
+    CoarseNs { tick: Span },
+    /// Integer ticks, fires on a boundary of a free-running clock with a random phase per flow (the BSD form).
+    CoarseBsd { tick: Span },
+}

@@ -1,0 +1,164 @@
+//! The retransmission timer: RFC 6298 exactly, or in the integer ticks of BSD and of the NS simulator.
+
+use super::spec::{TimerForm, TimerSpec};
+use crate::base::units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// Round-trip estimate and back-off of one flow.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Estimator {
+    /// Smoothed round-trip time: picoseconds, or eighths of a tick in the coarse forms. Zero before the first sample.
+    smoothed: u64,
+    /// Mean deviation: picoseconds, or quarters of a tick.
+    deviation: u64,
+    /// Factor on the timeout, a power of two.
+    backoff: u32,
+}
+
+impl Estimator {
+    pub(crate) fn new() -> Estimator {
+        Estimator { smoothed: 0, deviation: 0, backoff: 1 }
+    }
+
+    /// A round trip that was measured on a segment sent once (Karn); it clears the back-off.
+    #[inline]
+    pub(crate) fn sample(&mut self, rtt: Span, spec: &TimerSpec) {
+        self.backoff = 1;
+        match spec.form {
+            TimerForm::Exact { .. } => self.sample_exact(rtt.0.max(1)),
+            TimerForm::CoarseNs { tick } | TimerForm::CoarseBsd { tick } => {
+                self.sample_coarse(((rtt.0 + tick.0 / 2) / tick.0).max(1));
+            }
+        }
+    }
+
+    /// RFC 6298 section 2, rules 2.2 and 2.3.
+    #[inline]
+    fn sample_exact(&mut self, rtt: u64) {
+        if self.smoothed == 0 {
+            self.smoothed = rtt;
+            self.deviation = rtt / 2;
+        } else {
+            self.deviation = self.deviation - self.deviation / 4 + self.smoothed.abs_diff(rtt) / 4;
+            self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
+        }
+    }
+
+    /// Jacobson and Karels, "Congestion avoidance and control", appendix A, in scaled integers.
+    fn sample_coarse(&mut self, ticks: u64) {
+        if self.smoothed == 0 {
+            self.smoothed = 8 * ticks;
+            self.deviation = 2 * ticks;
+            return;
+        }
+        let error = ticks as i64 - (self.smoothed >> 3) as i64;
+        self.smoothed = self.smoothed.saturating_add_signed(error).max(1);
+        let change = error.abs() - (self.deviation >> 2) as i64;
+        self.deviation = self.deviation.saturating_add_signed(change).max(1);
+    }
+
+    /// The timer expired (RFC 6298 rule 5.5).
+    pub(crate) fn back_off(&mut self, spec: &TimerSpec) {
+        self.backoff = (self.backoff * 2).min(spec.max_backoff);
+    }
+
+    /// Smoothed round-trip time, once there is a sample.
+    #[inline]
+    pub(crate) fn round_trip(&self, spec: &TimerSpec) -> Option<Span> {
+        match (self.smoothed, spec.form) {
+            (0, _) => None,
+            (smoothed, TimerForm::Exact { .. }) => Some(Span(smoothed)),
+            (smoothed, TimerForm::CoarseNs { tick } | TimerForm::CoarseBsd { tick }) => Some(Span(smoothed * tick.0 / 8)),
+        }
+    }
+
+    /// When a timer that is started now expires. `phase` is where the host's free-running clock ticks (BSD form only).
+    #[inline]
+    pub(crate) fn deadline(&self, now: Time, spec: &TimerSpec, phase: Span) -> Time {
+        let base = self.timeout_without_back_off(spec);
+        let timeout = Span(base.0.saturating_mul(u64::from(self.backoff)).min(spec.max_rto.0));
+        match spec.form {
+            TimerForm::Exact { .. } | TimerForm::CoarseNs { .. } => now + timeout,
+            TimerForm::CoarseBsd { tick } => {
+                // The n-th tick boundary after now, n = timeout in ticks: between n - 1 and n ticks from now.
+                let passed = now.since(Time(phase.0)).0 / tick.0;
+                let behind = if now.0 < phase.0 { 0 } else { passed + 1 };
+                Time(phase.0 + (behind + timeout.0.div_ceil(tick.0) - 1) * tick.0)
+            }
+        }
+    }
+
+    #[inline]
+    fn timeout_without_back_off(&self, spec: &TimerSpec) -> Span {
+        if self.smoothed == 0 {
+            return spec.initial_rto;
+        }
+        let timeout = match spec.form {
+            TimerForm::Exact { granularity } => Span(self.smoothed + granularity.0.max(4 * self.deviation)),
+            TimerForm::CoarseNs { tick } | TimerForm::CoarseBsd { tick } => {
+                Span(((self.smoothed >> 3) + self.deviation).saturating_mul(tick.0))
+            }
+        };
+        timeout.max(spec.min_rto).min(spec.max_rto)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(form: TimerForm, min_rto: Span) -> TimerSpec {
+        TimerSpec { form, min_rto, max_rto: Span::from_millis(64_000), initial_rto: Span::from_millis(3000), max_backoff: 64 }
+    }
+
+    fn after(estimator: &Estimator, spec: &TimerSpec) -> Span {
+        estimator.deadline(Time::ZERO, spec, Span::ZERO).since(Time::ZERO)
+    }
+
+    #[test]
+    fn the_exact_form_follows_rfc_6298_by_hand() {
+        let spec = spec(TimerForm::Exact { granularity: Span::from_millis(1) }, Span::ZERO);
+        let mut estimator = Estimator::new();
+        assert_eq!(after(&estimator, &spec), Span::from_millis(3000));
+        estimator.sample(Span::from_millis(100), &spec);
+        assert_eq!(after(&estimator, &spec), Span::from_millis(100 + 4 * 50));
+        // var = 3/4 * 50 + 1/4 * 80 = 57.5, srtt = 7/8 * 100 + 1/8 * 180 = 110
+        estimator.sample(Span::from_millis(180), &spec);
+        assert_eq!(after(&estimator, &spec), Span::from_millis(110 + 230));
+        estimator.back_off(&spec);
+        estimator.back_off(&spec);
+        assert_eq!(after(&estimator, &spec), Span::from_millis(4 * 340));
+    }
+
+    #[test]
+    fn a_steady_round_trip_below_one_tick_gives_three_ticks() {
+        let tick = Span::from_millis(100);
+        let spec = spec(TimerForm::CoarseNs { tick }, Span::from_millis(200));
+        let mut estimator = Estimator::new();
+        (0..50).for_each(|_| estimator.sample(Span::from_millis(18), &spec));
+        assert_eq!(after(&estimator, &spec), Span::from_millis(300));
+    }
+
+    #[test]
+    fn the_bsd_form_fires_on_the_hosts_own_tick() {
+        let tick = Span::from_millis(500);
+        let spec = spec(TimerForm::CoarseBsd { tick }, Span::from_millis(1000));
+        let mut estimator = Estimator::new();
+        estimator.sample(Span::from_millis(18), &spec);
+        // 1 + 2 = 3 ticks; the clock ticks at 120, 620, 1120, 1620 ms
+        let phase = Span::from_millis(120);
+        let at = |ms| estimator.deadline(Time(Span::from_millis(ms).0), &spec, phase);
+        assert_eq!(at(100), Time(Span::from_millis(1120).0));
+        assert_eq!(at(121), Time(Span::from_millis(1620).0));
+        assert_eq!(at(119), Time(Span::from_millis(1120).0));
+    }
+
+    #[test]
+    fn back_off_stops_at_its_bound() {
+        let spec = spec(TimerForm::Exact { granularity: Span::ZERO }, Span::from_millis(100));
+        let mut estimator = Estimator::new();
+        estimator.sample(Span::from_millis(1), &spec);
+        (0..40).for_each(|_| estimator.back_off(&spec));
+        assert_eq!(after(&estimator, &spec), Span::from_millis(6400));
+    }
+}
