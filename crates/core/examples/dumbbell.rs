@@ -15,17 +15,18 @@
 //! | start      | flows start evenly over this many seconds           | 1       |
 //! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
 //!
-//! CPU seconds are the scheduler's own, user and system, in nanoseconds; where the kernel does not keep them they are 0.
+//! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
 
 #![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
 
 use std::collections::HashMap;
+use std::time::Duration;
 use tailback_core::Engine;
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerKind;
 use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Record, Transport};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 
 const MSS: u32 = 1000;
 const HEADER: u32 = 40;
@@ -97,16 +98,14 @@ impl Settings {
             delay: BOTTLENECK_DELAY,
             transmitters: 1,
             buffer,
-            counts_in_service: false,
+            // ns-2 refuses the packet that would take the last place, so that `buf` includes the one being sent.
+            counts_in_service: true,
             policy: PolicySpec::DropTail(()),
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
         Network {
-            ports: vec![
-                port("bottleneck", Buffer::Packets(of["buf"] as u64)),
-                port("bottleneck.reverse", Buffer::Unlimited),
-            ],
+            ports: vec![port("bottleneck", Buffer::Packets(of["buf"] as u64)), port("bottleneck.reverse", Buffer::Unlimited)],
             paths: vec![vec![0], vec![1]],
             groups: vec![Group {
                 name: "greedy".into(),
@@ -164,6 +163,8 @@ impl Settings {
             sack_blocks: 3,
             delayed_ack: None,
             pacing: false,
+            // As ns-2 does: segments that recovery has added do not count.
+            halves: Halves::Window,
             timer: TimerSpec {
                 form: TimerForm::Exact { granularity: Span::from_millis(1) },
                 min_rto: Span::from_millis(200),
@@ -179,9 +180,11 @@ fn mbps(megabits: f64) -> Rate {
     Rate((megabits * 1e6) as u64)
 }
 
-/// CPU time of this process so far.
+/// CPU time of this process so far. The kernel brings it up to date when the process stops running: hence the nap.
 fn cpu_seconds() -> f64 {
-    let nanoseconds = std::fs::read_to_string("/proc/self/schedstat").ok().and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    std::thread::sleep(Duration::from_micros(1));
+    let line = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = line.split(' ').next().and_then(|first| first.parse::<f64>().ok());
     nanoseconds.map_or(0.0, |nanoseconds| nanoseconds * 1e-9)
 }
 

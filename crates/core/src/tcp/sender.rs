@@ -232,10 +232,11 @@ impl Tcp<'_> {
                 Congestion { now: self.now, in_flight: self.sender.window(self.spec), repeated: false }
             }
             Halves::FlightSize => {
-                // Segments of limited transmit do not count (RFC 5681 section 3.2 step 2).
+                // Segments of limited transmit do not count (RFC 5681 section 3.2 step 2). Nor does what fast recovery sent beyond
+                // the window: equation 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
                 let limited = if self.sender.phase == Phase::Recovery { 0 } else { self.sender.extra.max(0) as u32 };
-                let flight = self.sender.in_flight();
-                Congestion { now: self.now, in_flight: flight.saturating_sub(limited).max(1), repeated }
+                let flight = self.sender.in_flight().saturating_sub(limited).min(self.sender.window(self.spec));
+                Congestion { now: self.now, in_flight: flight.max(1), repeated }
             }
         }
     }
@@ -249,19 +250,17 @@ impl Tcp<'_> {
         sender.partial_seen = false;
         sender.recovery_point = sender.high;
         sender.resend = sender.una;
-        sender.timed = NONE;
-        self.count_fast_retransmit();
+        self.begin_episode();
     }
 
-    pub(crate) fn count_fast_retransmit(&mut self) {
+    /// A fast retransmit is made: time no segment whose round trip would include the repair, and give the oldest segment, which is
+    /// sent again, the whole timeout (as BSD, NS and Linux do; RFC 6298 is silent).
+    pub(crate) fn begin_episode(&mut self) {
+        self.sender.timed = NONE;
+        self.start_timer();
         if self.now >= self.warmup {
             self.counts.fast_retransmits += 1;
         }
-    }
-
-    /// Stop timing a segment: its round trip would include a repair.
-    pub(crate) fn stop_timing(&mut self) {
-        self.sender.timed = NONE;
     }
 
     #[inline]

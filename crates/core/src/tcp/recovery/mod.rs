@@ -88,10 +88,11 @@ fn open(tcp: &mut Tcp, ack: &Ack) {
     tcp.sender.controller.on_ack(ack);
 }
 
-/// Duplicate acknowledgements may start a fast retransmit only for data sent after the last episode that forbids it (RFC 6582
-/// section 3.2 step 2; bpd-2001 leaves it open, D-13 of its reference).
+/// Duplicate acknowledgements may start a fast retransmit only once more than the data outstanding in the last episode is
+/// acknowledged (RFC 6582 section 3.2 step 2; NS compares `highest_ack_ > recover_` likewise; bpd-2001 leaves it open, D-13 of its
+/// reference). Exactly that data is not enough: duplicates of it come from its own needless retransmissions.
 fn may_enter(tcp: &Tcp) -> bool {
-    tcp.sender.phase == Phase::Open && tcp.sender.una >= tcp.sender.recovery_point
+    tcp.sender.phase == Phase::Open && (tcp.sender.una > tcp.sender.recovery_point || tcp.sender.recovery_point == 0)
 }
 
 fn threshold_reached(tcp: &Tcp) -> bool {

@@ -25,5 +25,5 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
     tcp.sender.phase = Phase::Open;
     tcp.sender.extra = 0;
     // The next hole may start a fast retransmit of its own: only a timeout forbids it.
-    tcp.sender.recovery_point = tcp.sender.una;
+    tcp.sender.recovery_point = 0;
 }

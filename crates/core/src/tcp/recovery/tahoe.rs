@@ -19,6 +19,5 @@ pub(super) fn on_duplicate(tcp: &mut Tcp) {
     sender.phase = Phase::Timeout;
     sender.next = sender.una;
     sender.extra = 0;
-    tcp.stop_timing();
-    tcp.count_fast_retransmit();
+    tcp.begin_episode();
 }
