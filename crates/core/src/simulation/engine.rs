@@ -335,9 +335,8 @@ impl Engine {
         loop {
             let bytes = self.wire_bytes(&packet);
             self.count_arrival_in_network(&packet);
-            let arrived = packet.time;
             if let Err(reason) = self.ports[port as usize].pass(&mut packet, bytes, &self.window) {
-                return self.discard(port, packet, if reason == Reason::Random { packet.time } else { arrived }, reason);
+                return self.discard(port, packet, packet.time, reason);
             }
             packet.next_hop();
             match self.walk(Feeder::Port(port), packet) {

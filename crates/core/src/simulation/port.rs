@@ -157,7 +157,8 @@ impl Port {
         self.waits.as_ref().map(|waits| waits.percentile(share))
     }
 
-    /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end.
+    /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the
+    /// wire loses it, that of its departure.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
         let now = packet.time;
@@ -186,8 +187,10 @@ impl Port {
         }
         self.note_change(now);
         self.count_service(now, start, departure, bytes, window);
+        packet.time = departure;
+        self.survives_wire(departure, window)?;
         packet.time = departure + self.delay;
-        self.survives_wire(departure, window)
+        Ok(())
     }
 
     /// A packet arrives at a stepped port. The caller stores it if it waits.

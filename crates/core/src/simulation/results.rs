@@ -149,7 +149,7 @@ impl Engine {
             ("discarded_listed", integer(&|i| discarded(i, Reason::Listed))),
             ("loss_share", float(&|i| share(all(i), counts(i).arrived.measured()))),
             ("utilisation", float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.network.ports[i].transmitters))),
-            ("mean_queue_packets", float(&|i| seconds_of(counts(i).held) / seconds)),
+            ("mean_queue_packets", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
             ("max_queue_packets", integer(&|i| counts(i).most)),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ];
@@ -159,6 +159,12 @@ impl Engine {
             }
         }
         named("queues", columns)
+    }
+
+    /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
+    fn held_in_queue(&self, port: usize, until: Time) -> u128 {
+        let Some(stepped) = &self.ports[port].stepped else { return 0 };
+        self.pool.iter(&stepped.queue).map(|packet| u128::from(self.window.overlap(packet.time, until).0)).sum()
     }
 
     fn group_table(&self, until: Time) -> Table {

@@ -1,0 +1,317 @@
+//! Random small networks with fixed seeds: any mixture of what a scenario can describe, valid by construction.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use tailback_core::base::random::{Purpose, Stream};
+use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::congestion::ControllerKind;
+use tailback_core::network::*;
+use tailback_core::queue::PolicySpec;
+use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+
+/// Draws for one network.
+pub struct Dice {
+    stream: Stream,
+    drawn: u64,
+}
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice { stream: Stream::new(seed, "random network", 0, Purpose::Policy), drawn: 0 }
+    }
+
+    /// A whole number in `low..=high`.
+    pub fn pick(&mut self, low: u64, high: u64) -> u64 {
+        self.drawn += 1;
+        low + self.stream.bits(self.drawn) % (high - low + 1)
+    }
+
+    pub fn chance(&mut self, one_in: u64) -> bool {
+        self.pick(1, one_in) == 1
+    }
+
+    pub fn one_of<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.pick(0, of.len() as u64 - 1) as usize].clone()
+    }
+}
+
+pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
+    Port {
+        name: name.to_string(),
+        rate: Rate(megabits * 1_000_000),
+        delay,
+        transmitters: 1,
+        buffer,
+        counts_in_service: false,
+        policy: PolicySpec::DropTail(()),
+        random_loss: 0.0,
+        listed_drops: Vec::new(),
+    }
+}
+
+/// RFC 6298 with a short minimum, so that small runs see timeouts.
+pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
+    TcpSpec {
+        recovery,
+        mss: 1000,
+        header: 40,
+        ack_size: 40,
+        initial_window: 3.0,
+        initial_ssthresh: f64::INFINITY,
+        receiver_window: 1_000_000,
+        fast_retransmit: Some(3),
+        limited_transmit: true,
+        timestamps: false,
+        sack_blocks: 3,
+        delayed_ack: None,
+        pacing: false,
+        timer: TimerSpec {
+            form: TimerForm::Exact { granularity: Span::from_millis(1) },
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_millis(60_000),
+            initial_rto: Span::from_millis(1000),
+            max_backoff: 64,
+        },
+        halves: Halves::FlightSize,
+    }
+}
+
+pub fn group(name: &str, transport: Transport) -> Group {
+    Group { name: name.to_string(), transport, send_processing: None, receive_processing: None, jitter: Span::ZERO }
+}
+
+pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
+    Flow {
+        group,
+        forward,
+        backward,
+        sender_access: Access::default(),
+        receiver_access: Access::default(),
+        start: Time::ZERO,
+        stop: Time::NEVER,
+        size: None,
+    }
+}
+
+/// One bottleneck, acknowledgements over its reverse, `flows` like the one given.
+pub fn dumbbell(bottleneck: Port, group: Group, flows: Vec<Flow>, duration: Span) -> Network {
+    let reverse = link("reverse", bottleneck.rate.0 / 1_000_000, bottleneck.delay, Buffer::Unlimited);
+    Network {
+        ports: vec![bottleneck, reverse],
+        paths: vec![vec![0], vec![1]],
+        groups: vec![group],
+        flows,
+        changes: Vec::new(),
+        duration,
+        warmup: Span::ZERO,
+        seed: 1,
+        record: Record::default(),
+        stepped: false,
+    }
+}
+
+/// A chain of one to three hops each way, flows over parts of it, everything else by the dice.
+pub fn random_network(seed: u64) -> Network {
+    let mut dice = Dice::new(seed);
+    let hops = dice.pick(1, 3);
+    let coarse = dice.chance(2);
+    let mut ports: Vec<Port> = Vec::new();
+    for way in ["there", "back"] {
+        for hop in 0..hops {
+            ports.push(random_port(&format!("{way}{hop}"), &mut dice, coarse));
+        }
+    }
+    let mut paths = Vec::new();
+    for first in 0..hops {
+        for last in first..hops {
+            paths.push((first..=last).map(|hop| hop as u32).collect::<Vec<u32>>());
+            paths.push((first..=last).rev().map(|hop| (hops + hop) as u32).collect());
+        }
+    }
+    let groups: Vec<Group> = (0..dice.pick(1, 3)).map(|index| random_group(&format!("group{index}"), &mut dice)).collect();
+    let mut flows = Vec::new();
+    for (index, group) in groups.iter().enumerate() {
+        for _ in 0..dice.pick(1, 4) {
+            flows.push(random_flow(index as u32, group, paths.len() as u64 / 2, &mut dice, coarse));
+        }
+    }
+    if dice.chance(3) {
+        let port = dice.pick(0, hops - 1) as usize;
+        for _ in 0..dice.pick(1, 10) {
+            let flow = dice.pick(0, flows.len() as u64 - 1) as u32;
+            let (segment, transmission) = (dice.pick(0, 40) as u32, dice.pick(1, 2) as u32);
+            ports[port].listed_drops.push(ListedDrop { flow, segment, transmission });
+        }
+    }
+    let duration = Span::from_millis(dice.pick(200, 3000));
+    let changes = random_changes(&mut dice, &ports, &flows, paths.len() as u64 / 2, duration);
+    let kinds = [TraceKind::Cwnd, TraceKind::State, TraceKind::Rtt, TraceKind::Segments, TraceKind::Throughput(Span::from_millis(70))];
+    let mut traces = Vec::new();
+    if dice.chance(2) {
+        traces = kinds.map(|kind| Trace { kind, of: (0..flows.len() as u32).collect() }).to_vec();
+        traces.push(Trace { kind: TraceKind::Queue, of: (0..ports.len() as u32).collect() });
+        traces.push(Trace { kind: TraceKind::Drops, of: (0..ports.len() as u32).collect() });
+    }
+    Network {
+        ports,
+        paths,
+        groups,
+        flows,
+        changes,
+        duration,
+        warmup: if dice.chance(2) { Span::ZERO } else { Span(duration.0 / 4) },
+        seed,
+        record: Record { traces, delay_percentiles: dice.chance(2) },
+        stepped: false,
+    }
+}
+
+/// Coarse times make events of different entities fall on one instant.
+fn delay(dice: &mut Dice, coarse: bool) -> Span {
+    if coarse { Span::from_millis(dice.pick(0, 4)) } else { Span(dice.pick(0, 20_000_000_000)) }
+}
+
+fn random_port(name: &str, dice: &mut Dice, coarse: bool) -> Port {
+    let buffer = match dice.pick(0, 3) {
+        0 => Buffer::Unlimited,
+        1 => Buffer::Bytes(dice.pick(0, 30_000)),
+        _ => Buffer::Packets(dice.pick(0, 30)),
+    };
+    let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Packets(0) | Buffer::Bytes(_));
+    Port {
+        counts_in_service,
+        transmitters: if dice.chance(5) { dice.pick(2, 3) as u32 } else { 1 },
+        random_loss: if dice.chance(3) { dice.pick(1, 50) as f64 / 1000.0 } else { 0.0 },
+        ..link(name, dice.one_of(&[1, 4, 8, 10]), delay(dice, coarse), buffer)
+    }
+}
+
+fn random_group(name: &str, dice: &mut Dice) -> Group {
+    let transport = if dice.chance(4) { Transport::Datagram(random_source(dice)) } else { random_tcp(dice) };
+    let delays = [
+        None,
+        None,
+        Some(Delay::Fixed(Span::from_micros(300))),
+        Some(Delay::Uniform(Span::ZERO, Span::from_micros(200))),
+        Some(Delay::Exponential(Span::from_micros(100))),
+    ];
+    Group {
+        send_processing: dice.one_of(&delays),
+        receive_processing: dice.one_of(&delays),
+        jitter: if dice.chance(3) { Span::from_micros(20) } else { Span::ZERO },
+        ..group(name, transport)
+    }
+}
+
+fn random_source(dice: &mut Dice) -> DatagramSpec {
+    let gap = Span::from_micros(dice.pick(400, 3000));
+    let arrivals = match dice.pick(0, 2) {
+        0 => Arrivals::Constant { gap },
+        1 => Arrivals::Poisson { mean_gap: gap },
+        _ => Arrivals::OnOff { gap, mean_on: Span::from_millis(20), mean_off: Span::from_millis(30) },
+    };
+    let packet = if dice.chance(2) { PacketSize::Fixed(500) } else { PacketSize::Exponential { mean: 500.0, maximum: 5000 } };
+    DatagramSpec { arrivals, packet, header: 28 }
+}
+
+fn random_tcp(dice: &mut Dice) -> Transport {
+    let kinds = [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack, RecoveryKind::BpdSack];
+    let tick = Span::from_millis(100);
+    let forms = [TimerForm::Exact { granularity: Span::from_millis(1) }, TimerForm::CoarseNs { tick }, TimerForm::CoarseBsd { tick }];
+    let base = tcp(dice.one_of(&kinds));
+    let spec = TcpSpec {
+        initial_window: dice.pick(1, 10) as f64,
+        initial_ssthresh: dice.one_of(&[f64::INFINITY, 16.0]),
+        receiver_window: dice.one_of(&[1_000_000, 20, 1]),
+        fast_retransmit: if dice.chance(6) { None } else { Some(3) },
+        limited_transmit: dice.chance(2),
+        timestamps: dice.chance(2),
+        sack_blocks: dice.pick(1, 4) as u32,
+        delayed_ack: if dice.chance(3) { Some(DelayedAck { every: 2, timeout: Span::from_millis(100) }) } else { None },
+        pacing: dice.chance(5),
+        timer: TimerSpec { form: dice.one_of(&forms), ..base.timer },
+        halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
+        ..base
+    };
+    Transport::Tcp(spec, if dice.chance(6) { ControllerKind::Fixed } else { ControllerKind::Reno })
+}
+
+fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut Dice, coarse: bool) -> Flow {
+    let route = dice.pick(0, routes - 1) as u32;
+    let finite = dice.chance(3) && matches!(group.transport, Transport::Tcp(..));
+    let access = |dice: &mut Dice| Access { rate: Some(Rate(dice.one_of(&[8, 10, 100]) * 1_000_000)), delay: delay(dice, coarse) };
+    Flow {
+        sender_access: access(dice),
+        receiver_access: access(dice),
+        start: Time(Span::from_millis(dice.pick(0, 300)).0),
+        stop: if dice.chance(6) { Time(Span::from_millis(dice.pick(300, 1000)).0) } else { Time::NEVER },
+        size: finite.then(|| dice.pick(1, 200_000)),
+        ..flow(index, 2 * route, 2 * route + 1)
+    }
+}
+
+fn random_changes(dice: &mut Dice, ports: &[Port], flows: &[Flow], routes: u64, duration: Span) -> Vec<Change> {
+    if !dice.chance(4) {
+        return Vec::new();
+    }
+    let mut changes = Vec::new();
+    for _ in 0..dice.pick(1, 4) {
+        let port = dice.pick(0, ports.len() as u64 - 1) as u32;
+        let flow = dice.pick(0, flows.len() as u64 - 1) as u32;
+        let route = dice.pick(0, routes - 1) as u32;
+        let what = match dice.pick(0, 3) {
+            0 => ChangeKind::Rate(port, Rate(dice.pick(1, 10) * 1_000_000)),
+            1 => ChangeKind::Delay(port, Span::from_millis(dice.pick(0, 10))),
+            2 => ChangeKind::RandomLoss(port, 0.02),
+            _ => ChangeKind::Route(flow, 2 * route, 2 * route + 1),
+        };
+        changes.push(Change { at: Time(dice.pick(0, duration.0)), what });
+    }
+    changes.sort_by_key(|change| change.at);
+    changes
+}
+
+/// The same network with every private access link written out as ports of its own. Ports are numbered so that lines meet in the
+/// same order: senders, receivers, what was shared.
+pub fn with_access_as_ports(network: &Network) -> Network {
+    let flows = network.flows.len() as u32;
+    let mut ports = Vec::new();
+    let port = |name: &str, access: &Access| Port {
+        rate: access.rate.expect("only rated access links can be written out"),
+        ..link(name, 1, access.delay, Buffer::Unlimited)
+    };
+    ports.extend(network.flows.iter().map(|flow| port("sender.up", &flow.sender_access)));
+    ports.extend(network.flows.iter().map(|flow| port("receiver.up", &flow.receiver_access)));
+    ports.extend(network.ports.iter().cloned());
+    ports.extend(network.flows.iter().map(|flow| port("receiver.down", &flow.receiver_access)));
+    ports.extend(network.flows.iter().map(|flow| port("sender.down", &flow.sender_access)));
+    let shared = 2 * flows;
+    let down = shared + network.ports.len() as u32;
+    let mut paths = Vec::new();
+    let mut route = |first: u32, middle: u32, last: u32| {
+        let shared_hops = network.paths[middle as usize].iter().map(|hop| hop + shared);
+        paths.push(std::iter::once(first).chain(shared_hops).chain([last]).collect());
+        paths.len() as u32 - 1
+    };
+    let mut expanded: Vec<Flow> = Vec::new();
+    for (index, flow) in network.flows.iter().enumerate() {
+        let index = index as u32;
+        let forward = route(index, flow.forward, down + index);
+        let backward = route(flows + index, flow.backward, down + flows + index);
+        expanded.push(Flow { forward, backward, sender_access: Access::default(), receiver_access: Access::default(), ..flow.clone() });
+    }
+    let mut changes = network.changes.clone();
+    for change in &mut changes {
+        match &mut change.what {
+            ChangeKind::Rate(port, _) | ChangeKind::Delay(port, _) | ChangeKind::RandomLoss(port, _) => *port += shared,
+            ChangeKind::Route(flow, forward, backward) => {
+                *forward = route(*flow, *forward, down + *flow);
+                *backward = route(flows + *flow, *backward, down + flows + *flow);
+            }
+        }
+    }
+    let mut record = network.record.clone();
+    record.traces.iter_mut().filter(|trace| trace.kind.is_of_ports()).for_each(|trace| trace.of.iter_mut().for_each(|port| *port += shared));
+    Network { ports, paths, flows: expanded, changes, record, ..network.clone() }
+}

@@ -1,0 +1,122 @@
+//! Properties that every network must have, on random networks with fixed seeds: 2000 here, more with `TAILBACK_SOAK=1000000`.
+
+mod common;
+
+use common::{Dice, random_network, with_access_as_ports};
+use tailback_core::base::units::Time;
+use tailback_core::network::Network;
+use tailback_core::record::{Column, Table};
+use tailback_core::{Engine, Results};
+
+fn seeds() -> std::ops::Range<u64> {
+    0..std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(2000)
+}
+
+fn run(network: &Network) -> Results {
+    let mut engine = Engine::new(network.clone());
+    engine.run_until(Time::NEVER);
+    engine.results().unwrap_or_else(|violation| panic!("seed {}: {violation}", network.seed))
+}
+
+fn same(seed: u64, what: &str, a: &Results, b: &Results) {
+    for (left, right) in a.tables().zip(b.tables()) {
+        assert!(left.bytes() == right.bytes(), "seed {seed}, {what}: table {} differs\n{}", left.name, first_difference(left, right));
+    }
+}
+
+fn first_difference(a: &Table, b: &Table) -> String {
+    if a.rows() != b.rows() {
+        return format!("{} rows against {}", a.rows(), b.rows());
+    }
+    for ((name, _), row) in a.columns.iter().flat_map(|column| (0..a.rows()).map(move |row| (column, row))) {
+        let (x, y) = (a.floats(name), b.floats(name));
+        if let (Some(x), Some(y)) = (x, y)
+            && x[row].to_bits() != y[row].to_bits()
+        {
+            return format!("{name}[{row}]: {} against {}", x[row], y[row]);
+        }
+    }
+    "in words".to_string()
+}
+
+#[test]
+fn conserves_and_repeats() {
+    for seed in seeds() {
+        let network = random_network(seed);
+        same(seed, "a second run", &run(&network), &run(&network));
+    }
+}
+
+#[test]
+fn slices_and_snapshots_change_no_byte() {
+    for seed in seeds() {
+        let network = random_network(seed);
+        let whole = run(&network);
+        let mut dice = Dice::new(seed + (1 << 32));
+        let mut engine = Engine::new(network.clone());
+        for _ in 0..dice.pick(1, 6) {
+            let step = dice.pick(0, network.duration.0 / 2);
+            engine.run_until(Time(engine.now().0 + step));
+            if dice.chance(2) {
+                let bytes = postcard::to_stdvec(&engine).expect("an engine is plain data");
+                engine = postcard::from_bytes(&bytes).expect("and comes back as it was");
+            } else {
+                let copy = engine.clone();
+                engine.run_until(Time::NEVER);
+                engine = copy;
+            }
+            engine.results().expect("conservation holds at any time");
+        }
+        engine.run_until(Time::NEVER);
+        same(seed, "slices", &whole, &engine.results().expect("conservation"));
+    }
+}
+
+#[test]
+fn what_is_computed_ahead_equals_what_is_stepped() {
+    for seed in seeds() {
+        let network = random_network(seed);
+        let stepped = Network { stepped: true, ..network.clone() };
+        same(seed, "stepped", &run(&network), &run(&stepped));
+    }
+}
+
+#[test]
+fn private_access_equals_access_links_written_out() {
+    for seed in seeds() {
+        let network = random_network(seed);
+        let expanded = with_access_as_ports(&network);
+        let (fused, mut unfused) = (run(&network), run(&Network { stepped: true, ..expanded.clone() }));
+        // Only in what is described differently may the two differ: access queues, and the share of packets that reached a port.
+        unfused.queues = shared_rows(&unfused.queues, network.flows.len() * 2, network.ports.len());
+        rename_queues(&mut unfused, network.flows.len() * 2);
+        let drop = |table: &Table| without(table, &["loss_share", "base_rtt_s"]);
+        (unfused.flows, unfused.traces) = (drop(&unfused.flows), unfused.traces);
+        let fused = Results { flows: drop(&fused.flows), ..fused };
+        same(seed, "access written out", &fused, &unfused);
+    }
+}
+
+fn without(table: &Table, names: &[&str]) -> Table {
+    let columns = table.columns.iter().filter(|(name, _)| !names.contains(&name.as_str())).cloned().collect();
+    Table { name: table.name.clone(), columns }
+}
+
+fn shared_rows(table: &Table, first: usize, count: usize) -> Table {
+    let rows = first..first + count;
+    let cut = |column: &Column| match column {
+        Column::Float(values) => Column::Float(values[rows.clone()].to_vec()),
+        Column::Integer(values) => Column::Integer(values[rows.clone()].to_vec()),
+        Column::Word(values, words) => Column::Word(values[rows.clone()].to_vec(), words.clone()),
+    };
+    Table { name: table.name.clone(), columns: table.columns.iter().map(|(name, column)| (name.clone(), cut(column))).collect() }
+}
+
+/// Words compare by text, so nothing has to be done but to check that they are texts of shared ports.
+fn rename_queues(results: &mut Results, first: usize) {
+    for table in &results.traces {
+        if let Some(Column::Word(values, words)) = table.column("queue") {
+            assert!(values.iter().all(|&value| value as usize >= first && (value as usize) < words.len()));
+        }
+    }
+}
