@@ -14,6 +14,15 @@ pub type PortId = u32;
 /// Index of a flow in [`Network::flows`].
 pub type FlowId = u32;
 
+/// The most bytes that a packet may have on the wire.
+pub const MAX_PACKET: u32 = (1 << 24) - 1;
+/// The most hops that all paths may have together, one more counted for each path.
+pub const MAX_ROUTE_ENTRIES: usize = (1 << 24) - 1;
+/// The most distinct rates that private access links may have.
+pub const MAX_ACCESS_RATES: usize = u16::MAX as usize;
+/// The most segments that a flow may send.
+pub const MAX_SEGMENTS: u64 = 1 << 31;
+
 /// Everything that one run needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {

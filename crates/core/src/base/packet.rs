@@ -1,6 +1,7 @@
 //! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
 
 use super::units::Time;
+use crate::network::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use serde::{Deserialize, Serialize};
 
 /// A data packet or an acknowledgement on its way.
@@ -27,10 +28,7 @@ const MARKED: u32 = 1 << 28;
 const PLACE: u32 = (1 << 24) - 1;
 const SIZE: u32 = (1 << 24) - 1;
 
-/// The most bytes that a packet may have.
-pub const MAX_PACKET: u32 = SIZE;
-/// The most entries that the flat list of routes may have.
-pub const MAX_ROUTE_ENTRIES: usize = PLACE as usize;
+const _: () = assert!(MAX_PACKET <= SIZE && MAX_ROUTE_ENTRIES <= PLACE as usize);
 
 impl Packet {
     #[inline]

@@ -232,7 +232,7 @@ impl Engine {
         let state = self.flows.get_mut(flow as usize)?;
         let group = &self.network.groups[state.wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut state.end, &group.transport) else { return None };
-        let wire = bytes.checked_add(spec.header).filter(|&wire| bytes > 0 && wire <= crate::base::packet::MAX_PACKET)?;
+        let wire = bytes.checked_add(spec.header).filter(|&wire| bytes > 0 && wire <= crate::network::MAX_PACKET)?;
         if !matches!(spec.arrivals, crate::traffic::Arrivals::External) {
             return None;
         }
@@ -352,7 +352,7 @@ impl Engine {
     fn walk(&mut self, feeder: Feeder, packet: Packet) -> Option<(u32, Packet)> {
         let next = self.routes[packet.place()];
         let ahead = match next {
-            END => self.rerouted.is_empty() || !self.rerouted.contains(&packet.flow),
+            END => !self.is_rerouted(packet.flow),
             port => !self.ports[port as usize].needs_event(),
         };
         if !ahead {
@@ -364,6 +364,11 @@ impl Engine {
             return None;
         }
         Some((next, packet))
+    }
+
+    #[inline]
+    fn is_rerouted(&self, flow: u32) -> bool {
+        !self.rerouted.is_empty() && self.rerouted.contains(&flow)
     }
 
     #[inline]
@@ -465,6 +470,7 @@ impl Engine {
     #[inline]
     fn leave_network(&mut self, mut packet: Packet) {
         let flow = packet.flow;
+        let rerouted = self.is_rerouted(flow);
         let state = &mut self.flows[flow as usize];
         if packet.is_ack() {
             let bytes = match &self.network.groups[state.wire.group as usize].transport {
@@ -481,10 +487,10 @@ impl Engine {
         packet.time = state.wire.receiver_down(packet.time, packet.bytes(), &mut self.rates);
         let group = &self.network.groups[state.wire.group as usize];
         let as_event = match &group.transport {
-            Transport::Tcp(spec, _) => self.network.stepped || spec.delayed_ack.is_some(),
-            Transport::Datagram(_) => self.network.stepped,
+            Transport::Tcp(spec, _) => spec.delayed_ack.is_some(),
+            Transport::Datagram(_) => false,
         };
-        if as_event {
+        if as_event || self.network.stepped || rerouted {
             if state.deliver.is_empty() {
                 self.calendar.schedule(self.slots.flow(FlowKind::Deliver, flow), packet.time);
             }

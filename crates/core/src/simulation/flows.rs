@@ -2,7 +2,7 @@
 
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
-use crate::network::{Access, Delay, Flow, Group, Network};
+use crate::network::{Access, Delay, Flow, Group, MAX_ACCESS_RATES, Network};
 use crate::tcp::sender::SenderCounts;
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,7 @@ pub(crate) struct AccessRates {
 }
 
 const NO_RATE: u16 = u16::MAX;
-/// The most distinct access rates that a network may have.
-pub const MAX_ACCESS_RATES: usize = NO_RATE as usize;
+const _: () = assert!(MAX_ACCESS_RATES <= NO_RATE as usize);
 
 impl AccessRates {
     /// Every distinct access rate of the flows.

@@ -43,11 +43,6 @@ impl Parts {
         self.0[1]
     }
 
-    /// Up to the end of the run.
-    pub(crate) fn until_end(&self) -> u64 {
-        self.0[0] + self.0[1]
-    }
-
     pub(crate) fn all(&self) -> u64 {
         self.0.iter().sum()
     }

@@ -7,4 +7,5 @@ pub(crate) mod sender;
 mod spec;
 pub(crate) mod timer;
 
+pub use recovery::RECOVERY_NAMES;
 pub use spec::*;
