@@ -163,8 +163,7 @@ impl Settings {
             sack_blocks: 3,
             delayed_ack: None,
             pacing: false,
-            // As ns-2 does: segments that recovery has added do not count.
-            halves: Halves::Window,
+            halves: Halves::FlightSize,
             timer: TimerSpec {
                 form: TimerForm::Exact { granularity: Span::from_millis(1) },
                 min_rto: Span::from_millis(200),

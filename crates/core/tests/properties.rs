@@ -20,7 +20,12 @@ fn run(network: &Network) -> Results {
 
 fn same(seed: u64, what: &str, a: &Results, b: &Results) {
     for (left, right) in a.tables().zip(b.tables()) {
-        assert!(left.bytes() == right.bytes(), "seed {seed}, {what}: table {} differs\n{}", left.name, first_difference(left, right));
+        assert!(
+            left.bytes() == right.bytes(),
+            "seed {seed}, {what}: table {} differs\n{}",
+            left.name,
+            first_difference(left, right)
+        );
     }
 }
 

@@ -1,7 +1,10 @@
 //! Conservation: everything sent is delivered, discarded or in flight, per flow and per port. A violation is a bug of ours.
 
-use super::engine::{Engine, FlowState};
+use super::engine::Engine;
+use super::fabric::Path;
+use super::port::Reason;
 use crate::base::line::Line;
+use crate::base::packet::Packet;
 use std::fmt;
 
 /// A count that does not add up. The run's results must not be trusted; please report it with the scenario and seed.
@@ -25,40 +28,57 @@ impl std::error::Error for ConservationError {}
 impl Engine {
     pub(crate) fn check_conservation(&self) -> Result<(), ConservationError> {
         let (data, acks) = self.packets_in_lines();
-        for (index, counts) in self.counts.iter().enumerate() {
+        for (index, counts) in self.fabric.counts.iter().enumerate() {
             let of_flow = |sent: u32, accounted: u32, what| {
                 if sent == accounted {
                     return Ok(());
                 }
                 let name = self.network.groups[self.network.flows[index].group as usize].name.clone();
-                Err(ConservationError { of: format!("flow {index} of {name}"), sent: sent.into(), accounted_for: accounted.into(), what })
+                Err(ConservationError {
+                    of: format!("flow {index} of {name}"),
+                    sent: sent.into(),
+                    accounted_for: accounted.into(),
+                    what,
+                })
             };
             let sent = self.sent_in_all(index);
             of_flow(sent, counts.received_in_all + counts.discarded_in_all + data[index], "data packets")?;
             let accounted = counts.acks_received_in_all + counts.acks_discarded_in_all + acks[index];
             of_flow(counts.acks_sent_in_all, accounted, "acknowledgements")?;
         }
-        for port in &self.ports {
+        for port in &self.fabric.ports {
             let counts = &port.counts;
-            let refused: u64 = counts.discarded.iter().zip(["full", "early", "random", "listed"]).filter(|(_, name)| *name != "random").map(|(parts, _)| parts.all()).sum();
+            // A packet that the wire loses has departed.
+            let refused: u64 =
+                [Reason::Full, Reason::Early, Reason::Listed].iter().map(|&reason| counts.discarded[reason as usize].all()).sum();
             let stored = port.stepped.as_ref().map_or(0, |stepped| u64::from(stepped.queue.len()));
             let accounted = counts.departed.all() + refused + stored;
             if counts.arrived.all() != accounted {
-                return Err(ConservationError { of: port.name.clone(), sent: counts.arrived.all(), accounted_for: accounted, what: "packets" });
+                return Err(ConservationError {
+                    of: port.name.clone(),
+                    sent: counts.arrived.all(),
+                    accounted_for: accounted,
+                    what: "packets",
+                });
             }
         }
-        let blocks = self.blocks.used() as u64;
+        let blocks = self.fabric.blocks.used() as u64;
         let carried = self.acks_with_blocks();
         if blocks != carried {
-            return Err(ConservationError { of: "SACK blocks".to_string(), sent: blocks, accounted_for: carried, what: "blocks" });
+            return Err(ConservationError {
+                of: "SACK blocks".to_string(),
+                sent: blocks,
+                accounted_for: carried,
+                what: "blocks",
+            });
         }
         Ok(())
     }
 
     /// Data packets and acknowledgements of each flow that lie in lines, queues and transmitters.
     fn packets_in_lines(&self) -> (Vec<u32>, Vec<u32>) {
-        let mut data = vec![0; self.flows.len()];
-        let mut acks = vec![0; self.flows.len()];
+        let mut data = vec![0; self.ends.len()];
+        let mut acks = vec![0; self.ends.len()];
         self.each_packet(|packet| {
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
             counts[packet.flow as usize] += 1;
@@ -72,15 +92,15 @@ impl Engine {
         count
     }
 
-    fn each_packet(&self, mut see: impl FnMut(&crate::base::packet::Packet)) {
-        let lines_of = |flow: &FlowState| -> [Line; 4] { [flow.send, flow.back, flow.home, flow.deliver] };
-        for line in self.flows.iter().flat_map(lines_of).filter(|line| !line.is_empty()) {
-            self.pool.iter(&line).for_each(&mut see);
+    fn each_packet(&self, mut see: impl FnMut(&Packet)) {
+        let lines_of = |path: &Path| -> [Line; 4] { [path.send, path.back, path.home, path.deliver] };
+        for line in self.fabric.paths.iter().flat_map(lines_of).filter(|line| !line.is_empty()) {
+            self.fabric.pool.iter(&line).for_each(&mut see);
         }
-        for port in &self.ports {
-            self.pool.iter(&port.line).for_each(&mut see);
+        for port in &self.fabric.ports {
+            self.fabric.pool.iter(&port.line).for_each(&mut see);
             if let Some(stepped) = &port.stepped {
-                self.pool.iter(&stepped.queue).for_each(&mut see);
+                self.fabric.pool.iter(&stepped.queue).for_each(&mut see);
                 stepped.transmitters.iter().flatten().for_each(&mut see);
             }
         }

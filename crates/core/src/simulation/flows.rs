@@ -3,7 +3,6 @@
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::network::{Access, Delay, Flow, Group, MAX_ACCESS_RATES, Network};
-use crate::tcp::sender::SenderCounts;
 use serde::{Deserialize, Serialize};
 
 /// The private links of a flow and where its packets enter the shared network. One cache line.
@@ -36,7 +35,8 @@ const _: () = assert!(MAX_ACCESS_RATES <= NO_RATE as usize);
 impl AccessRates {
     /// Every distinct access rate of the flows.
     pub(crate) fn of(flows: &[Flow]) -> AccessRates {
-        let mut rates: Vec<Rate> = flows.iter().flat_map(|flow| [flow.sender_access.rate, flow.receiver_access.rate]).flatten().collect();
+        let mut rates: Vec<Rate> =
+            flows.iter().flat_map(|flow| [flow.sender_access.rate, flow.receiver_access.rate]).flatten().collect();
         rates.sort_unstable();
         rates.dedup();
         AccessRates { rates: rates.into_iter().map(|rate| (rate, [(0, Span::ZERO); 2])).collect() }
@@ -129,7 +129,8 @@ struct Server {
 impl Hosts {
     /// The hosts of every flow, or nothing if no group needs them.
     pub(crate) fn of(network: &Network) -> Vec<Hosts> {
-        let idle = |group: &Group| group.send_processing.is_none() && group.receive_processing.is_none() && group.jitter == Span::ZERO;
+        let idle =
+            |group: &Group| group.send_processing.is_none() && group.receive_processing.is_none() && group.jitter == Span::ZERO;
         if network.groups.iter().all(idle) {
             return Vec::new();
         }
@@ -182,10 +183,9 @@ impl Server {
     }
 }
 
-/// What is counted per flow. Only within the measured part, except where it says otherwise.
+/// What is counted of a flow's packets between its ends. Only within the measured part, except where it says otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct FlowCounts {
-    pub(crate) sender: SenderCounts,
+pub(crate) struct PathCounts {
     /// Over the whole run and beyond, for the conservation check.
     pub(crate) received_in_all: u32,
     pub(crate) discarded_in_all: u32,
@@ -203,10 +203,9 @@ pub(crate) struct FlowCounts {
     pub(crate) completed: Time,
 }
 
-impl Default for FlowCounts {
-    fn default() -> FlowCounts {
-        FlowCounts {
-            sender: SenderCounts::default(),
+impl Default for PathCounts {
+    fn default() -> PathCounts {
+        PathCounts {
             received_in_all: 0,
             discarded_in_all: 0,
             acks_sent_in_all: 0,
@@ -227,8 +226,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wire_fits_in_a_cache_line_and_counters_in_two() {
+    fn a_wire_fits_in_a_cache_line_and_so_do_counters() {
         assert!(std::mem::size_of::<Wire>() <= 64);
-        assert!(std::mem::size_of::<FlowCounts>() <= 128, "{}", std::mem::size_of::<FlowCounts>());
+        assert!(std::mem::size_of::<PathCounts>() <= 64);
     }
 }

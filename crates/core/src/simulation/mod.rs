@@ -2,6 +2,7 @@
 
 mod conservation;
 mod engine;
+mod fabric;
 mod flows;
 pub(crate) mod port;
 mod results;
@@ -9,5 +10,6 @@ mod slots;
 mod window;
 
 pub use conservation::ConservationError;
-pub use engine::{Delivery, Engine, memory_estimate};
+pub use engine::{Engine, memory_estimate};
+pub use fabric::Delivery;
 pub use results::Results;

@@ -41,8 +41,8 @@ pub(crate) struct Port {
     listed: Vec<ListedDrop>,
     /// Service times of the last two sizes seen.
     services: [(u32, Span); 2],
-    /// Arrivals come from several lines, so each needs an event to be in order.
-    pub(crate) merges: bool,
+    /// An arrival has to wait for its turn among events: the port is stepped, or several lines feed it.
+    pub(crate) needs_event: bool,
     pub(crate) stepped: Option<Stepped>,
     /// When the transmitter is free (ahead).
     free: Time,
@@ -114,7 +114,7 @@ impl Port {
             loss_draws: 0,
             listed,
             services: [(0, Span::ZERO); 2],
-            merges: true,
+            needs_event: true,
             stepped: stepped.map(|first| Stepped {
                 queue: Line::default(),
                 transmitters: vec![None; spec.transmitters as usize],
@@ -132,12 +132,6 @@ impl Port {
             waits: percentiles.then(Histogram::default),
             trace: None,
         }
-    }
-
-    /// Whether an arrival has to wait for its turn among events.
-    #[inline]
-    pub(crate) fn needs_event(&self) -> bool {
-        self.merges || self.stepped.is_some()
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
@@ -238,16 +232,16 @@ impl Port {
         service
     }
 
-    /// A transmitter of a stepped port finished. Returns the packet, on its way to the far end, unless the wire loses it.
-    pub(crate) fn finish(&mut self, transmitter: u32, now: Time, bytes: impl Fn(&Packet) -> u32, window: &Window) -> Option<(Packet, Result<(), Reason>)> {
-        let stepped = self.stepped.as_mut()?;
-        let mut packet = stepped.transmitters[transmitter as usize].take()?;
-        stepped.in_service -= 1;
-        stepped.in_service_bytes -= u64::from(bytes(&packet));
+    /// A transmitter of a stepped port finished `packet`. Returns it on its way to the far end, and whether the wire loses it.
+    pub(crate) fn finish(&mut self, mut packet: Packet, now: Time, bytes: u32, window: &Window) -> (Packet, Result<(), Reason>) {
+        if let Some(stepped) = &mut self.stepped {
+            stepped.in_service -= 1;
+            stepped.in_service_bytes -= u64::from(bytes);
+        }
         self.last_out = self.last_out.max(now + self.delay);
         packet.time = self.last_out;
-        let survives = self.survives_wire(now, window);
-        Some((packet, survives))
+        packet.next_hop();
+        (packet, self.survives_wire(now, window))
     }
 
     /// The caller took a packet off a stepped port's queue to serve it.
@@ -255,11 +249,19 @@ impl Port {
         self.waiting_bytes -= u64::from(bytes);
     }
 
+    /// Trace a departure, which changes what is counted if something `left_queue` or the unit in service counts.
+    pub(crate) fn trace_departure(&mut self, now: Time, left_queue: bool) {
+        if left_queue || self.counts_in_service {
+            self.trace_stepped(now, 0);
+        }
+    }
+
     /// A stepped port's occupancy after a change; `arriving` packets are accepted but not stored yet.
-    pub(crate) fn trace_stepped(&mut self, now: Time, arriving: u32) {
-        let occupancy = self.stepped.as_ref().map_or(0, |stepped| {
-            stepped.queue.len() + arriving + if self.counts_in_service { stepped.in_service } else { 0 }
-        });
+    fn trace_stepped(&mut self, now: Time, arriving: u32) {
+        let occupancy = self
+            .stepped
+            .as_ref()
+            .map_or(0, |stepped| stepped.queue.len() + arriving + if self.counts_in_service { stepped.in_service } else { 0 });
         if let Some(trace) = &mut self.trace {
             trace.push((now, occupancy));
         }

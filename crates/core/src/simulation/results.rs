@@ -50,8 +50,12 @@ impl Engine {
             flows: self.flow_table(until),
             queues: self.queue_table(until),
             groups: self.group_table(until),
-            traces: self.recorder.as_ref().map_or_else(Vec::new, |recorder| recorder.tables(&self.network, &self.ports, until)),
-            complete: until >= self.window.end,
+            traces: self
+                .fabric
+                .recorder
+                .as_ref()
+                .map_or_else(Vec::new, |recorder| recorder.tables(&self.network, &self.fabric.ports, until)),
+            complete: until >= self.fabric.window.end,
             simulated_s: until.seconds(),
             events: self.events(),
         })
@@ -59,40 +63,40 @@ impl Engine {
 
     /// Data packets that a flow has sent in the whole run, injected ones included.
     pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
-        match &self.flows[flow].end {
-            End::Tcp(_) => self.counts[flow].sender.sent_in_all,
+        match &self.ends[flow] {
+            End::Tcp(_) => self.counts[flow].sent_in_all,
             End::Datagram(source) => source.sent,
         }
     }
 
     fn measured_seconds(&self, until: Time) -> f64 {
-        until.since(self.window.warmup).seconds()
+        until.since(self.fabric.window.warmup).seconds()
     }
 
     fn flow_table(&self, until: Time) -> Table {
-        let all: Vec<u32> = (0..self.flows.len() as u32).collect();
+        let all: Vec<u32> = (0..self.ends.len() as u32).collect();
         let (groups, indices) = FlowNames::of(&self.network).columns(&all);
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..all.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
-        let counts = &self.counts;
+        let (senders, counts) = (&self.counts, &self.fabric.counts);
         let columns = vec![
             ("group", groups),
             ("flow", indices),
             ("start_s", float(&|i| self.network.flows[i].start.seconds())),
             ("base_rtt_s", float(&|i| self.base_rtt(i).seconds())),
-            ("sent_packets", integer(&|i| counts[i].sender.sent.into())),
-            ("retransmitted_packets", integer(&|i| counts[i].sender.retransmitted.into())),
+            ("sent_packets", integer(&|i| senders[i].sent.into())),
+            ("retransmitted_packets", integer(&|i| senders[i].retransmitted.into())),
             ("spurious_retransmissions", integer(&|i| counts[i].duplicates.into())),
-            ("fast_retransmits", integer(&|i| counts[i].sender.fast_retransmits.into())),
-            ("timeouts", integer(&|i| counts[i].sender.timeouts.into())),
+            ("fast_retransmits", integer(&|i| senders[i].fast_retransmits.into())),
+            ("timeouts", integer(&|i| senders[i].timeouts.into())),
             ("delivered_packets", integer(&|i| counts[i].delivered.into())),
             ("delivered_bytes", integer(&|i| counts[i].delivered_bytes)),
             ("goodput_bps", float(&|i| counts[i].delivered_bytes as f64 * 8.0 / seconds)),
             ("loss_share", float(&|i| share(counts[i].discarded.into(), counts[i].arrived_in_network.into()))),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),
-            ("mean_rtt_s", float(&|i| counts[i].sender.rtt_sum.seconds() / f64::from(counts[i].sender.rtt_samples))),
+            ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
         ];
         named("flows", columns)
     }
@@ -117,24 +121,24 @@ impl Engine {
     }
 
     fn active_share(&self, index: usize, until: Time) -> f64 {
-        let started = self.network.flows[index].start.max(self.window.warmup);
-        let ended = self.counts[index].completed.min(until);
-        1.0 - self.counts[index].sender.idle.seconds() / ended.since(started).seconds()
+        let started = self.network.flows[index].start.max(self.fabric.window.warmup);
+        let ended = self.fabric.counts[index].completed.min(until);
+        1.0 - self.counts[index].idle.seconds() / ended.since(started).seconds()
     }
 
     fn completion(&self, index: usize) -> f64 {
-        match self.counts[index].completed {
-            time if time >= self.window.end => f64::NAN,
+        match self.fabric.counts[index].completed {
+            time if time >= self.fabric.window.end => f64::NAN,
             time => time.since(self.network.flows[index].start).seconds(),
         }
     }
 
     fn queue_table(&self, until: Time) -> Table {
-        let names: Vec<String> = self.ports.iter().map(|port| port.name.clone()).collect();
+        let names: Vec<String> = self.fabric.ports.iter().map(|port| port.name.clone()).collect();
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
-        let counts = |i: usize| &self.ports[i].counts;
+        let counts = |i: usize| &self.fabric.ports[i].counts;
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let mut columns = vec![
@@ -155,7 +159,7 @@ impl Engine {
         ];
         if self.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
-                columns.push((name, float(&|i| self.ports[i].wait_percentile(at).unwrap_or(f64::NAN))));
+                columns.push((name, float(&|i| self.fabric.ports[i].wait_percentile(at).unwrap_or(f64::NAN))));
             }
         }
         named("queues", columns)
@@ -163,8 +167,8 @@ impl Engine {
 
     /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
     fn held_in_queue(&self, port: usize, until: Time) -> u128 {
-        let Some(stepped) = &self.ports[port].stepped else { return 0 };
-        self.pool.iter(&stepped.queue).map(|packet| u128::from(self.window.overlap(packet.time, until).0)).sum()
+        let Some(stepped) = &self.fabric.ports[port].stepped else { return 0 };
+        self.fabric.pool.iter(&stepped.queue).map(|packet| u128::from(self.fabric.window.overlap(packet.time, until).0)).sum()
     }
 
     fn group_table(&self, until: Time) -> Table {
@@ -173,7 +177,8 @@ impl Engine {
         let seconds = self.measured_seconds(until);
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
-        let goodputs = |group: usize| members[group].iter().map(|&i| self.counts[i].delivered_bytes as f64 * 8.0 / seconds);
+        let goodputs =
+            |group: usize| members[group].iter().map(|&i| self.fabric.counts[i].delivered_bytes as f64 * 8.0 / seconds);
         let completions: Vec<Vec<f64>> = members.iter().map(|flows| self.sorted_completions(flows)).collect();
         let mut columns = vec![
             ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
@@ -187,7 +192,7 @@ impl Engine {
         }
         if self.network.record.delay_percentiles {
             for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
-                columns.push((name, float(&|group| self.delays[group].percentile(at))));
+                columns.push((name, float(&|group| self.fabric.delays[group].percentile(at))));
             }
         }
         named("groups", columns)

@@ -42,7 +42,9 @@ pub(crate) struct Outcome {
 pub(crate) enum Reply {
     Now,
     /// Later, when more has arrived or the timer expires; `first` starts the timer.
-    Delayed { first: bool },
+    Delayed {
+        first: bool,
+    },
 }
 
 impl Receiver {

@@ -203,7 +203,8 @@ mod tests {
                     .map(|s| u32::from(!above(s)) + u32::from(resent[s as usize]))
                     .sum();
                 assert_eq!(board.pipe(una, high, 3), pipe, "seed {seed} step {step}");
-                (una..high).for_each(|s| assert_eq!(!sacked[s as usize] && above(s), board.is_lost(s, una, 3) && !sacked[s as usize]));
+                (una..high)
+                    .for_each(|s| assert_eq!(!sacked[s as usize] && above(s), board.is_lost(s, una, 3) && !sacked[s as usize]));
             }
         }
     }

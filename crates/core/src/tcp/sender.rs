@@ -25,6 +25,12 @@ pub(crate) enum Phase {
     Timeout,
 }
 
+impl Phase {
+    pub(crate) fn is_recovery(self) -> bool {
+        self == Phase::Recovery
+    }
+}
+
 /// The state of one sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sender {
@@ -146,9 +152,9 @@ impl Sender {
 impl Tcp<'_> {
     /// An acknowledgement arrived. Returns the round-trip sample it gave, if any.
     #[inline]
-    pub(crate) fn on_ack(&mut self, arrived: Arrived) -> Option<Span> {
+    pub(crate) fn on_ack(&mut self, arrived: &Arrived) -> Option<Span> {
         if arrived.ack > self.sender.una {
-            return self.on_new_ack(&arrived);
+            return self.on_new_ack(arrived);
         }
         if arrived.ack == self.sender.una && self.sender.high > self.sender.una {
             recovery::on_duplicate(self, arrived.blocks);
@@ -228,9 +234,7 @@ impl Tcp<'_> {
     /// What the controller hears of a loss. `repeated`: this segment has timed out before.
     pub(crate) fn congestion(&self, repeated: bool) -> Congestion {
         match self.spec.halves {
-            Halves::Window => {
-                Congestion { now: self.now, in_flight: self.sender.window(self.spec), repeated: false }
-            }
+            Halves::Window => Congestion { now: self.now, in_flight: self.sender.window(self.spec), repeated: false },
             Halves::FlightSize => {
                 // Segments of limited transmit do not count (RFC 5681 section 3.2 step 2). Nor does what fast recovery sent beyond
                 // the window: equation 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
@@ -288,9 +292,10 @@ impl Tcp<'_> {
             sender.timed = NONE;
         }
         if self.spec.pacing {
-            let gap = sender.estimator.round_trip(&self.spec.timer).map_or(Span::ZERO, |rtt| {
-                Span((rtt.0 as f64 / sender.controller.window().max(1.0)) as u64)
-            });
+            let gap = sender
+                .estimator
+                .round_trip(&self.spec.timer)
+                .map_or(Span::ZERO, |rtt| Span((rtt.0 as f64 / sender.controller.window().max(1.0)) as u64));
             sender.paced_until = self.now + gap;
         }
         sender.last_sent = self.now;

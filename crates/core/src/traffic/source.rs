@@ -69,9 +69,7 @@ impl Source {
         self.sent += 1;
         match spec.packet {
             PacketSize::Fixed(bytes) => bytes,
-            PacketSize::Exponential { mean, maximum } => {
-                ((self.sizes.exponential(n) * mean + 0.5) as u32).clamp(1, maximum)
-            }
+            PacketSize::Exponential { mean, maximum } => ((self.sizes.exponential(n) * mean + 0.5) as u32).clamp(1, maximum),
         }
     }
 

@@ -146,7 +146,8 @@ pub fn random_network(seed: u64) -> Network {
     }
     let duration = Span::from_millis(dice.pick(200, 3000));
     let changes = random_changes(&mut dice, &ports, &flows, paths.len() as u64 / 2, duration);
-    let kinds = [TraceKind::Cwnd, TraceKind::State, TraceKind::Rtt, TraceKind::Segments, TraceKind::Throughput(Span::from_millis(70))];
+    let kinds =
+        [TraceKind::Cwnd, TraceKind::State, TraceKind::Rtt, TraceKind::Segments, TraceKind::Throughput(Span::from_millis(70))];
     let mut traces = Vec::new();
     if dice.chance(2) {
         traces = kinds.map(|kind| Trace { kind, of: (0..flows.len() as u32).collect() }).to_vec();
@@ -218,7 +219,8 @@ fn random_source(dice: &mut Dice) -> DatagramSpec {
 fn random_tcp(dice: &mut Dice) -> Transport {
     let kinds = [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack, RecoveryKind::BpdSack];
     let tick = Span::from_millis(100);
-    let forms = [TimerForm::Exact { granularity: Span::from_millis(1) }, TimerForm::CoarseNs { tick }, TimerForm::CoarseBsd { tick }];
+    let forms =
+        [TimerForm::Exact { granularity: Span::from_millis(1) }, TimerForm::CoarseNs { tick }, TimerForm::CoarseBsd { tick }];
     let base = tcp(dice.one_of(&kinds));
     let spec = TcpSpec {
         initial_window: dice.pick(1, 10) as f64,
@@ -240,7 +242,8 @@ fn random_tcp(dice: &mut Dice) -> Transport {
 fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut Dice, coarse: bool) -> Flow {
     let route = dice.pick(0, routes - 1) as u32;
     let finite = dice.chance(3) && matches!(group.transport, Transport::Tcp(..));
-    let access = |dice: &mut Dice| Access { rate: Some(Rate(dice.one_of(&[8, 10, 100]) * 1_000_000)), delay: delay(dice, coarse) };
+    let access =
+        |dice: &mut Dice| Access { rate: Some(Rate(dice.one_of(&[8, 10, 100]) * 1_000_000)), delay: delay(dice, coarse) };
     Flow {
         sender_access: access(dice),
         receiver_access: access(dice),
@@ -299,7 +302,13 @@ pub fn with_access_as_ports(network: &Network) -> Network {
         let index = index as u32;
         let forward = route(index, flow.forward, down + index);
         let backward = route(flows + index, flow.backward, down + flows + index);
-        expanded.push(Flow { forward, backward, sender_access: Access::default(), receiver_access: Access::default(), ..flow.clone() });
+        expanded.push(Flow {
+            forward,
+            backward,
+            sender_access: Access::default(),
+            receiver_access: Access::default(),
+            ..flow.clone()
+        });
     }
     let mut changes = network.changes.clone();
     for change in &mut changes {
@@ -312,6 +321,10 @@ pub fn with_access_as_ports(network: &Network) -> Network {
         }
     }
     let mut record = network.record.clone();
-    record.traces.iter_mut().filter(|trace| trace.kind.is_of_ports()).for_each(|trace| trace.of.iter_mut().for_each(|port| *port += shared));
+    record
+        .traces
+        .iter_mut()
+        .filter(|trace| trace.kind.is_of_ports())
+        .for_each(|trace| trace.of.iter_mut().for_each(|port| *port += shared));
     Network { ports, paths, flows: expanded, changes, record, ..network.clone() }
 }
