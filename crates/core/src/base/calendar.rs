@@ -1,7 +1,7 @@
 //! The calendar: which event is next. A timing wheel over integer time, so that an event costs the same with one flow or millions.
 //!
-//! Every entity that can have an event pending (a line's head, a flow's timer, ...) owns one slot. Events come out ordered by
-//! (time, slot); slots are numbered by kind and entity, never by insertion. A bucket is sorted only when its turn comes. Bucket
+//! Every entity that can have an event pending (a line's head, a flow's timer, ...) owns one slot. Events come out ordered by time
+//! and, at one instant, by the rank that [`Ranks`] gives their slots, never by insertion. A bucket is sorted only when its turn comes. Bucket
 //! width adapts to the load; it cannot change the order, only the cost.
 
 use super::units::Time;
@@ -12,12 +12,15 @@ use std::collections::BTreeMap;
 pub type Slot = u32;
 const NONE: u32 = u32::MAX;
 
+/// The order of slots at one instant.
+pub trait Ranks {
+    fn rank(&self, slot: Slot) -> u64;
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Calendar {
-    /// Time of each slot's pending event, [`Time::NEVER`] if none.
-    times: Vec<Time>,
-    /// Next slot in the same bucket.
-    next: Vec<u32>,
+pub struct Calendar<R> {
+    ranks: R,
+    pending: Vec<Pending>,
     /// First slot of each bucket of the wheel.
     heads: Vec<u32>,
     /// One bit per bucket, and one bit per word of those.
@@ -36,6 +39,17 @@ pub struct Calendar {
     load: Load,
 }
 
+/// A slot's event.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Pending {
+    /// [`Time::NEVER`] if there is none.
+    time: Time,
+    /// Next slot in the same bucket.
+    next: u32,
+}
+
+const NOTHING: Pending = Pending { time: Time::NEVER, next: NONE };
+
 /// What the width is adapted to, since the last look.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Load {
@@ -46,14 +60,14 @@ struct Load {
 
 const LOOK_EVERY: u32 = 8192;
 
-impl Calendar {
+impl<R: Ranks> Calendar<R> {
     /// A calendar for `slots` entities of which about `pending` have an event at a time, mostly less than `reach` picoseconds ahead.
-    pub fn new(slots: usize, pending: usize, reach: u64) -> Calendar {
+    pub fn new(ranks: R, slots: usize, pending: usize, reach: u64) -> Calendar<R> {
         let buckets = (2 * pending).next_power_of_two().clamp(1 << 10, 1 << 20);
         let shift = (reach / buckets as u64 * 2).max(1).ilog2().clamp(4, 40);
         let mut calendar = Calendar {
-            times: vec![Time::NEVER; slots],
-            next: vec![NONE; slots],
+            ranks,
+            pending: vec![NOTHING; slots],
             heads: vec![NONE; buckets],
             occupied: vec![0; buckets / 64],
             summary: vec![0; buckets.div_ceil(64 * 64)],
@@ -71,14 +85,14 @@ impl Calendar {
     /// The pending time of a slot, [`Time::NEVER`] if it has none.
     #[inline]
     pub fn time_of(&self, slot: Slot) -> Time {
-        self.times[slot as usize]
+        self.pending[slot as usize].time
     }
 
     /// Schedule the slot's event. It must have none pending, and `time` must not lie before the last event taken.
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
-        debug_assert_eq!(self.times[slot as usize], Time::NEVER);
-        self.times[slot as usize] = time;
+        debug_assert_eq!(self.pending[slot as usize].time, Time::NEVER);
+        self.pending[slot as usize].time = time;
         let bucket = time.0 >> self.shift;
         if bucket <= self.cursor {
             self.insert_current(time, slot);
@@ -88,14 +102,14 @@ impl Calendar {
             self.load.far += 1;
             let quarter = bucket / self.quarter();
             let head = self.far.entry(quarter).or_insert(NONE);
-            self.next[slot as usize] = *head;
+            self.pending[slot as usize].next = *head;
             *head = slot;
         }
     }
 
     /// Take back the slot's event, if it has one.
     pub fn cancel(&mut self, slot: Slot) {
-        let time = std::mem::replace(&mut self.times[slot as usize], Time::NEVER);
+        let time = std::mem::replace(&mut self.pending[slot as usize].time, Time::NEVER);
         if time == Time::NEVER {
             return;
         }
@@ -136,7 +150,7 @@ impl Calendar {
             return None;
         }
         self.current.pop();
-        self.times[slot as usize] = Time::NEVER;
+        self.pending[slot as usize].time = Time::NEVER;
         Some((time, slot))
     }
 
@@ -152,19 +166,27 @@ impl Calendar {
     #[inline]
     fn insert_near(&mut self, bucket: u64, slot: Slot) {
         let index = bucket as usize & (self.heads.len() - 1);
-        self.next[slot as usize] = self.heads[index];
-        self.heads[index] = slot;
-        self.occupied[index / 64] |= 1 << (index % 64);
-        self.summary[index / 4096] |= 1 << (index / 64 % 64);
+        let head = &mut self.heads[index];
+        self.pending[slot as usize].next = *head;
+        if *head == NONE {
+            self.occupied[index / 64] |= 1 << (index % 64);
+            self.summary[index / 4096] |= 1 << (index / 64 % 64);
+        }
+        *head = slot;
     }
 
     #[inline]
     fn insert_current(&mut self, time: Time, slot: Slot) {
         let mut at = self.current.len();
-        while at > 0 && self.current[at - 1] < (time, slot) {
+        while at > 0 && self.is_before(self.current[at - 1], (time, slot)) {
             at -= 1;
         }
         self.current.insert(at, (time, slot));
+    }
+
+    #[inline]
+    fn is_before(&self, a: (Time, Slot), b: (Time, Slot)) -> bool {
+        a.0 < b.0 || (a.0 == b.0 && self.ranks.rank(a.1) < self.ranks.rank(b.1))
     }
 
     /// Move to the next bucket that holds events. False if there is none.
@@ -240,8 +262,8 @@ impl Calendar {
             self.far.pop_first();
             let mut slot = head;
             while slot != NONE {
-                let after = self.next[slot as usize];
-                self.insert_near(self.times[slot as usize].0 >> self.shift, slot);
+                let after = self.pending[slot as usize].next;
+                self.insert_near(self.pending[slot as usize].time.0 >> self.shift, slot);
                 slot = after;
             }
         }
@@ -257,11 +279,12 @@ impl Calendar {
         }
         self.clear_bit(index);
         while slot != NONE {
-            self.current.push((self.times[slot as usize], slot));
-            slot = self.next[slot as usize];
+            self.current.push((self.pending[slot as usize].time, slot));
+            slot = self.pending[slot as usize].next;
         }
         if self.current.len() > 1 {
-            self.current.sort_unstable_by(|a, b| b.cmp(a));
+            let ranks = &self.ranks;
+            self.current.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| ranks.rank(b.1).cmp(&ranks.rank(a.1))));
         }
         self.load.buckets += 1;
         self.load.events += self.current.len() as u32;
@@ -288,8 +311,8 @@ impl Calendar {
         self.shift = shift;
         self.cursor = start >> shift;
         self.limit = self.limit_at(self.cursor);
-        for slot in 0..self.times.len() as u32 {
-            let time = std::mem::replace(&mut self.times[slot as usize], Time::NEVER);
+        for slot in 0..self.pending.len() as u32 {
+            let time = std::mem::replace(&mut self.pending[slot as usize].time, Time::NEVER);
             if time != Time::NEVER {
                 self.schedule(slot, time);
             }
@@ -300,13 +323,13 @@ impl Calendar {
     /// The list that starts at `head`, without `slot`.
     fn unlinked(&mut self, head: u32, slot: Slot) -> u32 {
         if head == slot {
-            return self.next[slot as usize];
+            return self.pending[slot as usize].next;
         }
         let mut at = head;
         while at != NONE {
-            let after = self.next[at as usize];
+            let after = self.pending[at as usize].next;
             if after == slot {
-                self.next[at as usize] = self.next[slot as usize];
+                self.pending[at as usize].next = self.pending[slot as usize].next;
                 break;
             }
             at = after;
@@ -321,10 +344,19 @@ mod tests {
     use crate::base::random::{Purpose, Stream};
     use std::collections::BTreeSet;
 
+    /// Slots rank as they are numbered.
+    struct Numbers;
+
+    impl Ranks for Numbers {
+        fn rank(&self, slot: Slot) -> u64 {
+            slot.into()
+        }
+    }
+
     /// Random schedules, cancellations and pops against a sorted set.
     fn agrees_with_a_sorted_set(slots: u32, spread: u64, reach: u64, seed: u64) {
         let stream = Stream::new(seed, "calendar", 0, Purpose::Policy);
-        let mut calendar = Calendar::new(slots as usize, slots as usize / 3, reach);
+        let mut calendar = Calendar::new(Numbers, slots as usize, slots as usize / 3, reach);
         let mut model = BTreeSet::new();
         let mut pending = vec![None; slots as usize];
         let mut now = Time(0);
@@ -334,13 +366,13 @@ mod tests {
             match pending[slot as usize] {
                 None => {
                     // Coarse times make ties common; now and then one lies far ahead.
-                    let ahead = stream.bits(step + (1 << 40)) % spread / 8 * 8 * if bits % 97 == 0 { 1000 } else { 1 };
+                    let ahead = stream.bits(step + (1 << 40)) % spread / 8 * 8 * if bits.is_multiple_of(97) { 1000 } else { 1 };
                     let time = Time(now.0 + ahead);
                     calendar.schedule(slot, time);
                     model.insert((time, slot));
                     pending[slot as usize] = Some(time);
                 }
-                Some(time) if bits % 5 == 0 => {
+                Some(time) if bits.is_multiple_of(5) => {
                     calendar.cancel(slot);
                     model.remove(&(time, slot));
                     pending[slot as usize] = None;
@@ -373,7 +405,7 @@ mod tests {
 
     #[test]
     fn nothing_at_or_after_the_end_is_taken() {
-        let mut calendar = Calendar::new(2, 2, 1000);
+        let mut calendar = Calendar::new(Numbers, 2, 2, 1000);
         calendar.schedule(0, Time(10));
         calendar.schedule(1, Time(20));
         assert_eq!(calendar.pop_before(Time(10)), None);

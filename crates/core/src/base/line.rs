@@ -1,26 +1,20 @@
 //! Packets in flight. A line is a first-in first-out of packets; all lines share one pool of chunks, so that an idle line costs
-//! 16 bytes and a packet in flight 32, however many lines there are.
+//! 12 bytes and a packet in flight 32, however many lines there are.
 
 use super::packet::Packet;
 use serde::{Deserialize, Serialize};
 
-const CHUNK: usize = 8;
+const CHUNK: u32 = 8;
 const NONE: u32 = u32::MAX;
 
 /// One line. Its packets lie in a [`Pool`].
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Line {
+    /// Place of the first packet.
     head: u32,
+    /// Place behind the last packet; a multiple of the chunk size means that its chunk is full.
     tail: u32,
     len: u32,
-    head_at: u8,
-    tail_at: u8,
-}
-
-impl Default for Line {
-    fn default() -> Line {
-        Line { head: NONE, tail: NONE, len: 0, head_at: 0, tail_at: 0 }
-    }
 }
 
 impl Line {
@@ -35,57 +29,41 @@ impl Line {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Chunk {
-    packets: [Packet; CHUNK],
-    next: u32,
-}
-
-/// Chunks of all lines.
+/// The packets of all lines, in chunks of eight places.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pool {
-    chunks: Vec<Chunk>,
+    places: Vec<Packet>,
+    /// The chunk after each chunk, in its line or in the free list.
+    next: Vec<u32>,
     free: u32,
 }
 
 impl Default for Pool {
     fn default() -> Pool {
-        Pool { chunks: Vec::new(), free: NONE }
+        Pool { places: Vec::new(), next: Vec::new(), free: NONE }
     }
 }
 
 impl Pool {
     #[inline]
     pub fn push(&mut self, line: &mut Line, packet: Packet) {
-        if line.len == 0 {
-            let chunk = self.take();
-            *line = Line { head: chunk, tail: chunk, len: 0, head_at: 0, tail_at: 0 };
-        } else if line.tail_at as usize == CHUNK {
-            let chunk = self.take();
-            self.chunks[line.tail as usize].next = chunk;
-            line.tail = chunk;
-            line.tail_at = 0;
+        if line.tail.is_multiple_of(CHUNK) || line.len == 0 {
+            self.extend(line);
         }
-        self.chunks[line.tail as usize].packets[line.tail_at as usize] = packet;
-        line.tail_at += 1;
+        self.places[line.tail as usize] = packet;
+        line.tail += 1;
         line.len += 1;
     }
 
     #[inline]
     pub fn front(&self, line: &Line) -> Option<&Packet> {
-        if line.len == 0 {
-            return None;
-        }
-        Some(&self.chunks[line.head as usize].packets[line.head_at as usize])
+        if line.len == 0 { None } else { Some(&self.places[line.head as usize]) }
     }
 
-    /// Time of the last packet pushed, while the line is not empty.
+    /// The last packet pushed.
     #[inline]
     pub fn back(&self, line: &Line) -> Option<&Packet> {
-        if line.len == 0 {
-            return None;
-        }
-        Some(&self.chunks[line.tail as usize].packets[line.tail_at as usize - 1])
+        if line.len == 0 { None } else { Some(&self.places[line.tail as usize - 1]) }
     }
 
     #[inline]
@@ -93,48 +71,54 @@ impl Pool {
         if line.len == 0 {
             return None;
         }
-        let chunk = line.head;
-        let packet = self.chunks[chunk as usize].packets[line.head_at as usize];
-        line.head_at += 1;
+        let packet = self.places[line.head as usize];
+        line.head += 1;
         line.len -= 1;
-        if line.len == 0 || line.head_at as usize == CHUNK {
-            line.head = self.chunks[chunk as usize].next;
-            line.head_at = 0;
-            self.chunks[chunk as usize].next = self.free;
-            self.free = chunk;
+        if line.len == 0 || line.head.is_multiple_of(CHUNK) {
+            self.release_first(line);
         }
         Some(packet)
     }
 
     /// The packets of a line, first to last.
     pub fn iter<'a>(&'a self, line: &Line) -> impl Iterator<Item = &'a Packet> + 'a {
-        let (mut chunk, mut at, len) = (line.head, line.head_at as usize, line.len);
-        (0..len).map(move |_| {
-            if at == CHUNK {
-                chunk = self.chunks[chunk as usize].next;
-                at = 0;
-            }
+        let (mut at, len) = (line.head, line.len);
+        (0..len).map(move |index| {
+            let here = at;
             at += 1;
-            &self.chunks[chunk as usize].packets[at - 1]
+            if at.is_multiple_of(CHUNK) && index + 1 < len {
+                at = self.next[(here / CHUNK) as usize] * CHUNK;
+            }
+            &self.places[here as usize]
         })
     }
 
-    /// Bytes of all chunks, used or free.
-    pub fn bytes(&self) -> usize {
-        self.chunks.len() * std::mem::size_of::<Chunk>()
+    /// A chunk more at the end of a line.
+    fn extend(&mut self, line: &mut Line) {
+        let chunk = if self.free == NONE {
+            let empty = Packet::data(Default::default(), Default::default(), 0, 0, 0, 0, 0);
+            self.places.extend([empty; CHUNK as usize]);
+            self.next.push(NONE);
+            self.next.len() as u32 - 1
+        } else {
+            let chunk = self.free;
+            self.free = self.next[chunk as usize];
+            chunk
+        };
+        if line.len == 0 {
+            line.head = chunk * CHUNK;
+        } else {
+            self.next[((line.tail - 1) / CHUNK) as usize] = chunk;
+        }
+        line.tail = chunk * CHUNK;
     }
 
-    #[inline]
-    fn take(&mut self) -> u32 {
-        if self.free == NONE {
-            let empty = Packet::data(Default::default(), Default::default(), 0, 0, 0, 0, 0);
-            self.chunks.push(Chunk { packets: [empty; CHUNK], next: NONE });
-            return (self.chunks.len() - 1) as u32;
-        }
-        let chunk = self.free;
-        self.free = self.chunks[chunk as usize].next;
-        self.chunks[chunk as usize].next = NONE;
-        chunk
+    /// The first chunk of a line is used up.
+    fn release_first(&mut self, line: &mut Line) {
+        let chunk = (line.head - 1) / CHUNK;
+        line.head = self.next[chunk as usize].wrapping_mul(CHUNK);
+        self.next[chunk as usize] = self.free;
+        self.free = chunk;
     }
 }
 
@@ -173,6 +157,6 @@ mod tests {
             pool.push(&mut line, packet(i));
             pool.pop(&mut line);
         }
-        assert_eq!(pool.chunks.len(), 1);
+        assert_eq!(pool.next.len(), 1);
     }
 }

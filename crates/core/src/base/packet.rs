@@ -37,11 +37,13 @@ impl Packet {
         Packet { time, sent, flow, segment, word: bytes | transmission.min(255) << 24, place: place | again }
     }
 
-    /// The acknowledgement of `data`, to start at `place`.
+    /// A data packet becomes its acknowledgement, to start at `place`.
     #[inline]
-    pub fn ack(data: &Packet, time: Time, word: u32, has_blocks: bool, place: u32) -> Packet {
-        let flags = ACK | (data.place & (RETRANSMITTED | MARKED)) | if has_blocks { HAS_BLOCKS } else { 0 };
-        Packet { time, sent: data.sent, flow: data.flow, segment: data.segment, word, place: place | flags }
+    pub fn become_ack(&mut self, time: Time, word: u32, has_blocks: bool, place: u32) {
+        let flags = ACK | (self.place & (RETRANSMITTED | MARKED)) | if has_blocks { HAS_BLOCKS } else { 0 };
+        self.time = time;
+        self.word = word;
+        self.place = place | flags;
     }
 
     #[inline]
@@ -172,7 +174,8 @@ mod tests {
         packet.mark();
         packet.next_hop();
         assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (1040, 2, 42));
-        let ack = Packet::ack(&packet, Time(11), 78, false, 7);
+        let mut ack = packet;
+        ack.become_ack(Time(11), 78, false, 7);
         assert!(ack.is_ack() && ack.is_marked() && ack.is_retransmission() && !ack.has_blocks());
         assert_eq!((ack.ack_word(), ack.place(), ack.segment, ack.sent), (78, 7, 77, Time(5)));
     }

@@ -2,7 +2,6 @@
 
 use super::engine::Engine;
 use super::fabric::Path;
-use super::port::Reason;
 use crate::base::line::Line;
 use crate::base::packet::Packet;
 use std::fmt;
@@ -48,18 +47,10 @@ impl Engine {
         }
         for port in &self.fabric.ports {
             let counts = &port.counts;
-            // A packet that the wire loses has departed.
-            let refused: u64 =
-                [Reason::Full, Reason::Early, Reason::Listed].iter().map(|&reason| counts.discarded[reason as usize].all()).sum();
             let stored = port.stepped.as_ref().map_or(0, |stepped| u64::from(stepped.queue.len()));
-            let accounted = counts.departed.all() + refused + stored;
-            if counts.arrived.all() != accounted {
-                return Err(ConservationError {
-                    of: port.name.clone(),
-                    sent: counts.arrived.all(),
-                    accounted_for: accounted,
-                    what: "packets",
-                });
+            let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + stored);
+            if taken != accounted {
+                return Err(ConservationError { of: port.name.clone(), sent: taken, accounted_for: accounted, what: "packets" });
             }
         }
         let blocks = self.fabric.blocks.used() as u64;

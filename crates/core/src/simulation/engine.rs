@@ -59,7 +59,7 @@ impl Engine {
             .collect();
         let (mut ports, transmitters) = make_ports(&network, !rerouted.is_empty());
         let slots = Slots::new(network.flows.len() as u32, ports.len() as u32, transmitters.len() as u32);
-        let calendar = Calendar::new(slots.total(), 2 * network.flows.len() + ports.len(), reach(&network));
+        let calendar = Calendar::new(slots, slots.total(), 2 * network.flows.len() + ports.len(), reach(&network));
         let recorder = Recorder::new(&network, &mut ports).map(Box::new);
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         let counts_transmissions = recorder.is_some() || ports.iter().any(Port::has_listed_drops);
@@ -455,7 +455,7 @@ pub fn memory_estimate(network: &Network) -> u64 {
         + size_of::<PathCounts>()
         + size_of::<End>()
         + size_of::<SenderCounts>()
-        + 7 * 12
+        + 8 * 16
         + size_of::<crate::network::Flow>();
     let hosts = if Hosts::of(&Network { flows: Vec::new(), ..network.clone() }).is_empty() { 0 } else { size_of::<Hosts>() };
     let ports = network.ports.len() * (size_of::<Port>() + size_of::<crate::network::Port>());

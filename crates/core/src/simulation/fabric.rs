@@ -30,7 +30,7 @@ pub(crate) const END: u32 = u32::MAX;
 pub(crate) struct Fabric {
     pub(crate) window: Window,
     pub(crate) slots: Slots,
-    pub(crate) calendar: Calendar,
+    pub(crate) calendar: Calendar<Slots>,
     /// Port numbers of all routes one after another, each closed by [`END`].
     pub(crate) routes: Vec<u32>,
     pub(crate) ports: Vec<Port>,
@@ -136,7 +136,7 @@ impl Fabric {
         }
         let at_port = path.wire.sender_up(time, bytes, &mut self.rates);
         let packet = Packet::data(at_port, now, flow, segment, bytes, transmission, path.wire.forward);
-        self.walk(Feeder::Send, packet, bytes);
+        self.walk(Feeder::Send, packet);
     }
 
     /// The head of a flow's access line has reached the first port.
@@ -167,8 +167,9 @@ impl Fabric {
     pub(crate) fn on_deliver(&mut self, flow: u32) {
         let (head, next) = take_head(&mut self.pool, &mut self.paths[flow as usize].deliver);
         self.reschedule(self.slots.flow(FlowKind::Deliver, flow), next);
-        if let Some(ack) = head.and_then(|packet| self.receive(packet)) {
-            self.walk_back(ack);
+        let Some(mut packet) = head else { return };
+        if self.receive(&mut packet) {
+            self.walk(Feeder::Back, packet);
         }
     }
 
@@ -176,9 +177,9 @@ impl Fabric {
     pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: u32) {
         let receiver = &self.paths[flow as usize].receiver;
         if receiver.has_delayed() {
-            let cause = Packet::data(now, now, flow, receiver.expected - 1, 0, 1, 0);
-            let ack = self.acknowledge(cause);
-            self.walk_back(ack);
+            let mut packet = Packet::data(now, now, flow, receiver.expected - 1, 0, 1, 0);
+            self.acknowledge(&mut packet);
+            self.walk(Feeder::Back, packet);
         }
     }
 
@@ -198,67 +199,53 @@ impl Fabric {
         }
     }
 
-    fn walk_back(&mut self, ack: Packet) {
-        let bytes = self.wire_bytes(&ack);
-        self.walk(Feeder::Back, ack, bytes);
-    }
-
     /// A packet whose turn has come is at the place that its line leads to: a port, or the end of its route.
     #[inline]
     fn arrive(&mut self, head: Option<Packet>) {
         let Some(mut packet) = head else { return };
-        let bytes = self.wire_bytes(&packet);
         let port = self.routes[packet.place()];
         if port == END {
-            if let Some(ack) = self.leave_network(packet) {
-                self.walk_back(ack);
+            if self.leave_network(&mut packet) {
+                self.walk(Feeder::Back, packet);
             }
-        } else if self.ports[port as usize].stepped.is_some() {
-            self.arrive_stepped(port, packet, bytes);
-        } else if self.pass(port, &mut packet, bytes) {
-            self.walk(Feeder::Port(port), packet, bytes);
+            return;
+        }
+        let bytes = self.wire_bytes(&packet);
+        let state = &mut self.ports[port as usize];
+        if state.stepped.is_some() {
+            return self.arrive_stepped(port, packet, bytes);
+        }
+        match state.pass(&mut packet, bytes, &self.window) {
+            Ok(()) => self.walk(Feeder::Port(port), packet),
+            Err(reason) => self.discard(port, &packet, packet.time, reason),
         }
     }
 
     /// Walk on from `feeder`, as far as nothing has to be waited for.
     #[inline]
-    fn walk(&mut self, mut feeder: Feeder, mut packet: Packet, mut bytes: u32) {
+    fn walk(&mut self, mut feeder: Feeder, mut packet: Packet) {
+        let mut bytes = self.wire_bytes(&packet);
         loop {
             let next = self.routes[packet.place()];
             if next == END {
                 if self.is_rerouted(packet.flow) {
                     return self.enqueue(feeder, packet);
                 }
-                match self.leave_network(packet) {
-                    Some(ack) => (feeder, packet) = (Feeder::Back, ack),
-                    None => return,
+                if !self.leave_network(&mut packet) {
+                    return;
                 }
+                feeder = Feeder::Back;
                 bytes = self.wire_bytes(&packet);
                 continue;
             }
-            if self.ports[next as usize].needs_event {
+            let port = &mut self.ports[next as usize];
+            if port.needs_event {
                 return self.enqueue(feeder, packet);
             }
-            if !self.pass(next, &mut packet, bytes) {
-                return;
+            if let Err(reason) = port.pass(&mut packet, bytes, &self.window) {
+                return self.discard(next, &packet, packet.time, reason);
             }
             feeder = Feeder::Port(next);
-        }
-    }
-
-    /// Through a port that works ahead. False if the packet did not survive it.
-    #[inline]
-    fn pass(&mut self, port: u32, packet: &mut Packet, bytes: u32) -> bool {
-        self.count_arrival(packet);
-        match self.ports[port as usize].pass(packet, bytes, &self.window) {
-            Ok(()) => {
-                packet.next_hop();
-                true
-            }
-            Err(reason) => {
-                self.discard(port, packet, packet.time, reason);
-                false
-            }
         }
     }
 
@@ -288,7 +275,6 @@ impl Fabric {
     }
 
     fn arrive_stepped(&mut self, port: u32, packet: Packet, bytes: u32) {
-        self.count_arrival(&packet);
         let state = &mut self.ports[port as usize];
         match state.arrive(&packet, bytes, &self.window) {
             Arrival::Discarded(reason) => self.discard(port, &packet, packet.time, reason),
@@ -326,7 +312,7 @@ impl Fabric {
         self.ports[port as usize].trace_departure(now, waiting.is_some());
         match survives {
             Err(reason) => self.discard(port, &packet, now, reason),
-            Ok(()) => self.walk(Feeder::Port(port), packet, bytes),
+            Ok(()) => self.walk(Feeder::Port(port), packet),
         }
     }
 
@@ -347,16 +333,9 @@ impl Fabric {
         }
     }
 
+    /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
     #[inline]
-    fn count_arrival(&mut self, packet: &Packet) {
-        if !packet.is_ack() {
-            self.counts[packet.flow as usize].arrived_in_network += u32::from(self.window.measures(packet.time));
-        }
-    }
-
-    /// A packet is past its last port. Returns the acknowledgement that a data packet causes at once.
-    #[inline]
-    fn leave_network(&mut self, mut packet: Packet) -> Option<Packet> {
+    fn leave_network(&mut self, packet: &mut Packet) -> bool {
         let flow = packet.flow;
         let rerouted = self.is_rerouted(flow);
         let path = &mut self.paths[flow as usize];
@@ -366,23 +345,23 @@ impl Fabric {
             if path.home.is_empty() {
                 self.calendar.schedule(self.slots.flow(FlowKind::Home, flow), packet.time);
             }
-            self.pool.push(&mut path.home, packet);
-            return None;
+            self.pool.push(&mut path.home, *packet);
+            return false;
         }
         packet.time = path.wire.receiver_down(packet.time, packet.bytes(), &mut self.rates);
         if facts.delivers_as_event || rerouted {
             if path.deliver.is_empty() {
                 self.calendar.schedule(self.slots.flow(FlowKind::Deliver, flow), packet.time);
             }
-            self.pool.push(&mut path.deliver, packet);
-            return None;
+            self.pool.push(&mut path.deliver, *packet);
+            return false;
         }
         self.receive(packet)
     }
 
-    /// A data packet is at its receiver, at `packet.time`. Returns the acknowledgement that it causes at once.
+    /// A data packet is at its receiver, at `packet.time`. True if it causes an acknowledgement at once, which it then becomes.
     #[inline]
-    fn receive(&mut self, packet: Packet) -> Option<Packet> {
+    fn receive(&mut self, packet: &mut Packet) -> bool {
         let flow = packet.flow;
         let path = &mut self.paths[flow as usize];
         let facts = &self.facts[path.wire.group as usize];
@@ -417,37 +396,38 @@ impl Fabric {
                 if facts.delayed_ack.is_some() {
                     self.calendar.cancel(self.slots.flow(FlowKind::DelayedAck, flow));
                 }
-                Some(self.acknowledge(packet))
+                self.acknowledge(packet);
+                true
             }
             Some(Reply::Delayed { first }) => {
                 if let (true, Some(rule)) = (first, facts.delayed_ack) {
                     self.calendar.schedule(self.slots.flow(FlowKind::DelayedAck, flow), time + rule.timeout);
                 }
-                None
+                false
             }
             None => {
                 if facts.is_external {
                     self.outputs.push(Delivery { flow, datagram: packet.segment, time });
                 }
-                None
+                false
             }
         }
     }
 
-    /// The acknowledgement that the receiver sends because of `cause`, at `cause.time`, as it reaches the first port of its way.
+    /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way.
     #[inline]
-    fn acknowledge(&mut self, mut cause: Packet) -> Packet {
-        let flow = cause.flow;
+    fn acknowledge(&mut self, packet: &mut Packet) {
+        let flow = packet.flow;
         let path = &mut self.paths[flow as usize];
         let facts = &self.facts[path.wire.group as usize];
-        let mut time = cause.time;
+        let mut time = packet.time;
         if let Some(hosts) = self.hosts.get_mut(flow as usize) {
             time = hosts.receive(time, &facts.group);
         }
         if facts.delayed_ack.is_some()
             && let Some(echo) = path.receiver.acknowledged()
         {
-            cause.sent = echo;
+            packet.sent = echo;
         }
         let blocks = if facts.sack_blocks == 0 { None } else { path.receiver.blocks(facts.sack_blocks, &self.out_of_order) };
         let word = match blocks {
@@ -456,7 +436,7 @@ impl Fabric {
         };
         let at_port = path.wire.receiver_up(time, facts.ack_size, &mut self.rates);
         self.counts[flow as usize].acks_sent_in_all += 1;
-        Packet::ack(&cause, at_port, word, blocks.is_some(), path.wire.backward)
+        packet.become_ack(at_port, word, blocks.is_some(), path.wire.backward);
     }
 }
 

@@ -192,7 +192,6 @@ pub(crate) struct PathCounts {
     pub(crate) acks_sent_in_all: u32,
     pub(crate) acks_received_in_all: u32,
     pub(crate) acks_discarded_in_all: u32,
-    pub(crate) arrived_in_network: u32,
     pub(crate) discarded: u32,
     /// Distinct segments that reached the receiver.
     pub(crate) delivered: u32,
@@ -211,7 +210,6 @@ impl Default for PathCounts {
             acks_sent_in_all: 0,
             acks_received_in_all: 0,
             acks_discarded_in_all: 0,
-            arrived_in_network: 0,
             discarded: 0,
             delivered: 0,
             duplicates: 0,

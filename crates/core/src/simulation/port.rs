@@ -74,7 +74,8 @@ pub(crate) struct Stepped {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PortCounts {
-    pub(crate) arrived: Parts,
+    /// Taken in, by the time of arrival.
+    pub(crate) accepted: Parts,
     pub(crate) departed: Parts,
     pub(crate) departed_bytes: Parts,
     /// By reason, as [`Reason`] orders them.
@@ -156,42 +157,41 @@ impl Port {
     #[inline]
     pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
         let now = packet.time;
-        let part = window.part(now);
-        self.counts.arrived.add(part, 1);
         self.strike_off(now);
         let busy = self.free > now;
-        let in_service = if busy && self.counts_in_service { 1 } else { 0 };
+        let in_service = u64::from(busy && self.counts_in_service);
         let packets = self.waiting.len() as u64 + in_service;
         let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
         if let Some(reason) = self.refuses(packet, bytes, busy, packets, held_bytes) {
-            self.counts.discarded[reason as usize].add(part, 1);
+            self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
         }
         let start = self.free.max(now);
         let departure = start + self.service(bytes);
         self.free = departure;
-        if start > now {
+        if busy {
             self.waiting.push_back((start, bytes));
             self.waiting_bytes += u64::from(bytes);
         } else {
             self.serving_bytes = bytes;
         }
-        if part == 1 && (start > now || self.counts_in_service) {
-            self.counts.most = self.counts.most.max(packets + 1);
+        if self.trace.is_some() {
+            self.note_change(now);
         }
-        self.note_change(now);
+        self.count_accepted(now, busy, packets, window);
         self.count_service(now, start, departure, bytes, window);
         packet.time = departure;
-        self.survives_wire(departure, window)?;
+        if self.loss > 0.0 {
+            self.survives_wire(departure, window)?;
+        }
         packet.time = departure + self.delay;
+        packet.next_hop();
         Ok(())
     }
 
     /// A packet arrives at a stepped port. The caller stores it if it waits.
     pub(crate) fn arrive(&mut self, packet: &Packet, bytes: u32, window: &Window) -> Arrival {
         let now = packet.time;
-        let part = window.part(now);
-        self.counts.arrived.add(part, 1);
         let Some(stepped) = &self.stepped else { return Arrival::Waits };
         let idle = stepped.transmitters.iter().position(Option::is_none);
         let (mut packets, mut held_bytes) = (u64::from(stepped.queue.len()), self.waiting_bytes);
@@ -200,12 +200,10 @@ impl Port {
             held_bytes += stepped.in_service_bytes;
         }
         if let Some(reason) = self.refuses(packet, bytes, idle.is_none(), packets, held_bytes) {
-            self.counts.discarded[reason as usize].add(part, 1);
+            self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Arrival::Discarded(reason);
         }
-        if part == 1 && (idle.is_none() || self.counts_in_service) {
-            self.counts.most = self.counts.most.max(packets + 1);
-        }
+        self.count_accepted(now, idle.is_none(), packets, window);
         match idle {
             Some(transmitter) => {
                 let service = self.begin_service(transmitter as u32, packet, now, bytes, window);
@@ -335,21 +333,40 @@ impl Port {
     }
 
     #[inline]
+    fn count_accepted(&mut self, now: Time, busy: bool, packets_before: u64, window: &Window) {
+        let part = window.part(now);
+        self.counts.accepted.add(part, 1);
+        if part == 1 && (busy || self.counts_in_service) {
+            self.counts.most = self.counts.most.max(packets_before + 1);
+        }
+    }
+
+    #[inline]
     fn count_service(&mut self, arrival: Time, start: Time, departure: Time, bytes: u32, window: &Window) {
-        let counts = &mut self.counts;
-        let part = window.part(departure);
-        counts.departed.add(part, 1);
-        counts.departed_bytes.add(part, u64::from(bytes));
-        counts.busy += u128::from(window.overlap(start, departure).0);
         let leaves = if self.counts_in_service { departure } else { start };
-        counts.held += u128::from(window.overlap(arrival, leaves).0);
-        if window.measures(start) {
-            let wait = start.since(arrival);
+        let counts = &mut self.counts;
+        if arrival >= window.warmup && departure < window.end {
+            // All of it is measured: what follows below comes to this.
+            counts.departed.0[1] += 1;
+            counts.departed_bytes.0[1] += u64::from(bytes);
+            counts.busy += u128::from(departure.0 - start.0);
+            counts.held += u128::from(leaves.0 - arrival.0);
             counts.served += 1;
-            counts.waited += u128::from(wait.0);
-            if let Some(waits) = &mut self.waits {
-                waits.add(wait);
+            counts.waited += u128::from(start.0 - arrival.0);
+        } else {
+            let part = window.part(departure);
+            counts.departed.add(part, 1);
+            counts.departed_bytes.add(part, u64::from(bytes));
+            counts.busy += u128::from(window.overlap(start, departure).0);
+            counts.held += u128::from(window.overlap(arrival, leaves).0);
+            if !window.measures(start) {
+                return;
             }
+            counts.served += 1;
+            counts.waited += u128::from(start.since(arrival).0);
+        }
+        if let Some(waits) = &mut self.waits {
+            waits.add(start.since(arrival));
         }
     }
 

@@ -93,7 +93,7 @@ impl Engine {
             ("delivered_packets", integer(&|i| counts[i].delivered.into())),
             ("delivered_bytes", integer(&|i| counts[i].delivered_bytes)),
             ("goodput_bps", float(&|i| counts[i].delivered_bytes as f64 * 8.0 / seconds)),
-            ("loss_share", float(&|i| share(counts[i].discarded.into(), counts[i].arrived_in_network.into()))),
+            ("loss_share", float(&|i| share(counts[i].discarded.into(), senders[i].sent.into()))),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
@@ -140,10 +140,13 @@ impl Engine {
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let counts = |i: usize| &self.fabric.ports[i].counts;
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
+        let refused =
+            |i: usize| [Reason::Full, Reason::Early, Reason::Listed].iter().map(|&reason| discarded(i, reason)).sum::<u64>();
+        let arrived = |i: usize| counts(i).accepted.measured() + refused(i);
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let mut columns = vec![
             ("queue", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
-            ("arrived_packets", integer(&|i| counts(i).arrived.measured())),
+            ("arrived_packets", integer(&arrived)),
             ("departed_packets", integer(&|i| counts(i).departed.measured())),
             ("departed_bytes", integer(&|i| counts(i).departed_bytes.measured())),
             ("discarded_packets", integer(&all)),
@@ -151,7 +154,7 @@ impl Engine {
             ("discarded_early", integer(&|i| discarded(i, Reason::Early))),
             ("discarded_random", integer(&|i| discarded(i, Reason::Random))),
             ("discarded_listed", integer(&|i| discarded(i, Reason::Listed))),
-            ("loss_share", float(&|i| share(all(i), counts(i).arrived.measured()))),
+            ("loss_share", float(&|i| share(all(i), arrived(i)))),
             ("utilisation", float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.network.ports[i].transmitters))),
             ("mean_queue_packets", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
             ("max_queue_packets", integer(&|i| counts(i).most)),

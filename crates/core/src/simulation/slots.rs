@@ -1,7 +1,7 @@
 //! Which calendar slot belongs to whom. The order of the kinds is the order of events at one instant: a departure frees its place
 //! before an arrival asks for it, and whatever can cause something else without delay comes before it.
 
-use crate::base::calendar::Slot;
+use crate::base::calendar::{Ranks, Slot};
 use serde::{Deserialize, Serialize};
 
 /// What an event is about. The payload is the entity: a flow, a port or a transmitter.
@@ -29,12 +29,11 @@ pub(crate) enum Event {
     Port(u32),
 }
 
-/// Where each kind begins.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Which slots are whose: first the timeline's, then transmitters, then flows (all kinds of one flow side by side), then ports.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Slots {
-    flows: u32,
-    first_flow_kind: u32,
-    ports: u32,
+    first_flow: u32,
+    first_port: u32,
     total: u32,
 }
 
@@ -50,13 +49,14 @@ pub(crate) enum FlowKind {
     Back,
 }
 
-const FLOW_KINDS: u32 = 7;
+/// Slots per flow: a power of two, so that a slot is taken apart by shifts.
+const PER_FLOW: u32 = 8;
 
 impl Slots {
     pub(crate) fn new(flows: u32, ports: u32, transmitters: u32) -> Slots {
-        let first_flow_kind = 1 + transmitters;
-        let first_port = first_flow_kind + FLOW_KINDS * flows;
-        Slots { flows, first_flow_kind, ports: first_port, total: first_port + ports }
+        let first_flow = 1 + transmitters;
+        let first_port = first_flow + PER_FLOW * flows;
+        Slots { first_flow, first_port, total: first_port + ports }
     }
 
     pub(crate) fn total(&self) -> usize {
@@ -72,29 +72,25 @@ impl Slots {
 
     #[inline]
     pub(crate) fn flow(&self, kind: FlowKind, flow: u32) -> Slot {
-        self.first_flow_kind + kind as u32 * self.flows + flow
+        self.first_flow + PER_FLOW * flow + kind as u32
     }
 
     #[inline]
     pub(crate) fn port(&self, port: u32) -> Slot {
-        self.ports + port
+        self.first_port + port
     }
 
     #[inline]
     pub(crate) fn event(&self, slot: Slot) -> Event {
-        if slot >= self.ports {
-            return Event::Port(slot - self.ports);
+        if slot >= self.first_port {
+            return Event::Port(slot - self.first_port);
         }
-        if slot < self.first_flow_kind {
+        if slot < self.first_flow {
             return if slot == 0 { Event::Change } else { Event::Departure(slot - 1) };
         }
-        let mut flow = slot - self.first_flow_kind;
-        let mut kind = 0;
-        while flow >= self.flows {
-            flow -= self.flows;
-            kind += 1;
-        }
-        match kind {
+        let place = slot - self.first_flow;
+        let flow = place / PER_FLOW;
+        match place % PER_FLOW {
             0 => Event::Home(flow),
             1 => Event::Deliver(flow),
             2 => Event::DelayedAck(flow),
@@ -106,6 +102,20 @@ impl Slots {
     }
 }
 
+impl Ranks for Slots {
+    /// By kind, then by entity.
+    fn rank(&self, slot: Slot) -> u64 {
+        let kind = if slot >= self.first_port {
+            PER_FLOW + 1
+        } else if slot < self.first_flow {
+            0
+        } else {
+            1 + (slot - self.first_flow) % PER_FLOW
+        };
+        u64::from(kind) << 32 | u64::from(slot)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,10 +124,26 @@ mod tests {
     fn every_slot_is_the_slot_of_its_event() {
         let slots = Slots::new(3, 2, 4);
         let seen: Vec<Event> = (0..slots.total() as u32).map(|slot| slots.event(slot)).collect();
-        assert_eq!(seen.len(), 1 + 4 + 21 + 2);
+        assert_eq!(seen.len(), 1 + 4 + 24 + 2);
         assert_eq!(slots.event(slots.flow(FlowKind::Timer, 2)), Event::Timer(2));
         assert_eq!(slots.event(slots.departure(3)), Event::Departure(3));
         assert_eq!(slots.event(slots.port(1)), Event::Port(1));
         assert_eq!(seen[0], Event::Change);
+    }
+
+    #[test]
+    fn at_one_instant_kinds_go_before_entities() {
+        let slots = Slots::new(3, 2, 4);
+        let order = [
+            Slots::CHANGE,
+            slots.departure(1),
+            slots.flow(FlowKind::Home, 0),
+            slots.flow(FlowKind::Home, 2),
+            slots.flow(FlowKind::Timer, 1),
+            slots.flow(FlowKind::Send, 0),
+            slots.flow(FlowKind::Back, 0),
+            slots.port(0),
+        ];
+        assert!(order.is_sorted_by_key(|&slot| slots.rank(slot)));
     }
 }

@@ -1,0 +1,202 @@
+// Dumbbell for ns-3 (3.37): N greedy NewReno flows, one drop-tail bottleneck.
+// The bottleneck buffer is the point-to-point device queue; no queue disc is installed.
+// Options: --n --c (Mb/s) --acc (Mb/s) --rmin --rmax (ms) --buf (packets) --t (s)
+//          --ss (packets) --routing=nix|global --start (s) --sndbuf (bytes) --weak=1|0
+//          --sack=0|1 --recovery=Classic|Prr --hosts=H (flows share H host pairs)
+//          --sched=Map|Heap|Calendar|List|PriorityQueue
+// Prints lines of "name value" pairs.
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/network-module.h"
+#include "ns3/nix-vector-routing-module.h"
+#include "ns3/point-to-point-module.h"
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+
+using namespace ns3;
+
+/// CPU seconds of this process so far, user and system, as the scheduler counts them; 0 where the kernel keeps none. The kernel
+/// brings them up to date when the process stops running: hence the nap.
+static double
+CpuSeconds()
+{
+    usleep(1);
+    std::ifstream f("/proc/self/schedstat");
+    double nanoseconds = 0;
+    f >> nanoseconds;
+    return nanoseconds * 1e-9;
+}
+
+/// A memory figure of this process in kB, by its name in /proc/self/status.
+static long
+MemoryKb(const std::string& name)
+{
+    std::ifstream f("/proc/self/status");
+    std::string k;
+    while (f >> k)
+    {
+        if (k == name)
+        {
+            long v;
+            f >> v;
+            return v;
+        }
+    }
+    return -1;
+}
+
+int
+main(int argc, char** argv)
+{
+    uint32_t n = 100;
+    uint32_t hosts = 0;
+    double c = 1000;
+    double acc = 100;
+    double rmin = 60;
+    double rmax = 180;
+    uint32_t buf = 10;
+    double t = 20;
+    uint32_t ss = 100;
+    uint32_t sndbuf = 524288;
+    double start = 1;
+    bool weak = true;
+    bool sack = false;
+    std::string recovery = "Classic";
+    std::string routing = "nix";
+    std::string sched = "Map";
+
+    CommandLine cmd;
+    cmd.AddValue("n", "flows", n);
+    cmd.AddValue("hosts", "host pairs that share the flows (0: one pair per flow)", hosts);
+    cmd.AddValue("c", "bottleneck Mb/s", c);
+    cmd.AddValue("acc", "access Mb/s", acc);
+    cmd.AddValue("rmin", "min RTT ms", rmin);
+    cmd.AddValue("rmax", "max RTT ms", rmax);
+    cmd.AddValue("buf", "bottleneck buffer, packets", buf);
+    cmd.AddValue("t", "simulated seconds", t);
+    cmd.AddValue("ss", "initial ssthresh, packets", ss);
+    cmd.AddValue("sndbuf", "socket buffers, bytes", sndbuf);
+    cmd.AddValue("start", "flows start evenly over this many seconds", start);
+    cmd.AddValue("sack", "TCP SACK", sack);
+    cmd.AddValue("recovery", "Classic|Prr", recovery);
+    cmd.AddValue("weak", "ns3::Ipv4::WeakEsModel (ns-3's own default: true)", weak);
+    cmd.AddValue("routing", "nix|global", routing);
+    cmd.AddValue("sched", "scheduler", sched);
+    cmd.Parse(argc, argv);
+    if (hosts == 0 || hosts > n)
+    {
+        hosts = n;
+    }
+    acc *= double(n) / hosts;
+
+    GlobalValue::Bind("SchedulerType", StringValue("ns3::" + sched + "Scheduler"));
+    // With the default (true), a router compares each packet with the addresses of all its
+    // interfaces, so that the cost of a packet grows with the number of flows.
+    Config::SetDefault("ns3::Ipv4::WeakEsModel", BooleanValue(weak));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
+    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
+                       TypeIdValue(recovery == "Prr" ? TcpPrrRecovery::GetTypeId()
+                                                     : TcpClassicRecovery::GetTypeId()));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1000));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
+    Config::SetDefault("ns3::TcpSocket::InitialSlowStartThreshold", UintegerValue(ss * 1000));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(sndbuf));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(2 * sndbuf));
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(sack));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
+
+    NodeContainer routers;
+    routers.Create(2);
+    NodeContainer snd;
+    NodeContainer rcv;
+    snd.Create(hosts);
+    rcv.Create(hosts);
+
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    Ipv4NixVectorHelper nix;
+    if (routing == "nix")
+    {
+        stack.SetRoutingHelper(nix);
+    }
+    stack.InstallAll();
+
+    PointToPointHelper bottle;
+    bottle.DisableFlowControl();
+    bottle.SetDeviceAttribute("DataRate", DataRateValue(DataRate(uint64_t(c * 1e6))));
+    bottle.SetChannelAttribute("Delay", TimeValue(MilliSeconds(10)));
+    bottle.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("1000000p"));
+    NetDeviceContainer bd = bottle.Install(routers);
+    Ptr<PointToPointNetDevice> bdev = DynamicCast<PointToPointNetDevice>(bd.Get(0));
+    bdev->GetQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, buf));
+
+    Ipv4AddressHelper addr;
+    addr.SetBase("10.0.0.0", "255.255.255.252");
+    addr.Assign(bd);
+
+    std::vector<Ptr<PacketSink>> sinks;
+    std::vector<Ipv4Address> rcvAddr;
+    for (uint32_t i = 0; i < hosts; i++)
+    {
+        uint32_t k = (uint64_t(i) * 7919) % hosts;
+        double rtt = rmin + (rmax - rmin) * (k + 0.5) / hosts;
+        PointToPointHelper a;
+        a.DisableFlowControl();
+        a.SetDeviceAttribute("DataRate", DataRateValue(DataRate(uint64_t(acc * 1e6))));
+        a.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("1000000p"));
+        a.SetChannelAttribute("Delay", TimeValue(Seconds((rtt / 2 - 11.0) * 1e-3)));
+        addr.NewNetwork();
+        addr.Assign(a.Install(snd.Get(i), routers.Get(0)));
+        a.SetChannelAttribute("Delay", TimeValue(MilliSeconds(1)));
+        addr.NewNetwork();
+        rcvAddr.push_back(addr.Assign(a.Install(rcv.Get(i), routers.Get(1))).GetAddress(0));
+    }
+    for (uint32_t i = 0; i < n; i++)
+    {
+        uint32_t h = i % hosts;
+        uint16_t port = 5000 + i / hosts;
+        PacketSinkHelper sh("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
+        ApplicationContainer sa = sh.Install(rcv.Get(h));
+        sinks.push_back(DynamicCast<PacketSink>(sa.Get(0)));
+        BulkSendHelper bh("ns3::TcpSocketFactory", InetSocketAddress(rcvAddr[h], port));
+        bh.SetAttribute("SendSize", UintegerValue(1000));
+        bh.Install(snd.Get(h)).Start(Seconds(start * i / n));
+    }
+    if (routing == "global")
+    {
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    }
+
+    double setup = CpuSeconds();
+    Simulator::Stop(Seconds(t));
+    Simulator::Run();
+    double run = CpuSeconds() - setup;
+
+    uint64_t good = 0;
+    for (auto& s : sinks)
+    {
+        good += s->GetTotalRx();
+    }
+    Ptr<Queue<Packet>> q = bdev->GetQueue();
+    // Total received = accepted by the queue; what is still stored has not yet left.
+    double dep = q->GetTotalReceivedPackets() - q->GetNPackets();
+    double drops = q->GetTotalDroppedPackets();
+    printf("setup_cpu_s %.6f run_cpu_s %.6f peak_rss_kb %ld events %lu\n",
+           setup,
+           run,
+           MemoryKb("VmHWM:"),
+           (unsigned long)Simulator::GetEventCount());
+    printf("delivered %.0f drops %.0f loss %.8g utilisation %.6f goodput_packets %.0f\n",
+           dep,
+           drops,
+           drops / (drops + dep),
+           dep * 1040 * 8 / (c * 1e6 * t),
+           good / 1000.0);
+    return 0;
+}

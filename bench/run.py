@@ -1,0 +1,448 @@
+"""Run Tailback beside ns-2 and ns-3 on the same dumbbells and report speed, memory and results.
+
+    make bench                                   # all of it, about ten minutes
+    python bench/run.py --workloads W1,W3-10     # some of it
+
+Speed is bottleneck data packets per CPU second of the run phase; set-up is reported apart. CPU seconds are user and system time
+as the kernel's scheduler counts them, read by each program itself before and after its run. Repetitions are interleaved, so that
+what disturbs the machine disturbs all tools, and medians are taken. ns-3 gets shorter runs: the others would take it hours.
+
+Exit code 0; 1 if a result strays from ns-2's by more than the tolerance; 2 if something that this needs is not there.
+"""
+
+# ruff: noqa: T201 (printing is what this script is for)
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+PACKAGES = {"ns2": "ns-2", "libns3-dev": "ns-3", "valgrind": "instruction counts", "g++": "building the ns-3 program"}
+NS3_LIBRARIES = [
+    "applications",
+    "nix-vector-routing",
+    "point-to-point",
+    "internet",
+    "traffic-control",
+    "bridge",
+    "network",
+    "stats",
+    "core",
+]
+
+UTILISATION_TOLERANCE = 0.07
+LOSS_FACTOR = 1.5
+FEW_DROPS = 10
+"""A ratio of fewer drops than this says nothing."""
+WANTED_RATIO = {"ns2": 9.0, "ns3": 100.0}
+
+Settings = dict[str, Any]
+"""Arguments of one run, by name."""
+Measured = dict[str, float]
+"""What one run printed, by name."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One dumbbell: arguments as in `peers/dumbbell.tcl`, and what changes where ns-3 takes part."""
+
+    name: str
+    settings: Settings
+    short: Settings
+    """Overrides for the runs that ns-3 and Tailback share."""
+    ns3: Settings = field(default_factory=dict)
+    """Further arguments that only ns-3 has."""
+
+    @property
+    def shortened(self) -> Settings:
+        return self.settings | self.short
+
+
+W2: Settings = {"n": 100, "c": 1000, "acc": 100, "rmin": 60, "rmax": 180, "buf": 10, "t": 20, "ss": 100, "start": 1}
+WORKLOADS = [
+    Workload(
+        "W1",
+        {"n": 1, "c": 100, "acc": 1000, "rmin": 100, "rmax": 100, "buf": 1202, "t": 100, "ss": 2200, "start": 0},
+        short={"t": 20},
+        ns3={"sndbuf": 8388608},
+    ),
+    Workload("W2", W2, short={"t": 2.5}),
+    Workload("W3-10", W2 | {"n": 10, "c": 100, "t": 200}, short={"t": 10}),
+    Workload("W3-1000", W2 | {"n": 1000, "c": 10000, "t": 3}, short={"t": 0.7, "start": 0.5}, ns3={"weak": 0, "hosts": 100}),
+]
+SET_UP_ONLY = {"t": 0.0001}
+LIKE_NS3 = {"sack": 1, "recovery": "Prr"}
+"""ns-3's own defaults: with SACK off a quarter of what crosses its bottleneck is a duplicate."""
+
+LONG_PIPE = {"n": 1, "c": 1000, "acc": 1000, "rmin": 1000, "rmax": 1000, "buf": 1000000, "t": 20, "start": 0}
+"""A second of round trip holds any window: `ss` packets and their acknowledgements are in flight, none of them queued."""
+SMALL_WINDOW = WORKLOADS[0].settings | {"c": 8.32, "buf": 100, "ss": 183, "t": 1000}
+LARGE_WINDOW = WORKLOADS[0].settings | {"c": 832, "buf": 10000, "ss": 18300, "t": 30}
+"""W1 with a bandwidth-delay product of 100 and of 10,000 packets."""
+
+WHY_NS3_DIFFERS = """\
+Why ns-3 differs: its runs are short, so they compare how flows start. ns-3 repairs start-up losses with SACK and proportional
+rate reduction, many holes a round trip; NewReno, which ns-2 and Tailback run here, repairs one a round trip. Tailback with SACK
+(RFC 6675) is shown for that reason. In W3-1000 ns-3's flows share 100 host pairs and so 100 round-trip times instead of 1000."""
+
+
+class Missing(Exception):
+    """Something that this needs is not there."""
+
+
+def main() -> int:
+    arguments = read_arguments()
+    chosen = [workload for workload in WORKLOADS if workload.name in arguments.workloads.split(",")]
+    try:
+        install_packages()
+        built_from = commit()
+        tools = Tools(build_tailback(), HERE / "peers" / "dumbbell.tcl", build_ns3())
+    except Missing as missing:
+        print(f"error: {missing}", file=sys.stderr)
+        return 2
+
+    speed = measure_speed(tools, chosen, arguments.repetitions)
+    results = [compare_results(tools, workload) for workload in chosen]
+    instructions = {workload.name: instructions_per_packet(tools, workload.settings) for workload in chosen}
+    report = {
+        "workloads": [summary(workload, speed[workload.name], instructions) for workload in chosen],
+        "results": results,
+        "memory": measure_memory(tools),
+        "scaling": measure_scaling(tools, speed, instructions, arguments.repetitions),
+        "runs": speed,
+        "machine": machine(),
+        "commit": built_from,
+        "date": datetime.date.today().isoformat(),
+    }
+    arguments.out.write_text(json.dumps(report, indent=2) + "\n")
+    show(report)
+    strays = [line for result in results for line in result["strays"]]
+    for line in strays:
+        print(f"error: {line}", file=sys.stderr)
+    return 1 if strays else 0
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument(
+        "--workloads", default=",".join(workload.name for workload in WORKLOADS), help="names, with commas between"
+    )
+    parser.add_argument("--repetitions", type=int, default=3, help="timed runs of each tool on each workload; the median counts")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench.json", help="where the report goes")
+    arguments = parser.parse_args()
+    unknown = set(arguments.workloads.split(",")) - {workload.name for workload in WORKLOADS}
+    if unknown:
+        parser.error(f"there is no workload {', '.join(sorted(unknown))}; there are {', '.join(w.name for w in WORKLOADS)}")
+    if arguments.repetitions < 1:
+        parser.error("--repetitions is at least 1")
+    return arguments
+
+
+# What it takes
+
+
+def install_packages() -> None:
+    """Install what is missing where that is allowed, or say how."""
+    if shutil.which("dpkg-query") is None:
+        raise Missing("the comparison needs Debian's packages of ns-2 and ns-3")
+    missing = [package for package in PACKAGES if not version(package)]
+    if not missing:
+        return
+    command = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
+    if os.geteuid() != 0:
+        raise Missing(f"{' and '.join(missing)} not installed; as root: {' '.join(command)}")
+    note(f"installing {' '.join(missing)}")
+    subprocess.run(["apt-get", "update"], check=False, stdout=subprocess.DEVNULL)
+    if subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode:
+        raise Missing(f"`{' '.join(command)}` failed")
+
+
+def version(package: str) -> str:
+    """Installed version of a Debian package; empty if it is not installed."""
+    query = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package]
+    status, _, number = subprocess.run(query, capture_output=True, text=True).stdout.partition(" ")
+    return number if status == "installed" else ""
+
+
+def build_tailback() -> pathlib.Path:
+    """The release build of the core's own dumbbell."""
+    note("building Tailback")
+    command = ["cargo", "build", "--release", "--package", "tailback-core", "--example", "dumbbell", "--message-format", "json"]
+    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if built.returncode:
+        raise Missing(f"`{' '.join(command)}` failed")
+    messages = [json.loads(line) for line in built.stdout.splitlines()]
+    return next(pathlib.Path(m["executable"]) for m in messages if m.get("executable") and m["target"]["name"] == "dumbbell")
+
+
+def build_ns3() -> pathlib.Path:
+    """The ns-3 program, built as Debian's users build theirs."""
+    note("building the ns-3 program")
+    program = ROOT / "target" / "bench" / "dumbbell-ns3"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    source = HERE / "peers" / "dumbbell-ns3.cc"
+    # The package's pkg-config file names GSL, which the package does not need or bring: list the libraries by hand.
+    libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
+    if subprocess.run(["g++", "-O3", "-std=c++17", "-o", program, source, *libraries]).returncode:
+        raise Missing(f"{source.name} did not compile")
+    return program
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The three programs. Each call is one run and returns what the program printed."""
+
+    tailback_program: pathlib.Path
+    ns2_program: pathlib.Path
+    ns3_program: pathlib.Path
+
+    def tailback(self, settings: Settings) -> Measured:
+        measured: Measured = json.loads(output([self.tailback_program, *pairs(settings)]))
+        return measured
+
+    def ns2(self, settings: Settings) -> Measured:
+        return words(output(["ns", self.ns2_program, *pairs(settings)]))
+
+    def ns3(self, settings: Settings) -> Measured:
+        return words(output([self.ns3_program, *(f"--{pair}" for pair in pairs(settings))]))
+
+
+def pairs(settings: Settings) -> list[str]:
+    return [f"{name}={value}" for name, value in settings.items()]
+
+
+def words(text: str) -> Measured:
+    """The numbers of lines such as `delivered 12 drops 3`."""
+    tokens = text.split()
+    return {name: float(value) for name, value in zip(tokens[::2], tokens[1::2], strict=True)}
+
+
+def output(command: list[str | pathlib.Path]) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+# Measuring
+
+
+def measure_speed(tools: Tools, workloads: list[Workload], repetitions: int) -> dict[str, dict[str, Measured]]:
+    """Medians by workload and tool: packets per CPU second, set-up and run seconds, peak memory."""
+    runs: dict[str, dict[str, list[Measured]]] = {w.name: {"tailback": [], "ns2": [], "ns3": []} for w in workloads}
+    delivered = {w.name: tools.ns2(w.settings | {"mon": 1})["delivered"] for w in workloads}
+    for repetition in range(repetitions):
+        for workload in workloads:
+            note(f"timing {workload.name}, {repetition + 1} of {repetitions}")
+            timed: dict[str, Callable[[], Measured]] = {
+                "tailback": lambda w=workload: tools.tailback(w.settings),  # type: ignore[misc]
+                # The queue monitor that counts costs time: counts come from a run of its own, and every run repeats exactly.
+                "ns2": lambda w=workload: tools.ns2(w.settings) | {"delivered": delivered[w.name]},  # type: ignore[misc]
+                "ns3": lambda w=workload: tools.ns3(w.shortened | w.ns3),  # type: ignore[misc]
+            }
+            for tool, run in timed.items():
+                measured = run()
+                measured["packets_per_cpu_s"] = measured["delivered"] / measured["run_cpu_s"]
+                runs[workload.name][tool].append(measured)
+    return {name: {tool: medians(measured) for tool, measured in tools_.items()} for name, tools_ in runs.items()}
+
+
+def medians(runs: list[Measured]) -> Measured:
+    return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+
+
+def compare_results(tools: Tools, workload: Workload) -> dict[str, Any]:
+    """Utilisation and loss beside both peers, and what strays from ns-2 by more than the tolerance."""
+    note(f"comparing results of {workload.name}")
+    ours = tools.tailback(workload.settings)
+    ns2 = tools.ns2(workload.settings | {"mon": 1})
+    strays = []
+    if abs(ours["utilisation"] / ns2["utilisation"] - 1) > UTILISATION_TOLERANCE:
+        strays.append(f"{workload.name}: utilisation {ours['utilisation']:.4f}, ns-2 {ns2['utilisation']:.4f}")
+    many = max(ours["drops"], ns2["drops"]) >= FEW_DROPS
+    if many and not 1 / LOSS_FACTOR <= (ours["loss"] or 1e-12) / (ns2["loss"] or 1e-12) <= LOSS_FACTOR:
+        strays.append(f"{workload.name}: loss {ours['loss']:.3e}, ns-2 {ns2['loss']:.3e}")
+    compared = {
+        "full": {"tailback": ours, "ns2": ns2},
+        "short": {
+            "tailback": tools.tailback(workload.shortened),
+            "tailback_sack": tools.tailback(workload.shortened | {"sack": 1}),
+            "ns2": tools.ns2(workload.shortened | {"mon": 1}),
+            "ns3": tools.ns3(workload.shortened | workload.ns3 | LIKE_NS3),
+        },
+    }
+    kept = ("utilisation", "loss", "delivered", "drops")
+    only = {run: {tool: {k: values[k] for k in kept} for tool, values in by.items()} for run, by in compared.items()}
+    return {"name": workload.name, **only, "strays": strays}
+
+
+def instructions_per_packet(tools: Tools, settings: Settings) -> float:
+    """Tailback's instructions per bottleneck packet, set-up subtracted; exact and undisturbed by other processes."""
+    note("counting instructions")
+    total = instructions(tools, settings) - instructions(tools, settings | SET_UP_ONLY)
+    return total / tools.tailback(settings)["delivered"]
+
+
+def instructions(tools: Tools, settings: Settings) -> int:
+    command: list[str | pathlib.Path] = [
+        "valgrind",
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        tools.tailback_program,
+        *pairs(settings),
+    ]
+    counted = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    return int(counted.split("Collected :")[1].split()[0])
+
+
+def measure_memory(tools: Tools) -> dict[str, dict[str, float]]:
+    """Bytes per flow before traffic and per packet in flight, as slopes of peak memory between two sizes."""
+    note("measuring memory")
+    idle = W2 | SET_UP_ONLY
+    return {
+        "bytes_per_flow": {
+            "tailback": slope(tools.tailback, idle, "n", 1000, 101_000),
+            "ns2": slope(tools.ns2, idle, "n", 100, 500),
+            "ns3": slope(tools.ns3, idle, "n", 100, 1000),
+        },
+        "bytes_per_packet_in_flight": {
+            "tailback": slope(tools.tailback, LONG_PIPE, "ss", 1000, 100_000),
+            "ns2": slope(tools.ns2, LONG_PIPE, "ss", 1000, 100_000),
+            # Its cost per packet grows with the window: a larger one would take hours.
+            "ns3": slope(tools.ns3, LONG_PIPE | {"sndbuf": 16_777_216}, "ss", 1000, 8000),
+        },
+    }
+
+
+def slope(run: Callable[[Settings], Measured], settings: Settings, name: str, low: int, high: int) -> float:
+    peaks = [run(settings | {name: size})["peak_rss_kb"] for size in (low, high)]
+    return 1024 * (peaks[1] - peaks[0]) / (high - low)
+
+
+def measure_scaling(
+    tools: Tools, speed: dict[str, dict[str, Measured]], by_workload: dict[str, float], repetitions: int
+) -> dict[str, dict[str, float]]:
+    """How the cost of a packet grows with flows and with the window; 1 is not at all."""
+    note("measuring how cost grows")
+    grows = {}
+    if {"W3-10", "W3-1000"} <= speed.keys():
+        few, many = (speed[name]["tailback"]["packets_per_cpu_s"] for name in ("W3-10", "W3-1000"))
+        grows["1000 flows over 10"] = {"time": few / many, "instructions": by_workload["W3-1000"] / by_workload["W3-10"]}
+    costs: list[list[float]] = [[], []]
+    for _ in range(repetitions):
+        for cost, settings in zip(costs, (SMALL_WINDOW, LARGE_WINDOW), strict=True):
+            measured = tools.tailback(settings)
+            cost.append(measured["run_cpu_s"] / measured["delivered"])
+    small, large = (statistics.median(cost) for cost in costs)
+    counted = instructions_per_packet(tools, LARGE_WINDOW) / instructions_per_packet(tools, SMALL_WINDOW)
+    grows["window of 10000 over 100"] = {"time": large / small, "instructions": counted}
+    return grows
+
+
+def machine() -> dict[str, Any]:
+    model = [
+        line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
+    ]
+    return {
+        "cpu": model[0] if model else platform.machine(),
+        "cores": os.cpu_count(),
+        "load_average": os.getloadavg()[0],
+        "ns2": version("ns2"),
+        "ns3": version("libns3-dev"),
+    }
+
+
+def commit() -> str:
+    described = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    return described.stdout.strip() or "unknown"
+
+
+# Reporting
+
+
+def summary(workload: Workload, speed: dict[str, Measured], instructions_: dict[str, float]) -> dict[str, Any]:
+    rates = {tool: measured["packets_per_cpu_s"] for tool, measured in speed.items()}
+    return {
+        "name": workload.name,
+        **rates,
+        "tailback_over_ns2": rates["tailback"] / rates["ns2"],
+        "tailback_over_ns3": rates["tailback"] / rates["ns3"],
+        "instructions_per_packet": instructions_[workload.name],
+        "events_per_packet": speed["tailback"]["events"] / speed["tailback"]["delivered"],
+        "settings": workload.settings,
+    }
+
+
+def show(report: dict[str, Any]) -> None:
+    about = report["machine"]
+    print(
+        f"\n{about['cpu']}, {about['cores']} cores, load {about['load_average']:.1f}, commit {report['commit']}, {report['date']}"
+    )
+    print(f"ns-2 {about['ns2']}, ns-3 {about['ns3']}\n")
+    rows = [["", "Tailback", "ns-2", "ns-3", "over ns-2", "over ns-3", "instructions", "events"]]
+    for workload in report["workloads"]:
+        ratios = [
+            ratio(workload["tailback_over_ns2"], WANTED_RATIO["ns2"]),
+            ratio(workload["tailback_over_ns3"], WANTED_RATIO["ns3"]),
+        ]
+        rates = [f"{workload[tool] / 1e3:,.1f}" for tool in ("tailback", "ns2", "ns3")]
+        counts = [f"{workload['instructions_per_packet']:.0f}", f"{workload['events_per_packet']:.2f}"]
+        rows.append([workload["name"], *rates, *ratios, *counts])
+    wanted = f"* below {WANTED_RATIO['ns2']:g} or {WANTED_RATIO['ns3']:g} times"
+    table(f"Thousand bottleneck packets per CPU second ({wanted}), and what Tailback spends on one", rows)
+
+    rows = [["", "tool", "set-up CPU s", "run CPU s", "delivered", "peak MB"]]
+    for name, tools in report["runs"].items():
+        for tool, of in tools.items():
+            seconds = [f"{of['setup_cpu_s']:.3f}", f"{of['run_cpu_s']:.3f}"]
+            rows.append([name, tool, *seconds, f"{of['delivered']:,.0f}", f"{of['peak_rss_kb'] / 1e3:.1f}"])
+    table("What the runs took", rows)
+
+    rows = [["bytes", "Tailback", "ns-2", "ns-3"]]
+    for name, by in report["memory"].items():
+        rows.append([name.removeprefix("bytes_").replace("_", " "), *(f"{by[tool]:,.0f}" for tool in ("tailback", "ns2", "ns3"))])
+    table("Memory, as the slope of the peak between two sizes", rows)
+
+    rows = [["cost of a packet", "time", "instructions"]]
+    rows += [[name, f"{of['time']:.2f}", f"{of['instructions']:.2f}"] for name, of in report["scaling"].items()]
+    table("How Tailback's cost grows (1.00: not at all)", rows)
+
+    rows = [["", "run", "tool", "utilisation", "loss", "drops"]]
+    for result in report["results"]:
+        for run in ("full", "short"):
+            for tool, of in result[run].items():
+                shown = tool.replace("ns3", "ns3 (SACK, PRR)").replace("tailback_sack", "tailback (SACK)")
+                rows.append([result["name"], run, shown, f"{of['utilisation']:.4f}", f"{of['loss']:.3e}", f"{of['drops']:,.0f}"])
+    table("Results: full runs beside ns-2 are checked, short ones beside ns-3 are shown", rows)
+    print(WHY_NS3_DIFFERS)
+
+
+def ratio(value: float, wanted: float) -> str:
+    return f"{value:.1f}{'' if value >= wanted else ' *'}"
+
+
+def table(title: str, rows: list[list[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    print(title)
+    for row in rows:
+        left = row[0].ljust(widths[0])
+        print("  " + "  ".join([left, *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]))
+    print()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

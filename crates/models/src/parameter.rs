@@ -1,0 +1,205 @@
+//! Parameters that cannot be wrong: each is checked once, where it is made.
+
+use std::fmt;
+
+/// A parameter that does not fit its model.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ParameterError {
+    pub name: &'static str,
+    pub given: String,
+    pub expected: &'static str,
+}
+
+impl ParameterError {
+    pub(crate) fn new(name: &'static str, given: impl fmt::Display, expected: &'static str) -> ParameterError {
+        ParameterError { name, given: given.to_string(), expected }
+    }
+}
+
+impl fmt::Display for ParameterError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "`{}` is {}; expected {}", self.name, self.given, self.expected)
+    }
+}
+
+impl std::error::Error for ParameterError {}
+
+/// Offered work over the capacity of all transmitters together, dimensionless: finite, at least 0, may exceed 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load(f64);
+
+/// A load below 1: what an unlimited buffer needs for an equilibrium.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StableLoad(f64);
+
+/// Units that fit into a port, those in service included: 0 to 1,000,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places(u32);
+
+/// Transmitters of a port: 1 to 1,000,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Servers(u32);
+
+/// Probability that a packet is lost, above 0 and below 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss(f64);
+
+/// A finite number above 0 in the unit that its field names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Positive(f64);
+
+/// A finite number of at least 0 in the unit that its field names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NonNegative(f64);
+
+/// A whole number of at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count(u64);
+
+const MOST_UNITS: u32 = 1_000_000;
+
+impl Load {
+    pub fn new(load: f64) -> Result<Load, ParameterError> {
+        match load {
+            _ if load.is_finite() && load >= 0.0 => Ok(Load(load)),
+            _ => Err(ParameterError::new("load", load, "a finite number of at least 0")),
+        }
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl StableLoad {
+    pub fn new(load: f64) -> Result<StableLoad, ParameterError> {
+        match load {
+            _ if (0.0..1.0).contains(&load) => Ok(StableLoad(load)),
+            _ => Err(ParameterError::new("load", load, "at least 0 and below 1: an unlimited queue has no equilibrium at 1")),
+        }
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Places {
+    pub fn new(places: u64) -> Result<Places, ParameterError> {
+        match u32::try_from(places) {
+            Ok(places) if places <= MOST_UNITS => Ok(Places(places)),
+            _ => Err(ParameterError::new("places", places, "0 to 1000000 units")),
+        }
+    }
+
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Servers {
+    pub(crate) const ONE: Servers = Servers(1);
+
+    pub fn new(servers: u64) -> Result<Servers, ParameterError> {
+        match u32::try_from(servers) {
+            Ok(servers @ 1..=MOST_UNITS) => Ok(Servers(servers)),
+            _ => Err(ParameterError::new("servers", servers, "1 to 1000000 transmitters")),
+        }
+    }
+
+    pub fn get(self) -> u32 {
+        self.0
+    }
+
+    /// As many places as transmitters: no waiting.
+    pub(crate) fn as_places(self) -> Places {
+        Places(self.0)
+    }
+}
+
+impl Loss {
+    pub fn new(loss: f64) -> Result<Loss, ParameterError> {
+        match loss {
+            _ if loss > 0.0 && loss < 1.0 => Ok(Loss(loss)),
+            _ => Err(ParameterError::new("loss", loss, "a probability above 0 and below 1")),
+        }
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Positive {
+    /// `name` is the field that the number is meant for.
+    pub fn new(name: &'static str, value: f64) -> Result<Positive, ParameterError> {
+        match value {
+            _ if value.is_finite() && value > 0.0 => Ok(Positive(value)),
+            _ => Err(ParameterError::new(name, value, "a finite number above 0")),
+        }
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl NonNegative {
+    /// `name` is the field that the number is meant for.
+    pub fn new(name: &'static str, value: f64) -> Result<NonNegative, ParameterError> {
+        match value {
+            _ if value.is_finite() && value >= 0.0 => Ok(NonNegative(value)),
+            _ => Err(ParameterError::new(name, value, "a finite number of at least 0")),
+        }
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Count {
+    /// `name` is the field that the number is meant for.
+    pub fn new(name: &'static str, value: u64) -> Result<Count, ParameterError> {
+        match value {
+            1.. => Ok(Count(value)),
+            0 => Err(ParameterError::new(name, value, "at least 1")),
+        }
+    }
+
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_parameter_what_was_given_and_what_fits() {
+        let shown = Positive::new("rtt_s", -0.1).map_err(|error| error.to_string());
+        assert_eq!(shown, Err("`rtt_s` is -0.1; expected a finite number above 0".into()));
+    }
+
+    #[test]
+    fn not_a_number_and_infinity_are_refused_everywhere() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(Load::new(value).is_err() && StableLoad::new(value).is_err() && Loss::new(value).is_err());
+            assert!(Positive::new("x", value).is_err() && NonNegative::new("x", value).is_err());
+        }
+    }
+
+    #[test]
+    fn the_ends_of_each_range_are_where_they_are_said_to_be() {
+        assert!(Load::new(0.0).is_ok() && Load::new(-f64::MIN_POSITIVE).is_err());
+        assert!(StableLoad::new(0.0).is_ok() && StableLoad::new(1.0).is_err());
+        assert!(Places::new(0).is_ok() && Places::new(1_000_000).is_ok() && Places::new(1_000_001).is_err());
+        assert!(Places::new((1 << 32) + 1).is_err());
+        assert!(Servers::new(0).is_err() && Servers::new(1).is_ok() && Servers::new(1_000_001).is_err());
+        assert!(Loss::new(0.0).is_err() && Loss::new(1.0).is_err() && Loss::new(0.5).is_ok());
+        assert!(Positive::new("x", 0.0).is_err() && NonNegative::new("x", 0.0).is_ok());
+        assert!(Count::new("x", 0).is_err() && Count::new("x", 1).is_ok());
+    }
+}

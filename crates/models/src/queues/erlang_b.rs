@@ -1,0 +1,32 @@
+//! Erlang B, the loss of M/M/K/K and M/G/K/K: transmitters and no waiting place.
+
+use super::mmck;
+use crate::parameter::{Load, Servers};
+
+/// Fraction of Poisson arrivals that find all `servers` busy, 0 to 1. `load` is per transmitter: the offered traffic is
+/// `load * servers` erlangs. Only the mean of the service time matters.
+///
+/// Source: Erlang 1917, as the recurrence B(k) = a B(k-1) / (k + a B(k-1)) (Kleinrock, Queueing Systems 1, 1975, section 3.7).
+pub fn erlang_b(load: Load, servers: Servers) -> f64 {
+    mmck(load, servers, servers.as_places()).loss
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::ParameterError;
+
+    #[test]
+    fn one_erlang_on_one_and_on_two_transmitters() -> Result<(), ParameterError> {
+        // B(1) = 1 / (1 + 1); B(2) = (1/2) / (2 + 1/2).
+        assert!((erlang_b(Load::new(1.0)?, Servers::new(1)?) - 0.5).abs() < 1e-15);
+        assert!((erlang_b(Load::new(0.5)?, Servers::new(2)?) - 0.2).abs() < 1e-15);
+        Ok(())
+    }
+
+    #[test]
+    fn ten_erlangs_on_twenty_transmitters_as_tables_print_it() -> Result<(), ParameterError> {
+        assert!((erlang_b(Load::new(0.5)?, Servers::new(20)?) - 0.00187).abs() < 5e-6);
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! M/M/1/K: one transmitter, packets of exponential length.
+
+use super::{FiniteQueue, mmck};
+use crate::parameter::{Load, Places, Servers};
+
+/// Poisson arrivals, exponential service, one transmitter, room for `places` units with the one in service.
+///
+/// Source: Kleinrock, Queueing Systems 1, 1975, section 3.6. Packets of one size lose less: see [`super::md1k`].
+pub fn mm1k(load: Load, places: Places) -> FiniteQueue {
+    mmck(load, Servers::ONE, places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::ParameterError;
+
+    #[test]
+    fn at_load_one_all_states_are_equally_likely() -> Result<(), ParameterError> {
+        // Five states of 1/5: loss 1/5, number 2; an accepted unit finds 0 to 3 alike, 1.5 on average.
+        let port = mm1k(Load::new(1.0)?, Places::new(4)?);
+        assert!((port.loss - 0.2).abs() < 1e-15);
+        assert!((port.mean_number - 2.0).abs() < 1e-15);
+        assert!((port.mean_wait - 1.5).abs() < 1e-15);
+        Ok(())
+    }
+
+    #[test]
+    fn half_load_in_two_places() -> Result<(), ParameterError> {
+        // Weights 1, 1/2, 1/4: loss 1/7, number (1/2 + 2/4) / (7/4); a third of those accepted wait one service time.
+        let port = mm1k(Load::new(0.5)?, Places::new(2)?);
+        assert!((port.loss - 1.0 / 7.0).abs() < 1e-15);
+        assert!((port.mean_number - 4.0 / 7.0).abs() < 1e-15);
+        assert!((port.mean_wait - 1.0 / 3.0).abs() < 1e-15);
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! How much buffer one TCP flow needs: the arithmetic behind "a bandwidth-delay product of buffer".
+
+use crate::parameter::NonNegative;
+
+/// Utilisation, 0.75 to 1, of a link that carries one greedy Reno-like flow, over b = buffer / bandwidth-delay product: the
+/// waiting places of a drop-tail port over rate times two-way propagation. 0.75 at b = 0, 1 from b = 1 on.
+///
+/// A fluid sawtooth: the window w grows by one packet a round trip, is halved when the buffer overflows, and neither slow start,
+/// timeouts nor the pause of fast recovery are in it. Let P be the bandwidth-delay product in packets, T the empty round trip and
+/// C = P / T the rate. The peak is what link and buffer hold, W = (1 + b) P, and the trough W / 2.
+///
+/// * While w < P the queue is empty and the round trip T. dw/dt = 1 / T and packets leave at w / T:
+///   time T (P - W/2), packets (P^2 - W^2/4) / 2.
+/// * While w > P the link is full and the round trip w / C. dw/dt = C / w:
+///   packets (W^2 - P^2) / 2, and the time is that over C.
+///
+/// Together 3 W^2 / 8 packets, in a time in which the link could carry P (P - W/2) + (W^2 - P^2) / 2. With W = (1 + b) P:
+///
+///   utilisation = (3/4) (1 + b)^2 / (1 + b + b^2)      for b <= 1.
+///
+/// At b = 1 the trough equals P and the link never idles; more buffer only adds delay.
+/// Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994, give the rule; Appenzeller, Keslassy and McKeown, Sizing
+/// Router Buffers, SIGCOMM 2004, section 2, the sawtooth.
+pub fn single_flow_utilisation(buffer_over_bdp: NonNegative) -> f64 {
+    let buffer = buffer_over_bdp.get().min(1.0);
+    0.75 * (1.0 + buffer) * (1.0 + buffer) / (1.0 + buffer + buffer * buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::ParameterError;
+
+    fn utilisation(buffer: f64) -> Result<f64, ParameterError> {
+        Ok(single_flow_utilisation(NonNegative::new("buffer_over_bdp", buffer)?))
+    }
+
+    #[test]
+    fn three_quarters_without_buffer_and_all_from_one_product_on() -> Result<(), ParameterError> {
+        assert_eq!(utilisation(0.0)?, 0.75);
+        assert!((utilisation(1.0)? - 1.0).abs() < 1e-15);
+        assert_eq!(utilisation(1.0)?, utilisation(1e300)?);
+        Ok(())
+    }
+
+    #[test]
+    fn half_a_product_gives_27_of_28() -> Result<(), ParameterError> {
+        // (3/4) (9/4) / (7/4) = 27/28.
+        assert!((utilisation(0.5)? - 27.0 / 28.0).abs() < 1e-15);
+        Ok(())
+    }
+
+    #[test]
+    fn a_sawtooth_stepped_round_by_round_agrees() -> Result<(), ParameterError> {
+        // A window of w packets takes max(w, P) packet times to go round; P = 10,000 keeps steps small against the window.
+        let product = 10_000u64;
+        for quarters in 0..=4 {
+            let peak = product + product * quarters / 4;
+            let (sent, room) = (peak / 2..peak).fold((0, 0), |(sent, room), window| (sent + window, room + window.max(product)));
+            let stepped = sent as f64 / room as f64;
+            assert!((utilisation(quarters as f64 / 4.0)? - stepped).abs() < 1e-4, "{quarters} quarters");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! A finite transfer that never leaves slow start.
+
+use crate::parameter::{Count, Positive};
+
+/// What is transferred over what. No loss, no delayed acknowledgement, no limit on the window, room for every packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// Full segments to transfer.
+    pub segments: Count,
+    /// Segments.
+    pub initial_window: Count,
+    /// From the first bit of a segment to its acknowledgement in an empty network, serialisation included.
+    pub rtt_s: Positive,
+    /// Time that the slowest link takes for a segment; at most `rtt_s` in any network.
+    pub segment_s: Positive,
+}
+
+/// How a transfer went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SlowStart {
+    /// Windows of 1, 2, 4, ... times the initial one that the transfer takes, the last perhaps unfinished.
+    pub round_trips: u32,
+    /// From the first bit sent to the last acknowledgement received.
+    pub completion_s: f64,
+}
+
+/// Round trips and completion time: each acknowledgement lets two segments out, so windows double until the link never idles.
+///
+/// A window that starts at t begins to return at t + RTT. The next starts then, or once the link has sent this one, whichever is
+/// later; from there acknowledgements return at the link's pace and keep it busy. (RFC 5681 section 3.1; the reckoning of Kurose
+/// and Ross, Computer Networking, 2nd ed., section 3.7, with the link's own time in it.)
+pub fn slow_start(transfer: &Transfer) -> SlowStart {
+    let (rtt, segment) = (transfer.rtt_s.get(), transfer.segment_s.get());
+    let mut left = transfer.segments.get();
+    let mut window = transfer.initial_window.get();
+    let mut starts = 0.0;
+    let mut round_trips = 1;
+    while left > window {
+        starts += rtt.max(window as f64 * segment);
+        left -= window;
+        window = window.saturating_mul(2);
+        round_trips += 1;
+    }
+    SlowStart { round_trips, completion_s: starts + rtt + (left - 1) as f64 * segment }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::ParameterError;
+
+    fn transfer(segments: u64, initial_window: u64, rtt_s: f64, segment_s: f64) -> Result<SlowStart, ParameterError> {
+        Ok(slow_start(&Transfer {
+            segments: Count::new("segments", segments)?,
+            initial_window: Count::new("initial_window", initial_window)?,
+            rtt_s: Positive::new("rtt_s", rtt_s)?,
+            segment_s: Positive::new("segment_s", segment_s)?,
+        }))
+    }
+
+    #[test]
+    fn ten_segments_from_a_window_of_one_take_four_round_trips() -> Result<(), ParameterError> {
+        // 1 + 2 + 4, then 3 of 8: they start at 0.3 s, the third is 0.002 s behind the first.
+        let result = transfer(10, 1, 0.1, 0.001)?;
+        assert_eq!(result.round_trips, 4);
+        assert!((result.completion_s - 0.402).abs() < 1e-12);
+        Ok(())
+    }
+
+    #[test]
+    fn a_slow_link_is_busy_from_the_second_window_on() -> Result<(), ParameterError> {
+        // Two segments fill a round trip: from 0.1 s nine segments leave back to back, the last at 0.5 s; 0.1 s later it is known.
+        let result = transfer(10, 1, 0.1, 0.05)?;
+        assert!((result.completion_s - 0.6).abs() < 1e-12);
+        Ok(())
+    }
+
+    #[test]
+    fn what_fits_the_initial_window_takes_one_round_trip() -> Result<(), ParameterError> {
+        assert_eq!(transfer(10, 10, 0.1, 0.001)?.round_trips, 1);
+        assert_eq!(transfer(11, 10, 0.1, 0.001)?.round_trips, 2);
+        Ok(())
+    }
+
+    #[test]
+    fn the_largest_transfer_ends() -> Result<(), ParameterError> {
+        assert_eq!(transfer(u64::MAX, 1, 0.1, 1e-9)?.round_trips, 64);
+        assert_eq!(transfer(u64::MAX, u64::MAX - 1, 0.1, 1e-9)?.round_trips, 2);
+        Ok(())
+    }
+}

@@ -1,0 +1,27 @@
+//! Rust's errors as the exceptions of `tailback.errors`, where their one hierarchy is drawn.
+
+use pyo3::prelude::*;
+use tailback_models::ParameterError;
+use tailback_scenario::Errors;
+
+/// `ScenarioError`, with all problems as data and as the text that every face shows.
+pub fn scenario_error(py: Python<'_>, errors: &Errors) -> PyErr {
+    match serde_json::to_string(errors) {
+        Ok(data) => raise(py, "ScenarioError", (data, errors.to_string())),
+        Err(error) => raise(py, "InternalError", (error.to_string(), "", 0)),
+    }
+}
+
+pub fn parameter_error(py: Python<'_>, error: &ParameterError) -> PyErr {
+    raise(py, "ParameterError", (error.to_string(),))
+}
+
+/// Our bug: `message` says which invariant broke; hash and seed let anyone repeat it.
+pub fn internal_error(py: Python<'_>, message: &str, content_hash: &str, seed: u64) -> PyErr {
+    raise(py, "InternalError", (message, content_hash, seed))
+}
+
+fn raise<'py, A: pyo3::call::PyCallArgs<'py>>(py: Python<'py>, class: &str, arguments: A) -> PyErr {
+    let made = py.import("tailback.errors").and_then(|module| module.getattr(class)).and_then(|class| class.call1(arguments));
+    made.map_or_else(|error| error, PyErr::from_value)
+}

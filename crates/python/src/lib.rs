@@ -1,0 +1,32 @@
+//! `tailback._core`: the Rust side of `import tailback`. It converts, and decides nothing.
+//!
+//! Start in [`simulation`] for a run and its results, [`table`] for columns. What can go wrong becomes an exception of
+//! `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
+
+mod description;
+mod errors;
+mod memory;
+mod models;
+mod simulation;
+mod table;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::description::{check, normalise, scenario_error, schema};
+    #[pymodule_export]
+    use crate::models::{
+        erlang_b, fast_retransmit, mathis_rate, md1_mean_wait, md1k, mm1k, mmck, padhye_goodput, padhye_rate, single_flow_utilisation,
+        slow_start, window_limited_rate,
+    };
+    #[pymodule_export]
+    use crate::simulation::{Results, Simulation};
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,105 @@
+//! One run: built from text, advanced in slices without the GIL, read out as tables.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::description::{network, parse};
+use crate::errors::internal_error;
+use crate::table::Table;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::json;
+use tailback_core::Engine;
+use tailback_core::base::units::{Span, Time};
+use tailback_core::record as core;
+use tailback_scenario::Whole;
+
+/// A network in the middle of its run.
+#[pyclass(module = "tailback._core")]
+pub struct Simulation {
+    engine: Engine,
+    #[pyo3(get)]
+    duration_s: f64,
+    /// Normalised.
+    scenario: String,
+    #[pyo3(get)]
+    content_hash: String,
+    #[pyo3(get)]
+    seed: u64,
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    #[pyo3(signature = (text, file, format, seed=None))]
+    fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>) -> PyResult<Self> {
+        let mut scenario = parse(py, text, file, format)?;
+        if let Some(seed) = seed {
+            scenario.description.seed = Whole(seed);
+        }
+        let network = network(py, &scenario, file)?;
+        let (content_hash, seed, duration_s) = (scenario.content_hash(), network.seed, network.duration.seconds());
+        let engine = py.detach(|| Engine::new(network));
+        Ok(Self { engine, duration_s, scenario: scenario.to_json(), content_hash, seed })
+    }
+
+    #[getter]
+    fn now_s(&self) -> f64 {
+        self.engine.now().seconds()
+    }
+
+    /// Advances to `seconds` or to the end. Slices change no byte of the results.
+    fn run_until(&mut self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        let until = Time::ZERO + Span::from_seconds(seconds);
+        let engine = &mut self.engine;
+        let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| engine.run_until(until))));
+        done.map_err(|panic| internal_error(py, &text(&*panic), &self.content_hash, self.seed))
+    }
+
+    /// What was measured so far, after checking that no packet appeared or vanished.
+    fn results(&self, py: Python<'_>) -> PyResult<Results> {
+        let bug = |message: &str| internal_error(py, message, &self.content_hash, self.seed);
+        let results = py.detach(|| catch_unwind(AssertUnwindSafe(|| self.engine.results())));
+        let results = results.map_err(|panic| bug(&text(&*panic)))?.map_err(|error| bug(&error.to_string()))?;
+        let provenance = json!({
+            "scenario": serde_json::from_str::<serde_json::Value>(&self.scenario).map_err(|error| bug(&error.to_string()))?,
+            "seed": self.seed,
+            "version": env!("CARGO_PKG_VERSION"),
+            "content_hash": self.content_hash,
+            "complete": results.complete,
+            "simulated_s": results.simulated_s,
+            "events": results.events,
+        });
+        let tables = [results.flows, results.queues, results.groups].into_iter().chain(results.traces);
+        Ok(Results {
+            tables: tables.map(|table| named(py, table)).collect::<PyResult<_>>()?,
+            provenance: provenance.to_string(),
+            complete: results.complete,
+            simulated_s: results.simulated_s,
+            events: results.events,
+        })
+    }
+}
+
+/// What a run measured.
+#[pyclass(frozen, get_all, module = "tailback._core")]
+pub struct Results {
+    /// `flows`, `queues`, `groups`, and a table per kind of trace.
+    tables: Vec<(String, Py<Table>)>,
+    /// JSON: scenario, seed, version, content hash and what became of the run.
+    provenance: String,
+    complete: bool,
+    simulated_s: f64,
+    events: u64,
+}
+
+fn named(py: Python<'_>, table: core::Table) -> PyResult<(String, Py<Table>)> {
+    let name = table.name.clone();
+    let table = Table::new(table).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((name, Py::new(py, table)?))
+}
+
+/// What a panic said.
+fn text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
+}

@@ -1,0 +1,151 @@
+//! A result table as Python sees it: Arrow for whoever reads Arrow, raw columns for NumPy, Parquet for the disk.
+//!
+//! Differs: the stream capsule is made here from `arrow-array` alone. It is one line, and `pyo3-arrow` would bring NumPy's C API,
+//! time zones and a version lock for it.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::UInt32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array};
+use arrow_schema::ArrowError;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyList};
+use tailback_core::record as core;
+
+/// The capsule name that the Arrow PyCapsule interface asks for.
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// Named columns of equal length.
+#[pyclass(frozen, module = "tailback._core")]
+pub struct Table {
+    #[pyo3(get)]
+    name: String,
+    columns: Vec<(String, Values)>,
+    batch: RecordBatch,
+}
+
+/// A column by its kind. Words are a dictionary, so that a million rows of one name cost four bytes each.
+enum Values {
+    Float(Float64Array),
+    Integer(Int64Array),
+    Word(DictionaryArray<UInt32Type>, Vec<String>),
+}
+
+impl Table {
+    pub fn new(table: core::Table) -> Result<Self, ArrowError> {
+        let columns = table.columns.into_iter().map(|(name, column)| Ok((name, Values::new(column)?)));
+        let columns: Vec<_> = columns.collect::<Result<_, ArrowError>>()?;
+        let batch = RecordBatch::try_from_iter(columns.iter().map(|(name, values)| (name, values.array())))?;
+        Ok(Self { name: table.name, columns, batch })
+    }
+
+    fn column(&self, name: &str) -> PyResult<&Values> {
+        let found = self.columns.iter().find(|(column, _)| column == name);
+        found.map(|(_, values)| values).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+}
+
+#[pymethods]
+impl Table {
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// Name and kind (`float`, `integer`, `word`) of each column.
+    #[getter]
+    fn columns(&self) -> Vec<(String, &'static str)> {
+        self.columns.iter().map(|(name, values)| (name.clone(), values.kind())).collect()
+    }
+
+    /// The values as Python objects, the first `rows` of them if given. Missing numbers are NaN.
+    #[pyo3(signature = (name, rows=None))]
+    fn values<'py>(&self, py: Python<'py>, name: &str, rows: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        let rows = rows.unwrap_or(usize::MAX).min(self.batch.num_rows());
+        match self.column(name)? {
+            Values::Float(values) => PyList::new(py, &values.values()[..rows]),
+            Values::Integer(values) => PyList::new(py, &values.values()[..rows]),
+            Values::Word(values, words) => PyList::new(py, values.keys().values()[..rows].iter().map(|&key| &words[key as usize])),
+        }
+    }
+
+    /// The raw column: float64, int64, or uint32 indices into `words`, in this machine's byte order.
+    fn buffer<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = match self.column(name)? {
+            Values::Float(values) => values.values().inner(),
+            Values::Integer(values) => values.values().inner(),
+            Values::Word(values, _) => values.keys().values().inner(),
+        };
+        Ok(PyBytes::new(py, bytes.as_slice()))
+    }
+
+    /// The distinct words of a word column, empty for numbers.
+    fn words(&self, name: &str) -> PyResult<Vec<String>> {
+        Ok(match self.column(name)? {
+            Values::Word(_, words) => words.clone(),
+            Values::Float(_) | Values::Integer(_) => Vec::new(),
+        })
+    }
+
+    /// The Arrow PyCapsule interface. `requested_schema` is a wish that a producer may ignore, and this one does.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+    }
+
+    /// Writes the table as a Parquet file.
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let file = File::create(path)?;
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let written = py.detach(|| {
+            let mut writer = ArrowWriter::try_new(file, self.batch.schema(), Some(properties))?;
+            writer.write(&self.batch)?;
+            writer.close()
+        });
+        written.map(|_| ()).map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+}
+
+impl Values {
+    fn new(column: core::Column) -> Result<Self, ArrowError> {
+        Ok(match column {
+            core::Column::Float(values) => Self::Float(values.into()),
+            // Counts stay far below 2^63, and a difference of signed columns is what a reader expects it to be.
+            core::Column::Integer(values) => Self::Integer(values.into_iter().map(|value| value as i64).collect::<Vec<_>>().into()),
+            core::Column::Word(keys, words) => {
+                let distinct = Arc::new(StringArray::from_iter_values(words.iter()));
+                // Refuses an index without a word, so that `values` may index.
+                Self::Word(DictionaryArray::try_new(UInt32Array::from(keys), distinct)?, words.to_vec())
+            }
+        })
+    }
+
+    fn array(&self) -> ArrayRef {
+        match self {
+            Self::Float(values) => Arc::new(values.clone()),
+            Self::Integer(values) => Arc::new(values.clone()),
+            Self::Word(values, _) => Arc::new(values.clone()),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Float(_) => "float",
+            Self::Integer(_) => "integer",
+            Self::Word(..) => "word",
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Nodes and ports, and the ways through them.
+
+use super::groups::Groups;
+use crate::decode::Name;
+use crate::problem::Report;
+use crate::quantity::{Duration, Rate};
+use crate::scenario::Description;
+use crate::schema::{self, Buffer, Link, Loss, Node, NodeKind, PortName, Queue};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use tailback_core::network::{self, ListedDrop, Port, PortId};
+
+pub(super) struct Graph {
+    nodes: BTreeMap<Name, Node>,
+    /// By position: name, and whether it is a host.
+    names: Vec<(Name, bool)>,
+    /// Position of each node among the names.
+    index: BTreeMap<Name, usize>,
+    pub ports: Vec<Port>,
+    by_name: BTreeMap<String, PortId>,
+    /// From and to, by port; `None` if a node is unknown.
+    ends: Vec<Option<(usize, usize)>>,
+    /// The port of the other direction.
+    mirror: Vec<Option<PortId>>,
+    /// Whether every name could be read: else a missing one is no news.
+    all_named: bool,
+}
+
+impl Graph {
+    pub fn new(description: &Description, groups: &Groups, report: &mut Report) -> Graph {
+        let (nodes, links) = with_helpers(description, report);
+        let index = nodes.keys().cloned().zip(0..).collect();
+        let names = nodes.iter().map(|(name, node)| (name.clone(), node.kind == NodeKind::Host)).collect();
+        let mut graph = Graph {
+            nodes,
+            names,
+            index,
+            ports: vec![],
+            by_name: BTreeMap::new(),
+            ends: vec![],
+            mirror: vec![],
+            all_named: !report.places().any(hides_names),
+        };
+        graph.check_nodes(report);
+        for (name, (link, at)) in &links {
+            graph.add_link(name, link, at, groups, report);
+        }
+        graph
+    }
+
+    fn check_nodes(&self, report: &mut Report) {
+        for (name, node) in self.nodes.iter().filter(|(_, node)| node.kind == NodeKind::Router) {
+            let keys = [("send_processing", node.send_processing), ("receive_processing", node.receive_processing)];
+            for (key, _) in keys.iter().filter(|(_, delay)| delay.is_some()) {
+                report.add(format!("nodes.{name}.{key}"), "a router has no processing").expected("kind = \"host\"");
+            }
+        }
+    }
+
+    fn add_link(&mut self, name: &Name, link: &Link, at: &str, groups: &Groups, report: &mut Report) {
+        let from = self.node(&link.from, &format!("{at}.from"), report);
+        let to = self.node(&link.to, &format!("{at}.to"), report);
+        if from.is_some() && from == to {
+            report.add(format!("{at}.to"), "a link from a node to itself").given(link.to.as_str()).expected("another node");
+        }
+        let ends = from.zip(to);
+        let first = self.ports.len() as PortId;
+        let direction = Direction { rate: link.rate, delay: link.delay, queue: &link.queue, loss: link.loss.as_ref() };
+        let port = direction.port(name.to_string(), link.transmitters.0 as u32, at, groups, report);
+        self.add_port(port, ends, link.duplex.then_some(first + 1));
+        if !link.duplex {
+            if link.reverse.is_some() {
+                let problem = report.add(format!("{at}.reverse"), "this link has no way back");
+                problem.given("duplex = false").expected("duplex = true, or no `reverse`");
+            }
+            return;
+        }
+        let unlimited = Queue::default();
+        let usual = schema::Reverse::default();
+        let back = link.reverse.as_ref().unwrap_or(&usual);
+        let direction = Direction {
+            rate: back.rate.unwrap_or(link.rate),
+            delay: back.delay.unwrap_or(link.delay),
+            queue: back.queue.as_ref().unwrap_or(&unlimited),
+            loss: back.loss.as_ref(),
+        };
+        let at = format!("{at}.reverse");
+        let port = direction.port(format!("{name}.reverse"), link.transmitters.0 as u32, &at, groups, report);
+        self.add_port(port, ends.map(|(from, to)| (to, from)), Some(first));
+    }
+
+    fn add_port(&mut self, port: Port, ends: Option<(usize, usize)>, mirror: Option<PortId>) {
+        self.by_name.insert(port.name.clone(), self.ports.len() as PortId);
+        self.ports.push(port);
+        self.ends.push(ends);
+        self.mirror.push(mirror);
+    }
+
+    /// The node of that name; an unknown one is reported.
+    pub fn node(&self, name: &Name, at: &str, report: &mut Report) -> Option<usize> {
+        let found = self.index.get(name).copied();
+        if found.is_none() && report.sound(at) && self.all_named {
+            report.add(at, format!("unknown node `{name}`")).one_of(name.as_str(), self.nodes.keys().map(Name::as_str));
+        }
+        found
+    }
+
+    /// What a node says.
+    pub fn settings(&self, name: &Name) -> Option<&Node> {
+        self.nodes.get(name)
+    }
+
+    /// The port of that name; an unknown one is reported.
+    pub fn port(&self, name: &PortName, at: &str, report: &mut Report) -> Option<PortId> {
+        let found = self.by_name.get(&name.0).copied();
+        if found.is_none() && report.sound(at) && self.all_named {
+            let names = self.by_name.keys().map(String::as_str);
+            report.add(at, format!("unknown link `{}`", name.0.escape_debug())).one_of(&name.0, names);
+        }
+        found
+    }
+
+    /// Ports that are no way back.
+    pub fn forward_ports(&self) -> impl Iterator<Item = PortId> {
+        let forward = |(_, port): &(PortId, &Port)| !port.name.ends_with(".reverse");
+        (0..).zip(&self.ports).filter(forward).map(|(id, _)| id)
+    }
+
+    /// A given route as ports, if it leads from one node to the other. What is wrong with it is reported.
+    pub fn route(&self, names: &[PortName], ends: (usize, usize), at: &str, report: &mut Report) -> Option<Vec<PortId>> {
+        let ports: Vec<Option<PortId>> =
+            names.iter().enumerate().map(|(position, name)| self.port(name, &format!("{at}[{position}]"), report)).collect();
+        let ports: Vec<PortId> = ports.into_iter().collect::<Option<_>>()?;
+        let hops: Vec<(usize, usize)> = ports.iter().map(|&port| self.ends[port as usize]).collect::<Option<_>>()?;
+        let (start, end) = ends;
+        let mut here = start;
+        let mut seen = vec![start];
+        for (position, ((from, to), name)) in hops.iter().zip(names).enumerate() {
+            let at = format!("{at}[{position}]");
+            if *from != here {
+                let given = format!("`{}`, which begins at `{}`", name.0, self.name(*from));
+                report
+                    .add(at, "the route is broken")
+                    .given(given)
+                    .expected(format!("a link that begins at `{}`", self.name(here)));
+                return None;
+            }
+            if seen.contains(to) {
+                let given = format!("`{}`, which ends at `{}`", name.0, self.name(*to));
+                report.add(at, "the route visits a node twice").given(given).expected("links that lead on");
+                return None;
+            }
+            if *to != end && self.is_host(*to) {
+                let given = format!("`{}`, which ends at `{}`", name.0, self.name(*to));
+                report.add(at, "the route leads through a host").given(given).expected("links between routers");
+                return None;
+            }
+            seen.push(*to);
+            here = *to;
+        }
+        if here != end {
+            let expected = format!("`{}`", self.name(end));
+            report.add(at, "the route ends at the wrong node").given(format!("`{}`", self.name(here))).expected(expected);
+            return None;
+        }
+        Some(ports)
+    }
+
+    /// The same way back, where every link has one.
+    pub fn mirrored(&self, ports: &[PortId]) -> Option<Vec<PortId>> {
+        ports.iter().rev().map(|&port| self.mirror[port as usize]).collect()
+    }
+
+    /// The way of least delay; among equals the one of fewest hops, and among those the first by the names of its links.
+    pub fn shortest(&self, (start, end): (usize, usize)) -> Option<Vec<PortId>> {
+        let distances = self.distances(end);
+        let mut here = start;
+        let mut ports = Vec::new();
+        while here != end {
+            let left = distances[here]?;
+            let next = self.leaving(here).find(|&(port, to)| {
+                distances[to].is_some_and(|beyond| self.farther(beyond, port) == left) && (to == end || !self.is_host(to))
+            });
+            let (port, to) = next?;
+            ports.push(port);
+            here = to;
+        }
+        Some(ports)
+    }
+
+    /// Delay and hops from each node to the end (Dijkstra, Numerische Mathematik 1, 1959).
+    fn distances(&self, end: usize) -> Vec<Option<Distance>> {
+        let mut arriving: Vec<Vec<(PortId, usize)>> = vec![Vec::new(); self.names.len()];
+        for (port, ends) in (0..).zip(&self.ends) {
+            if let Some((from, to)) = ends {
+                arriving[*to].push((port, *from));
+            }
+        }
+        let mut best: Vec<Option<Distance>> = vec![None; self.names.len()];
+        let mut open = BinaryHeap::from([Reverse(((0, 0), end))]);
+        while let Some(Reverse((distance, node))) = open.pop() {
+            if best[node].is_some() {
+                continue;
+            }
+            best[node] = Some(distance);
+            if node == end || !self.is_host(node) {
+                let nearer = arriving[node].iter().filter(|(_, from)| best[*from].is_none());
+                open.extend(nearer.map(|&(port, from)| Reverse((self.farther(distance, port), from))));
+            }
+        }
+        best
+    }
+
+    fn farther(&self, (delay, hops): Distance, port: PortId) -> Distance {
+        (delay.saturating_add(self.ports[port as usize].delay.0), hops + 1)
+    }
+
+    /// Ports that begin at a node, in the order of their names, with where they lead.
+    fn leaving(&self, node: usize) -> impl Iterator<Item = (PortId, usize)> {
+        let leaving = move |(port, ends): (PortId, &Option<(usize, usize)>)| match ends {
+            Some((from, to)) if *from == node => Some((port, *to)),
+            _ => None,
+        };
+        (0..).zip(&self.ends).filter_map(leaving)
+    }
+
+    /// Whether a way that is not found does not exist.
+    pub fn is_complete(&self) -> bool {
+        self.all_named && self.ends.iter().all(Option::is_some)
+    }
+
+    fn is_host(&self, node: usize) -> bool {
+        self.names[node].1
+    }
+
+    pub fn name(&self, node: usize) -> &str {
+        self.names[node].0.as_str()
+    }
+}
+
+/// Picoseconds, then hops.
+type Distance = (u64, u32);
+
+/// One direction of a link, as the scenario says it.
+struct Direction<'d> {
+    rate: Rate,
+    delay: Duration,
+    queue: &'d Queue,
+    loss: Option<&'d Loss>,
+}
+
+impl Direction<'_> {
+    fn port(&self, name: String, transmitters: u32, at: &str, groups: &Groups, report: &mut Report) -> Port {
+        Port {
+            name,
+            rate: self.rate.rate(),
+            delay: self.delay.span(),
+            transmitters,
+            buffer: self.buffer(transmitters, &format!("{at}.queue"), report),
+            counts_in_service: self.queue.counts_in_service,
+            policy: self.queue.policy.spec(),
+            random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
+            listed_drops: self.listed_drops(at, groups, report),
+        }
+    }
+
+    fn buffer(&self, transmitters: u32, at: &str, report: &mut Report) -> network::Buffer {
+        match self.queue.buffer {
+            Buffer::Packets(count) => network::Buffer::Packets(count),
+            Buffer::Bytes(size) => network::Buffer::Bytes(size.bytes()),
+            Buffer::Unlimited => network::Buffer::Unlimited,
+            Buffer::Share(share) => {
+                let Some(rtt) = self.queue.bdp_rtt else {
+                    let problem = report.add(format!("{at}.buffer"), "a buffer in percent of what?");
+                    problem.given(share.to_string()).expected("also `bdp_rtt`, the round-trip time that it refers to");
+                    return network::Buffer::Unlimited;
+                };
+                let packet = self.queue.bdp_packet.bytes();
+                if packet == 0 {
+                    let problem = report.add(format!("{at}.bdp_packet"), "a packet without bytes");
+                    problem.given("0 B").expected("at least 1 B");
+                    return network::Buffer::Unlimited;
+                }
+                let bits = self.rate.rate().0 as f64 * f64::from(transmitters) * rtt.span().seconds();
+                network::Buffer::Packets((share.share() * bits / (8 * packet) as f64).round() as u64)
+            }
+        }
+    }
+
+    fn listed_drops(&self, at: &str, groups: &Groups, report: &mut Report) -> Vec<ListedDrop> {
+        let drops = self.loss.map_or(&[][..], |loss| &loss.drops);
+        let listed = |(position, drop): (usize, &schema::Drop)| {
+            let at = format!("{at}.loss.drops[{position}]");
+            let key = if groups.knows(drop.flow.as_str()) { "index" } else { "flow" };
+            let flow = groups.flow(drop.flow.as_str(), drop.index.0, &format!("{at}.{key}"), report)?;
+            Some(ListedDrop { flow, segment: drop.segment.0 as u32, transmission: drop.transmission.0 as u32 })
+        };
+        drops.iter().enumerate().filter_map(listed).collect()
+    }
+}
+
+/// Whether a fault at this place leaves the names of some nodes or links unknown.
+fn hides_names(at: &str) -> bool {
+    let Some(helper) = at.strip_prefix("topology") else { return at == "nodes" || at == "links" };
+    let whole = helper.matches('.').count() < 2;
+    whole || [".hops", ".rates", ".delays"].iter().any(|key| helper.contains(key))
+}
+
+/// The scenario's nodes and links and those of topology helpers; links with the path where they were described.
+fn with_helpers(description: &Description, report: &mut Report) -> (BTreeMap<Name, Node>, BTreeMap<Name, (Link, String)>) {
+    let mut nodes = description.nodes.clone();
+    let mut links: BTreeMap<Name, (Link, String)> =
+        description.links.iter().map(|(name, link)| (name.clone(), (link.clone(), format!("links.{name}")))).collect();
+    if let Some(chain) = &description.topology.chain {
+        let (rates, delays) = (chain.rates.len(), chain.delays.len());
+        if (rates != delays || rates == 0) && report.sound("topology.chain") {
+            let problem = report.add("topology.chain", "a chain needs a rate and a delay for each link");
+            problem
+                .given(format!("{rates} rates and {delays} delays"))
+                .expected("as many of the one as of the other, at least 1");
+        }
+    }
+    for made in description.topology.made() {
+        for (name, node) in made.nodes {
+            if nodes.insert(name.clone(), node).is_some() {
+                taken(&format!("nodes.{name}"), &name, made.by, report);
+            }
+        }
+        for (name, link) in made.links {
+            if links.insert(name.clone(), (link, made.by.into())).is_some() {
+                taken(&format!("links.{name}"), &name, made.by, report);
+            }
+        }
+    }
+    (nodes, links)
+}
+
+fn taken(at: &str, name: &Name, by: &str, report: &mut Report) {
+    report.add(at, format!("the name `{name}` is taken")).given(format!("{by} also makes `{name}`")).expected("another name");
+}

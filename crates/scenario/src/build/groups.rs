@@ -1,0 +1,82 @@
+//! Flow groups by name, and the numbers of their flows.
+
+use crate::problem::Report;
+use crate::scenario::Description;
+use std::collections::BTreeMap;
+use tailback_core::network::FlowId;
+
+/// Flow groups in the order of their names, which is also the order of their flows.
+pub(super) struct Groups<'d> {
+    /// First flow and count of flows, by name.
+    list: BTreeMap<&'d str, (FlowId, u32)>,
+}
+
+const MOST_FLOWS: u64 = 4_000_000;
+
+/// Each has up to two access rates, which the core numbers with 16 bits.
+const MOST_GROUPS: usize = 32_000;
+
+impl<'d> Groups<'d> {
+    /// `None`, and a report, if there are too many flows to be made.
+    pub fn new(description: &'d Description, report: &mut Report) -> Option<Groups<'d>> {
+        if description.flows.is_empty() && report.sound("flows") {
+            report.add("flows", "nothing would be sent").given("no flows").expected("at least one [flows.NAME]");
+        }
+        let mut first = 0;
+        let groups = description.flows.len();
+        if groups > MOST_GROUPS {
+            report
+                .add("flows", "too many flow groups")
+                .given(groups.to_string())
+                .expected(format!("at most {MOST_GROUPS}; use `count`"));
+            return None;
+        }
+        let mut list = BTreeMap::new();
+        for (name, flow) in &description.flows {
+            list.insert(name.as_str(), (first as FlowId, flow.count.0 as u32));
+            first += flow.count.0;
+            if first > MOST_FLOWS {
+                let total: u64 = description.flows.values().map(|flow| flow.count.0).sum();
+                report
+                    .add("flows", "too many flows")
+                    .given(format!("{total} in all"))
+                    .expected(format!("at most {MOST_FLOWS} in all"));
+                return None;
+            }
+        }
+        Some(Groups { list })
+    }
+
+    /// Flows of all groups.
+    pub fn total(&self) -> u32 {
+        self.list.last_key_value().map_or(0, |(_, (first, count))| first + count)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &'d str> {
+        self.list.keys().copied()
+    }
+
+    pub fn knows(&self, name: &str) -> bool {
+        self.list.contains_key(name)
+    }
+
+    /// The group's flows; an unknown name is reported.
+    pub fn flows(&self, name: &str, at: &str, report: &mut Report) -> Option<std::ops::Range<FlowId>> {
+        let found = self.list.get(name);
+        if found.is_none() && report.sound(at) {
+            report.add(at, format!("unknown flow group `{}`", name.escape_debug())).one_of(name, self.names());
+        }
+        found.map(|&(first, count)| first..first + count)
+    }
+
+    /// One flow of a group; an unknown group or index is reported.
+    pub fn flow(&self, name: &str, index: u64, at: &str, report: &mut Report) -> Option<FlowId> {
+        let flows = self.flows(name, at, report)?;
+        let count = flows.len() as u64;
+        if index >= count && report.sound(at) {
+            let expected = format!("0 to {}: the group has {count}", count.saturating_sub(1));
+            report.add(at, format!("`{name}` has no flow {index}")).given(index.to_string()).expected(expected);
+        }
+        (index < count).then(|| flows.start + index as FlowId)
+    }
+}

@@ -1,0 +1,84 @@
+//! From a scenario to the network that the core runs: names become indices, and what the parts mean together is checked.
+//!
+//! Every step goes as far as it can and reports what it finds. Where a step has complained it may leave a placeholder: the caller
+//! takes the network only if nothing was reported.
+
+mod changes;
+mod flows;
+mod graph;
+mod groups;
+mod traces;
+mod transport;
+
+use crate::problem::Report;
+use crate::scenario::Description;
+use graph::Graph;
+use groups::Groups;
+use std::collections::BTreeMap;
+use tailback_core::network::MAX_ROUTE_ENTRIES;
+use tailback_core::network::{Network, PortId};
+
+/// The network, or `None` if there are so many flows that none were made. Problems go to the report.
+pub(crate) fn network(description: &Description, report: &mut Report) -> Option<Network> {
+    check_times(description, report);
+    let groups = Groups::new(description, report)?;
+    let graph = Graph::new(description, &groups, report);
+    let mut paths = Paths::default();
+    let changes = changes::changes(description, &groups, &graph, &mut paths, report);
+    let (core_groups, flows) = flows::flows(description, &groups, &graph, &changes, &mut paths, report);
+    paths.check(report);
+    let record = traces::record(description, &groups, &graph, report);
+    Some(Network {
+        ports: graph.ports,
+        paths: paths.list,
+        groups: core_groups,
+        flows,
+        changes: changes.list,
+        duration: description.duration.span(),
+        warmup: description.warmup.span(),
+        seed: description.seed.0,
+        record,
+        stepped: false,
+    })
+}
+
+fn check_times(description: &Description, report: &mut Report) {
+    let (duration, warmup) = (description.duration, description.warmup);
+    if duration.span().0 == 0 && report.sound("duration") {
+        report.add("duration", "a run without length").given(duration.to_string()).expected("more than 0 s");
+    } else if warmup >= duration && report.sound("duration") && report.sound("warmup") {
+        report
+            .add("warmup", "nothing is left to measure")
+            .given(warmup.to_string())
+            .expected(format!("less than the duration, {duration}"));
+    }
+}
+
+/// Distinct paths.
+#[derive(Default)]
+struct Paths {
+    list: Vec<Vec<PortId>>,
+    index: BTreeMap<Vec<PortId>, u32>,
+}
+
+impl Paths {
+    /// The index of a path, new or known.
+    fn of(&mut self, ports: Vec<PortId>) -> u32 {
+        if let Some(&index) = self.index.get(&ports) {
+            return index;
+        }
+        let index = self.list.len() as u32;
+        self.list.push(ports.clone());
+        self.index.insert(ports, index);
+        index
+    }
+
+    /// Packets hold their place in a list of all paths, each with its two ends, in few bits.
+    fn check(&self, report: &mut Report) {
+        let entries: usize = self.list.iter().map(|path| path.len() + 2).sum();
+        if entries > MAX_ROUTE_ENTRIES {
+            let problem = report.add("links", "too many long routes");
+            problem.given(format!("{entries} links in all different routes")).expected(format!("at most {MAX_ROUTE_ENTRIES}"));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What flows send with: presets and what a scenario changes in them, and datagram sources.
+
+use crate::presets::preset;
+use crate::problem::Report;
+use crate::quantity::{Duration, Segments, Size};
+use crate::schema::{Arrivals, PacketBytes, Source, Tcp, Timer, TimerForm};
+use tailback_core::base::units::Span;
+use tailback_core::network::Transport;
+use tailback_core::tcp::{self, TcpSpec, TimerSpec};
+use tailback_core::traffic::{self, DatagramSpec, PacketSize};
+
+pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
+    let preset = preset(tcp.preset);
+    let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::span));
+    set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.kind()));
+    set(&mut spec.halves, tcp.halves.map(|halves| halves.kind()));
+    set(&mut spec.mss, bytes(tcp.mss, 1, MEGABYTE, &format!("{at}.mss"), report));
+    set(&mut spec.header, bytes(tcp.header, 0, KILOBYTE, &format!("{at}.header"), report));
+    set(&mut spec.ack_size, bytes(tcp.ack_size, 1, KILOBYTE, &format!("{at}.ack_size"), report));
+    set(&mut spec.initial_window, tcp.initial_window.map(Segments::count));
+    set(&mut spec.initial_ssthresh, tcp.initial_ssthresh.map(Segments::count));
+    set(&mut spec.receiver_window, tcp.receiver_window.map(|window| window.0 as u32));
+    set(&mut spec.fast_retransmit, tcp.fast_retransmit.map(|setting| setting.threshold()));
+    set(&mut spec.limited_transmit, tcp.limited_transmit);
+    set(&mut spec.timestamps, tcp.timestamps);
+    set(&mut spec.sack_blocks, tcp.sack_blocks.map(|blocks| blocks.0 as u32));
+    set(&mut spec.delayed_ack, tcp.delayed_ack.as_ref().map(|setting| setting.spec()));
+    set(&mut spec.pacing, tcp.pacing);
+    timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
+    check(&spec, at, report);
+    Transport::Tcp(spec, tcp.controller.map_or(preset.controller, |controller| controller.0))
+}
+
+pub(super) fn datagrams(source: &Source, at: &str, report: &mut Report) -> Transport {
+    let header = bytes(Some(source.header), 0, KILOBYTE, &format!("{at}.header"), report).unwrap_or_default();
+    let packet_at = format!("{at}.packet");
+    let (packet, payload) = match source.packet {
+        PacketBytes::Fixed(size) => {
+            let payload = bytes(Some(size), 1, MEGABYTE, &packet_at, report).unwrap_or(1);
+            (PacketSize::Fixed(payload), payload)
+        }
+        PacketBytes::Exponential(mean) => {
+            let payload = bytes(Some(mean), 1, MEGABYTE / 10, &packet_at, report).unwrap_or(1);
+            // One packet in e^100 would be larger; a hundred times the mean is still a packet for the core.
+            (PacketSize::Exponential { mean: f64::from(payload), maximum: 100 * payload }, payload)
+        }
+    };
+    let gap = source.rate.rate().time_to_send(u64::from(payload) + u64::from(header));
+    let arrivals = match &source.arrivals {
+        Arrivals::Constant(_) => traffic::Arrivals::Constant { gap },
+        Arrivals::Poisson(_) => traffic::Arrivals::Poisson { mean_gap: gap },
+        Arrivals::OnOff(on_off) => {
+            for (key, mean) in [("mean_on", on_off.mean_on), ("mean_off", on_off.mean_off)] {
+                above_zero(mean.span(), &format!("{at}.{key}"), report);
+            }
+            traffic::Arrivals::OnOff { gap, mean_on: on_off.mean_on.span(), mean_off: on_off.mean_off.span() }
+        }
+    };
+    Transport::Datagram(DatagramSpec { arrivals, packet, header })
+}
+
+/// Bytes of a full data packet on the wire, or of a datagram of mean size.
+pub(super) fn wire_bytes(transport: &Transport) -> u64 {
+    let header = match transport {
+        Transport::Tcp(spec, _) => spec.header,
+        Transport::Datagram(spec) => spec.header,
+    };
+    payload_bytes(transport) + u64::from(header)
+}
+
+/// The payload of the same.
+pub(super) fn payload_bytes(transport: &Transport) -> u64 {
+    match transport {
+        Transport::Tcp(spec, _) => spec.mss.into(),
+        Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(bytes), .. }) => (*bytes).into(),
+        Transport::Datagram(DatagramSpec { packet: PacketSize::Exponential { mean, .. }, .. }) => *mean as u64,
+    }
+}
+
+const KILOBYTE: u64 = 1_000;
+const MEGABYTE: u64 = 1_000_000;
+
+fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
+    let tick = match spec.form {
+        tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => tick,
+        // The usual coarse clock (bpd-2001 section 2.1).
+        tcp::TimerForm::Exact { .. } => given.tick.map_or(Span::from_millis(500), Duration::span),
+    };
+    let granularity = match spec.form {
+        tcp::TimerForm::Exact { granularity } => granularity,
+        _ => Span::from_millis(1),
+    };
+    match given.form {
+        Some(TimerForm::Exact) => spec.form = tcp::TimerForm::Exact { granularity },
+        Some(TimerForm::CoarseNs) => spec.form = tcp::TimerForm::CoarseNs { tick },
+        Some(TimerForm::CoarseBsd) => spec.form = tcp::TimerForm::CoarseBsd { tick },
+        None => {}
+    }
+    match &mut spec.form {
+        tcp::TimerForm::Exact { granularity } => {
+            set(granularity, given.granularity.map(Duration::span));
+            if given.tick.is_some() {
+                let problem = report.add(format!("{at}.tick"), "an exact timer has no tick");
+                problem.expected("`granularity`, or form = \"coarse_ns\" or \"coarse_bsd\"");
+            }
+        }
+        tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => {
+            above_zero(*tick, &format!("{at}.tick"), report);
+            if given.granularity.is_some() {
+                report
+                    .add(format!("{at}.granularity"), "a coarse timer has a tick instead")
+                    .expected("`tick`, or form = \"exact\"");
+            }
+        }
+    }
+    set(&mut spec.min_rto, given.min_rto.map(Duration::span));
+    set(&mut spec.max_rto, given.max_rto.map(Duration::span));
+    set(&mut spec.initial_rto, given.initial_rto.map(Duration::span));
+    set(&mut spec.max_backoff, given.max_backoff.map(|factor| factor.0 as u32));
+}
+
+fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
+    let timer = &spec.timer;
+    if spec.initial_window.is_infinite() {
+        let problem = report.add(format!("{at}.initial_window"), "an unlimited initial window");
+        problem.given("\"unlimited\"").expected("a number of segments; `receiver_window` bounds it");
+    }
+    above_zero(timer.max_rto, &format!("{at}.timer.max_rto"), report);
+    for (key, value) in [("min_rto", timer.min_rto), ("initial_rto", timer.initial_rto)] {
+        let at = format!("{at}.timer.{key}");
+        if value > timer.max_rto && report.sound(&at) {
+            let given = Duration::new(value.0).to_string();
+            report
+                .add(at, format!("`{key}` exceeds `max_rto`"))
+                .given(given)
+                .expected(format!("at most {}", Duration::new(timer.max_rto.0)));
+        }
+    }
+    if !timer.max_backoff.is_power_of_two() {
+        let at = format!("{at}.timer.max_backoff");
+        if report.sound(&at) {
+            report.add(at, "a back-off doubles each time").given(timer.max_backoff.to_string()).expected("a power of two");
+        }
+    }
+}
+
+fn set<T>(place: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *place = value;
+    }
+}
+
+fn bytes(given: Option<Size>, low: u64, high: u64, at: &str, report: &mut Report) -> Option<u32> {
+    let size = given?;
+    if (low..=high).contains(&size.bytes()) {
+        return Some(size.bytes() as u32);
+    }
+    if report.sound(at) {
+        let expected = format!("{} to {}", Size::new(low), Size::new(high));
+        report.add(at, "a size out of range").given(size.to_string()).expected(expected);
+    }
+    None
+}
+
+fn above_zero(span: Span, at: &str, report: &mut Report) {
+    if span == Span::ZERO && report.sound(at) {
+        report.add(at, "a duration of nothing").given("0 ms").expected("more than 0 ms");
+    }
+}

@@ -1,0 +1,162 @@
+//! How a quantity varies over the flows of a group.
+
+use crate::decode::{Decode, Decoder, real};
+use crate::problem::listed;
+use crate::quantity::Quantity;
+use crate::tree::Node;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::json;
+use tailback_core::base::math;
+use tailback_core::base::random::Stream;
+
+/// One value per flow. The random ones draw from the flow's own stream, so that adding a flow changes no other's draw.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distribution<Q> {
+    /// Uniform between two bounds.
+    Uniform(Q, Q),
+    /// Spread evenly between two bounds without chance: flow `i` of `n` gets `low + (high - low) (i + 1/2) / n`.
+    Evenly(Q, Q),
+    /// With this mean.
+    Exponential(Q),
+    Pareto {
+        mean: Q,
+        /// Above 1, so that there is a mean.
+        shape: f64,
+    },
+    Lognormal {
+        median: Q,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+    /// The same for all.
+    #[serde(untagged)]
+    Fixed(Q),
+    /// One for each flow in turn.
+    #[serde(untagged)]
+    List(Vec<Q>),
+}
+
+const WORDS: &[&str] = &["uniform", "evenly", "exponential", "pareto", "lognormal"];
+
+impl<Q> Distribution<Q> {
+    /// The value of flow `index` of `count`, in the smallest unit.
+    pub(crate) fn draw(&self, index: u64, count: u64, stream: impl FnOnce() -> Stream) -> u64
+    where
+        Q: Quantity,
+    {
+        let between = |low: Q, high: Q, share: f64| low.base() + ((high.base() - low.base()) as f64 * share) as u64;
+        match *self {
+            Distribution::Fixed(value) => value.base(),
+            Distribution::List(ref values) => values.get(index as usize).map_or(0, |value| value.base()),
+            Distribution::Evenly(low, high) => between(low, high, (index as f64 + 0.5) / count as f64),
+            Distribution::Uniform(low, high) => between(low, high, stream().uniform(0)),
+            Distribution::Exponential(mean) => (mean.base() as f64 * -math::ln(1.0 - stream().uniform(0))) as u64,
+            Distribution::Pareto { mean, shape } => {
+                // By inversion: lowest * (1 - u)^(-1/shape), with the lowest value that gives the mean.
+                let lowest = mean.base() as f64 * (shape - 1.0) / shape;
+                (lowest * math::exp(-math::ln(1.0 - stream().uniform(0)) / shape)) as u64
+            }
+            Distribution::Lognormal { median, sigma } => {
+                // Box and Muller, Annals of Mathematical Statistics 29(2), 1958.
+                let stream = stream();
+                let radius = (-2.0 * math::ln(1.0 - stream.uniform(0))).sqrt();
+                let normal = radius * math::cos(std::f64::consts::TAU * stream.uniform(1));
+                (median.base() as f64 * math::exp(sigma * normal)) as u64
+            }
+        }
+    }
+}
+
+impl<Q: Default> Default for Distribution<Q> {
+    fn default() -> Distribution<Q> {
+        Distribution::Fixed(Q::default())
+    }
+}
+
+impl<Q: Quantity> Decode for Distribution<Q> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
+        match node {
+            Node::List(_) => Vec::decode(node, decoder).map(Distribution::List),
+            Node::Table(_) => {
+                let (word, value) = decoder.variant::<Self>(node, WORDS)?;
+                decoder.inside(word, |decoder| match word {
+                    "uniform" => decoder.pair(value).map(|(low, high)| Distribution::Uniform(low, high)),
+                    "evenly" => decoder.pair(value).map(|(low, high)| Distribution::Evenly(low, high)),
+                    "exponential" => Q::decode(value, decoder).map(Distribution::Exponential),
+                    "pareto" => shaped(value, ["mean", "shape"], SHAPES, decoder)
+                        .map(|(mean, shape)| Distribution::Pareto { mean, shape }),
+                    _ => shaped(value, ["median", "sigma"], SIGMAS, decoder)
+                        .map(|(median, sigma)| Distribution::Lognormal { median, sigma }),
+                })
+            }
+            _ => Q::decode(node, decoder).map(Distribution::Fixed),
+        }
+    }
+
+    fn expected() -> String {
+        format!("{}, a list of one per flow, or a table with {}", Q::expected(), listed(WORDS))
+    }
+}
+
+/// Below 1.01 a mean would take more flows than there are to be seen.
+const SHAPES: (f64, f64) = (1.01, 100.0);
+const SIGMAS: (f64, f64) = (0.0, 10.0);
+
+/// A table of a quantity and a number.
+fn shaped<Q: Quantity>(node: &Node, keys: [&'static str; 2], bounds: (f64, f64), decoder: &mut Decoder) -> Option<(Q, f64)> {
+    let expected = format!("a number from {} to {}", bounds.0, bounds.1);
+    let Node::Table(entries) = node else {
+        decoder
+            .fault("a table is needed")
+            .given(node.to_string())
+            .expected(format!("a table with `{}` and `{}`", keys[0], keys[1]));
+        return None;
+    };
+    for key in entries.keys().filter(|key| !keys.contains(&key.as_str())) {
+        decoder.inside(key, |decoder| decoder.fault(format!("unknown key `{key}`")).one_of(key, keys).line);
+    }
+    let [quantity, number] = keys.map(|key| {
+        let found = entries.get(key);
+        if found.is_none() {
+            decoder.inside(key, |decoder| decoder.fault(format!("`{key}` is missing")).line);
+        }
+        found
+    });
+    let quantity = quantity.and_then(|node| decoder.inside(keys[0], |decoder| Q::decode(node, decoder)));
+    let number = number.and_then(|node| decoder.inside(keys[1], |decoder| real(node, bounds.0..=bounds.1, &expected, decoder)));
+    Some((quantity?, number?))
+}
+
+impl<Q: Quantity> JsonSchema for Distribution<Q> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("{}Distribution", Q::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let quantity = generator.subschema_for::<Q>();
+        let pair = json!({"type": "array", "items": quantity, "minItems": 2, "maxItems": 2});
+        let shaped = |names: [&str; 2], (low, high): (f64, f64)| {
+            json!({
+                "type": "object",
+                "properties": {names[0]: quantity, names[1]: {"type": "number", "minimum": low, "maximum": high}},
+                "required": names,
+                "additionalProperties": false,
+            })
+        };
+        let shapes = [
+            ("uniform", pair.clone()),
+            ("evenly", pair),
+            ("exponential", json!(quantity)),
+            ("pareto", shaped(["mean", "shape"], SHAPES)),
+            ("lognormal", shaped(["median", "sigma"], SIGMAS)),
+        ];
+        let tables = shapes.map(|(word, shape)| {
+            json!({"type": "object", "properties": {word: shape}, "required": [word], "additionalProperties": false})
+        });
+        let plain = [json!(quantity), json!({"type": "array", "items": quantity})];
+        let all: Vec<_> = plain.into_iter().chain(tables).collect();
+        schemars::json_schema!({"description": "One value per flow: the same for all, a list, or drawn.", "anyOf": all})
+    }
+}

@@ -1,0 +1,29 @@
+//! The scenario of Tailback: what a user writes, checked as a whole and turned into the network that the core runs.
+//!
+//! [`Scenario::from_toml`] and [`Scenario::from_json`] read, [`Scenario::build`] checks what the parts mean together. Where to look:
+//!
+//! * `schema/`: the tables of a scenario with their keys, defaults and descriptions, one file each;
+//! * `presets.rs`: the TCPs that have a name;
+//! * `quantity.rs`, `distribution.rs`: text with units, and values that vary over flows;
+//! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to tables, with every fault on the way;
+//! * `problem.rs`: how faults read;
+//! * `build/`: names to indices, routes, flows, changes, traces.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
+
+mod build;
+mod decode;
+mod distribution;
+mod presets;
+mod problem;
+mod quantity;
+mod scenario;
+pub mod schema;
+mod tree;
+
+pub use decode::{Name, Whole};
+pub use distribution::Distribution;
+pub use presets::{PRESETS, Preset, presets_markdown};
+pub use problem::{Errors, Problem};
+pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size};
+pub use scenario::{Description, Scenario, json_schema};

@@ -1,0 +1,257 @@
+//! TCPs that have a name. `docs/presets.md` is [`presets_markdown`].
+
+use crate::quantity::Duration;
+use crate::schema::{self, PresetName, Recovery};
+use tailback_core::base::units::Span;
+use tailback_core::congestion::ControllerKind;
+use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+
+/// A named TCP with where its settings come from.
+pub struct Preset {
+    pub name: PresetName,
+    pub source: &'static str,
+    pub controller: ControllerKind,
+    /// The settings, for a timer with ticks of the given length or of the preset's own. Other forms of timer ignore it.
+    pub spec: fn(tick: Option<Span>) -> TcpSpec,
+}
+
+/// All presets, the plain names first.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: PresetName::Tahoe,
+        source: "RFC 5681 without fast recovery: the third duplicate acknowledgement starts slow start from one segment",
+        controller: ControllerKind::Reno,
+        spec: |_| modern(RecoveryKind::Tahoe),
+    },
+    Preset { name: PresetName::Reno, source: "RFC 5681", controller: ControllerKind::Reno, spec: |_| modern(RecoveryKind::Reno) },
+    Preset {
+        name: PresetName::NewReno,
+        source: "RFC 5681 and RFC 6582",
+        controller: ControllerKind::Reno,
+        spec: |_| modern(RecoveryKind::NewReno),
+    },
+    Preset {
+        name: PresetName::Sack,
+        source: "RFC 5681, RFC 2018 and RFC 6675",
+        controller: ControllerKind::Reno,
+        spec: |_| modern(RecoveryKind::Sack),
+    },
+    Preset {
+        name: PresetName::BpdReno,
+        source: "bpd-2001 sections 2.1 and 3: MSS 536, window 64 KB = 122 segments, an acknowledgement per segment. The tick is not \
+                 given: 0.1 s fits its counts of timeouts and its traces, 0.3 s its goodput",
+        controller: ControllerKind::Reno,
+        spec: |tick| bpd(RecoveryKind::Reno, tick),
+    },
+    Preset {
+        name: PresetName::BpdSack,
+        source: "bpd-2001 section 6.1: as bpd-2001/reno, with its own pipe rules",
+        controller: ControllerKind::Reno,
+        spec: |tick| bpd(RecoveryKind::BpdSack, tick),
+    },
+    Preset {
+        name: PresetName::SpdTahoe,
+        source: "spd-1998 sections 2.1 and 4.1: packets of 1024 octets, window 64 KB = 64 segments, loss noticed by the timer. Tick and \
+                 fast retransmit are not given: 0.5 s is the usual coarse clock, and without fast retransmit its numbers appear",
+        controller: ControllerKind::Reno,
+        spec: |tick| TcpSpec {
+            fast_retransmit: None,
+            ..coarse(RecoveryKind::Tahoe, 1024, 64, tick.unwrap_or(Span::from_millis(500)))
+        },
+    },
+];
+
+/// The preset of that name.
+pub(crate) fn preset(name: PresetName) -> &'static Preset {
+    // A test holds that every name is in the list.
+    PRESETS.iter().find(|preset| preset.name == name).unwrap_or(&PRESETS[0])
+}
+
+/// What the RFCs say today, for all plain names.
+fn modern(recovery: RecoveryKind) -> TcpSpec {
+    TcpSpec {
+        recovery,
+        // RFC 5681 equation (4).
+        halves: Halves::FlightSize,
+        // An Ethernet frame's 1500 bytes without 20 of IP and 20 of TCP: no options, so no timestamps either.
+        mss: 1460,
+        header: 40,
+        ack_size: 40,
+        // RFC 6928 section 2.
+        initial_window: 10.0,
+        // RFC 5681 section 3.1: "arbitrarily high".
+        initial_ssthresh: f64::INFINITY,
+        // Out of the way: what holds the sender back shall be the network.
+        receiver_window: 1_000_000,
+        // RFC 5681 section 3.2.
+        fast_retransmit: Some(3),
+        // RFC 3042, recommended by RFC 5681 section 3.2.
+        limited_transmit: true,
+        timestamps: false,
+        // RFC 2018 section 3: three beside a timestamp option, four in all.
+        sack_blocks: 3,
+        // RFC 5681 section 4.2: at least every second full segment, within 500 ms; 200 ms is what implementations use.
+        delayed_ack: Some(DelayedAck { every: 2, timeout: Span::from_millis(200) }),
+        pacing: false,
+        timer: TimerSpec {
+            // RFC 6298 section 4: finer than 100 ms is said to do better.
+            form: TimerForm::Exact { granularity: Span::from_millis(1) },
+            // RFC 6298 (2.4), (2.5) and (2.1).
+            min_rto: Span::from_millis(1_000),
+            max_rto: Span::from_millis(60_000),
+            initial_rto: Span::from_millis(1_000),
+            // RFC 6298 (5.5) bounds the product only.
+            max_backoff: 1 << 16,
+        },
+    }
+}
+
+fn bpd(recovery: RecoveryKind, tick: Option<Span>) -> TcpSpec {
+    coarse(recovery, 536, 122, tick.unwrap_or(Span::from_millis(100)))
+}
+
+/// What both documents share: slow start from one segment up to the window, every segment acknowledged at once, one segment timed at a
+/// time, whole ticks, at least two of them, 3 s before the first sample, at most 64 s and a back-off of at most 64.
+fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec {
+    TcpSpec {
+        recovery,
+        halves: Halves::Window,
+        mss,
+        header: 40,
+        ack_size: 40,
+        initial_window: 1.0,
+        initial_ssthresh: f64::from(window),
+        receiver_window: window,
+        fast_retransmit: Some(3),
+        limited_transmit: false,
+        timestamps: false,
+        sack_blocks: 3,
+        delayed_ack: None,
+        pacing: false,
+        timer: TimerSpec {
+            form: TimerForm::CoarseNs { tick },
+            min_rto: tick + tick,
+            max_rto: Span::from_millis(64_000),
+            initial_rto: Span::from_millis(3_000),
+            max_backoff: 64,
+        },
+    }
+}
+
+/// Every setting of every preset, as a page in Markdown.
+pub fn presets_markdown() -> String {
+    let mut page = String::from(
+        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; any key beside it replaces one. Plain names follow the \
+         RFCs, the others the document that they name.\n\n",
+    );
+    let mut line = |text: String| {
+        page.push_str(&text);
+        page.push('\n');
+    };
+    for preset in PRESETS {
+        line(format!("* `{}`: {}.", preset.name.word(), preset.source));
+    }
+    let columns: Vec<Vec<(&str, String)>> = PRESETS.iter().map(|preset| settings(preset)).collect();
+    line(format!(
+        "\n| setting | {} |",
+        PRESETS.iter().map(|preset| format!("`{}`", preset.name.word())).collect::<Vec<_>>().join(" | ")
+    ));
+    line(format!("|---|{}", "---|".repeat(PRESETS.len())));
+    for (row, (name, _)) in columns[0].iter().enumerate() {
+        let values: Vec<&str> = columns.iter().map(|column| column[row].1.as_str()).collect();
+        line(format!("| `{name}` | {} |", values.join(" | ")));
+    }
+    line("\nThe coarse presets keep `min_rto` at two ticks: with another `tick` it changes along. Windows are counted in segments.".into());
+    page
+}
+
+/// A preset's settings in the words of a scenario.
+fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
+    let spec = (preset.spec)(None);
+    let on = |setting: bool| if setting { "on" } else { "off" }.to_string();
+    let span = |span: Span| Duration::new(span.0).to_string();
+    let recovery = match spec.recovery {
+        RecoveryKind::Tahoe => Recovery::Tahoe,
+        RecoveryKind::Reno => Recovery::Reno,
+        RecoveryKind::NewReno => Recovery::NewReno,
+        RecoveryKind::Sack => Recovery::Sack,
+        RecoveryKind::BpdSack => Recovery::BpdSack,
+    };
+    let halves = match spec.halves {
+        Halves::FlightSize => schema::Halves::FlightSize,
+        Halves::Window => schema::Halves::Window,
+    };
+    let (form, tick, granularity) = match spec.timer.form {
+        TimerForm::Exact { granularity } => (schema::TimerForm::Exact, "none".into(), span(granularity)),
+        TimerForm::CoarseNs { tick } => (schema::TimerForm::CoarseNs, span(tick), "none".into()),
+        TimerForm::CoarseBsd { tick } => (schema::TimerForm::CoarseBsd, span(tick), "none".into()),
+    };
+    let delayed = spec.delayed_ack.map_or("off".into(), |ack| format!("every {}, within {}", ack.every, span(ack.timeout)));
+    vec![
+        ("controller", preset.controller.name().into()),
+        ("recovery", recovery.word().into()),
+        ("halves", halves.word().into()),
+        ("mss", format!("{} B", spec.mss)),
+        ("header", format!("{} B", spec.header)),
+        ("ack_size", format!("{} B", spec.ack_size)),
+        ("initial_window", spec.initial_window.to_string()),
+        (
+            "initial_ssthresh",
+            if spec.initial_ssthresh.is_finite() { spec.initial_ssthresh.to_string() } else { "unlimited".into() },
+        ),
+        ("receiver_window", spec.receiver_window.to_string()),
+        ("fast_retransmit", spec.fast_retransmit.map_or("off".into(), |duplicates| duplicates.to_string())),
+        ("limited_transmit", on(spec.limited_transmit)),
+        ("timestamps", on(spec.timestamps)),
+        ("sack_blocks", spec.sack_blocks.to_string()),
+        ("delayed_ack", delayed),
+        ("pacing", on(spec.pacing)),
+        ("timer.form", form.word().into()),
+        ("timer.granularity", granularity),
+        ("timer.tick", tick),
+        ("timer.min_rto", span(spec.timer.min_rto)),
+        ("timer.max_rto", span(spec.timer.max_rto)),
+        ("timer.initial_rto", span(spec.timer.initial_rto)),
+        ("timer.max_backoff", spec.timer.max_backoff.to_string()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_preset() {
+        for &name in PresetName::ALL {
+            assert_eq!(PRESETS.iter().filter(|preset| preset.name == name).count(), 1, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn the_page_lists_every_setting_that_a_scenario_can_give() {
+        let page = presets_markdown();
+        let schema = crate::json_schema();
+        let keys = |table: &str| schema["$defs"][table]["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let (tcp, timer) = (keys("Tcp"), keys("Timer"));
+        let settings = tcp.iter().filter(|key| !["preset", "timer"].contains(&key.as_str())).cloned();
+        for setting in settings.chain(timer.iter().map(|key| format!("timer.{key}"))) {
+            assert!(page.contains(&format!("| `{setting}` |")), "{setting}");
+        }
+    }
+
+    #[test]
+    fn a_tick_sets_the_shortest_timeout_of_a_coarse_preset() {
+        let spec = (preset(PresetName::BpdReno).spec)(Some(Span::from_millis(300)));
+        assert_eq!(
+            (spec.timer.form, spec.timer.min_rto),
+            (TimerForm::CoarseNs { tick: Span::from_millis(300) }, Span::from_millis(600))
+        );
+    }
+
+    #[test]
+    fn windows_of_the_documents_are_64_kilobytes() {
+        // 65536 / 536 = 122.3 and 65536 / 1024 = 64.
+        assert_eq!((preset(PresetName::BpdSack).spec)(None).receiver_window, 65536 / 536);
+        assert_eq!((preset(PresetName::SpdTahoe).spec)(None).receiver_window, 65536 / 1024);
+    }
+}

@@ -1,0 +1,274 @@
+//! What is wrong with a scenario, and where: the one text that every face shows.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One fault of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Dotted path of the place (`links.bottleneck.rate`); empty if the file as a whole is meant.
+    pub at: String,
+    /// Counted from 1; `None` where the text has no lines (JSON, Python).
+    pub line: Option<u32>,
+    pub message: String,
+    /// What stands there.
+    pub given: Option<String>,
+    /// What would fit.
+    pub expected: Option<String>,
+    pub hint: Option<String>,
+}
+
+/// All faults of a scenario, in the order of its lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Errors {
+    /// Name to show; empty for a scenario that came from no file.
+    pub file: String,
+    /// At most [`SHOWN`] of them.
+    pub list: Vec<Problem>,
+    /// Faults beyond those in the list.
+    pub more: usize,
+}
+
+/// Faults that a list of errors holds.
+pub const SHOWN: usize = 100;
+
+impl Errors {
+    /// A single fault of the file as a whole, such as one that is not text.
+    pub fn of_file(file: &str, message: &str, expected: &str) -> Errors {
+        let problem = Problem::new(String::new(), message).expecting(expected);
+        Errors { file: file.into(), list: vec![problem], more: 0 }
+    }
+}
+
+impl std::error::Error for Errors {}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in &self.list {
+            writeln!(out, "error: {}", problem.message)?;
+            if let Some(place) = place(problem, &self.file) {
+                writeln!(out, "  at       {place}")?;
+            }
+            for (label, text) in [("given", &problem.given), ("expected", &problem.expected), ("hint", &problem.hint)] {
+                if let Some(text) = text {
+                    writeln!(out, "  {label:<8} {text}")?;
+                }
+            }
+        }
+        let count = self.list.len() + self.more;
+        let noun = if count == 1 { "error" } else { "errors" };
+        let file = if self.file.is_empty() { "the scenario" } else { &self.file };
+        let more = if self.more == 0 { String::new() } else { format!(", {} of them shown", self.list.len()) };
+        write!(out, "{count} {noun} in {file}{more}; nothing was run")
+    }
+}
+
+/// `links.bottleneck.rate (dumbbell.toml, line 11)`, with as much of it as is known.
+fn place(problem: &Problem, file: &str) -> Option<String> {
+    let line = problem.line.map(|line| format!("line {line}"));
+    let file = Some(file.to_string()).filter(|file| !file.is_empty());
+    let whence: Vec<String> = file.into_iter().chain(line).collect();
+    match (problem.at.is_empty(), whence.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(whence.join(", ")),
+        (false, true) => Some(problem.at.clone()),
+        (false, false) => Some(format!("{} ({})", problem.at, whence.join(", "))),
+    }
+}
+
+impl Problem {
+    fn new(at: String, message: impl Into<String>) -> Problem {
+        Problem { at, line: None, message: message.into(), given: None, expected: None, hint: None }
+    }
+
+    pub(crate) fn expecting(mut self, text: impl Into<String>) -> Problem {
+        self.expected = Some(text.into());
+        self
+    }
+
+    pub(crate) fn given(&mut self, text: impl Into<String>) -> &mut Problem {
+        self.given = Some(text.into());
+        self
+    }
+
+    pub(crate) fn expected(&mut self, text: impl Into<String>) -> &mut Problem {
+        self.expected = Some(text.into());
+        self
+    }
+
+    pub(crate) fn hint(&mut self, text: impl Into<String>) -> &mut Problem {
+        self.hint = Some(text.into());
+        self
+    }
+
+    /// Lists the words that fit and points out the nearest.
+    pub(crate) fn one_of<'a>(&mut self, given: &str, words: impl IntoIterator<Item = &'a str>) -> &mut Problem {
+        let words: Vec<&str> = words.into_iter().collect();
+        if words.is_empty() {
+            return self.expected("one that is declared; there is none");
+        }
+        if let Some(word) = nearest(given, &words) {
+            self.hint(format!("did you mean `{word}`?"));
+        }
+        self.expected(listed(&words))
+    }
+}
+
+/// "one of `a`, `b`"; long lists are cut.
+pub(crate) fn listed(words: &[&str]) -> String {
+    const MOST: usize = 30;
+    let quoted: Vec<String> = words.iter().take(MOST).map(|word| format!("`{word}`")).collect();
+    match words.len() {
+        1 => quoted[0].clone(),
+        count if count > MOST => format!("one of {} and {} more", quoted.join(", "), count - MOST),
+        _ => format!("one of {}", quoted.join(", ")),
+    }
+}
+
+/// The word that a misspelling most likely means, if one is near.
+fn nearest<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
+    // Longer than any word here: nothing is near, and comparing would take quadratic time.
+    if given.len() > 100 {
+        return None;
+    }
+    let lower = given.to_lowercase();
+    let edits = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
+    let word = words.iter().min_by_key(|word| edits(word))?;
+    let allowed = given.chars().count().max(word.chars().count()).div_ceil(3);
+    (edits(word) <= allowed && edits(word) < given.chars().count()).then_some(word)
+}
+
+/// Where the parts of a scenario were written. What a scenario says does not depend on it, so all are equal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Source {
+    pub file: String,
+    /// By dotted path.
+    pub lines: BTreeMap<String, u32>,
+}
+
+impl PartialEq for Source {
+    fn eq(&self, _: &Source) -> bool {
+        true
+    }
+}
+
+impl Source {
+    /// The line of the path or of the nearest place around it.
+    fn line(&self, at: &str) -> Option<u32> {
+        let mut at = at;
+        loop {
+            if let Some(&line) = self.lines.get(at) {
+                return Some(line);
+            }
+            at = &at[..at.rfind(['.', '['])?];
+        }
+    }
+}
+
+/// Collects faults.
+pub(crate) struct Report<'a> {
+    source: &'a Source,
+    problems: Vec<Problem>,
+    more: usize,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(source: &'a Source) -> Report<'a> {
+        Report { source, problems: Vec::new(), more: 0 }
+    }
+
+    /// Adds a fault; its details follow by [`Problem`]'s methods.
+    pub fn add(&mut self, at: impl Into<String>, message: impl Into<String>) -> &mut Problem {
+        // A flood is counted, not kept: the last entry is overwritten.
+        if self.problems.len() > SHOWN {
+            self.problems.truncate(SHOWN);
+            self.more += 1;
+        }
+        let mut problem = Problem::new(at.into(), message);
+        problem.line = self.source.line(&problem.at);
+        self.problems.push(problem);
+        let last = self.problems.len() - 1;
+        &mut self.problems[last]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Whether nothing wrong was found at this place or inside it.
+    pub fn sound(&self, at: &str) -> bool {
+        let inside = |problem: &Problem| match problem.at.strip_prefix(at) {
+            Some(rest) => rest.is_empty() || rest.starts_with(['.', '[']),
+            None => false,
+        };
+        !self.problems.iter().any(inside)
+    }
+
+    /// Where something wrong was found.
+    pub fn places(&self) -> impl Iterator<Item = &str> {
+        self.problems.iter().map(|problem| problem.at.as_str())
+    }
+
+    pub fn finish(mut self) -> Errors {
+        self.problems.sort_by_key(|problem| problem.line.unwrap_or(0));
+        let more = self.more + self.problems.len().saturating_sub(SHOWN);
+        self.problems.truncate(SHOWN);
+        Errors { file: self.source.file.clone(), list: self.problems, more }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_read_as_the_house_shows_them() {
+        let lines = BTreeMap::from([("links.bottleneck.queue.policy".into(), 14), ("links.bottleneck".into(), 11)]);
+        let source = Source { file: "dumbbell.toml".into(), lines };
+        let mut report = Report::new(&source);
+        report.add("links.bottleneck.queue.policy", "unknown queue policy `edp`").one_of("edp", ["bpd", "drop_tail", "epd"]);
+        report.add("links.bottleneck.rate", "a rate without a unit").given("10").expected("a rate such as `10 Mbps`");
+        assert_eq!(
+            report.finish().to_string(),
+            "error: a rate without a unit\n  \
+               at       links.bottleneck.rate (dumbbell.toml, line 11)\n  \
+               given    10\n  \
+               expected a rate such as `10 Mbps`\n\
+             error: unknown queue policy `edp`\n  \
+               at       links.bottleneck.queue.policy (dumbbell.toml, line 14)\n  \
+               expected one of `bpd`, `drop_tail`, `epd`\n  \
+               hint     did you mean `epd`?\n\
+             2 errors in dumbbell.toml; nothing was run"
+        );
+    }
+
+    #[test]
+    fn only_a_near_word_is_hinted() {
+        assert_eq!(nearest("edp", &["bpd", "epd", "red"]), Some("epd"));
+        assert_eq!(nearest("drop-tail", &["bpd", "drop_tail"]), Some("drop_tail"));
+        assert_eq!(nearest("fifo", &["bpd", "drop_tail"]), None);
+        assert_eq!(nearest("a", &["b"]), None);
+    }
+
+    #[test]
+    fn a_flood_of_faults_is_counted_and_cut() {
+        let source = Source::default();
+        let mut report = Report::new(&source);
+        for index in 0..250 {
+            report.add(format!("nodes.n{index}"), "wrong");
+        }
+        let errors = report.finish();
+        assert_eq!((errors.list.len(), errors.more), (SHOWN, 150));
+        assert!(errors.to_string().ends_with("250 errors in the scenario, 100 of them shown; nothing was run"));
+    }
+
+    #[test]
+    fn soundness_is_judged_by_whole_words_of_the_path() {
+        let source = Source::default();
+        let mut report = Report::new(&source);
+        report.add("links.bottleneck.rate", "wrong");
+        assert!(!report.sound("links") && !report.sound("links.bottleneck.rate"));
+        assert!(report.sound("links.bottle") && report.sound("links.bottleneck.delay"));
+    }
+}

@@ -1,0 +1,521 @@
+//! Quantities as text with a unit: `"75 Mbps"`, `"0.3 ms"`, `"50 kB"`, `"40 %"`.
+//!
+//! Numbers are read exactly, as decimal fractions, and rounded to the nearest whole picosecond, bit/s or byte.
+
+use crate::decode::{Decode, Decoder};
+use crate::problem::listed;
+use crate::tree::Node;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use std::fmt;
+use tailback_core::base::units;
+
+/// What a unit multiplies.
+type Unit = (&'static str, u128);
+
+/// A kind of quantity.
+struct Kind {
+    /// With its article.
+    noun: &'static str,
+    /// Such as a user would write, and units to choose from.
+    example: &'static str,
+    shown: &'static str,
+    /// Units that values are written in, largest first and ending at 1; then others that are read too.
+    units: &'static [Unit],
+    lowest: u64,
+    highest: u64,
+    /// The bounds, for people.
+    range: &'static str,
+}
+
+/// A quantity that is a whole number of its smallest unit.
+pub(crate) trait Quantity: Decode + Copy + PartialOrd + ToString + Serialize {
+    /// In picoseconds, bit/s or bytes.
+    fn base(self) -> u64;
+}
+
+macro_rules! quantity {
+    ($(#[doc = $doc:literal])* $name:ident($kind:ident), $(#[doc = $get_doc:literal])* $get:ident: $core:ty = $make:expr) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(u64);
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name($kind.lowest)
+            }
+        }
+
+        impl $name {
+            /// In the smallest unit.
+            pub const fn new(value: u64) -> $name {
+                $name(value)
+            }
+
+            $(#[doc = $get_doc])*
+            pub fn $get(self) -> $core {
+                $make(self.0)
+            }
+        }
+
+        impl Quantity for $name {
+            fn base(self) -> u64 {
+                self.0
+            }
+        }
+
+        impl Decode for $name {
+            fn decode(node: &Node, decoder: &mut Decoder) -> Option<$name> {
+                $kind.decode(node, decoder).map($name)
+            }
+
+            fn expected() -> String {
+                $kind.expected()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(&$kind.write(self.0))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                schemars::json_schema!({
+                    "type": "string",
+                    "description": $kind.expected(),
+                    "pattern": pattern($kind.units.iter().map(|(unit, _)| *unit)),
+                })
+            }
+        }
+    };
+}
+
+quantity! {
+    /// A span of time, 0 to 200 days.
+    Duration(DURATION),
+    /// As the core counts it.
+    span: units::Span = units::Span
+}
+
+quantity! {
+    /// A bit rate, 1 bit/s to 10^15 bit/s.
+    Rate(RATE),
+    /// As the core counts it.
+    rate: units::Rate = units::Rate
+}
+
+quantity! {
+    /// A number of bytes, 0 to 10^18.
+    Size(SIZE),
+    /// As the core counts them.
+    bytes: u64 = std::convert::identity
+}
+
+const PER_SECOND: u128 = 1_000_000_000_000;
+
+const DURATION: Kind = Kind {
+    noun: "a duration",
+    example: "10 ms",
+    shown: "ns, us, ms, s, min, h",
+    units: &[
+        ("s", PER_SECOND),
+        ("ms", PER_SECOND / 1_000),
+        ("us", PER_SECOND / 1_000_000),
+        ("ns", 1_000),
+        ("ps", 1),
+        ("min", 60 * PER_SECOND),
+        ("h", 3600 * PER_SECOND),
+        ("µs", PER_SECOND / 1_000_000),
+    ],
+    lowest: 0,
+    highest: 200 * 86_400 * PER_SECOND as u64,
+    range: "0 s to 200 days (4800 h)",
+};
+
+const RATE: Kind = Kind {
+    noun: "a rate",
+    example: "10 Mbps",
+    shown: "bps, kbps, Mbps, Gbps",
+    units: &[
+        ("Tbps", 1_000_000_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Mbps", 1_000_000),
+        ("kbps", 1_000),
+        ("bps", 1),
+        ("Tbit/s", 1_000_000_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Mbit/s", 1_000_000),
+        ("kbit/s", 1_000),
+        ("bit/s", 1),
+    ],
+    lowest: 1,
+    highest: 1_000_000_000_000_000,
+    range: "1 bps to 1000 Tbps",
+};
+
+const SIZE: Kind = Kind {
+    noun: "a size",
+    example: "1500 B",
+    shown: "B, kB, MB, GB, KiB, MiB, GiB",
+    units: &[
+        ("TB", 1_000_000_000_000),
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("kB", 1_000),
+        ("B", 1),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+    ],
+    lowest: 0,
+    highest: 1_000_000_000_000_000_000,
+    range: "0 B to 1000000 TB",
+};
+
+impl Kind {
+    fn expected(&self) -> String {
+        format!("{} such as `{}` ({})", self.noun, self.example, self.shown)
+    }
+
+    fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<u64> {
+        let fault = match node {
+            Node::Integer(_) | Node::Float(_) => Fault::NoUnit,
+            Node::Text(text) => match read(text, self.units) {
+                Ok(value) if value >= u128::from(self.lowest) && value <= u128::from(self.highest) => return Some(value as u64),
+                Ok(_) => Fault::OutOfRange,
+                Err(fault) => fault,
+            },
+            _ => Fault::NotANumber,
+        };
+        let noun = self.noun;
+        let message = match &fault {
+            Fault::NotANumber => format!("not {noun}"),
+            Fault::Negative => format!("{noun} below zero"),
+            Fault::NoUnit => format!("{noun} without a unit"),
+            Fault::UnknownUnit(unit) => format!("unknown unit `{}` of {noun}", unit.escape_debug()),
+            Fault::OutOfRange => format!("{noun} out of range"),
+        };
+        let problem = decoder.fault(message).given(node.to_string());
+        match &fault {
+            Fault::OutOfRange => problem.expected(self.range),
+            Fault::UnknownUnit(unit) if unit == "KB" => {
+                problem.expected(self.expected()).hint("`kB` is 1000 bytes, `KiB` is 1024 bytes")
+            }
+            Fault::UnknownUnit(unit) => {
+                let units: Vec<&str> = self.units.iter().map(|(unit, _)| *unit).collect();
+                problem.one_of(unit, units).expected(self.expected())
+            }
+            _ => problem.expected(self.expected()),
+        };
+        None
+    }
+
+    /// In the largest unit that leaves a whole number.
+    fn write(&self, value: u64) -> String {
+        let fits = |unit: &&Unit| match value {
+            0 => self.example.ends_with(&format!(" {}", unit.0)),
+            _ => u128::from(value) % unit.1 == 0,
+        };
+        let (unit, factor) = self.units.iter().find(fits).copied().unwrap_or(("", 1));
+        format!("{} {unit}", u128::from(value) / factor)
+    }
+}
+
+/// Why a text is no quantity.
+#[derive(Debug, PartialEq)]
+enum Fault {
+    NotANumber,
+    Negative,
+    NoUnit,
+    UnknownUnit(String),
+    OutOfRange,
+}
+
+/// The value of a text in the smallest unit, rounded half up.
+fn read(text: &str, units: &[Unit]) -> Result<u128, Fault> {
+    let (number, unit) = split(text)?;
+    let Some(&(_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
+        return Err(if unit.is_empty() { Fault::NoUnit } else { Fault::UnknownUnit(unit.into()) });
+    };
+    number.times(factor).ok_or(Fault::OutOfRange)
+}
+
+/// `digits * 10^power`.
+struct Decimal {
+    digits: u128,
+    power: i32,
+}
+
+impl Decimal {
+    /// Rounded half up to a whole number; `None` if that does not fit.
+    fn times(&self, factor: u128) -> Option<u128> {
+        if self.digits == 0 {
+            return Some(0);
+        }
+        let product = self.digits.checked_mul(factor)?;
+        let scale = 10_u128.checked_pow(self.power.unsigned_abs());
+        match (self.power >= 0, scale) {
+            (true, scale) => product.checked_mul(scale?),
+            (false, Some(scale)) => Some(product / scale + u128::from(product % scale >= scale.div_ceil(2))),
+            // More places than 128 bits hold: nothing is left of the number.
+            (false, None) => Some(0),
+        }
+    }
+}
+
+/// Splits a text into its number and its unit. The number may have a fraction and an exponent; one space may part them.
+fn split(text: &str) -> Result<(Decimal, &str), Fault> {
+    let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    if let Some(rest) = text.strip_prefix('-') {
+        return Err(if count(rest) > 0 { Fault::Negative } else { Fault::NotANumber });
+    }
+    let (whole, mut rest) = text.split_at(count(text));
+    if whole.is_empty() {
+        return Err(Fault::NotANumber);
+    }
+    let mut fraction = "";
+    if let Some(after) = rest.strip_prefix('.') {
+        (fraction, rest) = after.split_at(count(after));
+        if fraction.is_empty() {
+            return Err(Fault::NotANumber);
+        }
+    }
+    let mut exponent = 0;
+    if let Some(after) = rest.strip_prefix(['e', 'E']) {
+        let sign = usize::from(after.starts_with(['+', '-']));
+        let digits = count(&after[sign..]);
+        // Without digits it is the beginning of a unit.
+        if digits > 0 {
+            exponent = after[..sign + digits].parse().map_err(|_| Fault::OutOfRange)?;
+            rest = &after[sign + digits..];
+        }
+    }
+    // Places beyond 24 are below any unit's rounding.
+    let fraction = &fraction[..fraction.len().min(24)];
+    let digits = format!("{whole}{fraction}").parse().map_err(|_| Fault::OutOfRange)?;
+    let power = i32::checked_sub(exponent, fraction.len() as i32).ok_or(Fault::OutOfRange)?;
+    Ok((Decimal { digits, power }, rest.strip_prefix(' ').unwrap_or(rest)))
+}
+
+/// What is wrong with a text that is no quantity in any of these units, as a message and the unit that was found.
+pub(crate) fn complaint<'t>(text: &'t str, noun: &str) -> (String, Option<&'t str>) {
+    match split(text) {
+        Ok((_, "")) => (format!("{noun} without a unit"), None),
+        Ok((_, unit)) => (format!("unknown unit `{}` of {noun}", unit.escape_debug()), Some(unit)),
+        Err(Fault::Negative) => (format!("{noun} below zero"), None),
+        Err(_) => (format!("not {noun}"), None),
+    }
+}
+
+/// The pattern of a JSON Schema for numbers with one of these units.
+pub(crate) fn pattern<'a>(units: impl Iterator<Item = &'a str>) -> String {
+    let units: Vec<&str> = units.collect();
+    format!(r"^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)? ?({})$", units.join("|"))
+}
+
+/// A number of packets, written `"100 packets"`.
+pub(crate) fn packets(text: &str) -> Option<u64> {
+    read(text, PACKET_UNITS).ok().filter(|&count| count <= MOST_PACKETS).map(|count| count as u64)
+}
+
+pub(crate) const PACKET_UNITS: &[Unit] = &[("packets", 1), ("packet", 1)];
+const MOST_PACKETS: u128 = 1_000_000_000_000;
+
+/// A percentage, written `"40 %"`, at most 100000 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Percent(f64);
+
+impl Percent {
+    pub(crate) fn read(text: &str) -> Option<Percent> {
+        let (_, unit) = split(text).ok()?;
+        let number = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        (unit == "%" && (0.0..=100_000.0).contains(&number)).then_some(Percent(number))
+    }
+
+    /// 0.4 for 40 %.
+    pub fn share(self) -> f64 {
+        self.0 / 100.0
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} %", self.0)
+    }
+}
+
+/// A probability: a number from 0 to 1, or a percentage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct Probability(pub f64);
+
+impl Decode for Probability {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Probability> {
+        let value = match node {
+            Node::Integer(number) => Some(*number as f64),
+            Node::Float(number) => Some(*number),
+            Node::Text(text) => Percent::read(text).map(Percent::share),
+            _ => None,
+        };
+        match value {
+            Some(value) if (0.0..=1.0).contains(&value) => Some(Probability(value)),
+            Some(_) => decoder.misfit(node, "a probability out of range"),
+            None => decoder.misfit(node, "not a probability"),
+        }
+    }
+
+    fn expected() -> String {
+        "a number from 0 to 1, or a percentage such as `1 %`".into()
+    }
+}
+
+impl JsonSchema for Probability {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Probability".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({
+            "description": Probability::expected(),
+            "anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "pattern": pattern(["%"].into_iter())}],
+        })
+    }
+}
+
+/// A number of segments, 1 to 10^9; `"unlimited"` where nothing bounds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Segments {
+    Count(f64),
+    Unlimited,
+}
+
+impl Default for Segments {
+    fn default() -> Segments {
+        Segments::Count(1.0)
+    }
+}
+
+impl Segments {
+    /// Infinite if unlimited.
+    pub fn count(self) -> f64 {
+        match self {
+            Segments::Count(count) => count,
+            Segments::Unlimited => f64::INFINITY,
+        }
+    }
+}
+
+impl Decode for Segments {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Segments> {
+        let words = &["unlimited"];
+        match node {
+            Node::Text(text) if text == words[0] => Some(Segments::Unlimited),
+            Node::Integer(_) | Node::Float(_) => {
+                crate::decode::real(node, 1.0..=1e9, &Segments::expected(), decoder).map(Segments::Count)
+            }
+            _ => decoder.misfit(node, "not a number of segments"),
+        }
+    }
+
+    fn expected() -> String {
+        format!("a number of segments from 1 to 1000000000, or {}", listed(&["unlimited"]))
+    }
+}
+
+impl Serialize for Segments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Segments::Count(count) => serializer.serialize_f64(*count),
+            Segments::Unlimited => serializer.serialize_str("unlimited"),
+        }
+    }
+}
+
+impl JsonSchema for Segments {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Segments".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({
+            "description": Segments::expected(),
+            "anyOf": [{"type": "number", "minimum": 1, "maximum": 1_000_000_000}, {"const": "unlimited"}],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decimal_fractions_are_exact() {
+        // 0.3 is not a binary fraction; 0.3 ms is exactly 300,000,000 ps all the same.
+        assert_eq!(read("0.3 ms", DURATION.units), Ok(300_000_000));
+        assert_eq!(read("155.52Mbps", RATE.units), Ok(155_520_000));
+        assert_eq!(read("1.5e3 kbit/s", RATE.units), Ok(1_500_000));
+        assert_eq!(read("50 kB", SIZE.units), Ok(50_000));
+        assert_eq!(read("50 KiB", SIZE.units), Ok(51_200));
+        assert_eq!(read("0.5 ps", DURATION.units), Ok(1));
+        assert_eq!(read("0.49 ps", DURATION.units), Ok(0));
+        assert_eq!(read("1e-999 s", DURATION.units), Ok(0));
+    }
+
+    #[test]
+    fn faults_are_told_apart() {
+        assert_eq!(read("10", RATE.units), Err(Fault::NoUnit));
+        assert_eq!(read("10 Mps", RATE.units), Err(Fault::UnknownUnit("Mps".into())));
+        assert_eq!(read("10  Mbps", RATE.units), Err(Fault::UnknownUnit(" Mbps".into())));
+        assert_eq!(read("-10 Mbps", RATE.units), Err(Fault::Negative));
+        assert_eq!(read("1e99 Mbps", RATE.units), Err(Fault::OutOfRange));
+        assert_eq!(read(&format!("{} s", "9".repeat(500)), DURATION.units), Err(Fault::OutOfRange));
+        for text in ["", "Mbps", "nan s", "inf s", "- 1 s", "1. s", ".5 s", "+1 s"] {
+            assert_eq!(read(text, DURATION.units), Err(Fault::NotANumber), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_written_in_the_largest_whole_unit() {
+        assert_eq!(Duration::new(100_000_000_000).to_string(), "100 ms");
+        assert_eq!(Duration::new(0).to_string(), "0 ms");
+        assert_eq!(Rate::new(155_520_000).to_string(), "155520 kbps");
+        assert_eq!(Size::new(1500).to_string(), "1500 B");
+    }
+
+    #[test]
+    fn percentages_are_shares_of_a_hundred() {
+        assert_eq!(Percent::read("40 %").map(Percent::share), Some(0.4));
+        assert_eq!(Percent::read("0.5%").map(Percent::share), Some(0.005));
+        assert_eq!(Percent::read("40"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(value in 0..=DURATION.highest) {
+            prop_assert_eq!(read(&DURATION.write(value), DURATION.units), Ok(u128::from(value)));
+            prop_assert_eq!(read(&SIZE.write(value), SIZE.units), Ok(u128::from(value)));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in ".{0,40}", number in "[0-9.eE+-]{0,12}", unit in "[a-zA-Z %]{0,5}") {
+            let _ = read(&text, DURATION.units);
+            let _ = Percent::read(&text);
+            let _ = read(&format!("{number}{unit}"), SIZE.units);
+            let _ = Percent::read(&format!("{number}{unit}"));
+        }
+    }
+}

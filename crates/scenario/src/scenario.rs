@@ -1,0 +1,197 @@
+//! The scenario as a whole, and its ways in and out.
+
+use crate::build;
+use crate::decode::{Decode, Decoder, Name, Whole, record};
+use crate::problem::{Errors, Report, Source};
+use crate::quantity::Duration;
+use crate::schema::{Event, Flow, Link, Node, Record, Topology};
+use crate::tree;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use tailback_core::network::Network;
+
+record! {
+    /// A network, what runs in it, and what to record: everything that a run needs. Times, rates and sizes are text with a unit,
+    /// such as `10 ms`, `75 Mbps`, `50 kB`.
+    pub struct Description {
+        /// What the scenario is about, in a few words.
+        name: String = String::new(),
+        /// Length of the run.
+        duration: Duration,
+        /// Results count from here.
+        warmup: Duration = Duration::new(0),
+        /// Seed of all random streams.
+        seed: Whole<0, 9007199254740991> = Whole(1),
+        /// Common networks in one line.
+        topology: Topology = Topology::default(),
+        /// Nodes by name.
+        nodes: BTreeMap<Name, Node> = BTreeMap::new(),
+        /// Links by name.
+        links: BTreeMap<Name, Link> = BTreeMap::new(),
+        /// Flow groups by name.
+        flows: BTreeMap<Name, Flow> = BTreeMap::new(),
+        /// Changes while the network runs.
+        timeline: Vec<Event> = Vec::new(),
+        /// What to keep beside the counters.
+        record: Record = Record::default(),
+    }
+}
+
+/// A scenario whose every part could be read. Equal if it says the same, wherever it was written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Scenario {
+    pub description: Description,
+    #[serde(skip)]
+    source: Source,
+}
+
+impl Scenario {
+    /// Reads TOML. `file` is the name that messages show; empty if there is none.
+    ///
+    /// # Errors
+    /// Everything that is wrong, including what [`Scenario::build`] would find in the parts that could be read.
+    pub fn from_toml(text: &str, file: &str) -> Result<Scenario, Errors> {
+        let (node, source) = tree::from_toml(text, file)?;
+        Scenario::decode(&node, source)
+    }
+
+    /// Reads TOML from the bytes of a file, which may be anything.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_toml`], or that the bytes are not text.
+    pub fn from_toml_bytes(bytes: &[u8], file: &str) -> Result<Scenario, Errors> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Scenario::from_toml(text, file),
+            Err(_) => Err(Errors::of_file(file, "this is not text", "a scenario in TOML, encoded as UTF-8")),
+        }
+    }
+
+    /// Reads JSON of the same shape. `file` is the name that messages show; empty if there is none.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_toml`]; places have no lines.
+    pub fn from_json(text: &str, file: &str) -> Result<Scenario, Errors> {
+        let (node, source) = tree::from_json(text, file)?;
+        Scenario::decode(&node, source)
+    }
+
+    fn decode(node: &tree::Node, source: Source) -> Result<Scenario, Errors> {
+        let mut decoder = Decoder::new(Report::new(&source));
+        let description = Description::decode(node, &mut decoder).unwrap_or_default();
+        let mut report = decoder.report;
+        if report.is_empty() {
+            return Ok(Scenario { description, source });
+        }
+        // Some parts are placeholders, so nothing comes of this but further problems.
+        build::network(&description, &mut report);
+        Err(report.finish())
+    }
+
+    /// The network that the core runs.
+    ///
+    /// # Errors
+    /// Everything that makes no sense: names that do not exist, routes that lead nowhere, values that do not go together.
+    pub fn build(&self) -> Result<Network, Errors> {
+        let mut report = Report::new(&self.source);
+        match build::network(&self.description, &mut report) {
+            Some(network) if report.is_empty() => Ok(network),
+            _ => Err(report.finish()),
+        }
+    }
+
+    /// The normalised form as JSON: defaults filled in, units as text, one order of keys.
+    pub fn to_json(&self) -> String {
+        // Maps have text for keys and no number is NaN, so nothing can fail here.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// SHA-256 in hexadecimal of the normalised form and the version: equal hashes mean equal results.
+    pub fn content_hash(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(env!("CARGO_PKG_VERSION"));
+        hash.update([0]);
+        hash.update(self.to_json());
+        hash.finalize().iter().fold(String::new(), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a scenario.
+pub fn json_schema() -> serde_json::Value {
+    let mut generator = SchemaGenerator::from(SchemaSettings::draft2020_12());
+    let mut schema = generator.root_schema_for::<Description>();
+    schema.insert("title".into(), "Tailback scenario".into());
+    // What the presence of one key says about another.
+    for (table, keys) in [("Flow", ["tcp", "source"]), ("Event", ["link", "flow"])] {
+        if let Some(table) = schema.pointer_mut(&format!("/$defs/{table}")) {
+            table["oneOf"] = keys.map(|key| json!({"required": [key]})).into_iter().collect();
+        }
+    }
+    schema.to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailback_core::base::units::Span;
+    use tailback_core::network::Buffer;
+
+    const DUMBBELL: &str = r#"
+duration = "10 s"
+[topology]
+dumbbell = {rate = "10 Mbps", delay = "10 ms", queue = {buffer = "50 %", bdp_rtt = "100 ms"}}
+[flows.web]
+count = 2
+from = "left"
+to = "right"
+rtt = {evenly = ["50 ms", "90 ms"]}
+tcp = {preset = "newreno"}
+"#;
+
+    #[test]
+    fn a_dumbbell_becomes_two_ports_and_two_flows() {
+        let scenario = Scenario::from_toml(DUMBBELL, "d.toml").unwrap();
+        let network = scenario.build().unwrap();
+        assert_eq!(network.ports.iter().map(|port| port.name.as_str()).collect::<Vec<_>>(), ["bottleneck", "bottleneck.reverse"]);
+        // 50 % of 10 Mbit/s x 100 ms / 1500 B = 41.67 packets.
+        assert_eq!(network.ports[0].buffer, Buffer::Packets(42));
+        assert_eq!(network.ports[1].buffer, Buffer::Unlimited);
+        assert_eq!(network.paths, [vec![0], vec![1]]);
+        // RTTs of 60 and 80 ms, of which 20 ms are the bottleneck's.
+        let delays: Vec<_> = network.flows.iter().map(|flow| flow.sender_access.delay).collect();
+        assert_eq!(delays, [Span::from_millis(20), Span::from_millis(30)]);
+    }
+
+    #[test]
+    fn the_hash_depends_on_what_is_said_not_on_how() {
+        let same = DUMBBELL.replace("10 Mbps", "10000kbit/s").replace("count = 2", "jitter = \"0 s\"\ncount = 2");
+        let other = DUMBBELL.replace("10 Mbps", "11 Mbps");
+        let hash = |text: &str| Scenario::from_toml(text, "").unwrap().content_hash();
+        assert_eq!(hash(DUMBBELL), hash(&same));
+        assert_ne!(hash(DUMBBELL), hash(&other));
+        assert_eq!(hash(DUMBBELL).len(), 64);
+    }
+
+    #[test]
+    fn faults_of_shape_and_of_meaning_are_found_together() {
+        let text = DUMBBELL.replace("\"10 Mbps\"", "10").replace("to = \"right\"", "to = \"rigth\"");
+        let errors = Scenario::from_toml(&text, "d.toml").unwrap_err();
+        let found: Vec<_> = errors.list.iter().map(|problem| (problem.at.as_str(), problem.line)).collect();
+        assert_eq!(found, [("topology.dumbbell.rate", Some(4)), ("flows.web.to", Some(8))]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused() {
+        let errors = Scenario::from_toml_bytes(&[b'a', 0xff], "noise").unwrap_err();
+        assert_eq!(errors.list[0].message, "this is not text");
+    }
+}

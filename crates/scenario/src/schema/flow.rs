@@ -1,0 +1,89 @@
+//! `[flows.NAME]`
+
+use super::{Processing, Source, Tcp};
+use crate::decode::{Decode, Decoder, Name, Whole, kind, record};
+use crate::distribution::Distribution;
+use crate::quantity::{Duration, Rate, Size};
+use crate::tree::Node;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+record! {
+    /// A group of flows of one kind. Either `tcp` or `source` says what they send.
+    pub struct Flow {
+        /// Flows in the group.
+        count: Whole<1, 4000000> = Whole(1),
+        /// Node where the senders are.
+        from: Name,
+        /// Node where the receivers are.
+        to: Name,
+        /// Links that data crosses in turn (`NAME`, or `NAME.reverse` for a way back); shortest by delay if not given.
+        route: Option<Vec<PortName>>,
+        /// Links that acknowledgements cross; if not given, the route backwards, or where that is not possible the shortest by delay.
+        return_route: Option<Vec<PortName>>,
+        /// Private link between each sender and the network, both ways, with room for everything.
+        sender_access: Option<Access>,
+        /// Private link between the network and each receiver.
+        receiver_access: Option<Access>,
+        /// Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
+        rtt: Option<Distribution<Duration>>,
+        /// When each flow starts.
+        start: Distribution<Duration> = Distribution::Fixed(Duration::new(0)),
+        /// When all stop sending new data.
+        stop: Option<Duration>,
+        /// Payload that each flow transfers; without end if not given.
+        size: Option<Distribution<Size>>,
+        /// Each data packet leaves the sender later by a uniform draw from 0 to this; order is kept.
+        jitter: Duration = Duration::new(0),
+        /// Processing of each data packet at the sender, if not the node's.
+        send_processing: Option<Processing>,
+        /// Processing of each packet at the receiver, if not the node's.
+        receive_processing: Option<Processing>,
+        /// TCP.
+        tcp: Option<Tcp>,
+        /// Datagrams without a transport.
+        source: Option<Source>,
+    }
+}
+
+record! {
+    /// A private link with room for everything.
+    pub struct Access {
+        /// Bit rate; no serialisation if not given.
+        rate: Option<Rate>,
+        /// Propagation delay, one way.
+        delay: Option<Duration>,
+    }
+}
+
+/// One direction of a link: `NAME`, or `NAME.reverse` for its way back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct PortName(pub String);
+
+impl Decode for PortName {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<PortName> {
+        match node {
+            Node::Text(text) => Some(PortName(text.clone())),
+            _ => decoder.misfit(node, format!("not a link: {}", kind(node))),
+        }
+    }
+
+    fn expected() -> String {
+        "a link's name, or NAME.reverse for its way back".into()
+    }
+}
+
+impl JsonSchema for PortName {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PortName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "string", "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}(\.reverse)?$"})
+    }
+}

@@ -1,0 +1,67 @@
+//! `[links.NAME]`
+
+use super::Queue;
+use crate::decode::{Name, Whole, record};
+use crate::quantity::{Duration, Probability, Rate};
+
+record! {
+    /// A link from one node to another, with a queue where packets wait for it.
+    pub struct Link {
+        /// Node where the link begins.
+        from: Name,
+        /// Node where it ends.
+        to: Name,
+        /// Bit rate of each transmitter.
+        rate: Rate,
+        /// Propagation delay, one way.
+        delay: Duration,
+        /// The queue in front of the link.
+        queue: Queue,
+        /// Transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
+        transmitters: Whole<1, 65536> = Whole(1),
+        /// Packets that the wire loses.
+        loss: Option<Loss>,
+        /// Whether there is a way back, called NAME.reverse: the same rate and delay, and an unlimited queue.
+        duplex: bool = true,
+        /// What is different on the way back.
+        reverse: Option<Reverse>,
+    }
+}
+
+record! {
+    /// What is different on a link's way back.
+    pub struct Reverse {
+        /// Bit rate, if not the link's.
+        rate: Option<Rate>,
+        /// Propagation delay, if not the link's.
+        delay: Option<Duration>,
+        /// The queue in front of it, if not an unlimited one.
+        queue: Option<Queue>,
+        /// Packets that the wire loses.
+        loss: Option<Loss>,
+    }
+}
+
+record! {
+    /// Packets that get lost whatever the queue does.
+    pub struct Loss {
+        /// Of each packet on the wire, independently.
+        probability: Probability = Probability(0.0),
+        /// Packets to discard on arrival at the queue.
+        drops: Vec<Drop> = Vec::new(),
+    }
+}
+
+record! {
+    /// One transmission of one packet.
+    pub struct Drop {
+        /// Flow group.
+        flow: Name,
+        /// Flow in the group; 0 is the first.
+        index: Whole<0, 3999999> = Whole(0),
+        /// Data segment or datagram of the flow; 0 is the first.
+        segment: Whole<0, 2147483647>,
+        /// 1 is the first transmission, 2 the first retransmission.
+        transmission: Whole<1, 255> = Whole(1),
+    }
+}

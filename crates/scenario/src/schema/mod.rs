@@ -1,0 +1,22 @@
+//! The tables of a scenario, one file for each: what may stand in them, with defaults and bounds.
+
+mod flow;
+mod link;
+mod node;
+mod queue;
+mod recording;
+mod source;
+mod tcp;
+mod timeline;
+mod topology;
+
+pub use flow::{Access, Flow, PortName};
+pub use link::{Drop, Link, Loss, Reverse};
+pub use node::{Node, NodeKind, Processing};
+pub use queue::{Buffer, DropTail, Policy, Queue};
+pub(crate) use recording::DEFAULT_BIN;
+pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
+pub use source::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source};
+pub use tcp::{Controller, DelayedAck, DelayedAckTable, FastRetransmit, Halves, PresetName, Recovery, Tcp, Timer, TimerForm};
+pub use timeline::Event;
+pub use topology::{Chain, Dumbbell, ParkingLot, Topology};

@@ -1,0 +1,103 @@
+//! `source = {...}`: datagrams, without a transport.
+
+use crate::decode::{Decode, Decoder, record, tagged};
+use crate::quantity::{Duration, Rate, Size};
+use crate::tree::Node;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::json;
+
+record! {
+    /// A source of datagrams.
+    pub struct Source {
+        /// Mean rate on the wire, headers included; of an on-off source, while it is on.
+        rate: Rate,
+        /// Payload of each datagram: fixed or exponential.
+        packet: PacketBytes,
+        /// Bytes of headers that each datagram carries.
+        header: Size = Size::new(0),
+    }
+    with
+    /// When it sends.
+    arrivals: Arrivals
+}
+
+tagged! {
+    /// When a source sends.
+    pub enum Arrivals by "kind" {
+        "constant" => Constant,
+        "poisson" => Poisson,
+        "on_off" => OnOff,
+    }
+}
+
+record! {
+    /// Evenly spaced.
+    pub struct Constant {}
+}
+
+record! {
+    /// Exponential gaps.
+    pub struct Poisson {}
+}
+
+record! {
+    /// Bursts of evenly spaced datagrams and silences, both exponential.
+    pub struct OnOff {
+        /// Mean length of a burst.
+        mean_on: Duration,
+        /// Mean length of a silence.
+        mean_off: Duration,
+    }
+}
+
+/// Payload bytes of a datagram: fixed, or exponential with a mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PacketBytes {
+    Exponential(Size),
+    #[serde(untagged)]
+    Fixed(Size),
+}
+
+impl Default for PacketBytes {
+    fn default() -> PacketBytes {
+        PacketBytes::Fixed(Size::new(1500))
+    }
+}
+
+impl Decode for PacketBytes {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<PacketBytes> {
+        if !matches!(node, Node::Table(_)) {
+            return Size::decode(node, decoder).map(PacketBytes::Fixed);
+        }
+        let (word, value) = decoder.variant::<Self>(node, &["exponential"])?;
+        decoder.inside(word, |decoder| Size::decode(value, decoder).map(PacketBytes::Exponential))
+    }
+
+    fn expected() -> String {
+        "a size such as `1000 B`, or {exponential = mean}".into()
+    }
+}
+
+impl JsonSchema for PacketBytes {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PacketBytes".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let size = generator.subschema_for::<Size>();
+        schemars::json_schema!({
+            "description": "Payload of a datagram.",
+            "anyOf": [
+                size,
+                json!({
+                    "type": "object",
+                    "properties": {"exponential": size},
+                    "required": ["exponential"],
+                    "additionalProperties": false,
+                }),
+            ],
+        })
+    }
+}

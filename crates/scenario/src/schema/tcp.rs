@@ -1,0 +1,303 @@
+//! `tcp = {preset = ..., ...}`: a preset and what to change in it.
+
+use crate::decode::{Decode, Decoder, Whole, record, words};
+use crate::problem::listed;
+use crate::quantity::{Duration, Segments, Size};
+use crate::tree::Node;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use tailback_core::congestion::{CONTROLLER_NAMES, ControllerKind};
+use tailback_core::tcp::{self, RecoveryKind};
+
+words! {
+    /// Settings with a name. Plain names follow the RFCs, the others the document that they name.
+    pub enum PresetName ("preset") {
+        NewReno = "newreno",
+        Reno = "reno",
+        Sack = "sack",
+        Tahoe = "tahoe",
+        BpdReno = "bpd-2001/reno",
+        BpdSack = "bpd-2001/sack",
+        SpdTahoe = "spd-1998/tahoe",
+    }
+}
+
+words! {
+    /// How losses are found and repaired.
+    pub enum Recovery ("recovery") {
+        /// RFC 6582.
+        NewReno = "newreno",
+        /// RFC 5681.
+        Reno = "reno",
+        /// RFC 6675.
+        Sack = "sack",
+        /// Third duplicate: window 1 and slow start.
+        Tahoe = "tahoe",
+        /// The pipe rules of the document bpd-2001.
+        BpdSack = "bpd_sack",
+    }
+}
+
+impl Recovery {
+    pub(crate) fn kind(self) -> RecoveryKind {
+        match self {
+            Recovery::NewReno => RecoveryKind::NewReno,
+            Recovery::Reno => RecoveryKind::Reno,
+            Recovery::Sack => RecoveryKind::Sack,
+            Recovery::Tahoe => RecoveryKind::Tahoe,
+            Recovery::BpdSack => RecoveryKind::BpdSack,
+        }
+    }
+}
+
+words! {
+    /// How the retransmission timer counts.
+    pub enum TimerForm ("form of timer") {
+        /// RFC 6298 with a clock granularity.
+        Exact = "exact",
+        /// Whole ticks; fires exactly the timeout after being set.
+        CoarseNs = "coarse_ns",
+        /// Whole ticks; fires on a tick of a free-running clock.
+        CoarseBsd = "coarse_bsd",
+    }
+}
+
+words! {
+    /// The quantity whose half becomes the slow-start threshold when a segment is lost.
+    pub enum Halves ("quantity to halve") {
+        /// Segments outstanding: RFC 5681 equation (4).
+        FlightSize = "flight_size",
+        /// The window in force: bpd-2001 section 2.1, spd-1998 section 4.1.2.
+        Window = "window",
+    }
+}
+
+impl Halves {
+    pub(crate) fn kind(self) -> tcp::Halves {
+        match self {
+            Halves::FlightSize => tcp::Halves::FlightSize,
+            Halves::Window => tcp::Halves::Window,
+        }
+    }
+}
+
+record! {
+    /// A TCP: a preset, and settings that differ from it. Windows are counted in segments.
+    pub struct Tcp {
+        /// Where all settings that are not given come from.
+        preset: PresetName,
+        /// Control law of the window.
+        controller: Option<Controller>,
+        /// How losses are found and repaired.
+        recovery: Option<Recovery>,
+        /// The quantity whose half becomes the slow-start threshold when a segment is lost.
+        halves: Option<Halves>,
+        /// Payload of a full segment, 1 B to 1 MB.
+        mss: Option<Size>,
+        /// Headers of each data segment on the wire, 0 B to 1 kB.
+        header: Option<Size>,
+        /// Size of an acknowledgement on the wire, 1 B to 1 kB.
+        ack_size: Option<Size>,
+        /// Congestion window at the start.
+        initial_window: Option<Segments>,
+        /// Slow-start threshold at the start; `unlimited` is arbitrarily high.
+        initial_ssthresh: Option<Segments>,
+        /// Receiver's window.
+        receiver_window: Option<Whole<1, 1073741824>>,
+        /// Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
+        fast_retransmit: Option<FastRetransmit>,
+        /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
+        limited_transmit: Option<bool>,
+        /// A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
+        timestamps: Option<bool>,
+        /// SACK blocks that an acknowledgement holds.
+        sack_blocks: Option<Whole<1, 4>>,
+        /// Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
+        delayed_ack: Option<DelayedAck>,
+        /// Spread new data at window / RTT instead of sending when acknowledgements come.
+        pacing: Option<bool>,
+        /// Retransmission timer.
+        timer: Timer = Timer::default(),
+    }
+}
+
+record! {
+    /// Settings of the retransmission timer that differ from the preset's.
+    pub struct Timer {
+        /// How it counts.
+        form: Option<TimerForm>,
+        /// Clock granularity G of RFC 6298 (form `exact`).
+        granularity: Option<Duration>,
+        /// Length of a tick (coarse forms).
+        tick: Option<Duration>,
+        /// Shortest timeout.
+        min_rto: Option<Duration>,
+        /// Longest timeout.
+        max_rto: Option<Duration>,
+        /// Timeout before the first round-trip sample.
+        initial_rto: Option<Duration>,
+        /// Largest back-off factor, a power of two.
+        max_backoff: Option<Whole<1, 65536>>,
+    }
+}
+
+/// A control law, by the names that the core has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Controller(pub ControllerKind);
+
+impl Default for Controller {
+    fn default() -> Controller {
+        Controller(ControllerKind::Reno)
+    }
+}
+
+impl Decode for Controller {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Controller> {
+        ControllerKind::from_name(decoder.word(node, "controller", CONTROLLER_NAMES)?).map(Controller)
+    }
+
+    fn expected() -> String {
+        listed(CONTROLLER_NAMES)
+    }
+}
+
+impl Serialize for Controller {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl JsonSchema for Controller {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Controller".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"description": "Control law of the congestion window.", "enum": CONTROLLER_NAMES})
+    }
+}
+
+/// The threshold of duplicate acknowledgements, or none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FastRetransmit {
+    #[default]
+    Off,
+    After(u32),
+}
+
+impl FastRetransmit {
+    pub(crate) fn threshold(self) -> Option<u32> {
+        match self {
+            FastRetransmit::Off => None,
+            FastRetransmit::After(duplicates) => Some(duplicates),
+        }
+    }
+}
+
+impl Decode for FastRetransmit {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<FastRetransmit> {
+        match node {
+            Node::Boolean(false) => Some(FastRetransmit::Off),
+            Node::Integer(count @ 1..=1000) => Some(FastRetransmit::After(*count as u32)),
+            _ => decoder.misfit(node, "not a number of duplicate acknowledgements"),
+        }
+    }
+
+    fn expected() -> String {
+        "a whole number from 1 to 1000, or false".into()
+    }
+}
+
+impl Serialize for FastRetransmit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            FastRetransmit::Off => serializer.serialize_bool(false),
+            FastRetransmit::After(duplicates) => serializer.serialize_u32(*duplicates),
+        }
+    }
+}
+
+impl JsonSchema for FastRetransmit {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FastRetransmit".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({
+            "description": FastRetransmit::expected(),
+            "anyOf": [{"type": "integer", "minimum": 1, "maximum": 1000}, {"const": false}],
+        })
+    }
+}
+
+/// Whether and how acknowledgements wait.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum DelayedAck {
+    #[default]
+    Off,
+    On(DelayedAckTable),
+}
+
+record! {
+    /// Delayed acknowledgements (RFC 5681 section 4.2).
+    pub struct DelayedAckTable {
+        /// Acknowledge at least every so many full segments.
+        every: Whole<1, 1000> = Whole(2),
+        /// Acknowledge at most this long after the first segment that waits.
+        timeout: Duration = USUAL_TIMEOUT,
+    }
+}
+
+const USUAL_TIMEOUT: Duration = Duration::new(200_000_000_000);
+
+impl DelayedAck {
+    /// RFC 5681 section 4.2: every second full segment and within 500 ms; 200 ms is what implementations use.
+    pub(crate) fn usual() -> DelayedAck {
+        DelayedAck::On(DelayedAckTable { every: Whole(2), timeout: USUAL_TIMEOUT })
+    }
+
+    pub(crate) fn spec(&self) -> Option<tcp::DelayedAck> {
+        match self {
+            DelayedAck::Off => None,
+            DelayedAck::On(DelayedAckTable { every, timeout }) => {
+                Some(tcp::DelayedAck { every: every.0 as u32, timeout: timeout.span() })
+            }
+        }
+    }
+}
+
+impl Decode for DelayedAck {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<DelayedAck> {
+        match node {
+            Node::Boolean(false) => Some(DelayedAck::Off),
+            Node::Boolean(true) => Some(DelayedAck::usual()),
+            Node::Table(_) => DelayedAckTable::decode(node, decoder).map(DelayedAck::On),
+            _ => decoder.misfit(node, "this does not fit here"),
+        }
+    }
+
+    fn expected() -> String {
+        "true, false, or a table such as {every = 2, timeout = \"200 ms\"}".into()
+    }
+}
+
+impl Serialize for DelayedAck {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            DelayedAck::Off => serializer.serialize_bool(false),
+            DelayedAck::On(table) => table.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for DelayedAck {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DelayedAck".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<DelayedAckTable>();
+        schemars::json_schema!({"description": DelayedAck::expected(), "anyOf": [json!({"type": "boolean"}), table]})
+    }
+}

@@ -1,0 +1,111 @@
+//! `[topology]`: common networks in one line. Further nodes, links and flows may join them.
+
+use super::{Link, Loss, Node, Queue};
+use crate::decode::{Name, Whole, record};
+use crate::quantity::{Duration, Rate};
+
+record! {
+    /// Common networks; each helper makes nodes and links of its own.
+    pub struct Topology {
+        /// Nodes `left` and `right` and the link `bottleneck` between them.
+        dumbbell: Option<Dumbbell>,
+        /// Nodes `n0`, `n1`, ... and the links `hop1`, `hop2`, ... between them, all alike.
+        parking_lot: Option<ParkingLot>,
+        /// Nodes `n0`, `n1`, ... and the links `link1`, `link2`, ... between them, each with its own rate and delay.
+        chain: Option<Chain>,
+    }
+}
+
+record! {
+    /// Two routers and a bottleneck.
+    pub struct Dumbbell {
+        /// Bit rate of the bottleneck.
+        rate: Rate,
+        /// Its propagation delay, one way.
+        delay: Duration,
+        /// The queue in front of it.
+        queue: Queue,
+        /// Packets that it loses.
+        loss: Option<Loss>,
+    }
+}
+
+record! {
+    /// Routers in a row, with equal links.
+    pub struct ParkingLot {
+        /// Links in the row.
+        hops: Whole<1, 10000>,
+        /// Bit rate of each link.
+        rate: Rate,
+        /// Propagation delay of each link, one way.
+        delay: Duration,
+        /// The queue in front of each link.
+        queue: Queue,
+    }
+}
+
+record! {
+    /// Routers in a row, with links of their own kind.
+    pub struct Chain {
+        /// Bit rates, link by link.
+        rates: Vec<Rate>,
+        /// Propagation delays, link by link; as many as there are rates.
+        delays: Vec<Duration>,
+        /// The queue in front of each link.
+        queue: Queue,
+    }
+}
+
+/// What a helper makes, with the path of the helper.
+pub(crate) struct Made {
+    pub by: &'static str,
+    pub nodes: Vec<(Name, Node)>,
+    pub links: Vec<(Name, Link)>,
+}
+
+impl Topology {
+    pub(crate) fn made(&self) -> Vec<Made> {
+        let dumbbell = self.dumbbell.as_ref().map(|dumbbell| {
+            let link =
+                Link { loss: dumbbell.loss.clone(), ..link("left", "right", dumbbell.rate, dumbbell.delay, &dumbbell.queue) };
+            let nodes = ["left", "right"].map(|name| (Name::made(name), Node::default()));
+            Made { by: "topology.dumbbell", nodes: nodes.into(), links: vec![(Name::made("bottleneck"), link)] }
+        });
+        let parking_lot = self.parking_lot.as_ref().map(|lot| {
+            let hops = (0..lot.hops.0).map(|_| (lot.rate, lot.delay));
+            row("topology.parking_lot", "hop", hops, &lot.queue)
+        });
+        let chain = self.chain.as_ref().map(|chain| {
+            let links = chain.rates.iter().copied().zip(chain.delays.iter().copied());
+            row("topology.chain", "link", links, &chain.queue)
+        });
+        [dumbbell, parking_lot, chain].into_iter().flatten().collect()
+    }
+}
+
+fn row(by: &'static str, prefix: &str, links: impl Iterator<Item = (Rate, Duration)>, queue: &Queue) -> Made {
+    let links: Vec<(Name, Link)> = links
+        .enumerate()
+        .map(|(index, (rate, delay))| {
+            let link = link(&format!("n{index}"), &format!("n{}", index + 1), rate, delay, queue);
+            (Name::made(format!("{prefix}{}", index + 1)), link)
+        })
+        .collect();
+    let nodes = (0..=links.len()).map(|index| (Name::made(format!("n{index}")), Node::default())).collect();
+    Made { by, nodes, links }
+}
+
+/// A duplex link with one transmitter and no loss.
+fn link(from: &str, to: &str, rate: Rate, delay: Duration, queue: &Queue) -> Link {
+    Link {
+        from: Name::made(from),
+        to: Name::made(to),
+        rate,
+        delay,
+        queue: queue.clone(),
+        transmitters: Whole(1),
+        loss: None,
+        duplex: true,
+        reverse: None,
+    }
+}
