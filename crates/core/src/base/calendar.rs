@@ -58,12 +58,12 @@ struct Load {
     far: u32,
 }
 
-const LOOK_EVERY: u32 = 8192;
+const LOOK_EVERY: u32 = 4096;
 
 impl<R: Ranks> Calendar<R> {
     /// A calendar for `slots` entities of which about `pending` have an event at a time, mostly less than `reach` picoseconds ahead.
     pub fn new(ranks: R, slots: usize, pending: usize, reach: u64) -> Calendar<R> {
-        let buckets = (2 * pending).next_power_of_two().clamp(1 << 10, 1 << 20);
+        let buckets = (2 * pending).next_power_of_two().clamp(1 << 13, 1 << 20);
         let shift = (reach / buckets as u64 * 2).max(1).ilog2().clamp(4, 40);
         let mut calendar = Calendar {
             ranks,
@@ -142,14 +142,36 @@ impl<R: Ranks> Calendar<R> {
     /// Take the next event if it lies before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<(Time, Slot)> {
-        if self.current.is_empty() && !self.advance() {
-            return None;
+        if self.current.is_empty() {
+            return self.pop_from_wheel(end);
         }
         let &(time, slot) = self.current.last()?;
         if time >= end {
             return None;
         }
         self.current.pop();
+        self.pending[slot as usize].time = Time::NEVER;
+        Some((time, slot))
+    }
+
+    #[inline]
+    fn pop_from_wheel(&mut self, end: Time) -> Option<(Time, Slot)> {
+        if self.load.events >= LOOK_EVERY {
+            self.adapt();
+            return self.pop_before(end);
+        }
+        let index = self.find_bucket()?;
+        let slot = self.heads[index];
+        let Pending { time, next } = self.pending[slot as usize];
+        if next != NONE || time >= end {
+            self.serve(index);
+            return self.pop_before(end);
+        }
+        // A bucket with one event needs no sorting and no list.
+        self.load.buckets += 1;
+        self.load.events += 1;
+        self.heads[index] = NONE;
+        self.clear_bit(index);
         self.pending[slot as usize].time = Time::NEVER;
         Some((time, slot))
     }
@@ -189,25 +211,27 @@ impl<R: Ranks> Calendar<R> {
         a.0 < b.0 || (a.0 == b.0 && self.ranks.rank(a.1) < self.ranks.rank(b.1))
     }
 
-    /// Move to the next bucket that holds events. False if there is none.
+    /// Make the next events the current ones. False if there are none.
     fn advance(&mut self) -> bool {
-        if self.load.events >= LOOK_EVERY {
-            self.adapt();
-            if !self.current.is_empty() {
-                return true;
-            }
+        if let Some(index) = self.find_bucket() {
+            self.serve(index);
         }
+        !self.current.is_empty()
+    }
+
+    /// Move to the next bucket that holds events and return its place in the wheel.
+    #[inline]
+    fn find_bucket(&mut self) -> Option<usize> {
         loop {
-            let found = self.next_occupied();
-            let to = match (found, self.far.first_key_value()) {
-                (Some(bucket), _) => bucket,
-                (None, Some((&quarter, _))) => quarter * self.quarter(),
-                (None, None) => return false,
+            let to = match self.next_occupied() {
+                Some(bucket) => bucket,
+                None => self.far.first_key_value()?.0 * self.quarter(),
             };
             self.cursor = to;
             self.pull_far();
-            if self.serve(to) {
-                return true;
+            let index = to as usize & (self.heads.len() - 1);
+            if self.heads[index] != NONE {
+                return Some(index);
             }
         }
     }
@@ -269,34 +293,27 @@ impl<R: Ranks> Calendar<R> {
         }
     }
 
-    /// Make the events of a bucket the current ones. False if it is empty.
-    #[inline]
-    fn serve(&mut self, bucket: u64) -> bool {
-        let index = bucket as usize & (self.heads.len() - 1);
+    /// Make the events of a bucket the current ones.
+    fn serve(&mut self, index: usize) {
         let mut slot = std::mem::replace(&mut self.heads[index], NONE);
-        if slot == NONE {
-            return false;
-        }
         self.clear_bit(index);
         while slot != NONE {
             self.current.push((self.pending[slot as usize].time, slot));
             slot = self.pending[slot as usize].next;
         }
-        if self.current.len() > 1 {
-            let ranks = &self.ranks;
-            self.current.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| ranks.rank(b.1).cmp(&ranks.rank(a.1))));
-        }
+        let ranks = &self.ranks;
+        self.current.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| ranks.rank(b.1).cmp(&ranks.rank(a.1))));
         self.load.buckets += 1;
         self.load.events += self.current.len() as u32;
-        true
     }
 
-    /// Halve the width when buckets hold several events, double it when many events fall beyond the wheel.
+    /// Narrow the buckets when they hold several events each, widen them when many events fall beyond the wheel.
     fn adapt(&mut self) {
         let Load { buckets, events, far } = std::mem::take(&mut self.load);
-        if events > 4 * buckets && self.shift > 4 {
-            self.rebuild(self.shift - 1);
-        } else if far > events / 4 && events < 2 * buckets && self.shift < 40 {
+        let crowd = events / buckets.max(1);
+        if crowd >= 4 && self.shift > 4 {
+            self.rebuild(self.shift.saturating_sub(crowd.ilog2() - 1).max(4));
+        } else if far > events / 4 && crowd < 2 && self.shift < 40 {
             self.rebuild(self.shift + 1);
         }
     }
