@@ -99,11 +99,7 @@ impl<R: Ranks> Calendar<R> {
         } else if bucket < self.limit {
             self.insert_near(bucket, slot);
         } else {
-            self.load.far += 1;
-            let quarter = bucket / self.quarter();
-            let head = self.far.entry(quarter).or_insert(NONE);
-            self.pending[slot as usize].next = *head;
-            *head = slot;
+            self.insert_far(bucket, slot);
         }
     }
 
@@ -197,7 +193,15 @@ impl<R: Ranks> Calendar<R> {
         *head = slot;
     }
 
-    #[inline]
+    #[cold]
+    fn insert_far(&mut self, bucket: u64, slot: Slot) {
+        self.load.far += 1;
+        let quarter = bucket / self.quarter();
+        let head = self.far.entry(quarter).or_insert(NONE);
+        self.pending[slot as usize].next = *head;
+        *head = slot;
+    }
+
     fn insert_current(&mut self, time: Time, slot: Slot) {
         let mut at = self.current.len();
         while at > 0 && self.is_before(self.current[at - 1], (time, slot)) {
@@ -228,7 +232,10 @@ impl<R: Ranks> Calendar<R> {
                 None => self.far.first_key_value()?.0 * self.quarter(),
             };
             self.cursor = to;
-            self.pull_far();
+            let limit = self.limit_at(to);
+            if limit != self.limit {
+                self.pull_far(limit);
+            }
             let index = to as usize & (self.heads.len() - 1);
             if self.heads[index] != NONE {
                 return Some(index);
@@ -272,12 +279,8 @@ impl<R: Ranks> Calendar<R> {
     }
 
     /// Bring quarters that the wheel now reaches into it.
-    #[inline]
-    fn pull_far(&mut self) {
-        let limit = self.limit_at(self.cursor);
-        if limit == self.limit {
-            return;
-        }
+    #[cold]
+    fn pull_far(&mut self, limit: u64) {
         self.limit = limit;
         while let Some((&quarter, &head)) = self.far.first_key_value() {
             if quarter * self.quarter() >= limit {
@@ -294,6 +297,7 @@ impl<R: Ranks> Calendar<R> {
     }
 
     /// Make the events of a bucket the current ones.
+    #[inline(never)]
     fn serve(&mut self, index: usize) {
         let mut slot = std::mem::replace(&mut self.heads[index], NONE);
         self.clear_bit(index);
@@ -311,8 +315,9 @@ impl<R: Ranks> Calendar<R> {
     fn adapt(&mut self) {
         let Load { buckets, events, far } = std::mem::take(&mut self.load);
         let crowd = events / buckets.max(1);
-        if crowd >= 4 && self.shift > 4 {
-            self.rebuild(self.shift.saturating_sub(crowd.ilog2() - 1).max(4));
+        let room = far <= events / 16;
+        if crowd >= 4 || (room && 2 * events > 3 * buckets) {
+            self.rebuild(self.shift.saturating_sub(crowd.max(2).ilog2()).max(4));
         } else if far > events / 4 && crowd < 2 && self.shift < 40 {
             self.rebuild(self.shift + 1);
         }

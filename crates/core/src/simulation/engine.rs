@@ -12,7 +12,7 @@ use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
 use crate::base::packet::{Packet, Side};
 use crate::base::random::{Purpose, Stream};
-use crate::base::units::{Span, Time};
+use crate::base::units::{Rate, Span, Time};
 use crate::congestion::{Controllers, Start};
 use crate::network::{ChangeKind, MAX_PACKET, Network, Transport};
 use crate::record::recorder::Recorder;
@@ -334,7 +334,7 @@ fn clock_phase(seed: u64, group: &str, flow: u32, tick: Span) -> Span {
 /// The ports, and the port of each transmitter of those that are stepped.
 fn make_ports(network: &Network, any_rerouted: bool) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
-    let merging = merging_ports(network);
+    let merging = merging_ports(network, &changing);
     let traced = |port: u32| network.record.traces.iter().any(|trace| trace.kind.is_of_ports() && trace.of.contains(&port));
     let mut transmitters = Vec::new();
     let mut make = |(index, spec): (u32, &crate::network::Port)| {
@@ -422,7 +422,7 @@ fn ports_that_change(network: &Network) -> BTreeSet<u32> {
 }
 
 /// Which ports are fed by several lines, so that an arrival has to wait for its turn.
-fn merging_ports(network: &Network) -> Vec<bool> {
+fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Fed {
         Never,
@@ -438,15 +438,53 @@ fn merging_ports(network: &Network) -> Vec<bool> {
             _ => Fed::BySeveral,
         };
     };
-    // Feeders: a port by its number, the two access lines of a flow by numbers above all ports.
+    // Feeders: a port by its number, the two access lines of a flow and orderly ways back by numbers above all ports.
+    let mut orderly: BTreeMap<OrderlyReturn, u64> = BTreeMap::new();
     for (index, flow) in (0..).zip(&network.flows) {
         feed(network.paths[flow.forward as usize][0], (1 << 40) + 2 * index);
-        feed(network.paths[flow.backward as usize][0], (1 << 40) + 2 * index + 1);
+        let back = match OrderlyReturn::of(network, flow, changing) {
+            Some(same) => *orderly.entry(same).or_insert((1 << 41) + index),
+            None => (1 << 40) + 2 * index + 1,
+        };
+        feed(network.paths[flow.backward as usize][0], back);
     }
     for hop in network.paths.iter().flat_map(|path| path.windows(2)) {
         feed(hop[1], u64::from(hop[0]));
     }
     fed.into_iter().map(|state| !matches!(state, Fed::By(_))).collect()
+}
+
+/// What has to be the same for acknowledgements of different flows to reach the way back in the order in which their data left the
+/// last port: then the port there is fed in order, as if by one line.
+///
+/// Why it holds: data packets leave that port one service time apart. All have one size and meet an access link at least as fast,
+/// so none waits there; each is acknowledged at once; acknowledgements are no larger than data, so none waits on the way up either.
+/// So every one of them arrives the same span after the departure of its data.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct OrderlyReturn {
+    last_port: u32,
+    data_size: u32,
+    ack_size: u32,
+    rate: Option<Rate>,
+    delay: Span,
+}
+
+impl OrderlyReturn {
+    fn of(network: &Network, flow: &crate::network::Flow, changing: &BTreeSet<u32>) -> Option<OrderlyReturn> {
+        let group = &network.groups[flow.group as usize];
+        let Transport::Tcp(spec, _) = &group.transport else { return None };
+        let &last_port = network.paths[flow.forward as usize].last()?;
+        let port = &network.ports[last_port as usize];
+        let (data_size, access) = (spec.mss + spec.header, flow.receiver_access);
+        let holds = flow.size.is_none()
+            && spec.delayed_ack.is_none()
+            && group.receive_processing.is_none()
+            && spec.ack_size <= data_size
+            && port.transmitters == 1
+            && access.rate.is_none_or(|rate| rate >= port.rate)
+            && !changing.contains(&last_port);
+        holds.then_some(OrderlyReturn { last_port, data_size, ack_size: spec.ack_size, rate: access.rate, delay: access.delay })
+    }
 }
 
 /// Bytes that a run of this network takes at most: flows and ports, plus the packets that fit in pipes and buffers.

@@ -136,7 +136,7 @@ impl Fabric {
         }
         let at_port = path.wire.sender_up(time, bytes, &mut self.rates);
         let packet = Packet::data(at_port, now, flow, segment, bytes, transmission, path.wire.forward);
-        self.walk(Feeder::Send, packet);
+        self.walk(Some(Feeder::Send), packet);
     }
 
     /// The head of a flow's access line has reached the first port.
@@ -169,7 +169,7 @@ impl Fabric {
         self.reschedule(self.slots.flow(FlowKind::Deliver, flow), next);
         let Some(mut packet) = head else { return };
         if self.receive(&mut packet) {
-            self.walk(Feeder::Back, packet);
+            self.walk(Some(Feeder::Back), packet);
         }
     }
 
@@ -179,7 +179,7 @@ impl Fabric {
         if receiver.has_delayed() {
             let mut packet = Packet::data(now, now, flow, receiver.expected - 1, 0, 1, 0);
             self.acknowledge(&mut packet);
-            self.walk(Feeder::Back, packet);
+            self.walk(Some(Feeder::Back), packet);
         }
     }
 
@@ -202,50 +202,42 @@ impl Fabric {
     /// A packet whose turn has come is at the place that its line leads to: a port, or the end of its route.
     #[inline]
     fn arrive(&mut self, head: Option<Packet>) {
-        let Some(mut packet) = head else { return };
-        let port = self.routes[packet.place()];
-        if port == END {
-            if self.leave_network(&mut packet) {
-                self.walk(Feeder::Back, packet);
-            }
-            return;
-        }
-        let bytes = self.wire_bytes(&packet);
-        let state = &mut self.ports[port as usize];
-        if state.stepped.is_some() {
-            return self.arrive_stepped(port, packet, bytes);
-        }
-        match state.pass(&mut packet, bytes, &self.window) {
-            Ok(()) => self.walk(Feeder::Port(port), packet),
-            Err(reason) => self.discard(port, &packet, packet.time, reason),
+        if let Some(packet) = head {
+            self.walk(None, packet);
         }
     }
 
-    /// Walk on from `feeder`, as far as nothing has to be waited for.
-    #[inline]
-    fn walk(&mut self, mut feeder: Feeder, mut packet: Packet) {
+    /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.
+    fn walk(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
         let mut bytes = self.wire_bytes(&packet);
         loop {
             let next = self.routes[packet.place()];
             if next == END {
-                if self.is_rerouted(packet.flow) {
+                if let Some(feeder) = feeder
+                    && self.is_rerouted(packet.flow)
+                {
                     return self.enqueue(feeder, packet);
                 }
                 if !self.leave_network(&mut packet) {
                     return;
                 }
-                feeder = Feeder::Back;
+                feeder = Some(Feeder::Back);
                 bytes = self.wire_bytes(&packet);
                 continue;
             }
             let port = &mut self.ports[next as usize];
             if port.needs_event {
-                return self.enqueue(feeder, packet);
+                if let Some(feeder) = feeder {
+                    return self.enqueue(feeder, packet);
+                }
+                if port.stepped.is_some() {
+                    return self.arrive_stepped(next, packet, bytes);
+                }
             }
             if let Err(reason) = port.pass(&mut packet, bytes, &self.window) {
                 return self.discard(next, &packet, packet.time, reason);
             }
-            feeder = Feeder::Port(next);
+            feeder = Some(Feeder::Port(next));
         }
     }
 
@@ -254,7 +246,7 @@ impl Fabric {
         !self.rerouted.is_empty() && self.rerouted.contains(&flow)
     }
 
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, feeder: Feeder, packet: Packet) {
         let flow = packet.flow;
         let (line, slot) = match feeder {
@@ -269,11 +261,12 @@ impl Fabric {
         self.pool.push(line, packet);
     }
 
-    #[inline]
+    #[inline(always)]
     fn wire_bytes(&self, packet: &Packet) -> u32 {
         if packet.is_ack() { self.facts[self.paths[packet.flow as usize].wire.group as usize].ack_size } else { packet.bytes() }
     }
 
+    #[inline(never)]
     fn arrive_stepped(&mut self, port: u32, packet: Packet, bytes: u32) {
         let state = &mut self.ports[port as usize];
         match state.arrive(&packet, bytes, &self.window) {
@@ -312,11 +305,12 @@ impl Fabric {
         self.ports[port as usize].trace_departure(now, waiting.is_some());
         match survives {
             Err(reason) => self.discard(port, &packet, now, reason),
-            Ok(()) => self.walk(Feeder::Port(port), packet),
+            Ok(()) => self.walk(Some(Feeder::Port(port)), packet),
         }
     }
 
     #[cold]
+    #[inline(never)]
     fn discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
         let counts = &mut self.counts[packet.flow as usize];
         if packet.is_ack() {
@@ -334,7 +328,7 @@ impl Fabric {
     }
 
     /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
-    #[inline]
+    #[inline(always)]
     fn leave_network(&mut self, packet: &mut Packet) -> bool {
         let flow = packet.flow;
         let rerouted = self.is_rerouted(flow);
@@ -360,7 +354,7 @@ impl Fabric {
     }
 
     /// A data packet is at its receiver, at `packet.time`. True if it causes an acknowledgement at once, which it then becomes.
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self, packet: &mut Packet) -> bool {
         let flow = packet.flow;
         let path = &mut self.paths[flow as usize];
@@ -415,7 +409,7 @@ impl Fabric {
     }
 
     /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way.
-    #[inline]
+    #[inline(always)]
     fn acknowledge(&mut self, packet: &mut Packet) {
         let flow = packet.flow;
         let path = &mut self.paths[flow as usize];

@@ -154,7 +154,7 @@ impl Port {
 
     /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the
     /// wire loses it, that of its departure.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
         let now = packet.time;
         self.strike_off(now);
@@ -371,7 +371,7 @@ impl Port {
     }
 
     /// Random loss behind the port.
-    #[inline]
+    #[inline(never)]
     fn survives_wire(&mut self, departure: Time, window: &Window) -> Result<(), Reason> {
         if self.loss > 0.0 {
             self.loss_draws += 1;

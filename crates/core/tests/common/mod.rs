@@ -137,6 +137,11 @@ pub fn random_network(seed: u64) -> Network {
         }
     }
     if dice.chance(3) {
+        // Receivers alike: what makes ways back orderly.
+        let access = flows[0].receiver_access;
+        flows.iter_mut().for_each(|flow| flow.receiver_access = access);
+    }
+    if dice.chance(3) {
         let port = dice.pick(0, hops - 1) as usize;
         for _ in 0..dice.pick(1, 10) {
             let flow = dice.pick(0, flows.len() as u64 - 1) as u32;
