@@ -27,18 +27,17 @@ pub fn schema() -> String {
 
 /// A `ScenarioError` for a fault that only Python can see, such as a file that is not there, in the text that all have.
 #[pyfunction]
-#[pyo3(signature = (file, at, message, *, line=None, given=None, expected=None, hint=None))]
+#[pyo3(signature = (file, at, message, *, given=None, expected=None, hint=None))]
 pub fn scenario_error(
     py: Python<'_>,
     file: String,
     at: String,
     message: String,
-    line: Option<u32>,
     given: Option<String>,
     expected: Option<String>,
     hint: Option<String>,
 ) -> Py<PyAny> {
-    let problem = Problem { at, line, message, given, expected, hint };
+    let problem = Problem { at, line: None, message, given, expected, hint };
     errors::scenario_error(py, &Errors { file, list: vec![problem], more: 0 }).into_value(py).into_any()
 }
 
@@ -54,7 +53,6 @@ pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<S
 /// What the core runs, if it makes sense and fits into memory.
 pub fn network(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<Network> {
     let built = py.detach(|| {
-        memory::fits(memory::of_flows(scenario), file)?;
         let network = scenario.build()?;
         memory::fits(tailback_core::memory_estimate(&network), file)?;
         Ok(network)

@@ -18,8 +18,8 @@ mod _core {
     use crate::description::{check, normalise, scenario_error, schema};
     #[pymodule_export]
     use crate::models::{
-        erlang_b, fast_retransmit, mathis_rate, md1_mean_wait, md1k, mm1k, mmck, padhye_goodput, padhye_rate, single_flow_utilisation,
-        slow_start, window_limited_rate,
+        erlang_b, fast_retransmit, mathis_rate, md1_mean_wait, md1k, mm1k, mmck, padhye_goodput, padhye_rate,
+        single_flow_utilisation, slow_start, window_limited_rate,
     };
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};

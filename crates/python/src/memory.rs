@@ -1,13 +1,6 @@
 //! Whether a scenario fits into this machine: refused with the estimate, not killed half-way.
 
-use tailback_core::network::Flow;
-use tailback_scenario::{Errors, Problem, Scenario};
-
-/// What the flows alone take while the network is built: a bound to check before anything is built.
-pub fn of_flows(scenario: &Scenario) -> u64 {
-    let flows = scenario.description.flows.values().fold(0u64, |sum, group| sum.saturating_add(group.count.0));
-    flows.saturating_mul(size_of::<Flow>() as u64)
-}
+use tailback_scenario::{Errors, Problem};
 
 /// Refuses what needs more than is available. Where that cannot be known, everything fits.
 pub fn fits(needed: u64, file: &str) -> Result<(), Errors> {

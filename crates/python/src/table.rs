@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::UInt32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,
+};
 use arrow_schema::ArrowError;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -72,7 +74,9 @@ impl Table {
         match self.column(name)? {
             Values::Float(values) => PyList::new(py, &values.values()[..rows]),
             Values::Integer(values) => PyList::new(py, &values.values()[..rows]),
-            Values::Word(values, words) => PyList::new(py, values.keys().values()[..rows].iter().map(|&key| &words[key as usize])),
+            Values::Word(values, words) => {
+                PyList::new(py, values.keys().values()[..rows].iter().map(|&key| &words[key as usize]))
+            }
         }
     }
 
@@ -124,7 +128,9 @@ impl Values {
         Ok(match column {
             core::Column::Float(values) => Self::Float(values.into()),
             // Counts stay far below 2^63, and a difference of signed columns is what a reader expects it to be.
-            core::Column::Integer(values) => Self::Integer(values.into_iter().map(|value| value as i64).collect::<Vec<_>>().into()),
+            core::Column::Integer(values) => {
+                Self::Integer(values.into_iter().map(|value| value as i64).collect::<Vec<_>>().into())
+            }
             core::Column::Word(keys, words) => {
                 let distinct = Arc::new(StringArray::from_iter_values(words.iter()));
                 // Refuses an index without a word, so that `values` may index.

@@ -119,7 +119,7 @@ impl<R: Ranks> Calendar<R> {
                 self.clear_bit(index);
             }
         } else {
-            let quarter = bucket / self.quarter();
+            let quarter = bucket >> self.quarter_shift();
             let head = self.far.remove(&quarter).map_or(NONE, |head| self.unlinked(head, slot));
             if head != NONE {
                 self.far.insert(quarter, head);
@@ -172,13 +172,15 @@ impl<R: Ranks> Calendar<R> {
         Some((time, slot))
     }
 
-    fn quarter(&self) -> u64 {
-        self.heads.len() as u64 / 4
+    /// Buckets in a quarter of the wheel, as a power of two.
+    #[inline]
+    fn quarter_shift(&self) -> u32 {
+        self.heads.len().trailing_zeros() - 2
     }
 
     /// The wheel reaches at least three quarters ahead of the cursor and never laps it.
     fn limit_at(&self, cursor: u64) -> u64 {
-        (cursor / self.quarter() + 4) * self.quarter()
+        ((cursor >> self.quarter_shift()) + 4) << self.quarter_shift()
     }
 
     #[inline]
@@ -196,7 +198,7 @@ impl<R: Ranks> Calendar<R> {
     #[cold]
     fn insert_far(&mut self, bucket: u64, slot: Slot) {
         self.load.far += 1;
-        let quarter = bucket / self.quarter();
+        let quarter = bucket >> self.quarter_shift();
         let head = self.far.entry(quarter).or_insert(NONE);
         self.pending[slot as usize].next = *head;
         *head = slot;
@@ -229,7 +231,7 @@ impl<R: Ranks> Calendar<R> {
         loop {
             let to = match self.next_occupied() {
                 Some(bucket) => bucket,
-                None => self.far.first_key_value()?.0 * self.quarter(),
+                None => self.far.first_key_value()?.0 << self.quarter_shift(),
             };
             self.cursor = to;
             let limit = self.limit_at(to);
@@ -283,7 +285,7 @@ impl<R: Ranks> Calendar<R> {
     fn pull_far(&mut self, limit: u64) {
         self.limit = limit;
         while let Some((&quarter, &head)) = self.far.first_key_value() {
-            if quarter * self.quarter() >= limit {
+            if quarter << self.quarter_shift() >= limit {
                 break;
             }
             self.far.pop_first();
