@@ -53,7 +53,7 @@ impl Engine {
                 return Err(ConservationError { of: port.name.clone(), sent: taken, accounted_for: accounted, what: "packets" });
             }
         }
-        let blocks = self.fabric.blocks.used() as u64;
+        let blocks = self.fabric.common.blocks.used() as u64;
         let carried = self.acks_with_blocks();
         if blocks != carried {
             return Err(ConservationError {
@@ -86,12 +86,12 @@ impl Engine {
     fn each_packet(&self, mut see: impl FnMut(&Packet)) {
         let lines_of = |path: &Path| -> [Line; 4] { [path.send, path.back, path.home, path.deliver] };
         for line in self.fabric.paths.iter().flat_map(lines_of).filter(|line| !line.is_empty()) {
-            self.fabric.pool.iter(&line).for_each(&mut see);
+            self.fabric.common.pool.iter(&line).for_each(&mut see);
         }
         for port in &self.fabric.ports {
-            self.fabric.pool.iter(&port.line).for_each(&mut see);
+            self.fabric.common.pool.iter(&port.line).for_each(&mut see);
             if let Some(stepped) = &port.stepped {
-                self.fabric.pool.iter(&stepped.queue).for_each(&mut see);
+                self.fabric.common.pool.iter(&stepped.queue).for_each(&mut see);
                 stepped.transmitters.iter().flatten().for_each(&mut see);
             }
         }

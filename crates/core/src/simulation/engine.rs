@@ -2,7 +2,7 @@
 //!
 //! Senders, sources and the timeline are here; what happens to a packet between the ends is `fabric`'s.
 
-use super::fabric::{Delivery, END, Fabric, Facts, Path};
+use super::fabric::{Common, Delivery, END, Fabric, Facts, Path};
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
 use super::port::Port;
 use super::slots::{Event, FlowKind, Slots};
@@ -64,25 +64,28 @@ impl Engine {
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         let counts_transmissions = recorder.is_some() || ports.iter().any(Port::has_listed_drops);
         let rates = AccessRates::of(&network.flows);
-        let fabric = Fabric {
+        let common = Common {
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             slots,
             calendar,
-            routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
-            ports,
-            transmitters,
-            paths: make_paths(&network, &rates),
-            counts: vec![PathCounts::default(); network.flows.len()],
-            facts: network.groups.iter().map(|group| Facts::of(group, network.stepped)).collect(),
             rates,
             hosts: Hosts::of(&network),
             pool: Pool::default(),
             out_of_order: Side::default(),
             blocks: Side::default(),
-            rerouted,
             recorder,
             delays: vec![Histogram::default(); groups],
             outputs: Vec::new(),
+        };
+        let fabric = Fabric {
+            routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
+            ports,
+            transmitters,
+            paths: make_paths(&network, &common.rates),
+            counts: vec![PathCounts::default(); network.flows.len()],
+            facts: network.groups.iter().map(|group| Facts::of(group, network.stepped)).collect(),
+            rerouted,
+            common,
         };
         let mut engine = Engine {
             now: Time::ZERO,
@@ -113,16 +116,16 @@ impl Engine {
 
     /// Time of the next event, if there is one before the end.
     pub fn next_event_time(&mut self) -> Option<Time> {
-        self.fabric.calendar.peek().filter(|&time| time < self.fabric.window.end)
+        self.fabric.common.calendar.peek().filter(|&time| time < self.fabric.common.window.end)
     }
 
     /// Handle all events before `time`, or before the end of the run if that comes first. How a run is cut into steps changes no byte.
     pub fn run_until(&mut self, time: Time) {
-        let end = time.min(self.fabric.window.end);
-        while let Some((now, slot)) = self.fabric.calendar.pop_before(end) {
+        let end = time.min(self.fabric.common.window.end);
+        while let Some((now, slot)) = self.fabric.common.calendar.pop_before(end) {
             self.now = now;
             self.events += 1;
-            match self.fabric.slots.event(slot) {
+            match self.fabric.common.slots.event(slot) {
                 Event::Home(flow) => self.on_home(flow),
                 Event::Send(flow) => self.fabric.on_send(flow),
                 Event::Back(flow) => self.fabric.on_back(flow),
@@ -151,15 +154,16 @@ impl Engine {
         }
         let number = source.sent;
         source.sent += 1;
-        self.counts[flow as usize].sent += u32::from(self.fabric.window.measures(self.now));
+        self.counts[flow as usize].sent += u32::from(self.fabric.common.window.measures(self.now));
         self.fabric.send(self.now, flow, number, 1, wire);
         Some(number)
     }
 
     /// Datagrams of external flows that have reached their receivers since the last call, by time.
     pub fn take_output(&mut self) -> Vec<Delivery> {
-        let (mut due, later): (Vec<_>, Vec<_>) = self.fabric.outputs.drain(..).partition(|delivery| delivery.time <= self.now);
-        self.fabric.outputs = later;
+        let (mut due, later): (Vec<_>, Vec<_>) =
+            self.fabric.common.outputs.drain(..).partition(|delivery| delivery.time <= self.now);
+        self.fabric.common.outputs = later;
         due.sort_by_key(|delivery| (delivery.time, delivery.flow, delivery.datagram));
         due
     }
@@ -171,8 +175,10 @@ impl Engine {
                 (End::Datagram(source), Transport::Datagram(spec)) => source.first(described.start, spec),
                 _ => Some(described.start),
             };
-            let first = first.filter(|&first| first < self.fabric.window.end);
-            self.fabric.reschedule(self.fabric.slots.flow(FlowKind::Wake, flow as u32), first);
+            let first = first.filter(|&first| first < self.fabric.common.window.end);
+            if let Some(first) = first {
+                self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow as u32), first);
+            }
         }
         self.schedule_change();
     }
@@ -182,8 +188,8 @@ impl Engine {
     fn on_home(&mut self, flow: u32) {
         let Some(packet) = self.fabric.take_home(flow) else { return };
         if packet.has_blocks() {
-            let blocks = *self.fabric.blocks.at(packet.ack_word());
-            self.fabric.blocks.release(packet.ack_word());
+            let blocks = *self.fabric.common.blocks.at(packet.ack_word());
+            self.fabric.common.blocks.release(packet.ack_word());
             self.act(flow, Some(Arrived { ack: blocks.ack, blocks: blocks.ranges(), echo: packet.sent }));
         } else {
             self.act(flow, Some(Arrived { ack: packet.ack_word(), blocks: &[], echo: packet.sent }));
@@ -197,7 +203,7 @@ impl Engine {
             return;
         }
         if deadline > self.now {
-            self.fabric.calendar.schedule(self.fabric.slots.flow(FlowKind::Timer, flow), deadline);
+            self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Timer, flow), deadline);
             return;
         }
         self.act(flow, None);
@@ -219,19 +225,19 @@ impl Engine {
             _ => Span::ZERO,
         };
         let counts = &mut self.counts[flow as usize];
-        let warmup = self.fabric.window.warmup;
+        let warmup = self.fabric.common.window.warmup;
         let mut tcp = Tcp { sender, spec, boards: &mut self.boards, counts, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let duplicate = arrived.ack <= tcp.sender.una;
                 let rtt = tcp.on_ack(arrived);
-                if let Some(recorder) = &mut self.fabric.recorder {
+                if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
                 }
             }
             None if tcp.sender.deadline <= now => {
                 tcp.on_timeout();
-                if let Some(recorder) = &mut self.fabric.recorder {
+                if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_timeout(flow, now);
                 }
             }
@@ -252,7 +258,7 @@ impl Engine {
             self.fabric.send(now, flow, segment, transmission, wire_bytes(spec, size, segment));
         }
         see_to_timers(&mut self.fabric, flow, now, tcp.sender);
-        if let Some(recorder) = &mut self.fabric.recorder {
+        if let Some(recorder) = &mut self.fabric.common.recorder {
             recorder.on_window(flow, now, tcp.sender);
         }
     }
@@ -269,15 +275,18 @@ impl Engine {
         }
         let number = source.sent;
         let bytes = source.take(spec) + spec.header;
-        let next = source.next(self.now, spec).filter(|&next| next < self.fabric.window.end);
-        self.counts[flow as usize].sent += u32::from(self.now >= self.fabric.window.warmup);
-        self.fabric.reschedule(self.fabric.slots.flow(FlowKind::Wake, flow), next);
+        let next = source.next(self.now, spec).filter(|&next| next < self.fabric.common.window.end);
+        self.counts[flow as usize].sent += u32::from(self.now >= self.fabric.common.window.warmup);
+        if let Some(next) = next {
+            self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow), next);
+        }
         self.fabric.send(self.now, flow, number, 1, bytes);
     }
 
     fn schedule_change(&mut self) {
-        let next = self.network.changes.get(self.next_change).map(|change| change.at);
-        self.fabric.reschedule(Slots::CHANGE, next);
+        if let Some(next) = self.network.changes.get(self.next_change) {
+            self.fabric.common.calendar.schedule(Slots::CHANGE, next.at);
+        }
     }
 
     fn on_change(&mut self) {
@@ -301,18 +310,18 @@ impl Engine {
 /// Keep the pending timer event at or before the deadline. It is looked at when it comes, not moved with every acknowledgement.
 #[inline]
 fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
-    let slot = fabric.slots.flow(FlowKind::Timer, flow);
-    let pending = fabric.calendar.time_of(slot);
+    let slot = fabric.common.slots.flow(FlowKind::Timer, flow);
+    let pending = fabric.common.calendar.time_of(slot);
     if sender.deadline < pending {
         if pending != Time::NEVER {
-            fabric.calendar.cancel(slot);
+            fabric.common.calendar.cancel(slot);
         }
-        fabric.calendar.schedule(slot, sender.deadline);
+        fabric.common.calendar.schedule(slot, sender.deadline);
     }
     if sender.paced_until > now {
-        let slot = fabric.slots.flow(FlowKind::Wake, flow);
-        if fabric.calendar.time_of(slot) == Time::NEVER {
-            fabric.calendar.schedule(slot, sender.paced_until);
+        let slot = fabric.common.slots.flow(FlowKind::Wake, flow);
+        if fabric.common.calendar.time_of(slot) == Time::NEVER {
+            fabric.common.calendar.schedule(slot, sender.paced_until);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::flows::{AccessRates, Hosts, PathCounts, Wire};
 use super::port::{Arrival, Port, Reason};
 use super::slots::{FlowKind, Slots};
 use super::window::Window;
-use crate::base::calendar::Calendar;
+use crate::base::calendar::{Calendar, Slot};
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
 use crate::base::packet::{Blocks, Packet, Side};
@@ -28,9 +28,6 @@ pub(crate) const END: u32 = u32::MAX;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fabric {
-    pub(crate) window: Window,
-    pub(crate) slots: Slots,
-    pub(crate) calendar: Calendar<Slots>,
     /// Port numbers of all routes one after another, each closed by [`END`].
     pub(crate) routes: Vec<u32>,
     pub(crate) ports: Vec<Port>,
@@ -40,13 +37,22 @@ pub(crate) struct Fabric {
     pub(crate) counts: Vec<PathCounts>,
     /// What the fabric has to know of each flow group.
     pub(crate) facts: Vec<Facts>,
+    /// Flows whose route changes: their packets may arrive out of order, so nothing behind the last port is computed ahead.
+    pub(crate) rerouted: BTreeSet<u32>,
+    pub(crate) common: Common,
+}
+
+/// What all flows and ports use in common.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Common {
+    pub(crate) window: Window,
+    pub(crate) slots: Slots,
+    pub(crate) calendar: Calendar<Slots>,
     pub(crate) rates: AccessRates,
     pub(crate) hosts: Vec<Hosts>,
     pub(crate) pool: Pool,
     pub(crate) out_of_order: Side<OutOfOrder>,
     pub(crate) blocks: Side<Blocks>,
-    /// Flows whose route changes: their packets may arrive out of order, so nothing behind the last port is computed ahead.
-    pub(crate) rerouted: BTreeSet<u32>,
     pub(crate) recorder: Option<Box<Recorder>>,
     /// One-way delays per group, if asked for.
     pub(crate) delays: Vec<Histogram>,
@@ -126,15 +132,16 @@ impl Fabric {
     /// A sender hands down a data packet.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32) {
-        if let Some(recorder) = &mut self.recorder {
+        let common = &mut self.common;
+        if let Some(recorder) = &mut common.recorder {
             recorder.on_send(flow, now, segment, transmission);
         }
         let path = &mut self.paths[flow as usize];
         let mut time = now;
-        if let Some(hosts) = self.hosts.get_mut(flow as usize) {
+        if let Some(hosts) = common.hosts.get_mut(flow as usize) {
             time = hosts.send(time, &self.facts[path.wire.group as usize].group);
         }
-        let at_port = path.wire.sender_up(time, bytes, &mut self.rates);
+        let at_port = path.wire.sender_up(time, bytes, &mut common.rates);
         let packet = Packet::data(at_port, now, flow, segment, bytes, transmission, path.wire.forward);
         self.walk(Some(Feeder::Send), packet);
     }
@@ -142,43 +149,48 @@ impl Fabric {
     /// The head of a flow's access line has reached the first port.
     #[inline]
     pub(crate) fn on_send(&mut self, flow: u32) {
-        let (head, next) = take_head(&mut self.pool, &mut self.paths[flow as usize].send);
-        self.reschedule(self.slots.flow(FlowKind::Send, flow), next);
-        self.arrive(head);
+        let slot = self.common.slots.flow(FlowKind::Send, flow);
+        if let Some(packet) = self.common.take_head(&mut self.paths[flow as usize].send, slot) {
+            self.walk(None, packet);
+        }
     }
 
     /// The same for the way back.
     #[inline]
     pub(crate) fn on_back(&mut self, flow: u32) {
-        let (head, next) = take_head(&mut self.pool, &mut self.paths[flow as usize].back);
-        self.reschedule(self.slots.flow(FlowKind::Back, flow), next);
-        self.arrive(head);
+        let slot = self.common.slots.flow(FlowKind::Back, flow);
+        if let Some(packet) = self.common.take_head(&mut self.paths[flow as usize].back, slot) {
+            self.walk(None, packet);
+        }
     }
 
     /// The head of a port's delay line has reached the next port, or the end of its route.
     #[inline]
     pub(crate) fn on_port(&mut self, port: u32) {
-        let (head, next) = take_head(&mut self.pool, &mut self.ports[port as usize].line);
-        self.reschedule(self.slots.port(port), next);
-        self.arrive(head);
+        let slot = self.common.slots.port(port);
+        if let Some(packet) = self.common.take_head(&mut self.ports[port as usize].line, slot) {
+            self.walk(None, packet);
+        }
     }
 
     /// A data packet has reached its receiver.
     pub(crate) fn on_deliver(&mut self, flow: u32) {
-        let (head, next) = take_head(&mut self.pool, &mut self.paths[flow as usize].deliver);
-        self.reschedule(self.slots.flow(FlowKind::Deliver, flow), next);
-        let Some(mut packet) = head else { return };
-        if self.receive(&mut packet) {
+        let path = &mut self.paths[flow as usize];
+        let slot = self.common.slots.flow(FlowKind::Deliver, flow);
+        let Some(mut packet) = self.common.take_head(&mut path.deliver, slot) else { return };
+        let facts = &self.facts[path.wire.group as usize];
+        if path.receive(&mut packet, facts, &mut self.counts[flow as usize], &mut self.common) {
             self.walk(Some(Feeder::Back), packet);
         }
     }
 
     /// A delayed acknowledgement is due.
     pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: u32) {
-        let receiver = &self.paths[flow as usize].receiver;
-        if receiver.has_delayed() {
-            let mut packet = Packet::data(now, now, flow, receiver.expected - 1, 0, 1, 0);
-            self.acknowledge(&mut packet);
+        let path = &mut self.paths[flow as usize];
+        if path.receiver.has_delayed() {
+            let mut packet = Packet::data(now, now, flow, path.receiver.expected - 1, 0, 1, 0);
+            let facts = &self.facts[path.wire.group as usize];
+            path.acknowledge(&mut packet, facts, &mut self.counts[flow as usize], &mut self.common);
             self.walk(Some(Feeder::Back), packet);
         }
     }
@@ -186,103 +198,69 @@ impl Fabric {
     /// Take the acknowledgement that has reached its sender.
     #[inline]
     pub(crate) fn take_home(&mut self, flow: u32) -> Option<Packet> {
-        let (head, next) = take_head(&mut self.pool, &mut self.paths[flow as usize].home);
-        self.reschedule(self.slots.flow(FlowKind::Home, flow), next);
+        let slot = self.common.slots.flow(FlowKind::Home, flow);
         self.counts[flow as usize].acks_received_in_all += 1;
-        head
-    }
-
-    #[inline]
-    pub(crate) fn reschedule(&mut self, slot: u32, next: Option<Time>) {
-        if let Some(time) = next {
-            self.calendar.schedule(slot, time);
-        }
-    }
-
-    /// A packet whose turn has come is at the place that its line leads to: a port, or the end of its route.
-    #[inline]
-    fn arrive(&mut self, head: Option<Packet>) {
-        if let Some(packet) = head {
-            self.walk(None, packet);
-        }
+        self.common.take_head(&mut self.paths[flow as usize].home, slot)
     }
 
     /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.
     fn walk(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
-        let mut bytes = self.wire_bytes(&packet);
+        let flow = packet.flow;
+        let rerouted = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
+        let Fabric { routes, ports, paths, counts, facts, common, .. } = self;
+        let path = &mut paths[flow as usize];
+        let facts = &facts[path.wire.group as usize];
+        let mut bytes = if packet.is_ack() { facts.ack_size } else { packet.bytes() };
         loop {
-            let next = self.routes[packet.place()];
+            let next = routes[packet.place()];
             if next == END {
-                if let Some(feeder) = feeder
-                    && self.is_rerouted(packet.flow)
-                {
-                    return self.enqueue(feeder, packet);
+                if let (Some(feeder), true) = (feeder, rerouted) {
+                    return common.enqueue(feeder, packet, path, ports);
                 }
-                if !self.leave_network(&mut packet) {
+                if !path.leave_network(&mut packet, facts, &mut counts[flow as usize], common, rerouted) {
                     return;
                 }
                 feeder = Some(Feeder::Back);
-                bytes = self.wire_bytes(&packet);
+                bytes = facts.ack_size;
                 continue;
             }
-            let port = &mut self.ports[next as usize];
+            let port = &mut ports[next as usize];
             if port.needs_event {
                 if let Some(feeder) = feeder {
-                    return self.enqueue(feeder, packet);
+                    return common.enqueue(feeder, packet, path, ports);
                 }
                 if port.stepped.is_some() {
                     return self.arrive_stepped(next, packet, bytes);
                 }
             }
-            if let Err(reason) = port.pass(&mut packet, bytes, &self.window) {
+            if let Err(reason) = port.pass(&mut packet, bytes, &common.window) {
                 return self.discard(next, &packet, packet.time, reason);
             }
             feeder = Some(Feeder::Port(next));
         }
     }
 
-    #[inline]
-    fn is_rerouted(&self, flow: u32) -> bool {
-        !self.rerouted.is_empty() && self.rerouted.contains(&flow)
-    }
-
-    #[inline(always)]
-    fn enqueue(&mut self, feeder: Feeder, packet: Packet) {
-        let flow = packet.flow;
-        let (line, slot) = match feeder {
-            Feeder::Send => (&mut self.paths[flow as usize].send, self.slots.flow(FlowKind::Send, flow)),
-            Feeder::Back => (&mut self.paths[flow as usize].back, self.slots.flow(FlowKind::Back, flow)),
-            Feeder::Port(port) => (&mut self.ports[port as usize].line, self.slots.port(port)),
-        };
-        debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));
-        if line.is_empty() {
-            self.calendar.schedule(slot, packet.time);
-        }
-        self.pool.push(line, packet);
-    }
-
-    #[inline(always)]
-    fn wire_bytes(&self, packet: &Packet) -> u32 {
-        if packet.is_ack() { self.facts[self.paths[packet.flow as usize].wire.group as usize].ack_size } else { packet.bytes() }
-    }
-
     #[inline(never)]
     fn arrive_stepped(&mut self, port: u32, packet: Packet, bytes: u32) {
         let state = &mut self.ports[port as usize];
-        match state.arrive(&packet, bytes, &self.window) {
+        match state.arrive(&packet, bytes, &self.common.window) {
             Arrival::Discarded(reason) => self.discard(port, &packet, packet.time, reason),
             Arrival::Waits => {
                 if let Some(stepped) = &mut state.stepped {
-                    self.pool.push(&mut stepped.queue, packet);
+                    self.common.pool.push(&mut stepped.queue, packet);
                 }
             }
             Arrival::Serves(transmitter, service) => self.schedule_departure(packet.time, port, transmitter, service),
         }
     }
 
+    fn wire_bytes(&self, packet: &Packet) -> u32 {
+        if packet.is_ack() { self.facts[self.paths[packet.flow as usize].wire.group as usize].ack_size } else { packet.bytes() }
+    }
+
     fn schedule_departure(&mut self, now: Time, port: u32, transmitter: u32, service: Span) {
         if let Some(stepped) = &self.ports[port as usize].stepped {
-            self.calendar.schedule(self.slots.departure(stepped.first + transmitter), now + service);
+            self.common.calendar.schedule(self.common.slots.departure(stepped.first + transmitter), now + service);
         }
     }
 
@@ -292,14 +270,14 @@ impl Fabric {
         let Some(stepped) = &mut self.ports[port as usize].stepped else { return };
         let transmitter = transmitter - stepped.first;
         let Some(sent) = stepped.transmitters[transmitter as usize].take() else { return };
-        let waiting = self.pool.pop(&mut stepped.queue);
+        let waiting = self.common.pool.pop(&mut stepped.queue);
         let bytes = self.wire_bytes(&sent);
-        let (packet, survives) = self.ports[port as usize].finish(sent, now, bytes, &self.window);
+        let (packet, survives) = self.ports[port as usize].finish(sent, now, bytes, &self.common.window);
         if let Some(waiting) = waiting {
             let bytes = self.wire_bytes(&waiting);
             let state = &mut self.ports[port as usize];
             state.leave_queue(bytes);
-            let service = state.begin_service(transmitter, &waiting, now, bytes, &self.window);
+            let service = state.begin_service(transmitter, &waiting, now, bytes, &self.common.window);
             self.schedule_departure(now, port, transmitter, service);
         }
         self.ports[port as usize].trace_departure(now, waiting.is_some());
@@ -316,58 +294,61 @@ impl Fabric {
         if packet.is_ack() {
             counts.acks_discarded_in_all += 1;
             if packet.has_blocks() {
-                self.blocks.release(packet.ack_word());
+                self.common.blocks.release(packet.ack_word());
             }
         } else {
             counts.discarded_in_all += 1;
-            counts.discarded += u32::from(self.window.measures(time));
+            counts.discarded += u32::from(self.common.window.measures(time));
         }
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.common.recorder {
             recorder.on_discard(port, packet, time, reason);
         }
     }
+}
 
+impl Path {
     /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
     #[inline(always)]
-    fn leave_network(&mut self, packet: &mut Packet) -> bool {
+    fn leave_network(
+        &mut self,
+        packet: &mut Packet,
+        facts: &Facts,
+        counts: &mut PathCounts,
+        common: &mut Common,
+        rerouted: bool,
+    ) -> bool {
         let flow = packet.flow;
-        let rerouted = self.is_rerouted(flow);
-        let path = &mut self.paths[flow as usize];
-        let facts = &self.facts[path.wire.group as usize];
         if packet.is_ack() {
-            packet.time = path.wire.sender_down(packet.time, facts.ack_size, &mut self.rates);
-            if path.home.is_empty() {
-                self.calendar.schedule(self.slots.flow(FlowKind::Home, flow), packet.time);
+            packet.time = self.wire.sender_down(packet.time, facts.ack_size, &mut common.rates);
+            if self.home.is_empty() {
+                common.calendar.schedule(common.slots.flow(FlowKind::Home, flow), packet.time);
             }
-            self.pool.push(&mut path.home, *packet);
+            common.pool.push(&mut self.home, *packet);
             return false;
         }
-        packet.time = path.wire.receiver_down(packet.time, packet.bytes(), &mut self.rates);
+        packet.time = self.wire.receiver_down(packet.time, packet.bytes(), &mut common.rates);
         if facts.delivers_as_event || rerouted {
-            if path.deliver.is_empty() {
-                self.calendar.schedule(self.slots.flow(FlowKind::Deliver, flow), packet.time);
+            if self.deliver.is_empty() {
+                common.calendar.schedule(common.slots.flow(FlowKind::Deliver, flow), packet.time);
             }
-            self.pool.push(&mut path.deliver, *packet);
+            common.pool.push(&mut self.deliver, *packet);
             return false;
         }
-        self.receive(packet)
+        self.receive(packet, facts, counts, common)
     }
 
     /// A data packet is at its receiver, at `packet.time`. True if it causes an acknowledgement at once, which it then becomes.
     #[inline(always)]
-    fn receive(&mut self, packet: &mut Packet) -> bool {
+    fn receive(&mut self, packet: &mut Packet, facts: &Facts, counts: &mut PathCounts, common: &mut Common) -> bool {
         let flow = packet.flow;
-        let path = &mut self.paths[flow as usize];
-        let facts = &self.facts[path.wire.group as usize];
-        let counts = &mut self.counts[flow as usize];
         let time = packet.time;
-        let measured = self.window.measures(time);
+        let measured = common.window.measures(time);
         counts.received_in_all += 1;
-        if measured && let Some(delays) = self.delays.get_mut(path.wire.group as usize) {
+        if measured && let Some(delays) = common.delays.get_mut(self.wire.group as usize) {
             delays.add(time.since(packet.sent));
         }
         let (is_new, reply) = if facts.is_tcp {
-            let outcome = path.receiver.on_segment(packet.segment, packet.sent, facts.delayed_ack, &mut self.out_of_order);
+            let outcome = self.receiver.on_segment(packet.segment, packet.sent, facts.delayed_ack, &mut common.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {
             (true, None)
@@ -376,11 +357,11 @@ impl Fabric {
             let payload = packet.bytes() - facts.header;
             counts.delivered += u32::from(measured);
             counts.delivered_bytes += if measured { u64::from(payload) } else { 0 };
-            if path.receiver.expected >= path.complete_at && facts.is_tcp {
+            if self.receiver.expected >= self.complete_at && facts.is_tcp {
                 counts.completed = time;
             }
-            if let Some(recorder) = &mut self.recorder {
-                recorder.on_delivered(flow, time, payload, self.window.end);
+            if let Some(recorder) = &mut common.recorder {
+                recorder.on_delivered(flow, time, payload, common.window.end);
             }
         } else {
             counts.duplicates += u32::from(measured);
@@ -388,20 +369,20 @@ impl Fabric {
         match reply {
             Some(Reply::Now) => {
                 if facts.delayed_ack.is_some() {
-                    self.calendar.cancel(self.slots.flow(FlowKind::DelayedAck, flow));
+                    common.calendar.cancel(common.slots.flow(FlowKind::DelayedAck, flow));
                 }
-                self.acknowledge(packet);
+                self.acknowledge(packet, facts, counts, common);
                 true
             }
             Some(Reply::Delayed { first }) => {
                 if let (true, Some(rule)) = (first, facts.delayed_ack) {
-                    self.calendar.schedule(self.slots.flow(FlowKind::DelayedAck, flow), time + rule.timeout);
+                    common.calendar.schedule(common.slots.flow(FlowKind::DelayedAck, flow), time + rule.timeout);
                 }
                 false
             }
             None => {
                 if facts.is_external {
-                    self.outputs.push(Delivery { flow, datagram: packet.segment, time });
+                    common.outputs.push(Delivery { flow, datagram: packet.segment, time });
                 }
                 false
             }
@@ -410,32 +391,50 @@ impl Fabric {
 
     /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way.
     #[inline(always)]
-    fn acknowledge(&mut self, packet: &mut Packet) {
+    fn acknowledge(&mut self, packet: &mut Packet, facts: &Facts, counts: &mut PathCounts, common: &mut Common) {
         let flow = packet.flow;
-        let path = &mut self.paths[flow as usize];
-        let facts = &self.facts[path.wire.group as usize];
         let mut time = packet.time;
-        if let Some(hosts) = self.hosts.get_mut(flow as usize) {
+        if let Some(hosts) = common.hosts.get_mut(flow as usize) {
             time = hosts.receive(time, &facts.group);
         }
         if facts.delayed_ack.is_some()
-            && let Some(echo) = path.receiver.acknowledged()
+            && let Some(echo) = self.receiver.acknowledged()
         {
             packet.sent = echo;
         }
-        let blocks = if facts.sack_blocks == 0 { None } else { path.receiver.blocks(facts.sack_blocks, &self.out_of_order) };
+        let blocks = if facts.sack_blocks == 0 { None } else { self.receiver.blocks(facts.sack_blocks, &common.out_of_order) };
         let word = match blocks {
-            Some(blocks) => self.blocks.put(blocks),
-            None => path.receiver.expected,
+            Some(blocks) => common.blocks.put(blocks),
+            None => self.receiver.expected,
         };
-        let at_port = path.wire.receiver_up(time, facts.ack_size, &mut self.rates);
-        self.counts[flow as usize].acks_sent_in_all += 1;
-        packet.become_ack(at_port, word, blocks.is_some(), path.wire.backward);
+        let at_port = self.wire.receiver_up(time, facts.ack_size, &mut common.rates);
+        counts.acks_sent_in_all += 1;
+        packet.become_ack(at_port, word, blocks.is_some(), self.wire.backward);
     }
 }
 
-#[inline]
-fn take_head(pool: &mut Pool, line: &mut Line) -> (Option<Packet>, Option<Time>) {
-    let head = pool.pop(line);
-    (head, pool.front(line).map(|next| next.time))
+impl Common {
+    /// Take the head of a line, and let the next packet's turn be an event.
+    #[inline(always)]
+    fn take_head(&mut self, line: &mut Line, slot: Slot) -> Option<Packet> {
+        let head = self.pool.pop(line);
+        if let Some(next) = self.pool.front(line) {
+            self.calendar.schedule(slot, next.time);
+        }
+        head
+    }
+
+    #[inline(always)]
+    fn enqueue(&mut self, feeder: Feeder, packet: Packet, path: &mut Path, ports: &mut [Port]) {
+        let (line, slot) = match feeder {
+            Feeder::Send => (&mut path.send, self.slots.flow(FlowKind::Send, packet.flow)),
+            Feeder::Back => (&mut path.back, self.slots.flow(FlowKind::Back, packet.flow)),
+            Feeder::Port(port) => (&mut ports[port as usize].line, self.slots.port(port)),
+        };
+        debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));
+        if line.is_empty() {
+            self.calendar.schedule(slot, packet.time);
+        }
+        self.pool.push(line, packet);
+    }
 }

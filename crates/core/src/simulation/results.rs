@@ -52,10 +52,11 @@ impl Engine {
             groups: self.group_table(until),
             traces: self
                 .fabric
+                .common
                 .recorder
                 .as_ref()
                 .map_or_else(Vec::new, |recorder| recorder.tables(&self.network, &self.fabric.ports, until)),
-            complete: until >= self.fabric.window.end,
+            complete: until >= self.fabric.common.window.end,
             simulated_s: until.seconds(),
             events: self.events(),
         })
@@ -70,7 +71,7 @@ impl Engine {
     }
 
     fn measured_seconds(&self, until: Time) -> f64 {
-        until.since(self.fabric.window.warmup).seconds()
+        until.since(self.fabric.common.window.warmup).seconds()
     }
 
     fn flow_table(&self, until: Time) -> Table {
@@ -121,14 +122,14 @@ impl Engine {
     }
 
     fn active_share(&self, index: usize, until: Time) -> f64 {
-        let started = self.network.flows[index].start.max(self.fabric.window.warmup);
+        let started = self.network.flows[index].start.max(self.fabric.common.window.warmup);
         let ended = self.fabric.counts[index].completed.min(until);
         1.0 - self.counts[index].idle.seconds() / ended.since(started).seconds()
     }
 
     fn completion(&self, index: usize) -> f64 {
         match self.fabric.counts[index].completed {
-            time if time >= self.fabric.window.end => f64::NAN,
+            time if time >= self.fabric.common.window.end => f64::NAN,
             time => time.since(self.network.flows[index].start).seconds(),
         }
     }
@@ -171,7 +172,12 @@ impl Engine {
     /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
     fn held_in_queue(&self, port: usize, until: Time) -> u128 {
         let Some(stepped) = &self.fabric.ports[port].stepped else { return 0 };
-        self.fabric.pool.iter(&stepped.queue).map(|packet| u128::from(self.fabric.window.overlap(packet.time, until).0)).sum()
+        self.fabric
+            .common
+            .pool
+            .iter(&stepped.queue)
+            .map(|packet| u128::from(self.fabric.common.window.overlap(packet.time, until).0))
+            .sum()
     }
 
     fn group_table(&self, until: Time) -> Table {
@@ -195,7 +201,7 @@ impl Engine {
         }
         if self.network.record.delay_percentiles {
             for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
-                columns.push((name, float(&|group| self.fabric.delays[group].percentile(at))));
+                columns.push((name, float(&|group| self.fabric.common.delays[group].percentile(at))));
             }
         }
         named("groups", columns)
