@@ -27,7 +27,8 @@ impl std::error::Error for ConservationError {}
 impl Engine {
     pub(crate) fn check_conservation(&self) -> Result<(), ConservationError> {
         let (data, acks) = self.packets_in_lines();
-        for (index, counts) in self.fabric.counts.iter().enumerate() {
+        for (index, path) in self.fabric.paths.iter().enumerate() {
+            let counts = &path.counts;
             let of_flow = |sent: u32, accounted: u32, what| {
                 if sent == accounted {
                     return Ok(());

@@ -32,7 +32,6 @@ pub struct Engine {
     events: u64,
     pub(crate) fabric: Fabric,
     pub(crate) ends: Vec<End>,
-    pub(crate) counts: Vec<SenderCounts>,
     boards: Side<Scoreboard>,
     /// Transmissions of resent segments, for listed drops and traces.
     transmissions: BTreeMap<(u32, u32), u32>,
@@ -46,6 +45,16 @@ pub struct Engine {
 pub(crate) enum End {
     Tcp(Sender),
     Datagram(Box<Source>),
+}
+
+impl End {
+    /// What a sender counts, or as much of it as a source does.
+    pub(crate) fn counts(&self) -> SenderCounts {
+        match self {
+            End::Tcp(sender) => sender.counts,
+            End::Datagram(source) => SenderCounts { sent: source.sent_measured, ..SenderCounts::default() },
+        }
+    }
 }
 
 impl Engine {
@@ -82,7 +91,6 @@ impl Engine {
             ports,
             transmitters,
             paths: make_paths(&network, &common.rates),
-            counts: vec![PathCounts::default(); network.flows.len()],
             facts: network.groups.iter().map(|group| Facts::of(group, network.stepped)).collect(),
             rerouted,
             common,
@@ -92,7 +100,6 @@ impl Engine {
             events: 0,
             fabric,
             ends: make_ends(&network),
-            counts: vec![SenderCounts::default(); network.flows.len()],
             boards: Side::default(),
             transmissions: BTreeMap::new(),
             counts_transmissions,
@@ -154,7 +161,7 @@ impl Engine {
         }
         let number = source.sent;
         source.sent += 1;
-        self.counts[flow as usize].sent += u32::from(self.fabric.common.window.measures(self.now));
+        source.sent_measured += u32::from(self.fabric.common.window.measures(self.now));
         self.fabric.send(self.now, flow, number, 1, wire);
         Some(number)
     }
@@ -224,9 +231,8 @@ impl Engine {
             }
             _ => Span::ZERO,
         };
-        let counts = &mut self.counts[flow as usize];
         let warmup = self.fabric.common.window.warmup;
-        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, counts, now, warmup, clock_phase };
+        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let duplicate = arrived.ack <= tcp.sender.una;
@@ -276,7 +282,7 @@ impl Engine {
         let number = source.sent;
         let bytes = source.take(spec) + spec.header;
         let next = source.next(self.now, spec).filter(|&next| next < self.fabric.common.window.end);
-        self.counts[flow as usize].sent += u32::from(self.now >= self.fabric.common.window.warmup);
+        source.sent_measured += u32::from(self.now >= self.fabric.common.window.warmup);
         if let Some(next) = next {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow), next);
         }
@@ -370,6 +376,7 @@ fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
             Transport::Datagram(_) => u32::MAX,
         };
         Path {
+            counts: PathCounts::default(),
             receiver: Receiver::new(),
             wire: Wire::new(flow, starts[flow.forward as usize], starts[flow.backward as usize], rates),
             complete_at,
@@ -498,12 +505,7 @@ impl OrderlyReturn {
 
 /// Bytes that a run of this network takes at most: flows and ports, plus the packets that fit in pipes and buffers.
 pub fn memory_estimate(network: &Network) -> u64 {
-    let flow = size_of::<Path>()
-        + size_of::<PathCounts>()
-        + size_of::<End>()
-        + size_of::<SenderCounts>()
-        + 8 * 16
-        + size_of::<crate::network::Flow>();
+    let flow = size_of::<Path>() + size_of::<PathCounts>() + size_of::<End>() + 8 * 16 + size_of::<crate::network::Flow>();
     let hosts = if Hosts::of(&Network { flows: Vec::new(), ..network.clone() }).is_empty() { 0 } else { size_of::<Hosts>() };
     let ports = network.ports.len() * (size_of::<Port>() + size_of::<crate::network::Port>());
     (network.flows.len() * (flow + hosts) + ports) as u64 + packets_in_flight(network) * size_of::<Packet>() as u64 * 2

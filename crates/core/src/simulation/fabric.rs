@@ -34,7 +34,6 @@ pub(crate) struct Fabric {
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<u32>,
     pub(crate) paths: Vec<Path>,
-    pub(crate) counts: Vec<PathCounts>,
     /// What the fabric has to know of each flow group.
     pub(crate) facts: Vec<Facts>,
     /// Flows whose route changes: their packets may arrive out of order, so nothing behind the last port is computed ahead.
@@ -62,6 +61,7 @@ pub(crate) struct Common {
 /// All that moves on behalf of one flow between its ends.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Path {
+    pub(crate) counts: PathCounts,
     pub(crate) receiver: Receiver,
     pub(crate) wire: Wire,
     /// Segments that complete a transfer; the largest number if it has no size.
@@ -179,7 +179,7 @@ impl Fabric {
         let slot = self.common.slots.flow(FlowKind::Deliver, flow);
         let Some(mut packet) = self.common.take_head(&mut path.deliver, slot) else { return };
         let facts = &self.facts[path.wire.group as usize];
-        if path.receive(&mut packet, facts, &mut self.counts[flow as usize], &mut self.common) {
+        if path.receive(&mut packet, facts, &mut self.common) {
             self.walk(Some(Feeder::Back), packet);
         }
     }
@@ -190,7 +190,7 @@ impl Fabric {
         if path.receiver.has_delayed() {
             let mut packet = Packet::data(now, now, flow, path.receiver.expected - 1, 0, 1, 0);
             let facts = &self.facts[path.wire.group as usize];
-            path.acknowledge(&mut packet, facts, &mut self.counts[flow as usize], &mut self.common);
+            path.acknowledge(&mut packet, facts, &mut self.common);
             self.walk(Some(Feeder::Back), packet);
         }
     }
@@ -199,15 +199,16 @@ impl Fabric {
     #[inline]
     pub(crate) fn take_home(&mut self, flow: u32) -> Option<Packet> {
         let slot = self.common.slots.flow(FlowKind::Home, flow);
-        self.counts[flow as usize].acks_received_in_all += 1;
-        self.common.take_head(&mut self.paths[flow as usize].home, slot)
+        let path = &mut self.paths[flow as usize];
+        path.counts.acks_received_in_all += 1;
+        self.common.take_head(&mut path.home, slot)
     }
 
     /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.
     fn walk(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
         let flow = packet.flow;
         let rerouted = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
-        let Fabric { routes, ports, paths, counts, facts, common, .. } = self;
+        let Fabric { routes, ports, paths, facts, common, .. } = self;
         let path = &mut paths[flow as usize];
         let facts = &facts[path.wire.group as usize];
         let mut bytes = if packet.is_ack() { facts.ack_size } else { packet.bytes() };
@@ -217,7 +218,7 @@ impl Fabric {
                 if let (Some(feeder), true) = (feeder, rerouted) {
                     return common.enqueue(feeder, packet, path, ports);
                 }
-                if !path.leave_network(&mut packet, facts, &mut counts[flow as usize], common, rerouted) {
+                if !path.leave_network(&mut packet, facts, common, rerouted) {
                     return;
                 }
                 feeder = Some(Feeder::Back);
@@ -290,7 +291,7 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     fn discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
-        let counts = &mut self.counts[packet.flow as usize];
+        let counts = &mut self.paths[packet.flow as usize].counts;
         if packet.is_ack() {
             counts.acks_discarded_in_all += 1;
             if packet.has_blocks() {
@@ -309,14 +310,7 @@ impl Fabric {
 impl Path {
     /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
     #[inline(always)]
-    fn leave_network(
-        &mut self,
-        packet: &mut Packet,
-        facts: &Facts,
-        counts: &mut PathCounts,
-        common: &mut Common,
-        rerouted: bool,
-    ) -> bool {
+    fn leave_network(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common, rerouted: bool) -> bool {
         let flow = packet.flow;
         if packet.is_ack() {
             packet.time = self.wire.sender_down(packet.time, facts.ack_size, &mut common.rates);
@@ -334,16 +328,16 @@ impl Path {
             common.pool.push(&mut self.deliver, *packet);
             return false;
         }
-        self.receive(packet, facts, counts, common)
+        self.receive(packet, facts, common)
     }
 
     /// A data packet is at its receiver, at `packet.time`. True if it causes an acknowledgement at once, which it then becomes.
     #[inline(always)]
-    fn receive(&mut self, packet: &mut Packet, facts: &Facts, counts: &mut PathCounts, common: &mut Common) -> bool {
+    fn receive(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
         let flow = packet.flow;
         let time = packet.time;
         let measured = common.window.measures(time);
-        counts.received_in_all += 1;
+        self.counts.received_in_all += 1;
         if measured && let Some(delays) = common.delays.get_mut(self.wire.group as usize) {
             delays.add(time.since(packet.sent));
         }
@@ -355,23 +349,23 @@ impl Path {
         };
         if is_new {
             let payload = packet.bytes() - facts.header;
-            counts.delivered += u32::from(measured);
-            counts.delivered_bytes += if measured { u64::from(payload) } else { 0 };
+            self.counts.delivered += u32::from(measured);
+            self.counts.delivered_bytes += if measured { u64::from(payload) } else { 0 };
             if self.receiver.expected >= self.complete_at && facts.is_tcp {
-                counts.completed = time;
+                self.counts.completed = time;
             }
             if let Some(recorder) = &mut common.recorder {
                 recorder.on_delivered(flow, time, payload, common.window.end);
             }
         } else {
-            counts.duplicates += u32::from(measured);
+            self.counts.duplicates += u32::from(measured);
         }
         match reply {
             Some(Reply::Now) => {
                 if facts.delayed_ack.is_some() {
                     common.calendar.cancel(common.slots.flow(FlowKind::DelayedAck, flow));
                 }
-                self.acknowledge(packet, facts, counts, common);
+                self.acknowledge(packet, facts, common);
                 true
             }
             Some(Reply::Delayed { first }) => {
@@ -391,7 +385,7 @@ impl Path {
 
     /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way.
     #[inline(always)]
-    fn acknowledge(&mut self, packet: &mut Packet, facts: &Facts, counts: &mut PathCounts, common: &mut Common) {
+    fn acknowledge(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) {
         let flow = packet.flow;
         let mut time = packet.time;
         if let Some(hosts) = common.hosts.get_mut(flow as usize) {
@@ -408,7 +402,7 @@ impl Path {
             None => self.receiver.expected,
         };
         let at_port = self.wire.receiver_up(time, facts.ack_size, &mut common.rates);
-        counts.acks_sent_in_all += 1;
+        self.counts.acks_sent_in_all += 1;
         packet.become_ack(at_port, word, blocks.is_some(), self.wire.backward);
     }
 }

@@ -7,6 +7,7 @@ use crate::base::units::{Span, Time};
 use crate::network::Transport;
 use crate::record::recorder::{FlowNames, named};
 use crate::record::{Column, Table};
+use crate::tcp::sender::SenderCounts;
 use std::sync::Arc;
 
 /// What a run measured. Counters cover the measured part: from the warm-up's end to the end of the run, or as far as it came.
@@ -65,7 +66,7 @@ impl Engine {
     /// Data packets that a flow has sent in the whole run, injected ones included.
     pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
         match &self.ends[flow] {
-            End::Tcp(_) => self.counts[flow].sent_in_all,
+            End::Tcp(sender) => sender.counts.sent_in_all,
             End::Datagram(source) => source.sent,
         }
     }
@@ -80,7 +81,8 @@ impl Engine {
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..all.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
-        let (senders, counts) = (&self.counts, &self.fabric.counts);
+        let senders: Vec<SenderCounts> = self.ends.iter().map(End::counts).collect();
+        let counts = |i: usize| &self.fabric.paths[i].counts;
         let columns = vec![
             ("group", groups),
             ("flow", indices),
@@ -88,13 +90,13 @@ impl Engine {
             ("base_rtt_s", float(&|i| self.base_rtt(i).seconds())),
             ("sent_packets", integer(&|i| senders[i].sent.into())),
             ("retransmitted_packets", integer(&|i| senders[i].retransmitted.into())),
-            ("spurious_retransmissions", integer(&|i| counts[i].duplicates.into())),
+            ("spurious_retransmissions", integer(&|i| counts(i).duplicates.into())),
             ("fast_retransmits", integer(&|i| senders[i].fast_retransmits.into())),
             ("timeouts", integer(&|i| senders[i].timeouts.into())),
-            ("delivered_packets", integer(&|i| counts[i].delivered.into())),
-            ("delivered_bytes", integer(&|i| counts[i].delivered_bytes)),
-            ("goodput_bps", float(&|i| counts[i].delivered_bytes as f64 * 8.0 / seconds)),
-            ("loss_share", float(&|i| share(counts[i].discarded.into(), senders[i].sent.into()))),
+            ("delivered_packets", integer(&|i| counts(i).delivered.into())),
+            ("delivered_bytes", integer(&|i| counts(i).delivered_bytes)),
+            ("goodput_bps", float(&|i| counts(i).delivered_bytes as f64 * 8.0 / seconds)),
+            ("loss_share", float(&|i| share(counts(i).discarded.into(), senders[i].sent.into()))),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
@@ -123,12 +125,12 @@ impl Engine {
 
     fn active_share(&self, index: usize, until: Time) -> f64 {
         let started = self.network.flows[index].start.max(self.fabric.common.window.warmup);
-        let ended = self.fabric.counts[index].completed.min(until);
-        1.0 - self.counts[index].idle.seconds() / ended.since(started).seconds()
+        let ended = self.fabric.paths[index].counts.completed.min(until);
+        1.0 - self.ends[index].counts().idle.seconds() / ended.since(started).seconds()
     }
 
     fn completion(&self, index: usize) -> f64 {
-        match self.fabric.counts[index].completed {
+        match self.fabric.paths[index].counts.completed {
             time if time >= self.fabric.common.window.end => f64::NAN,
             time => time.since(self.network.flows[index].start).seconds(),
         }
@@ -187,7 +189,7 @@ impl Engine {
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let goodputs =
-            |group: usize| members[group].iter().map(|&i| self.fabric.counts[i].delivered_bytes as f64 * 8.0 / seconds);
+            |group: usize| members[group].iter().map(|&i| self.fabric.paths[i].counts.delivered_bytes as f64 * 8.0 / seconds);
         let completions: Vec<Vec<f64>> = members.iter().map(|flows| self.sorted_completions(flows)).collect();
         let mut columns = vec![
             ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),

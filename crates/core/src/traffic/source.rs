@@ -13,6 +13,8 @@ pub(crate) struct Source {
     periods: Stream,
     /// Datagrams sent.
     pub(crate) sent: u32,
+    /// Of these, within the measured part of the run.
+    pub(crate) sent_measured: u32,
     /// On-off sources: bursts begun.
     bursts: u64,
     /// On-off sources: when the present burst ends.
@@ -26,6 +28,7 @@ impl Source {
             sizes: Stream::new(seed, group, index, Purpose::PacketSize),
             periods: Stream::new(seed, group, index, Purpose::OnOff),
             sent: 0,
+            sent_measured: 0,
             bursts: 0,
             on_until: Time::ZERO,
         }
