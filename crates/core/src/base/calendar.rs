@@ -63,7 +63,7 @@ const LOOK_EVERY: u32 = 4096;
 impl<R: Ranks> Calendar<R> {
     /// A calendar for `slots` entities of which about `pending` have an event at a time, mostly less than `reach` picoseconds ahead.
     pub fn new(ranks: R, slots: usize, pending: usize, reach: u64) -> Calendar<R> {
-        let buckets = (2 * pending).next_power_of_two().clamp(1 << 13, 1 << 20);
+        let buckets = (2 * pending).next_power_of_two().clamp(1 << 14, 1 << 20);
         let shift = (reach / buckets as u64 * 2).max(1).ilog2().clamp(4, 40);
         let mut calendar = Calendar {
             ranks,
@@ -89,7 +89,7 @@ impl<R: Ranks> Calendar<R> {
     }
 
     /// Schedule the slot's event. It must have none pending, and `time` must not lie before the last event taken.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
         debug_assert_eq!(self.pending[slot as usize].time, Time::NEVER);
         self.pending[slot as usize].time = time;
@@ -196,6 +196,7 @@ impl<R: Ranks> Calendar<R> {
     }
 
     #[cold]
+    #[inline(never)]
     fn insert_far(&mut self, bucket: u64, slot: Slot) {
         self.load.far += 1;
         let quarter = bucket >> self.quarter_shift();
@@ -204,6 +205,7 @@ impl<R: Ranks> Calendar<R> {
         *head = slot;
     }
 
+    #[inline(never)]
     fn insert_current(&mut self, time: Time, slot: Slot) {
         let mut at = self.current.len();
         while at > 0 && self.is_before(self.current[at - 1], (time, slot)) {
@@ -282,6 +284,7 @@ impl<R: Ranks> Calendar<R> {
 
     /// Bring quarters that the wheel now reaches into it.
     #[cold]
+    #[inline(never)]
     fn pull_far(&mut self, limit: u64) {
         self.limit = limit;
         while let Some((&quarter, &head)) = self.far.first_key_value() {
@@ -313,6 +316,8 @@ impl<R: Ranks> Calendar<R> {
         self.load.events += self.current.len() as u32;
     }
 
+    #[cold]
+    #[inline(never)]
     /// Narrow the buckets when they hold several events each, widen them when many events fall beyond the wheel.
     fn adapt(&mut self) {
         let Load { buckets, events, far } = std::mem::take(&mut self.load);

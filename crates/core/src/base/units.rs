@@ -56,6 +56,7 @@ impl Span {
 
 impl Rate {
     /// Time to send `bytes`, rounded up to whole picoseconds. The one place where this rounding is made.
+    #[inline(never)]
     pub fn time_to_send(self, bytes: u64) -> Span {
         const BIT_PICOSECONDS_PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
         if bytes <= u64::MAX / BIT_PICOSECONDS_PER_BYTE {

@@ -53,15 +53,21 @@ impl AccessRates {
             return Span::ZERO;
         }
         let (rate, known) = &mut self.rates[index as usize];
-        if known[0].0 == bytes {
-            return known[0].1;
-        }
-        if known[1].0 != bytes {
-            known[1] = (bytes, rate.time_to_send(u64::from(bytes)));
-        }
-        known.swap(0, 1);
-        known[0].1
+        service_time(*rate, known, bytes)
     }
+}
+
+/// The service time of `bytes`, from the two sizes last computed if it is one of them.
+#[inline]
+pub(crate) fn service_time(rate: Rate, known: &mut [(u32, Span); 2], bytes: u32) -> Span {
+    if known[0].0 == bytes {
+        return known[0].1;
+    }
+    if known[1].0 != bytes {
+        known.swap(0, 1);
+        known[1] = (bytes, rate.time_to_send(u64::from(bytes)));
+    }
+    known[1].1
 }
 
 impl Wire {

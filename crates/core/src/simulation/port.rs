@@ -4,6 +4,7 @@
 //! `departure = max(arrival, free) + service`, and what has left by then is struck off; no event is needed. *Stepped*: each departure
 //! is an event, which ports with several transmitters or with changes to come need.
 
+use super::flows::service_time;
 use super::window::{Parts, Window};
 use crate::base::histogram::Histogram;
 use crate::base::line::Line;
@@ -167,7 +168,7 @@ impl Port {
             return Err(reason);
         }
         let start = self.free.max(now);
-        let departure = start + self.service(bytes);
+        let departure = start + service_time(self.rate, &mut self.services, bytes);
         self.free = departure;
         if busy {
             self.waiting.push_back((start, bytes));
@@ -220,7 +221,7 @@ impl Port {
 
     /// Put a packet that arrived at `arrival` on a transmitter of a stepped port. Returns how long sending takes.
     pub(crate) fn begin_service(&mut self, transmitter: u32, packet: &Packet, now: Time, bytes: u32, window: &Window) -> Span {
-        let service = self.service(bytes);
+        let service = service_time(self.rate, &mut self.services, bytes);
         self.count_service(packet.time, now, now + service, bytes, window);
         if let Some(stepped) = &mut self.stepped {
             stepped.transmitters[transmitter as usize] = Some(*packet);
@@ -274,18 +275,6 @@ impl Port {
         rows.sort_by_key(|row| row.0);
         rows.retain(|row| row.0 < end);
         rows
-    }
-
-    #[inline]
-    fn service(&mut self, bytes: u32) -> Span {
-        if self.services[0].0 == bytes {
-            return self.services[0].1;
-        }
-        if self.services[1].0 != bytes {
-            self.services[1] = (bytes, self.rate.time_to_send(u64::from(bytes)));
-        }
-        self.services.swap(0, 1);
-        self.services[0].1
     }
 
     /// Forget what has gone into service by `now`.
