@@ -310,7 +310,7 @@ macro_rules! record {
 macro_rules! tagged {
     (
         $(#[doc = $doc:literal])*
-        pub enum $name:ident by $tag:literal $(= $default:literal)? {
+        pub enum $name:ident ($noun:literal) by $tag:literal $(= $default:literal)? {
             $($word:literal => $variant:ident,)+
         }
     ) => {
@@ -333,7 +333,7 @@ macro_rules! tagged {
                 let words = [$($word),+];
                 let default: Option<&str> = crate::decode::default_of!($($default)?);
                 let word = match table.node($tag) {
-                    Some(node) => decoder.inside($tag, |decoder| decoder.word(node, $tag, &words)),
+                    Some(node) => decoder.inside($tag, |decoder| decoder.word(node, $noun, &words)),
                     None => default.or_else(|| {
                         let expected = crate::problem::listed(&words);
                         decoder.inside($tag, |decoder| decoder.fault(concat!("`", $tag, "` is missing")).expected(expected).line);
@@ -710,7 +710,7 @@ mod tests {
 
     tagged! {
         /// Its motor.
-        pub enum Motor by "motor" = "none" {
+        pub enum Motor ("motor") by "motor" = "none" {
             "none" => Still,
             "steam" => Steam,
         }

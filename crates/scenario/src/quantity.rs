@@ -192,7 +192,8 @@ impl Kind {
 
     fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<u64> {
         let fault = match node {
-            Node::Integer(_) | Node::Float(_) => Fault::NoUnit,
+            Node::Integer(_) => Fault::NoUnit,
+            Node::Float(number) if number.is_finite() => Fault::NoUnit,
             Node::Text(text) => match read(text, self.units) {
                 Ok(value) if value >= u128::from(self.lowest) && value <= u128::from(self.highest) => return Some(value as u64),
                 Ok(_) => Fault::OutOfRange,

@@ -130,6 +130,14 @@ pub fn json_schema() -> serde_json::Value {
     let mut generator = SchemaGenerator::from(SchemaSettings::draft2020_12());
     let mut schema = generator.root_schema_for::<Description>();
     schema.insert("title".into(), "Tailback scenario".into());
+    // Flow groups have an empty default only so that the building can say that nothing would be sent.
+    if let Some(required) = schema.pointer_mut("/required").and_then(|keys| keys.as_array_mut()) {
+        required.push("flows".into());
+    }
+    if let Some(flows) = schema.pointer_mut("/properties/flows").and_then(|flows| flows.as_object_mut()) {
+        flows.remove("default");
+        flows.insert("minProperties".into(), 1.into());
+    }
     // What the presence of one key says about another.
     for (table, keys) in [("Flow", ["tcp", "source"]), ("Event", ["link", "flow"])] {
         if let Some(table) = schema.pointer_mut(&format!("/$defs/{table}")) {

@@ -237,7 +237,7 @@ impl fmt::Display for Node {
             Node::Null => out.write_str("null"),
             Node::Boolean(truth) => write!(out, "{truth}"),
             Node::Integer(number) => write!(out, "{number}"),
-            Node::Float(number) => write!(out, "{number:?}"),
+            Node::Float(number) => out.write_str(&format!("{number:?}").to_lowercase()),
             Node::Text(text) if text.chars().count() > 60 => {
                 write!(out, "\"{}...\"", text.chars().take(57).collect::<String>().escape_debug())
             }

@@ -105,7 +105,7 @@ impl Changes {
             [("start", event.start, &mut group.start, false), ("stop", event.stop, &mut group.stop, flow.stop.is_some())]
         {
             if wanted && (slot.replace(when).is_some() || own) {
-                report.add(format!("{at}.{key}"), format!("`{name}` has a {key} already")).expected("one");
+                report.add(format!("{at}.{key}"), format!("`{name}` has a {key} already")).expected("a single one");
             }
         }
         if event.route.is_none() && event.return_route.is_some() {

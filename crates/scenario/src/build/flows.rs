@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Span, Time};
-use tailback_core::network::{Access, Delay, Flow, FlowId, Group, PortId, Transport};
+use tailback_core::network::{Access, Delay, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
 
 pub(super) fn flows(
     description: &Description,
@@ -190,9 +190,6 @@ fn most_segments(
 
 const PICOSECONDS: u128 = 1_000_000_000_000;
 
-/// Segments are numbered with 31 bits.
-const MOST_SEGMENTS: u128 = (1 << 31) - 1;
-
 /// What is needed to make the flows of one group.
 struct Expansion<'d> {
     name: &'d Name,
@@ -244,10 +241,10 @@ impl Expansion<'_> {
             problem.expected("either `rtt` or `sender_access.delay`");
             return None;
         }
-        if flow.size.is_none() && self.most_segments > MOST_SEGMENTS {
+        if flow.size.is_none() && self.most_segments > u128::from(MAX_SEGMENTS) {
             let given = format!("up to {} segments", self.most_segments);
             let problem = problems.add("", "a flow could send more segments than it can number");
-            problem.given(given).expected(format!("at most {MOST_SEGMENTS}: a shorter run, larger packets or a slower link"));
+            problem.given(given).expected(format!("at most {MAX_SEGMENTS}: a shorter run, larger packets or a slower link"));
             return None;
         }
         fine.then_some(problems)
@@ -278,11 +275,11 @@ impl Expansion<'_> {
             Distribution::Fixed(_) | Distribution::List(_) => self.draw(size, index, Purpose::Size),
             _ => self.draw(size, index, Purpose::Size).max(1),
         };
-        let segments = u128::from(bytes.div_ceil(transport::payload_bytes(transport).max(1)));
-        if segments == 0 || segments > MOST_SEGMENTS {
+        let segments = bytes.div_ceil(transport::payload_bytes(transport).max(1));
+        if segments == 0 || segments > MAX_SEGMENTS {
             let given = format!("{bytes} B (flow {index})");
             let problem = problems.add("size", "a transfer of a size that is not possible");
-            problem.given(given).expected(format!("1 B to {MOST_SEGMENTS} segments"));
+            problem.given(given).expected(format!("1 B to {MAX_SEGMENTS} segments"));
             return None;
         }
         Some(Some(bytes))

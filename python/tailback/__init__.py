@@ -1,0 +1,60 @@
+"""Tailback: a laboratory for network congestion.
+
+Describe a network (`Scenario`, `load`, or a helper such as `dumbbell`), run it (`simulate`), look at the `Run`: its tables are
+columns that any Arrow reader takes. `models` has what theory says of the same quantities; `errors` what can go wrong.
+
+>>> import tailback as tb
+>>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="10 s"))
+>>> run.complete
+True
+"""
+
+from tailback import errors, models
+from tailback._core import __version__
+from tailback.errors import (
+    InternalError,
+    Interrupted,
+    MissingExtra,
+    OutputError,
+    ParameterError,
+    ScenarioError,
+    TailbackError,
+    UnknownName,
+)
+from tailback.nouns import Event, Flow, Link, Node, Queue, Record, Source, Tcp
+from tailback.run import Run
+from tailback.scenario import Scenario, load, schema
+from tailback.simulation import simulate
+from tailback.table import Table
+from tailback.topologies import chain, dumbbell, parking_lot
+
+__all__ = [
+    "Event",
+    "Flow",
+    "InternalError",
+    "Interrupted",
+    "Link",
+    "MissingExtra",
+    "Node",
+    "OutputError",
+    "ParameterError",
+    "Queue",
+    "Record",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Source",
+    "Table",
+    "TailbackError",
+    "Tcp",
+    "UnknownName",
+    "__version__",
+    "chain",
+    "dumbbell",
+    "errors",
+    "load",
+    "models",
+    "parking_lot",
+    "schema",
+    "simulate",
+]

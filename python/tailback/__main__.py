@@ -1,0 +1,5 @@
+"""`python -m tailback`."""
+
+from tailback.cli import main
+
+main()

@@ -1,0 +1,46 @@
+"""The command `tailback`: one file a command, each in three steps: read, call the library, show."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tailback import __version__
+from tailback.cli.check import check
+from tailback.cli.demo import demo
+from tailback.cli.run import run
+from tailback.cli.schema import schema
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="tailback",
+    help="A laboratory for network congestion: describe a network, run it, see what happens.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (run, check, schema, demo):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tailback {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    # Typer shows the help of the app, not of this function.
+    pass
+
+
+def main() -> None:
+    """The entry point of the command."""
+    app()

@@ -1,0 +1,131 @@
+"""What a command shows: data on stdout, everything else on stderr, and an exit code that scripts can trust."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from enum import IntEnum
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import typer
+
+from tailback.errors import InternalError, MissingExtra, OutputError, ScenarioError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+__all__ = ["Bar", "Exit", "command", "data", "note"]
+
+P = ParamSpec("P")
+
+
+class Exit(IntEnum):
+    """All exit codes."""
+
+    DONE = 0
+    CLAIM_FAILED = 1
+    INPUT = 2
+    BUG = 3
+    INTERRUPTED = 130
+
+
+def command(function: Callable[P, Exit]) -> Callable[P, None]:
+    """A command whose exceptions become messages and exit codes."""
+
+    @functools.wraps(function)
+    def guarded(*arguments: P.args, **options: P.kwargs) -> None:
+        as_json = bool(options.get("as_json"))
+        try:
+            code = function(*arguments, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has seen enough. Python would complain again when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = Exit.DONE
+        except BaseException as error:
+            code = failed(error, as_json=as_json)
+        raise typer.Exit(code)
+
+    return guarded
+
+
+def failed(error: BaseException, *, as_json: bool) -> Exit:
+    """Shows what went wrong, on stderr for people and as JSON on stdout if that was asked for."""
+    file, problems = "", [{"message": str(error)}]
+    if isinstance(error, ScenarioError):
+        code, shown = Exit.INPUT, str(error)
+        file, problems = error.file, [vars(problem) for problem in error.problems]
+    elif isinstance(error, (OutputError, MissingExtra)):
+        code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
+    elif isinstance(error, KeyboardInterrupt):
+        code, shown = Exit.INTERRUPTED, "interrupted; nothing was kept"
+        problems = [{"message": shown}]
+    elif isinstance(error, InternalError):
+        code, shown = Exit.BUG, f"error: {error}"
+    elif isinstance(error, SystemExit):
+        raise error
+    else:
+        import traceback
+
+        trace = "".join(traceback.format_exception(error))
+        code, shown = (
+            Exit.BUG,
+            f"{trace}error: this is a bug in Tailback; please report it with what is above and the scenario file",
+        )
+    note(shown)
+    if as_json:
+        data(json.dumps({"exit_code": code, "file": file, "errors": problems}, indent=2))
+    return code
+
+
+def data(text: str) -> None:
+    """A result, to stdout."""
+    sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+def note(text: str) -> None:
+    """Anything that is not a result, to stderr."""
+    sys.stderr.write(text + "\n")
+
+
+class Bar:
+    """A progress bar on stderr, shown once a task has taken a second, and only to a terminal."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._began = time.monotonic()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __call__(self, fraction: float) -> None:
+        if self._bar is None:
+            if not sys.stderr.isatty() or time.monotonic() - self._began < 1:
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._bar.add_task(self._what, total=1)
+        self._bar.update(self._bar.task_ids[0], completed=fraction)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def jsonable(value: Any) -> Any:
+    """`value` with ``null`` for what is missing: JSON has no NaN."""
+    if isinstance(value, dict):
+        return {key: jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [jsonable(inner) for inner in value]
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value

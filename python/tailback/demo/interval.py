@@ -1,0 +1,52 @@
+"""A mean over seeds and how sure of it we are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import fmean, stdev
+
+__all__ = ["Interval", "student_t"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Mean and half width of the 95 % interval of Student's t."""
+
+    mean: float
+    half: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Interval:
+        """The interval of independent values, one a seed; at least two."""
+        return cls(fmean(values), student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values)))
+
+
+@cache
+def student_t(freedom: int) -> float:
+    """The t that 95 % of Student's distribution lie within, for that many degrees of freedom, >= 1.
+
+    Examples
+    --------
+    >>> round(student_t(4), 3)
+    2.776
+    """
+    low, high = 0.0, 20.0
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < 0.95 else (low, middle)
+    return high
+
+
+def _within(t: float, freedom: int) -> float:
+    """P(-t < T < t): Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = freedom % 2
+    term, total = (cosine if odd else 1.0), 0.0
+    for step in range(2 + odd, freedom + 1, 2):
+        total += term
+        term *= cosine * cosine * (step - 1) / step
+    return (angle + sine * total) * 2 / math.pi if odd else sine * total

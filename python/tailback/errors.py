@@ -1,0 +1,164 @@
+"""What can go wrong, as exceptions that carry data.
+
+TailbackError
+├── ScenarioError (ValueError)      the description cannot run: every problem, each with its place
+├── ParameterError (ValueError)     a model was asked outside its range
+├── UnknownName (KeyError)          no such table, trace or column; says which there are
+├── OutputError (OSError)           a result could not be written
+├── MissingExtra (ImportError)      an optional library is not installed; says how to get it
+└── InternalError (RuntimeError)    our bug: carries what a report needs
+KeyboardInterrupt
+└── Interrupted                     Ctrl-C during a run: carries what was measured
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tailback.run import Run
+
+__all__ = [
+    "InternalError",
+    "Interrupted",
+    "MissingExtra",
+    "OutputError",
+    "ParameterError",
+    "Problem",
+    "ScenarioError",
+    "TailbackError",
+    "UnknownName",
+]
+
+
+class TailbackError(Exception):
+    """Base of all errors that Tailback raises on purpose."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a scenario.
+
+    Attributes
+    ----------
+    at : str
+        Path of the field, such as ``links.bottleneck.queue.policy``; empty where the whole file is meant.
+    message : str
+        What is wrong.
+    line : int or None
+        Line in the file, from 1.
+    given, expected, hint : str or None
+        What stands there, what would fit, and the nearest valid word.
+    """
+
+    at: str
+    message: str
+    line: int | None = None
+    given: str | None = None
+    expected: str | None = None
+    hint: str | None = None
+
+
+class ScenarioError(TailbackError, ValueError):
+    """A scenario that cannot run. Its text is what the command line shows.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+        In the order of the text; the first hundred.
+    file : str
+        Where the scenario came from; empty if from no file.
+    text : str
+        All problems, as the command line shows them.
+    """
+
+    def __init__(self, data: str, text: str) -> None:
+        super().__init__(data, text)
+        errors = json.loads(data)
+        self.problems = tuple(Problem(**problem) for problem in errors["list"])
+        self.file: str = errors["file"]
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ParameterError(TailbackError, ValueError):
+    """A parameter of a model, what was given and what fits."""
+
+
+class UnknownName(TailbackError, KeyError):
+    """A name that is not there.
+
+    Attributes
+    ----------
+    name : str
+        What was asked for.
+    known : tuple of str
+        What there is.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], note: str = "") -> None:
+        self.kind, self.name, self.known, self.note = kind, name, tuple(known), note
+        super().__init__(kind, name, self.known, note)
+
+    def __str__(self) -> str:
+        near = get_close_matches(self.name, self.known, n=1)
+        there = ", ".join(f"`{word}`" for word in self.known) or "none"
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        return f"no {self.kind} `{self.name}`; there is {there}{hint}{self.note}"
+
+
+class OutputError(TailbackError, OSError):
+    """Results could not be written; nothing was left behind."""
+
+
+class MissingExtra(TailbackError, ImportError):
+    """An optional library that this needs is not installed."""
+
+    def __init__(self, what: str, library: str, extra: str) -> None:
+        super().__init__(f"{what} needs {library}: pip install 'tailback[{extra}]'")
+
+
+class InternalError(TailbackError, RuntimeError):
+    """A bug in Tailback.
+
+    Attributes
+    ----------
+    content_hash : str
+        Hash of scenario, seed and version.
+    seed : int
+        The seed of the run.
+    """
+
+    def __init__(self, message: str, content_hash: str, seed: int) -> None:
+        super().__init__(message, content_hash, seed)
+        self.message, self.content_hash, self.seed = message, content_hash, seed
+
+    def __str__(self) -> str:
+        return (
+            f"{self.message}\n"
+            "  this is a bug in Tailback, not in your scenario; please report it with the scenario file and\n"
+            f"  scenario {self.content_hash}, seed {self.seed}"
+        )
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run.
+
+    Attributes
+    ----------
+    run : Run
+        What was measured until then; its ``complete`` is false.
+    """
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"interrupted at {run.simulated_s:g} s of simulated time")
+        self.run = run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyboardInterrupt, self.args

@@ -1,0 +1,706 @@
+"""The tables of a scenario as types: plain dictionaries, with names that editors and type checkers know.
+
+Made from the JSON Schema by tools/nouns.py; a test compares. What is required is checked by the core, with all other rules.
+
+>>> import tailback as tb
+>>> tb.Flow(count=3, rtt="100 ms", tcp=tb.Tcp(preset="sack"))
+{'count': 3, 'rtt': '100 ms', 'tcp': {'preset': 'sack'}}
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypedDict
+
+__all__ = [
+    "Access",
+    "Buffer",
+    "Chain",
+    "Controller",
+    "DelayedAck",
+    "DelayedAckTable",
+    "Description",
+    "Drop",
+    "Dumbbell",
+    "Duration",
+    "DurationDistribution",
+    "Event",
+    "FastRetransmit",
+    "Flow",
+    "Halves",
+    "Link",
+    "Loss",
+    "Node",
+    "NodeKind",
+    "PacketBytes",
+    "ParkingLot",
+    "PresetName",
+    "Probability",
+    "Processing",
+    "Queue",
+    "Rate",
+    "Record",
+    "Recovery",
+    "Reverse",
+    "Segments",
+    "Size",
+    "SizeDistribution",
+    "Source",
+    "Tcp",
+    "Throughput",
+    "Timer",
+    "TimerForm",
+    "Topology",
+    "TraceTable",
+    "TraceWord",
+    "Traces",
+]
+
+
+class Access(TypedDict, total=False):
+    """A private link with room for everything.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay, one way.
+    rate
+        Bit rate; no serialisation if not given.
+    """
+
+    delay: Duration
+    rate: Rate
+
+
+# `100 packets`, `50 kB`, `50 %` (of rate times `bdp_rtt`) or `unlimited`
+Buffer: TypeAlias = "Literal['unlimited'] | str | Size"
+
+
+class Chain(TypedDict, total=False):
+    """Routers in a row, with links of their own kind.
+
+    Attributes
+    ----------
+    delays
+        Propagation delays, link by link; as many as there are rates.
+    queue
+        The queue in front of each link.
+    rates
+        Bit rates, link by link.
+    """
+
+    delays: list[Duration]
+    queue: Queue
+    rates: list[Rate]
+
+
+# Control law of the congestion window.
+Controller: TypeAlias = "Literal['reno', 'fixed']"
+
+# true, false, or a table such as {every = 2, timeout = "200 ms"}
+DelayedAck: TypeAlias = "bool | DelayedAckTable"
+
+
+class DelayedAckTable(TypedDict, total=False):
+    """Delayed acknowledgements (RFC 5681 section 4.2).
+
+    Attributes
+    ----------
+    every
+        Acknowledge at least every so many full segments.
+    timeout
+        Acknowledge at most this long after the first segment that waits.
+    """
+
+    every: int
+    timeout: Duration
+
+
+class Description(TypedDict, total=False):
+    """A network, what runs in it, and what to record: everything that a run needs. Times, rates and sizes are text
+    with a unit, such as `10 ms`, `75 Mbps`, `50 kB`.
+
+    Attributes
+    ----------
+    duration
+        Length of the run.
+    flows
+        Flow groups by name.
+    links
+        Links by name.
+    name
+        What the scenario is about, in a few words.
+    nodes
+        Nodes by name.
+    record
+        What to keep beside the counters.
+    seed
+        Seed of all random streams.
+    timeline
+        Changes while the network runs.
+    topology
+        Common networks in one line.
+    warmup
+        Results count from here.
+    """
+
+    duration: Duration
+    flows: dict[str, Flow]
+    links: dict[str, Link]
+    name: str
+    nodes: dict[str, Node]
+    record: Record
+    seed: int
+    timeline: list[Event]
+    topology: Topology
+    warmup: Duration
+
+
+class Drop(TypedDict, total=False):
+    """One transmission of one packet.
+
+    Attributes
+    ----------
+    flow
+        Flow group.
+    index
+        Flow in the group; 0 is the first.
+    segment
+        Data segment or datagram of the flow; 0 is the first.
+    transmission
+        1 is the first transmission, 2 the first retransmission.
+    """
+
+    flow: str
+    index: int
+    segment: int
+    transmission: int
+
+
+class Dumbbell(TypedDict, total=False):
+    """Two routers and a bottleneck.
+
+    Attributes
+    ----------
+    delay
+        Its propagation delay, one way.
+    loss
+        Packets that it loses.
+    queue
+        The queue in front of it.
+    rate
+        Bit rate of the bottleneck.
+    """
+
+    delay: Duration
+    loss: Loss
+    queue: Queue
+    rate: Rate
+
+
+# a duration such as `10 ms` (ns, us, ms, s, min, h)
+Duration: TypeAlias = "str"
+
+# One value per flow: the same for all, a list, or drawn.
+DurationDistribution: TypeAlias = "Duration | list[Duration] | dict[str, Any]"
+
+
+class Event(TypedDict, total=False):
+    """A change at a given time, of one direction of a link or of a flow group.
+
+    Attributes
+    ----------
+    at
+        When.
+    delay
+        The link's new delay, for packets that leave from now on; they never overtake.
+    flow
+        Flow group that changes.
+    link
+        Link that changes (`NAME`, or `NAME.reverse` for its way back).
+    loss
+        The link's new probability of random loss.
+    rate
+        The link's new rate; the packet being sent finishes at the old one.
+    return_route
+        The group's new return route; if not given with `route`, found as for a flow.
+    route
+        The group's new route.
+    start
+        `true`: the group's `start` counts from now.
+    stop
+        `true`: the group sends no new data from now on.
+    """
+
+    at: Duration
+    delay: Duration
+    flow: str
+    link: str
+    loss: Probability
+    rate: Rate
+    return_route: list[str]
+    route: list[str]
+    start: bool
+    stop: bool
+
+
+# a whole number from 1 to 1000, or false
+FastRetransmit: TypeAlias = "int | Literal[False]"
+
+
+Flow = TypedDict(
+    "Flow",
+    {
+        "count": "int",
+        "from": "str",
+        "jitter": "Duration",
+        "receive_processing": "Processing",
+        "receiver_access": "Access",
+        "return_route": "list[str]",
+        "route": "list[str]",
+        "rtt": "DurationDistribution",
+        "send_processing": "Processing",
+        "sender_access": "Access",
+        "size": "SizeDistribution",
+        "source": "Source",
+        "start": "DurationDistribution",
+        "stop": "Duration",
+        "tcp": "Tcp",
+        "to": "str",
+    },
+    total=False,
+)
+Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says what they send.
+
+    Attributes
+    ----------
+    count
+        Flows in the group.
+    from
+        Node where the senders are.
+    jitter
+        Each data packet leaves the sender later by a uniform draw from 0 to this; order is kept.
+    receive_processing
+        Processing of each packet at the receiver, if not the node's.
+    receiver_access
+        Private link between the network and each receiver.
+    return_route
+        Links that acknowledgements cross; if not given, the route backwards, or where that is not possible the
+        shortest by delay.
+    route
+        Links that data crosses in turn (`NAME`, or `NAME.reverse` for a way back); shortest by delay if not given.
+    rtt
+        Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
+    send_processing
+        Processing of each data packet at the sender, if not the node's.
+    sender_access
+        Private link between each sender and the network, both ways, with room for everything.
+    size
+        Payload that each flow transfers; without end if not given.
+    source
+        Datagrams without a transport.
+    start
+        When each flow starts.
+    stop
+        When all stop sending new data.
+    tcp
+        TCP.
+    to
+        Node where the receivers are.
+"""
+
+
+# The quantity whose half becomes the slow-start threshold when a segment is lost.
+Halves: TypeAlias = "Literal['flight_size', 'window']"
+
+
+Link = TypedDict(
+    "Link",
+    {
+        "delay": "Duration",
+        "duplex": "bool",
+        "from": "str",
+        "loss": "Loss",
+        "queue": "Queue",
+        "rate": "Rate",
+        "reverse": "Reverse",
+        "to": "str",
+        "transmitters": "int",
+    },
+    total=False,
+)
+Link.__doc__ = """A link from one node to another, with a queue where packets wait for it.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay, one way.
+    duplex
+        Whether there is a way back, called NAME.reverse: the same rate and delay, and an unlimited queue.
+    from
+        Node where the link begins.
+    loss
+        Packets that the wire loses.
+    queue
+        The queue in front of the link.
+    rate
+        Bit rate of each transmitter.
+    reverse
+        What is different on the way back.
+    to
+        Node where it ends.
+    transmitters
+        Transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
+"""
+
+
+class Loss(TypedDict, total=False):
+    """Packets that get lost whatever the queue does.
+
+    Attributes
+    ----------
+    drops
+        Packets to discard on arrival at the queue.
+    probability
+        Of each packet on the wire, independently.
+    """
+
+    drops: list[Drop]
+    probability: Probability
+
+
+class Node(TypedDict, total=False):
+    """A node. Every node that a link or a flow names must be declared, unless a topology helper makes it.
+
+    Attributes
+    ----------
+    kind
+        `router` forwards; a route never leads through a `host`.
+    receive_processing
+        Hosts only: the same for each packet received, before it is acknowledged.
+    send_processing
+        Hosts only: serial, order-preserving processing of each data packet before it is sent.
+    """
+
+    kind: NodeKind
+    receive_processing: Processing
+    send_processing: Processing
+
+
+# What a node does: a router forwards, a host only begins and ends flows.
+NodeKind: TypeAlias = "Literal['router', 'host']"
+
+# Payload of a datagram.
+PacketBytes: TypeAlias = "Size | dict[str, Any]"
+
+
+class ParkingLot(TypedDict, total=False):
+    """Routers in a row, with equal links.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay of each link, one way.
+    hops
+        Links in the row.
+    queue
+        The queue in front of each link.
+    rate
+        Bit rate of each link.
+    """
+
+    delay: Duration
+    hops: int
+    queue: Queue
+    rate: Rate
+
+
+# Settings with a name. Plain names follow the RFCs, the others the document that they name.
+PresetName: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe']"
+
+# a number from 0 to 1, or a percentage such as `1 %`
+Probability: TypeAlias = "float | str"
+
+# A delay per packet.
+Processing: TypeAlias = "Duration | dict[str, Any]"
+
+
+class Queue(TypedDict, total=False):
+    """A queue.
+
+    Attributes
+    ----------
+    bdp_packet
+        Packet size that a `buffer` in percent is counted in.
+    bdp_rtt
+        Round-trip time that a `buffer` in percent refers to.
+    buffer
+        Waiting places: packets, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means no
+        waiting.
+    counts_in_service
+        Whether the packet being sent holds a waiting place.
+    policy
+        Queue policy.
+    """
+
+    bdp_packet: Size
+    bdp_rtt: Duration
+    buffer: Buffer
+    counts_in_service: bool
+    policy: Literal["drop_tail"]
+
+
+# a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)
+Rate: TypeAlias = "str"
+
+
+class Record(TypedDict, total=False):
+    """What to keep beside the counters.
+
+    Attributes
+    ----------
+    delay_percentiles
+        Keep percentiles of the delay per queue and per flow group.
+    traces
+        Traces: a list of kinds (of everything), or a table of what to follow for each kind.
+    """
+
+    delay_percentiles: bool
+    traces: Traces
+
+
+# How losses are found and repaired.
+Recovery: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'bpd_sack']"
+
+
+class Reverse(TypedDict, total=False):
+    """What is different on a link's way back.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay, if not the link's.
+    loss
+        Packets that the wire loses.
+    queue
+        The queue in front of it, if not an unlimited one.
+    rate
+        Bit rate, if not the link's.
+    """
+
+    delay: Duration
+    loss: Loss
+    queue: Queue
+    rate: Rate
+
+
+# a number of segments from 1 to 1000000000, or `unlimited`
+Segments: TypeAlias = "float | Literal['unlimited']"
+
+# a size such as `1500 B` (B, kB, MB, GB, KiB, MiB, GiB)
+Size: TypeAlias = "str"
+
+# One value per flow: the same for all, a list, or drawn.
+SizeDistribution: TypeAlias = "Size | list[Size] | dict[str, Any]"
+
+
+class Source(TypedDict, total=False):
+    """A source of datagrams.
+
+    Attributes
+    ----------
+    header
+        Bytes of headers that each datagram carries.
+    kind
+        When a source sends.
+    packet
+        Payload of each datagram: fixed or exponential.
+    rate
+        Mean rate on the wire, headers included; of an on-off source, while it is on.
+    mean_off
+        Mean length of a silence.
+    mean_on
+        Mean length of a burst.
+    """
+
+    header: Size
+    kind: Literal["constant", "poisson", "on_off"]
+    packet: PacketBytes
+    rate: Rate
+    mean_off: Duration
+    mean_on: Duration
+
+
+class Tcp(TypedDict, total=False):
+    """A TCP: a preset, and settings that differ from it. Windows are counted in segments.
+
+    Attributes
+    ----------
+    ack_size
+        Size of an acknowledgement on the wire, 1 B to 1 kB.
+    controller
+        Control law of the window.
+    delayed_ack
+        Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
+    fast_retransmit
+        Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
+    halves
+        The quantity whose half becomes the slow-start threshold when a segment is lost.
+    header
+        Headers of each data segment on the wire, 0 B to 1 kB.
+    initial_ssthresh
+        Slow-start threshold at the start; `unlimited` is arbitrarily high.
+    initial_window
+        Congestion window at the start.
+    limited_transmit
+        Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
+    mss
+        Payload of a full segment, 1 B to 1 MB.
+    pacing
+        Spread new data at window / RTT instead of sending when acknowledgements come.
+    preset
+        Where all settings that are not given come from.
+    receiver_window
+        Receiver's window.
+    recovery
+        How losses are found and repaired.
+    sack_blocks
+        SACK blocks that an acknowledgement holds.
+    timer
+        Retransmission timer.
+    timestamps
+        A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
+    """
+
+    ack_size: Size
+    controller: Controller
+    delayed_ack: DelayedAck
+    fast_retransmit: FastRetransmit
+    halves: Halves
+    header: Size
+    initial_ssthresh: Segments
+    initial_window: Segments
+    limited_transmit: bool
+    mss: Size
+    pacing: bool
+    preset: PresetName
+    receiver_window: int
+    recovery: Recovery
+    sack_blocks: int
+    timer: Timer
+    timestamps: bool
+
+
+class Throughput(TypedDict, total=False):
+    """A throughput trace.
+
+    Attributes
+    ----------
+    bin
+        Width of a bin.
+    of
+        Flow groups or flows.
+    """
+
+    bin: Duration
+    of: list[str]
+
+
+class Timer(TypedDict, total=False):
+    """Settings of the retransmission timer that differ from the preset's.
+
+    Attributes
+    ----------
+    form
+        How it counts.
+    granularity
+        Clock granularity G of RFC 6298 (form `exact`).
+    initial_rto
+        Timeout before the first round-trip sample.
+    max_backoff
+        Largest back-off factor, a power of two.
+    max_rto
+        Longest timeout.
+    min_rto
+        Shortest timeout.
+    tick
+        Length of a tick (coarse forms).
+    """
+
+    form: TimerForm
+    granularity: Duration
+    initial_rto: Duration
+    max_backoff: int
+    max_rto: Duration
+    min_rto: Duration
+    tick: Duration
+
+
+# How the retransmission timer counts.
+TimerForm: TypeAlias = "Literal['exact', 'coarse_ns', 'coarse_bsd']"
+
+
+class Topology(TypedDict, total=False):
+    """Common networks; each helper makes nodes and links of its own.
+
+    Attributes
+    ----------
+    chain
+        Nodes `n0`, `n1`, ... and the links `link1`, `link2`, ... between them, each with its own rate and delay.
+    dumbbell
+        Nodes `left` and `right` and the link `bottleneck` between them.
+    parking_lot
+        Nodes `n0`, `n1`, ... and the links `hop1`, `hop2`, ... between them, all alike.
+    """
+
+    chain: Chain
+    dumbbell: Dumbbell
+    parking_lot: ParkingLot
+
+
+class TraceTable(TypedDict, total=False):
+    """What to follow. Flow traces name groups (`web`) or single flows (`web[0]`), link traces links (`NAME`,
+    `NAME.reverse`).
+
+    Attributes
+    ----------
+    acks
+        Acknowledgements as they reach the sender.
+    cwnd
+        Congestion window at each change, in packets.
+    drops
+        Packets discarded at a queue.
+    in_flight
+        Packets sent and not yet acknowledged.
+    queue
+        Packets in a queue, at each change.
+    rtt
+        Round-trip samples.
+    segments
+        Data segments as sent.
+    ssthresh
+        Slow-start threshold at each change, in packets.
+    state
+        Changes between slow start, congestion avoidance, recovery and timeout.
+    throughput
+        Delivered payload per bin.
+    """
+
+    acks: list[str]
+    cwnd: list[str]
+    drops: list[str]
+    in_flight: list[str]
+    queue: list[str]
+    rtt: list[str]
+    segments: list[str]
+    ssthresh: list[str]
+    state: list[str]
+    throughput: Throughput
+
+
+# Kinds of traces.
+TraceWord: TypeAlias = (
+    "Literal['cwnd', 'ssthresh', 'rtt', 'in_flight', 'segments', 'acks', 'state', 'throughput', 'queue', 'drops']"
+)
+
+# What to trace.
+Traces: TypeAlias = "list[TraceWord] | TraceTable"

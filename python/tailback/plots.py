@@ -1,0 +1,158 @@
+"""Plots of a run: one panel a trace over a shared time axis, in the manner of Tufte: ink for data, labels beside the lines."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tailback.errors import MissingExtra, OutputError
+from tailback.summary import header, quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tailback.run import Run
+    from tailback.table import Table
+
+__all__ = ["STYLE", "close", "plot_run", "require", "show"]
+
+COLOURS = ("#1f5a99", "#c2571a", "#3c7d3c", "#8a3d8f", "#9a7b00", "#2a8a8a", "#a83248", "#555555")
+
+# Lines that one panel shows; more would be a carpet.
+_LINES = 8
+
+# Text stays text: it can be searched, and takes the fonts of the page.
+STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#777777",
+    "axes.labelcolor": "#333333",
+    "axes.linewidth": 0.7,
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "lines.linewidth": 1.1,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tailback",
+}
+
+# How each trace is drawn: its value, whether it holds until the next row, and the axis label.
+_TRACES = {
+    "cwnd": ("cwnd_packets", True, "window, packets"),
+    "ssthresh": ("ssthresh_packets", True, "slow-start threshold, packets"),
+    "in_flight": ("in_flight_packets", True, "in flight, packets"),
+    "rtt": ("rtt_s", False, "round trip, s"),
+    "throughput": ("throughput_bps", True, "throughput, bit/s"),
+    "queue": ("queue_packets", True, "queue, packets"),
+    "segments": ("segment", False, "segment sent"),
+    "acks": ("ack", False, "acknowledgement"),
+    "drops": ("segment", False, "segment discarded"),
+}
+_POINTS = ("segments", "acks", "drops")
+
+
+def require(*, window: bool = False) -> None:
+    """Raise what is in the way of a plot, before anything is run."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtra("plotting", "matplotlib", "plot")
+    if window:
+        import matplotlib as mpl
+
+        if mpl.get_backend().lower() == "agg":
+            raise OutputError("there is no display for a plot; with --out DIR it is written to DIR/plot.svg")
+
+
+def show(run: Run) -> None:
+    """Open a window with the plot and wait until it is closed."""
+    import matplotlib.pyplot as plt
+
+    plot_run(run)
+    plt.show()
+
+
+def plot_run(run: Run) -> Figure:
+    """A pyplot figure; see `Run.plot`."""
+    require()
+    import matplotlib.pyplot as plt
+
+    kinds = [kind for kind in run.traces if kind in _TRACES and len(run.trace(kind))]
+    with plt.rc_context(STYLE):
+        rows = len(kinds) or 2
+        figure, axes = plt.subplots(rows, 1, figsize=(8, 1 + 1.8 * rows), squeeze=False, sharex=bool(kinds), layout="constrained")
+        panels = list(axes[:, 0])
+        for axis, kind in zip(panels, kinds, strict=False):
+            _trace(axis, run.trace(kind))
+        if kinds:
+            panels[-1].set_xlabel("time, s")
+        else:
+            _dots(panels[0], _names(run.flows, "group", "flow"), run.flows["goodput_bps"], "goodput_bps", "goodput by flow")
+            _dots(panels[1], _names(run.queues, "queue"), run.queues["utilisation"], "utilisation", "utilisation by queue")
+        figure.suptitle(header(run), x=0.01, ha="left", fontsize=9, color="#333333")
+    return figure
+
+
+def close(figure: Figure) -> Figure:
+    """The figure, out of pyplot's hands: a notebook shows what it is handed, and an open figure a second time."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)
+    return figure
+
+
+def _trace(axis: Axes, table: Table) -> None:
+    value, holds, label = _TRACES[table.name]
+    series = list(_series(table, value))
+    for colour, (name, times, values) in zip(COLOURS, series, strict=False):
+        if table.name in _POINTS:
+            axis.plot(times, values, ".", markersize=2, color=colour, label=name)
+        else:
+            axis.plot(times, values, drawstyle="steps-post" if holds else "default", color=colour, label=name)
+    more = f" ({_LINES} of {_count(table)})" if _count(table) > _LINES else ""
+    axis.set_ylabel(label + more)
+    if len(series) > 1:
+        axis.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _series(table: Table, value: str) -> Iterator[tuple[str, Any, Any]]:
+    """The first few flows or queues of a trace: name, times, values."""
+    import numpy as np
+
+    names = np.array(_names(table, *_keys(table)))
+    times, values = table["time_s"], table[value]
+    distinct, first = np.unique(names, return_index=True)
+    for name in distinct[np.argsort(first)][:_LINES]:
+        chosen = names == name
+        yield str(name), times[chosen], values[chosen]
+
+
+def _count(table: Table) -> int:
+    return len(set(_names(table, *_keys(table))))
+
+
+def _keys(table: Table) -> tuple[str, ...]:
+    return ("group", "flow") if "group" in table else ("queue",)
+
+
+def _names(table: Table, *keys: str) -> list[str]:
+    """One name a row: ``web 3``, ``bottleneck``."""
+    columns = table.to_dict()
+    return [" ".join(str(part) for part in row) for row in zip(*(columns[key] for key in keys), strict=True)]
+
+
+def _dots(axis: Axes, names: list[str], values: Any, column: str, title: str) -> None:
+    """Sorted dots: one a row, with names where they fit."""
+    order = values.argsort()
+    places = range(len(order))
+    axis.plot(values[order], places, "o", markersize=4 if len(order) <= 24 else 2, color=COLOURS[0])
+    axis.set_xlim(left=0)
+    axis.xaxis.set_major_formatter(lambda value, _place: quantity(column, float(value)))
+    if len(order) <= 24:
+        axis.set_yticks(list(places), [names[index] for index in order])
+    else:
+        axis.set_ylabel(f"{len(order)} of them, sorted")
+    axis.set_title(title, loc="left", fontsize=9, color="#333333")

@@ -1,0 +1,86 @@
+"""Run a scenario: in slices, so that Ctrl-C and progress bars work, and without the GIL, so that threads run side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tailback import _core
+from tailback.errors import Interrupted
+from tailback.run import Run
+from tailback.scenario import Scenario
+
+__all__ = ["simulate"]
+
+# A slice of simulated time grows or shrinks until it takes about this long on the clock. Slices change no byte of the results.
+_SLICE_S = 0.1
+
+
+def simulate(
+    scenario: Scenario | Mapping[str, Any],
+    seed: int | None = None,
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> Run:
+    """Simulate a scenario from its start to its duration.
+
+    Parameters
+    ----------
+    scenario : Scenario or mapping
+        What to simulate.
+    seed : int, optional
+        Instead of the scenario's own; 0 <= seed < 2**53. The same scenario, seed and version give the same results, byte for
+        byte, on every platform.
+    progress : callable, optional
+        Called about ten times a second with the fraction done, 0 to 1. Whatever it raises ends the run.
+
+    Returns
+    -------
+    Run
+        Flows, queues, groups and traces as columns.
+
+    Raises
+    ------
+    ScenarioError
+        The description cannot run; nothing was.
+    Interrupted
+        Ctrl-C; its ``run`` holds what was measured until then. It is a `KeyboardInterrupt`.
+    InternalError
+        A bug in Tailback, such as a packet that appeared or vanished.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="10 s")
+    >>> run = tb.simulate(scenario, seed=1)
+    >>> run.complete, run.simulated_s, len(run.flows)
+    (True, 10.0, 2)
+    """
+    described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+    if seed is not None and not 0 <= seed < 2**53:
+        raise _core.scenario_error(
+            "", "seed", "a seed out of range", given=str(seed), expected=f"a whole number from 0 to {2**53 - 1}"
+        )
+    simulation = described._simulation(seed)
+    try:
+        _advance(simulation, progress or _ignore)
+    except KeyboardInterrupt:
+        raise Interrupted(Run(simulation.results())) from None
+    return Run(simulation.results())
+
+
+def _advance(simulation: _core.Simulation, progress: Callable[[float], None]) -> None:
+    duration = simulation.duration_s
+    # Small at first: the first events of a large scenario may all fall in one instant.
+    step = duration / 1e6
+    while (now := simulation.now_s) < duration:
+        began = time.perf_counter()
+        simulation.run_until(now + step)
+        took = time.perf_counter() - began
+        step = step * 2 if took < _SLICE_S / 2 else step / 2 if took > _SLICE_S * 2 else step
+        progress(simulation.now_s / duration)
+
+
+def _ignore(_fraction: float) -> None:
+    pass

@@ -1,0 +1,145 @@
+"""A result table: columns that any Arrow reader takes, and NumPy arrays where that is all one needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from tailback.errors import UnknownName
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tailback import _core
+
+__all__ = ["Table"]
+
+_SHOWN_ROWS = 10
+_DTYPES = {"float": "f8", "integer": "i8", "word": "u4"}
+
+
+class Table:
+    """Named columns of one length; units are part of the names (``goodput_bps``, ``time_s``).
+
+    It speaks the Arrow PyCapsule interface, so ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    ``pandas.DataFrame.from_arrow(table)`` and DuckDB read it without a copy. Missing numbers are NaN.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
+    >>> run.queues.columns[:3]
+    ['queue', 'arrived_packets', 'departed_packets']
+    >>> run.queues["queue"][0]
+    np.str_('bottleneck')
+    """
+
+    def __init__(self, core: _core.Table) -> None:
+        self._core = core
+        self._kinds = dict(core.columns)
+
+    @property
+    def name(self) -> str:
+        """``flows``, ``queues``, ``groups``, or the kind of a trace."""
+        return self._core.name
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __contains__(self, column: object) -> bool:
+        return column in self._kinds
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        """One column as a read-only NumPy array: float64, int64 or text."""
+        import numpy as np
+
+        kind = self._kind(column)
+        values: NDArray[Any] = np.frombuffer(self._core.buffer(column), dtype=_DTYPES[kind])
+        if kind == "word":
+            values = np.array(self._core.words(column), dtype=str)[values]
+        return values
+
+    def to_numpy(self) -> dict[str, NDArray[Any]]:
+        """All columns as NumPy arrays."""
+        return {column: self[column] for column in self}
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """All columns as lists of ``float``, ``int`` or ``str``."""
+        return {column: self._core.values(column) for column in self}
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One dictionary a row: for few rows."""
+        columns = self.to_dict()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def where(self, **equal: str | int) -> dict[str, NDArray[Any]]:
+        """The rows in which the named columns have the given values, as NumPy arrays.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
+        >>> len(run.queues.where(queue="bottleneck")["utilisation"])
+        1
+        """
+        import numpy as np
+
+        chosen: NDArray[np.bool_] = np.ones(len(self), dtype=bool)
+        for column, value in equal.items():
+            chosen &= self[column] == value
+        return {column: self[column][chosen] for column in self}
+
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to `path` as Parquet (Snappy)."""
+        self._core.write_parquet(path)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._core.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.name}: {len(self)} rows x {len(self.columns)} columns", *self._rendered_rows()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = min(len(self), _SHOWN_ROWS)
+        cells = [[shown(value) for value in self.head(column, rows)] for column in self]
+        head = "".join(f"<th>{escape(column)}</th>" for column in self)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in zip(*cells, strict=True))
+        rest = f"<p>{len(self) - rows} more rows</p>" if len(self) > rows else ""
+        return f"<table><caption>{escape(self.name)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+    def _rendered_rows(self) -> Iterator[str]:
+        """Columns down, rows across: many columns and few rows is the usual shape."""
+        rows = min(len(self), 4)
+        width = max((len(column) for column in self), default=0)
+        for column in self:
+            cells = "  ".join(f"{shown(value):>12}" for value in self.head(column, rows))
+            yield f"  {column:<{width}}  {cells}" + ("  ..." if len(self) > rows else "")
+
+    def head(self, column: str, rows: int) -> list[Any]:
+        """The first values of a column, without NumPy."""
+        self._kind(column)
+        return self._core.values(column, rows)
+
+    def _kind(self, column: str) -> str:
+        if column not in self._kinds:
+            raise UnknownName(f"column in `{self.name}`", column, self._kinds)
+        return self._kinds[column]
+
+
+def shown(value: float | int | str) -> str:
+    """A value as a person reads it: five digits, a dash for what is missing."""
+    if isinstance(value, float):
+        return "-" if value != value else f"{value:.5g}"
+    return str(value)

@@ -1,0 +1,46 @@
+"""What the tests share: the command, run as a user would, and a small scenario."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tailback as tb
+from support import SMALL, Command
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """Runs `tailback ARGUMENTS` in an empty directory, without a terminal and without a display."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "agg"}
+        words = [sys.executable, "-m", "tailback", *map(str, arguments)]
+        return subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    return run
+
+
+@pytest.fixture
+def scenario() -> tb.Scenario:
+    """Two flows over a small bottleneck, with traces: some thousand packets."""
+    return tb.dumbbell(
+        rate="10 Mbps",
+        delay="10 ms",
+        buffer="20 packets",
+        flows=2,
+        duration="5 s",
+        warmup="1 s",
+        traces=["cwnd", "queue", "drops"],
+    )
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The same as a scenario file."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path

@@ -1,0 +1,176 @@
+"""The Python interface: scenarios, runs and tables as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tailback as tb
+
+
+def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
+    helper = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="5 s")
+    text = """
+        duration = "5 s"
+        topology.dumbbell = { rate = "10 Mbps", delay = "10 ms", queue = { policy = "drop_tail", buffer = "20 packets" } }
+        flows.tcp = { count = 2, from = "left", to = "right", tcp = { preset = "newreno" } }
+    """
+    runs = [tb.simulate(each) for each in (helper, helper.to_dict(), tb.Scenario.from_toml(text))]
+    runs.append(tb.simulate(tb.Scenario.from_json(json.dumps(helper.to_dict()))))
+    assert len({run.content_hash for run in runs}) == 1
+    for run in runs:
+        np.testing.assert_equal(run.flows.to_dict(), runs[0].flows.to_dict())
+
+
+def test_with_changes_a_copy(scenario: tb.Scenario) -> None:
+    changed = scenario.with_({"topology.dumbbell.rate": "5 Mbps", "flows.*.count": 3, "record.traces[0]": "rtt", "warmup": None})
+    assert scenario["topology.dumbbell.rate"] == "10 Mbps"
+    assert (changed["topology.dumbbell.rate"], changed["flows.tcp.count"], changed["record.traces[0]"]) == ("5 Mbps", 3, "rtt")
+    assert "warmup" not in changed.to_dict()
+    changed.check()
+    with pytest.raises(KeyError, match=r"flows\.web"):
+        changed["flows.web"]
+
+
+def test_numpy_values_are_numbers(scenario: tb.Scenario) -> None:
+    changed = scenario.with_({"flows.tcp.count": np.int64(2), "flows.tcp.rtt": list(np.array(["50 ms", "60 ms"]))})
+    assert changed["flows.tcp.count"] == 2
+    changed.check()
+
+
+def test_the_seed_decides(scenario: tb.Scenario) -> None:
+    random = scenario.with_({"flows.tcp.start": {"uniform": ["0 s", "1 s"]}})
+    first, again, other = (tb.simulate(random, seed=seed) for seed in (1, 1, 2))
+    assert (first.seed, other.seed) == (1, 2)
+    assert first.content_hash == again.content_hash != other.content_hash
+    assert pa.table(first.trace("cwnd")).equals(pa.table(again.trace("cwnd")))
+    assert not pa.table(first.trace("cwnd")).equals(pa.table(other.trace("cwnd")))
+    assert first.scenario["seed"] == 1
+
+
+def test_every_reader_of_arrow_sees_the_same(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    for table in run.tables.values():
+        arrow = pa.table(table)
+        assert arrow.column_names == table.columns
+        assert arrow.num_rows == len(table)
+        columns = table.to_dict()
+        np.testing.assert_equal(arrow.to_pydict(), columns)
+        np.testing.assert_equal(pl.DataFrame(table).to_dict(as_series=False), columns)
+        np.testing.assert_equal(pd.DataFrame.from_arrow(table).to_dict("list"), columns)
+        np.testing.assert_equal({name: column.tolist() for name, column in table.to_numpy().items()}, columns)
+
+
+def test_columns_have_the_types_they_should(scenario: tb.Scenario) -> None:
+    flows = tb.simulate(scenario).flows
+    assert (flows["goodput_bps"].dtype, flows["flow"].dtype) == (np.dtype("f8"), np.dtype("i8"))
+    assert flows["group"].tolist() == ["tcp", "tcp"]
+    with pytest.raises(tb.UnknownName, match="did you mean `goodput_bps`"):
+        flows["goodput"]
+
+
+def test_rows_can_be_chosen(scenario: tb.Scenario) -> None:
+    cwnd = tb.simulate(scenario).trace("cwnd")
+    second = cwnd.where(group="tcp", flow=1)
+    assert set(second["flow"]) == {1}
+    assert len(second["time_s"]) + len(cwnd.where(flow=0)["time_s"]) == len(cwnd)
+
+
+def test_a_trace_that_was_not_asked_for(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    assert run.traces == ["cwnd", "queue", "drops"]
+    with pytest.raises(
+        tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; ask for it in `record\.traces`"
+    ):
+        run.trace("rtt")
+
+
+def test_results_add_up(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    drops, queues = run.trace("drops"), run.queues.where(queue="bottleneck")
+    measured = drops.where(queue="bottleneck")["time_s"] >= 1
+    assert queues["discarded_packets"].tolist() == [np.count_nonzero(measured)]
+    assert run.groups["goodput_bps"].sum() == pytest.approx(run.flows["goodput_bps"].sum())
+    assert queues["utilisation"][0] <= 1
+
+
+def test_displays_show_what_there_is(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario.with_({"name": "<b>two</b>"}))
+    assert repr(run).startswith("<Run <b>two</b>: 5 s simulated, seed 1, ")
+    assert "&lt;b&gt;two&lt;/b&gt;" in run._repr_html_()
+    assert "bottleneck" in run.summary()
+    assert repr(run.flows).startswith("flows: 2 rows x ")
+    assert run.flows._repr_html_().count("<tr>") == 3
+    assert "10 Mbps" in scenario._repr_html_()
+
+
+@pytest.mark.parametrize("traces", [["cwnd", "queue"], []])
+def test_a_run_can_be_plotted(scenario: tb.Scenario, traces: list[str]) -> None:
+    run = tb.simulate(scenario.with_({"record.traces": traces}))
+    figure = run.plot()
+    lines = [line for axis in figure.axes for line in axis.lines]
+    # Two windows and the one queue that ever held a packet; or the dots of flows and of queues.
+    assert len(figure.axes) == 2
+    assert len(lines) == (3 if traces else 2)
+
+
+def test_threads_run_side_by_side_and_agree(scenario: tb.Scenario) -> None:
+    alone = tb.simulate(scenario).flows.to_dict()
+    results: list[dict[str, list[Any]]] = []
+    threads = [threading.Thread(target=lambda: results.append(tb.simulate(scenario).flows.to_dict())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    for result in results:
+        np.testing.assert_equal(result, alone)
+
+
+def test_progress_goes_from_start_to_end(scenario: tb.Scenario) -> None:
+    seen: list[float] = []
+    tb.simulate(scenario, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+
+
+def test_an_interrupt_carries_what_was_measured(scenario: tb.Scenario) -> None:
+    def interrupt(fraction: float) -> None:
+        if fraction > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        tb.simulate(scenario, progress=interrupt)
+    assert isinstance(caught.value, tb.Interrupted)
+    run = caught.value.run
+    assert not run.complete
+    assert not run.provenance["complete"]
+    assert 2.5 < run.simulated_s < 5
+    assert run.queues["departed_packets"][0] > 0
+    assert "INCOMPLETE" in run.summary()
+
+
+def test_what_a_callback_raises_ends_the_run(scenario: tb.Scenario) -> None:
+    def fail(_fraction: float) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        tb.simulate(scenario, progress=fail)
+
+
+def test_errors_survive_a_process_boundary() -> None:
+    with pytest.raises(tb.ScenarioError) as caught:
+        tb.Scenario({}).check()
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.problems) == (str(caught.value), caught.value.problems)
+    bug = pickle.loads(pickle.dumps(tb.InternalError("a packet vanished", "abc", 7)))
+    assert (bug.content_hash, bug.seed) == ("abc", 7)
+    assert "please report it" in str(bug)

@@ -1,0 +1,113 @@
+"""Whatever is handed in: an error with an address and exit code 2, no traceback, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+import tailback as tb
+from support import ROOT, SMALL, Command
+
+CORPUS = sorted((ROOT / "tests" / "bad_input").rglob("*.toml"))
+
+
+def refused(command: Command, path: object) -> str:
+    """What the command says to a file; checks that it says it in the house's way."""
+    done = command("run", path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.endswith("; nothing was run\n")
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_the_corpus_reads_the_same_in_python(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(tb.ScenarioError) as caught:
+        tb.load(path.name)
+    assert str(caught.value) + "\n" == path.with_suffix(".expected").read_text()
+    assert caught.value.file == path.name
+    assert all(problem.message for problem in caught.value.problems)
+
+
+def test_the_corpus_on_the_command_line(command: Command) -> None:
+    done = command("check", *CORPUS)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("; nothing was run\n") == len(CORPUS)
+
+
+def test_a_missing_file(command: Command) -> None:
+    assert refused(command, "nowhere.toml") == (
+        "error: no such file\n  at       nowhere.toml\n  expected a scenario file\n1 error in nowhere.toml; nothing was run\n"
+    )
+
+
+def test_a_directory(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    assert refused(command, "folder").startswith("error: this is a directory\n  at       folder\n")
+
+
+def test_an_empty_file(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "empty.toml").touch()
+    assert "duration" in refused(command, "empty.toml")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_ten_megabytes_of_noise(command: Command, tmp_path: Path, seed: int) -> None:
+    noise = random.Random(seed).randbytes(10_000_000)
+    printable = bytes(32 + byte % 95 for byte in noise)
+    (tmp_path / "noise.toml").write_bytes(noise if seed == 1 else printable)
+    assert len(refused(command, "noise.toml")) < 100_000
+
+
+def test_a_file_without_end(command: Command) -> None:
+    assert "too large" in refused(command, "/dev/zero")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "secret.toml").write_text(SMALL)
+    (tmp_path / "secret.toml").chmod(0)
+    assert "cannot be read: Permission denied" in refused(command, "secret.toml")
+
+
+def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Path) -> None:
+    # 10 Tbps for 200 s are 1.7e11 packets of 1500 bytes; each takes at least 16 bytes.
+    huge = SMALL.replace("10 Mbps", "10 Tbps").replace('"10 ms"', '"200 s"').replace("count = 2", "count = 1000")
+    huge = huge.replace('preset = "newreno"', 'preset = "newreno", receiver_window = 1000000000')
+    huge = huge.replace('"5 s"', '"2 s"')
+    (tmp_path / "huge.toml").write_text(huge)
+    said = refused(command, "huge.toml")
+    assert said.startswith("error: the scenario needs more memory than there is\n  at       flows (huge.toml)\n  given    about ")
+    assert "GiB that are available" in said
+
+
+@pytest.mark.parametrize(
+    ("description", "at"),
+    [
+        ({"duration": float("nan")}, "duration"),
+        ({"flows": {"web": {"start": [object()]}}}, "flows.web.start[0]"),
+        ({"nodes": {1: {}}}, "nodes"),
+    ],
+)
+def test_python_values_that_no_file_could_hold(description: dict[str, object], at: str) -> None:
+    with pytest.raises(tb.ScenarioError) as caught:
+        tb.Scenario(description)
+    assert [problem.at for problem in caught.value.problems] == [at]
+
+
+def test_a_path_that_leads_nowhere(scenario: tb.Scenario) -> None:
+    with pytest.raises(tb.ScenarioError, match="there is no `x` in this path"):
+        scenario.with_({"duration.x": "1 s"})
+
+
+@pytest.mark.parametrize("seed", [-1, 2**53])
+def test_a_seed_out_of_range(scenario: tb.Scenario, seed: int) -> None:
+    with pytest.raises(tb.ScenarioError, match="a seed out of range"):
+        tb.simulate(scenario, seed=seed)

@@ -1,0 +1,94 @@
+"""The documentation runs: every fenced snippet of the README, CONTRIBUTING and docs.
+
+`python` snippets are executed, `toml` snippets are scenarios that must check, and in `sh` and `console` snippets every `tailback`
+command is run and every `make` verb must exist. Anything else in a shell snippet fails, so that nothing there goes untested.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import tailback as tb
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+VERB = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A fenced block, and where it stands."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def snippets(*languages: str) -> list[Snippet]:
+    found = []
+    for page in PAGES:
+        text = page.read_text()
+        for match in FENCE.finditer(text):
+            if match[1] in languages:
+                found.append(Snippet(page, text.count("\n", 0, match.start()) + 2, match[1], match[2]))
+    return found
+
+
+def commands(snippet: Snippet) -> list[str]:
+    """Lines of a shell snippet that a person types: all of `sh`, those after a prompt of `console`."""
+    lines = [line.strip() for line in snippet.text.splitlines()]
+    if snippet.language == "console":
+        return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def test_every_page_is_there() -> None:
+    assert {page.name for page in PAGES} >= {"README.md", "architecture.md", "performance.md", "theory.md", "dependencies.md"}
+
+
+@pytest.mark.parametrize("snippet", snippets("python"), ids=str)
+def test_python_runs(snippet: Snippet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Blank lines in front, so that a traceback shows the line in the page.
+    exec(compile("\n" * (snippet.line - 1) + snippet.text, str(snippet.page), "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("snippet", snippets("toml"), ids=str)
+def test_a_scenario_checks(snippet: Snippet) -> None:
+    tb.Scenario.from_toml(snippet.text, str(snippet))
+
+
+@pytest.mark.parametrize(
+    ("snippet", "command"),
+    [(snippet, command) for snippet in snippets("sh", "console") for command in commands(snippet)],
+    ids=str,
+)
+def test_a_command_works(snippet: Snippet, command: str, tmp_path: Path) -> None:
+    program, *arguments = shlex.split(command, comments=True)
+    if program == "make":
+        assert set(arguments) <= set(VERB.findall((ROOT / "Makefile").read_text())), f"{snippet}: not in the Makefile"
+        return
+    assert Path(program).name == "tailback", f"{snippet}: only `make` and `tailback` commands are tested here"
+    # Files that a command names are the project's; what it writes goes elsewhere.
+    named = [str(ROOT / argument) if (ROOT / argument).is_file() else argument for argument in arguments]
+    done = subprocess.run([sys.executable, "-m", "tailback", *named], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, f"{snippet}: {done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    missing = [target for target in LINK.findall(page.read_text()) if not (page.parent / target).exists()]
+    assert not missing

@@ -1,0 +1,56 @@
+"""`import tailback` stays light, and exports what it says."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import tailback as tb
+
+HEAVY = ("numpy", "matplotlib", "pyarrow", "polars", "pandas", "scipy", "typer", "rich", "asyncio")
+MODULES = sorted(module.name for module in pkgutil.walk_packages(tb.__path__, "tailback.") if "__main__" not in module.name)
+
+
+def loaded(statement: str) -> set[str]:
+    """Top-level modules that are loaded after a statement in a fresh interpreter."""
+    code = f"{statement}; import sys; print(*(name.split('.')[0] for name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    assert loaded("import tailback").isdisjoint(HEAVY)
+
+
+def test_the_command_line_loads_no_numbers_and_no_plots() -> None:
+    assert loaded("import tailback.cli").isdisjoint(set(HEAVY) - {"typer", "rich", "asyncio"})
+
+
+def test_a_run_and_its_summary_need_no_numpy() -> None:
+    run = "tb.simulate(tb.dumbbell(rate='10 Mbps', delay='10 ms', buffer='20 packets', duration='1 s'))"
+    assert loaded(f"import tailback as tb; run = {run}; run.summary(), repr(run.flows), run._repr_html_()").isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("name", ["tailback", *(name for name in MODULES if name != "tailback._core")])
+def test_all_is_sorted_and_true(name: str) -> None:
+    module = importlib.import_module(name)
+    assert all(hasattr(module, export) for export in module.__all__)
+
+
+def test_every_public_thing_of_the_package_is_documented() -> None:
+    undocumented = []
+    for name in tb.__all__:
+        thing = getattr(tb, name)
+        if inspect.isclass(thing):
+            members = [
+                f"{name}.{key}" for key, value in vars(thing).items() if not key.startswith("_") and not inspect.getdoc(value)
+            ]
+            undocumented += members
+        if (inspect.isclass(thing) or inspect.isfunction(thing)) and not inspect.getdoc(thing):
+            undocumented.append(name)
+    assert undocumented == []
