@@ -11,12 +11,14 @@ pub(crate) enum Event {
     Change,
     /// A transmitter finished.
     Departure(u32),
-    /// An acknowledgement reached its sender.
-    Home(u32),
+    /// The head of a port's delay line reaches the next port, or the end of its route.
+    Port(u32),
     /// A data packet reached its receiver.
     Deliver(u32),
     /// A delayed acknowledgement is due.
     DelayedAck(u32),
+    /// An acknowledgement reached its sender.
+    Home(u32),
     /// A retransmission timer may have expired.
     Timer(u32),
     /// A flow starts, a paced sender may send, or a source sends its next datagram.
@@ -25,8 +27,6 @@ pub(crate) enum Event {
     Send(u32),
     /// The head of a receiver's access line reaches the first port of the way back.
     Back(u32),
-    /// The head of a port's delay line reaches the next port, or the end of its route.
-    Port(u32),
 }
 
 /// Which slots are whose: first the timeline's, then transmitters, then flows (all kinds of one flow side by side), then ports.
@@ -40,9 +40,9 @@ pub(crate) struct Slots {
 /// Kinds with one slot per flow, in order.
 #[derive(Clone, Copy)]
 pub(crate) enum FlowKind {
-    Home,
     Deliver,
     DelayedAck,
+    Home,
     Timer,
     Wake,
     Send,
@@ -91,9 +91,9 @@ impl Slots {
         let place = slot - self.first_flow;
         let flow = place / PER_FLOW;
         match place % PER_FLOW {
-            0 => Event::Home(flow),
-            1 => Event::Deliver(flow),
-            2 => Event::DelayedAck(flow),
+            0 => Event::Deliver(flow),
+            1 => Event::DelayedAck(flow),
+            2 => Event::Home(flow),
             3 => Event::Timer(flow),
             4 => Event::Wake(flow),
             5 => Event::Send(flow),
@@ -103,14 +103,15 @@ impl Slots {
 }
 
 impl Ranks for Slots {
-    /// By kind, then by entity.
+    /// By kind, then by entity. What reaches the end of a route may be at a flow's end at the same instant, and what a flow's end
+    /// does may reach a port at the same instant; a port takes time.
     fn rank(&self, slot: Slot) -> u64 {
-        let kind = if slot >= self.first_port {
-            PER_FLOW + 1
-        } else if slot < self.first_flow {
+        let kind = if slot < self.first_flow {
             0
+        } else if slot >= self.first_port {
+            1
         } else {
-            1 + (slot - self.first_flow) % PER_FLOW
+            2 + (slot - self.first_flow) % PER_FLOW
         };
         u64::from(kind) << 32 | u64::from(slot)
     }
@@ -137,12 +138,13 @@ mod tests {
         let order = [
             Slots::CHANGE,
             slots.departure(1),
+            slots.port(0),
+            slots.flow(FlowKind::Deliver, 2),
             slots.flow(FlowKind::Home, 0),
             slots.flow(FlowKind::Home, 2),
             slots.flow(FlowKind::Timer, 1),
             slots.flow(FlowKind::Send, 0),
             slots.flow(FlowKind::Back, 0),
-            slots.port(0),
         ];
         assert!(order.is_sorted_by_key(|&slot| slots.rank(slot)));
     }

@@ -281,7 +281,7 @@ fn random_changes(dice: &mut Dice, ports: &[Port], flows: &[Flow], routes: u64, 
 }
 
 /// The same network with every private access link written out as ports of its own. Ports are numbered so that lines meet in the
-/// same order: senders, receivers, what was shared.
+/// same order: what was shared, senders, receivers.
 pub fn with_access_as_ports(network: &Network) -> Network {
     let flows = network.flows.len() as u32;
     let mut ports = Vec::new();
@@ -289,24 +289,23 @@ pub fn with_access_as_ports(network: &Network) -> Network {
         rate: access.rate.expect("only rated access links can be written out"),
         ..link(name, 1, access.delay, Buffer::Unlimited)
     };
+    ports.extend(network.ports.iter().cloned());
     ports.extend(network.flows.iter().map(|flow| port("sender.up", &flow.sender_access)));
     ports.extend(network.flows.iter().map(|flow| port("receiver.up", &flow.receiver_access)));
-    ports.extend(network.ports.iter().cloned());
     ports.extend(network.flows.iter().map(|flow| port("receiver.down", &flow.receiver_access)));
     ports.extend(network.flows.iter().map(|flow| port("sender.down", &flow.sender_access)));
-    let shared = 2 * flows;
-    let down = shared + network.ports.len() as u32;
+    let (sender_up, receiver_up) = (network.ports.len() as u32, network.ports.len() as u32 + flows);
+    let (receiver_down, sender_down) = (receiver_up + flows, receiver_up + 2 * flows);
     let mut paths = Vec::new();
     let mut route = |first: u32, middle: u32, last: u32| {
-        let shared_hops = network.paths[middle as usize].iter().map(|hop| hop + shared);
-        paths.push(std::iter::once(first).chain(shared_hops).chain([last]).collect());
+        paths.push(std::iter::once(first).chain(network.paths[middle as usize].iter().copied()).chain([last]).collect());
         paths.len() as u32 - 1
     };
     let mut expanded: Vec<Flow> = Vec::new();
     for (index, flow) in network.flows.iter().enumerate() {
         let index = index as u32;
-        let forward = route(index, flow.forward, down + index);
-        let backward = route(flows + index, flow.backward, down + flows + index);
+        let forward = route(sender_up + index, flow.forward, receiver_down + index);
+        let backward = route(receiver_up + index, flow.backward, sender_down + index);
         expanded.push(Flow {
             forward,
             backward,
@@ -317,19 +316,10 @@ pub fn with_access_as_ports(network: &Network) -> Network {
     }
     let mut changes = network.changes.clone();
     for change in &mut changes {
-        match &mut change.what {
-            ChangeKind::Rate(port, _) | ChangeKind::Delay(port, _) | ChangeKind::RandomLoss(port, _) => *port += shared,
-            ChangeKind::Route(flow, forward, backward) => {
-                *forward = route(*flow, *forward, down + *flow);
-                *backward = route(flows + *flow, *backward, down + flows + *flow);
-            }
+        if let ChangeKind::Route(flow, forward, backward) = &mut change.what {
+            *forward = route(sender_up + *flow, *forward, receiver_down + *flow);
+            *backward = route(receiver_up + *flow, *backward, sender_down + *flow);
         }
     }
-    let mut record = network.record.clone();
-    record
-        .traces
-        .iter_mut()
-        .filter(|trace| trace.kind.is_of_ports())
-        .for_each(|trace| trace.of.iter_mut().for_each(|port| *port += shared));
-    Network { ports, paths, flows: expanded, changes, record, ..network.clone() }
+    Network { ports, paths, flows: expanded, changes, ..network.clone() }
 }
