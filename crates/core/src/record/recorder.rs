@@ -84,7 +84,7 @@ impl Recorder {
             recorder.kinds.push(trace.kind);
             for &of in &trace.of {
                 match trace.kind {
-                    TraceKind::Queue => ports[of as usize].trace = Some(Vec::new()),
+                    TraceKind::Queue => ports[of as usize].start_trace(),
                     TraceKind::Drops => recorder.drops_at[of as usize] = true,
                     kind => recorder.flows[of as usize] |= bit(kind),
                 }

@@ -86,12 +86,13 @@ impl Engine {
             delays: vec![Histogram::default(); groups],
             outputs: Vec::new(),
         };
+        let observed = common.recorder.is_some() || !common.delays.is_empty() || !common.hosts.is_empty();
         let fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
             ports,
             transmitters,
             paths: make_paths(&network, &common.rates),
-            facts: network.groups.iter().map(|group| Facts::of(group, network.stepped)).collect(),
+            facts: network.groups.iter().map(|group| Facts::of(group, network.stepped, observed)).collect(),
             rerouted,
             common,
         };

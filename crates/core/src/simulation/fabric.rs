@@ -78,6 +78,8 @@ pub(crate) struct Path {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
+    /// TCP that acknowledges every segment at once, with nothing recorded on the way and hosts that take no time.
+    plain: bool,
     is_tcp: bool,
     /// A datagram group whose deliveries the caller takes.
     is_external: bool,
@@ -109,13 +111,15 @@ enum Feeder {
 }
 
 impl Facts {
-    pub(crate) fn of(group: &Group, stepped: bool) -> Facts {
+    /// `observed`: something is recorded of packets that arrive, or some host takes time.
+    pub(crate) fn of(group: &Group, stepped: bool, observed: bool) -> Facts {
         let (tcp, datagram) = match &group.transport {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
         Facts {
+            plain: tcp.is_some() && delayed_ack.is_none() && !observed,
             is_tcp: tcp.is_some(),
             is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
             delivers_as_event: stepped || delayed_ack.is_some(),
@@ -190,7 +194,7 @@ impl Fabric {
         if path.receiver.has_delayed() {
             let mut packet = Packet::data(now, now, flow, path.receiver.expected - 1, 0, 1, 0);
             let facts = &self.facts[path.wire.group as usize];
-            path.acknowledge(&mut packet, facts, &mut self.common);
+            path.acknowledge::<false>(&mut packet, facts, &mut self.common);
             self.walk(Some(Feeder::Back), packet);
         }
     }
@@ -328,21 +332,32 @@ impl Path {
             common.pool.push(&mut self.deliver, *packet);
             return false;
         }
-        self.receive(packet, facts, common)
+        if facts.plain { self.receive_as::<true>(packet, facts, common) } else { self.receive(packet, facts, common) }
     }
 
     /// A data packet is at its receiver, at `packet.time`. True if it causes an acknowledgement at once, which it then becomes.
-    #[inline(always)]
+    #[inline(never)]
     fn receive(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
+        self.receive_as::<false>(packet, facts, common)
+    }
+
+    /// `PLAIN`: as [`Facts::plain`] says, so that what a flow rarely has costs nothing.
+    #[inline(always)]
+    fn receive_as<const PLAIN: bool>(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
         let flow = packet.flow;
         let time = packet.time;
         let measured = common.window.measures(time);
         self.counts.received_in_all += 1;
-        if measured && let Some(delays) = common.delays.get_mut(self.wire.group as usize) {
+        if !PLAIN
+            && measured
+            && let Some(delays) = common.delays.get_mut(self.wire.group as usize)
+        {
             delays.add(time.since(packet.sent));
         }
-        let (is_new, reply) = if facts.is_tcp {
-            let outcome = self.receiver.on_segment(packet.segment, packet.sent, facts.delayed_ack, &mut common.out_of_order);
+        let is_tcp = PLAIN || facts.is_tcp;
+        let (is_new, reply) = if is_tcp {
+            let delayed_ack = if PLAIN { None } else { facts.delayed_ack };
+            let outcome = self.receiver.on_segment(packet.segment, packet.sent, delayed_ack, &mut common.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {
             (true, None)
@@ -351,10 +366,10 @@ impl Path {
             let payload = packet.bytes() - facts.header;
             self.counts.delivered += u32::from(measured);
             self.counts.delivered_bytes += if measured { u64::from(payload) } else { 0 };
-            if self.receiver.expected >= self.complete_at && facts.is_tcp {
+            if self.receiver.expected >= self.complete_at && is_tcp {
                 self.counts.completed = time;
             }
-            if let Some(recorder) = &mut common.recorder {
+            if !PLAIN && let Some(recorder) = &mut common.recorder {
                 recorder.on_delivered(flow, time, payload, common.window.end);
             }
         } else {
@@ -362,10 +377,10 @@ impl Path {
         }
         match reply {
             Some(Reply::Now) => {
-                if facts.delayed_ack.is_some() {
+                if !PLAIN && facts.delayed_ack.is_some() {
                     common.calendar.cancel(common.slots.flow(FlowKind::DelayedAck, flow));
                 }
-                self.acknowledge(packet, facts, common);
+                self.acknowledge::<PLAIN>(packet, facts, common);
                 true
             }
             Some(Reply::Delayed { first }) => {
@@ -385,13 +400,13 @@ impl Path {
 
     /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way.
     #[inline(always)]
-    fn acknowledge(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) {
-        let flow = packet.flow;
+    fn acknowledge<const PLAIN: bool>(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) {
         let mut time = packet.time;
-        if let Some(hosts) = common.hosts.get_mut(flow as usize) {
+        if !PLAIN && let Some(hosts) = common.hosts.get_mut(packet.flow as usize) {
             time = hosts.receive(time, &facts.group);
         }
-        if facts.delayed_ack.is_some()
+        if !PLAIN
+            && facts.delayed_ack.is_some()
             && let Some(echo) = self.receiver.acknowledged()
         {
             packet.sent = echo;

@@ -45,6 +45,8 @@ pub(crate) struct Port {
     /// An arrival has to wait for its turn among events: the port is stepped, or several lines feed it.
     pub(crate) needs_event: bool,
     pub(crate) stepped: Option<Stepped>,
+    /// No listed drops, no random loss, no trace, no percentiles.
+    plain: bool,
     /// When the transmitter is free (ahead).
     free: Time,
     /// Service start and size of what waits (ahead).
@@ -59,7 +61,7 @@ pub(crate) struct Port {
     pub(crate) counts: PortCounts,
     waits: Option<Histogram>,
     /// Occupancy after each change, if traced.
-    pub(crate) trace: Option<Vec<(Time, u32)>>,
+    trace: Option<Vec<(Time, u32)>>,
 }
 
 /// The buffer and transmitters of a stepped port.
@@ -117,6 +119,7 @@ impl Port {
             listed,
             services: [(0, Span::ZERO); 2],
             needs_event: true,
+            plain: spec.listed_drops.is_empty() && spec.random_loss == 0.0 && !percentiles,
             stepped: stepped.map(|first| Stepped {
                 queue: Line::default(),
                 transmitters: vec![None; spec.transmitters as usize],
@@ -134,6 +137,12 @@ impl Port {
             waits: percentiles.then(Histogram::default),
             trace: None,
         }
+    }
+
+    /// Keep the occupancy after each change.
+    pub(crate) fn start_trace(&mut self) {
+        self.trace = Some(Vec::new());
+        self.plain = false;
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
@@ -157,13 +166,24 @@ impl Port {
     /// wire loses it, that of its departure.
     #[inline(always)]
     pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
+        if self.plain { self.pass_as::<true>(packet, bytes, window) } else { self.pass_otherwise(packet, bytes, window) }
+    }
+
+    #[inline(never)]
+    fn pass_otherwise(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
+        self.pass_as::<false>(packet, bytes, window)
+    }
+
+    /// `PLAIN`: as [`Port::plain`] says, so that what a port rarely has costs nothing.
+    #[inline(always)]
+    fn pass_as<const PLAIN: bool>(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
         let now = packet.time;
-        self.strike_off(now);
+        self.strike_off::<PLAIN>(now);
         let busy = self.free > now;
         let in_service = u64::from(busy && self.counts_in_service);
         let packets = self.waiting.len() as u64 + in_service;
         let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
-        if let Some(reason) = self.refuses(packet, bytes, busy, packets, held_bytes) {
+        if let Some(reason) = self.refuses::<PLAIN>(packet, bytes, busy, packets, held_bytes) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
         }
@@ -176,13 +196,13 @@ impl Port {
         } else {
             self.serving_bytes = bytes;
         }
-        if self.trace.is_some() {
+        if !PLAIN {
             self.note_change(now);
         }
         self.count_accepted(now, busy, packets, window);
-        self.count_service(now, start, departure, bytes, window);
+        self.count_service::<PLAIN>(now, start, departure, bytes, window);
         packet.time = departure;
-        if self.loss > 0.0 {
+        if !PLAIN {
             self.survives_wire(departure, window)?;
         }
         packet.time = departure + self.delay;
@@ -200,7 +220,7 @@ impl Port {
             packets += u64::from(stepped.in_service);
             held_bytes += stepped.in_service_bytes;
         }
-        if let Some(reason) = self.refuses(packet, bytes, idle.is_none(), packets, held_bytes) {
+        if let Some(reason) = self.refuses::<false>(packet, bytes, idle.is_none(), packets, held_bytes) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Arrival::Discarded(reason);
         }
@@ -222,7 +242,7 @@ impl Port {
     /// Put a packet that arrived at `arrival` on a transmitter of a stepped port. Returns how long sending takes.
     pub(crate) fn begin_service(&mut self, transmitter: u32, packet: &Packet, now: Time, bytes: u32, window: &Window) -> Span {
         let service = service_time(self.rate, &mut self.services, bytes);
-        self.count_service(packet.time, now, now + service, bytes, window);
+        self.count_service::<false>(packet.time, now, now + service, bytes, window);
         if let Some(stepped) = &mut self.stepped {
             stepped.transmitters[transmitter as usize] = Some(*packet);
             stepped.in_service += 1;
@@ -279,12 +299,14 @@ impl Port {
 
     /// Forget what has gone into service by `now`.
     #[inline]
-    fn strike_off(&mut self, now: Time) {
+    fn strike_off<const PLAIN: bool>(&mut self, now: Time) {
         while let Some(&(start, bytes)) = self.waiting.front().filter(|waiting| waiting.0 <= now) {
             self.waiting.pop_front();
             self.waiting_bytes -= u64::from(bytes);
             self.serving_bytes = bytes;
-            self.note_change(start);
+            if !PLAIN {
+                self.note_change(start);
+            }
         }
     }
 
@@ -297,8 +319,15 @@ impl Port {
     }
 
     #[inline]
-    fn refuses(&mut self, packet: &Packet, bytes: u32, busy: bool, packets: u64, held_bytes: u64) -> Option<Reason> {
-        if !self.listed.is_empty() && self.lists(packet) {
+    fn refuses<const PLAIN: bool>(
+        &mut self,
+        packet: &Packet,
+        bytes: u32,
+        busy: bool,
+        packets: u64,
+        held_bytes: u64,
+    ) -> Option<Reason> {
+        if !PLAIN && self.lists(packet) {
             return Some(Reason::Listed);
         }
         let full = busy
@@ -331,7 +360,7 @@ impl Port {
     }
 
     #[inline]
-    fn count_service(&mut self, arrival: Time, start: Time, departure: Time, bytes: u32, window: &Window) {
+    fn count_service<const PLAIN: bool>(&mut self, arrival: Time, start: Time, departure: Time, bytes: u32, window: &Window) {
         let leaves = if self.counts_in_service { departure } else { start };
         let counts = &mut self.counts;
         if arrival >= window.warmup && departure < window.end {
@@ -354,7 +383,7 @@ impl Port {
             counts.served += 1;
             counts.waited += u128::from(start.since(arrival).0);
         }
-        if let Some(waits) = &mut self.waits {
+        if !PLAIN && let Some(waits) = &mut self.waits {
             waits.add(start.since(arrival));
         }
     }
