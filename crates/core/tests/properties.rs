@@ -1,5 +1,7 @@
 //! Properties that every network must have, on random networks with fixed seeds: 2000 here, more with `TAILBACK_SOAK=1000000`.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may")]
+
 mod common;
 
 use common::{Dice, random_network, with_access_as_ports};

@@ -307,6 +307,16 @@ fn queue_table(ports: &[Port], end: Time) -> Table {
     named("queue", columns)
 }
 
+/// A table. Missing values get one bit pattern: the sign of a computed NaN differs between processors.
 pub(crate) fn named(name: &str, columns: Vec<(&'static str, Column)>) -> Table {
-    Table { name: name.to_string(), columns: columns.into_iter().map(|(name, values)| (name.to_string(), values)).collect() }
+    let one_nan = |column: Column| match column {
+        Column::Float(values) => {
+            Column::Float(values.into_iter().map(|value| if value.is_nan() { f64::NAN } else { value }).collect())
+        }
+        other => other,
+    };
+    Table {
+        name: name.to_string(),
+        columns: columns.into_iter().map(|(name, values)| (name.to_string(), one_nan(values))).collect(),
+    }
 }

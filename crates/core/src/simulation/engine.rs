@@ -506,10 +506,12 @@ impl OrderlyReturn {
 
 /// Bytes that a run of this network takes at most: flows and ports, plus the packets that fit in pipes and buffers.
 pub fn memory_estimate(network: &Network) -> u64 {
-    let flow = size_of::<Path>() + size_of::<PathCounts>() + size_of::<End>() + 8 * 16 + size_of::<crate::network::Flow>();
+    let slots = 8 * 16;
     let hosts = if Hosts::of(&Network { flows: Vec::new(), ..network.clone() }).is_empty() { 0 } else { size_of::<Hosts>() };
-    let ports = network.ports.len() * (size_of::<Port>() + size_of::<crate::network::Port>());
-    (network.flows.len() * (flow + hosts) + ports) as u64 + packets_in_flight(network) * size_of::<Packet>() as u64 * 2
+    let flow = size_of::<Path>() + size_of::<End>() + slots + hosts + size_of::<crate::network::Flow>();
+    let port = size_of::<Port>() + size_of::<crate::network::Port>();
+    let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
+    of(network.flows.len(), flow) + of(network.ports.len(), port) + packets_in_flight(network) * 2 * size_of::<Packet>() as u64
 }
 
 /// An upper estimate of the packets in flight: what pipes and finite buffers hold, in packets of the smallest full size.

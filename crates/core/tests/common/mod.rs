@@ -1,6 +1,6 @@
 //! Random small networks with fixed seeds: any mixture of what a scenario can describe, valid by construction.
 
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, clippy::expect_used, reason = "each test file uses its part, and a test may panic")]
 
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};

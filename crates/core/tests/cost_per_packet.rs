@@ -1,0 +1,59 @@
+//! Nothing per packet grows with flows or window: events for each packet that the link carries, counted,
+//! not timed.
+
+mod common;
+
+use common::{dumbbell, flow, group, link, tcp};
+use tailback_core::Engine;
+use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::congestion::ControllerKind;
+use tailback_core::network::{Access, Buffer, Flow, Network, Port, Transport};
+use tailback_core::tcp::{RecoveryKind, TcpSpec};
+
+/// What the larger may cost more.
+const MARGIN: f64 = 1.05;
+
+#[test]
+fn a_thousand_flows_cost_each_packet_no_more_events_than_ten() {
+    for recovery in [RecoveryKind::NewReno, RecoveryKind::Sack] {
+        let (few, many) = (sharing(10, recovery), sharing(1000, recovery));
+        assert!(many < MARGIN * few && few < MARGIN * many, "{recovery:?}: {few} against {many} events");
+    }
+}
+
+#[test]
+fn a_window_of_ten_thousand_costs_each_packet_no_more_events_than_one_of_a_hundred() {
+    for loss in [0.0, 0.01] {
+        let (small, large) = (holding(100, loss), holding(10_000, loss));
+        assert!(large < MARGIN * small && small < MARGIN * large, "loss {loss}: {small} against {large} events");
+    }
+}
+
+/// Flows of different round trips, each with 2 Mbit/s of the link and its share of the buffer.
+fn sharing(flows: u64, recovery: RecoveryKind) -> f64 {
+    let bottleneck = link("link", 2 * flows, Span::from_millis(10), Buffer::Packets(10 * flows));
+    let member = |index: u64| Flow {
+        sender_access: Access { rate: Some(Rate(100_000_000)), delay: Span::from_micros(20_000 + 40_000 * index / flows) },
+        start: Time(Span::from_micros(1_000_000 * index / flows).0),
+        ..flow(0, 0, 1)
+    };
+    let transport = Transport::Tcp(tcp(recovery), ControllerKind::Reno);
+    let members = (0..flows).map(member).collect();
+    events_per_packet(dumbbell(bottleneck, group("greedy", transport), members, Span::from_millis(10_000)))
+}
+
+/// One flow that holds `window` segments under way for 100 ms, over a wire that loses this share of them.
+fn holding(window: u32, random_loss: f64) -> f64 {
+    let wire = Port { random_loss, ..link("link", 1000, Span::from_millis(50), Buffer::Unlimited) };
+    let spec = TcpSpec { initial_window: window.into(), ..tcp(RecoveryKind::Sack) };
+    let transport = Transport::Tcp(spec, ControllerKind::Fixed);
+    events_per_packet(dumbbell(wire, group("fixed", transport), vec![flow(0, 0, 1)], Span::from_millis(10_000)))
+}
+
+fn events_per_packet(network: Network) -> f64 {
+    let mut engine = Engine::new(network);
+    engine.run_until(Time::NEVER);
+    let results = engine.results().unwrap_or_else(|violation| panic!("{violation}"));
+    let carried = results.queues.floats("departed_packets").and_then(|of_ports| of_ports.first().copied());
+    engine.events() as f64 / carried.unwrap_or(f64::NAN)
+}

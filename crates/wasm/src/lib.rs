@@ -1,0 +1,83 @@
+//! The core as WebAssembly: a scenario in, the hashes of its results out.
+//!
+//! [`hashes`] is the whole task in plain Rust; `boundary` is what another language sees of it. `tests/golden.rs` runs the first and
+//! `tests/golden/golden.mjs` the second over all examples, and both compare with `tests/golden/hashes.json`: the same bytes on every
+//! platform.
+
+mod boundary;
+
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use tailback_core::Engine;
+use tailback_core::base::units::Time;
+use tailback_scenario::{Scenario, Whole};
+
+/// Hashes of one run. `results` is the SHA-256, in hexadecimal, of all bytes of the results; beside it every table has the first 16
+/// digits of its own, which say where a difference lies.
+pub type Hashes = BTreeMap<String, String>;
+
+/// Runs a scenario in TOML to its end, with `seed` in place of its own.
+///
+/// # Errors
+/// A text for people: everything that is wrong with the scenario, or a violation of conservation (our bug).
+pub fn hashes(toml: &[u8], seed: u32) -> Result<Hashes, String> {
+    let mut scenario = Scenario::from_toml_bytes(toml, "").map_err(|errors| errors.to_string())?;
+    scenario.description.seed = Whole(seed.into());
+    let network = scenario.build().map_err(|errors| errors.to_string())?;
+    let end = Time::ZERO + network.duration;
+    let mut engine = Engine::new(network);
+    engine.run_until(end);
+    let results = engine.results().map_err(|error| format!("{error}, scenario {}, seed {seed}", scenario.content_hash()))?;
+    let mut hashes: Hashes =
+        results.tables().map(|table| (table.name.clone(), digest(&table.bytes())[..16].to_owned())).collect();
+    hashes.insert("results".into(), digest(&results.bytes()));
+    Ok(hashes)
+}
+
+/// SHA-256 in hexadecimal.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POISSON: &str = r#"
+duration = "1 s"
+seed = 7
+[topology]
+dumbbell = {rate = "10 Mbps", delay = "1 ms", queue = {buffer = "4 packets"}}
+[flows.poisson]
+from = "left"
+to = "right"
+source = {kind = "poisson", rate = "8 Mbps", packet = "1000 B"}
+"#;
+
+    #[test]
+    fn the_seed_that_is_given_replaces_the_scenarios_own() {
+        let other = POISSON.replace("seed = 7", "seed = 8");
+        assert_eq!(hashes(POISSON.as_bytes(), 1), hashes(other.as_bytes(), 1));
+        assert_ne!(hashes(POISSON.as_bytes(), 1), hashes(POISSON.as_bytes(), 2));
+    }
+
+    #[test]
+    fn hashes_are_of_all_results_and_of_each_table() {
+        let hashes = hashes(POISSON.as_bytes(), 1).unwrap_or_default();
+        let lengths: Vec<_> = hashes.iter().map(|(name, hash)| (name.as_str(), hash.len())).collect();
+        assert_eq!(lengths, [("flows", 16), ("groups", 16), ("queues", 16), ("results", 64)]);
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn a_wrong_scenario_is_refused_with_the_place_of_the_fault() {
+        let refused = hashes(POISSON.replace("\"1 s\"", "1").as_bytes(), 1);
+        assert!(refused.is_err_and(|message| message.contains("duration (line 2)")));
+    }
+}
