@@ -173,8 +173,7 @@ impl Recorder {
     }
 
     /// The traces as tables, in the order in which the scenario asks for them; nothing beyond `end`.
-    pub(crate) fn tables(&self, network: &Network, ports: &[Port], end: Time) -> Vec<Table> {
-        let flows = FlowNames::of(network);
+    pub(crate) fn tables(&self, flows: &FlowNames, ports: &[Port], end: Time) -> Vec<Table> {
         let table = |kind: TraceKind| match kind {
             TraceKind::Cwnd => flows.floats("cwnd", "cwnd_packets", &self.cwnd),
             TraceKind::Ssthresh => flows.floats("ssthresh", "ssthresh_packets", &self.ssthresh),
@@ -188,9 +187,9 @@ impl Recorder {
                 let words = Arc::new(STATE_NAMES.map(String::from).to_vec());
                 vec![("state", Column::Word(rows.iter().map(|row| row.2 as u32).collect(), words))]
             }),
-            TraceKind::Throughput(_) => self.throughput(&flows, end),
+            TraceKind::Throughput(_) => self.throughput(flows, end),
             TraceKind::Queue => queue_table(ports, end),
-            TraceKind::Drops => self.drops_table(&flows, ports, end),
+            TraceKind::Drops => self.drops_table(flows, ports, end),
         };
         self.kinds.iter().map(|&kind| table(kind)).collect()
     }
@@ -250,15 +249,16 @@ pub(crate) struct FlowNames {
 }
 
 impl FlowNames {
-    pub(crate) fn of(network: &Network) -> FlowNames {
+    /// `group`: the group of each flow.
+    pub(crate) fn new(network: &Network, group: Vec<u32>) -> FlowNames {
         let mut counted = vec![0u64; network.groups.len()];
         let mut next = |group: u32| {
             counted[group as usize] += 1;
             counted[group as usize] - 1
         };
         FlowNames {
-            group: network.flows.iter().map(|flow| flow.group).collect(),
-            index: network.flows.iter().map(|flow| next(flow.group)).collect(),
+            index: group.iter().map(|&group| next(group)).collect(),
+            group,
             names: Arc::new(network.groups.iter().map(|group| group.name.clone()).collect()),
         }
     }

@@ -33,7 +33,7 @@ impl Engine {
                 if sent == accounted {
                     return Ok(());
                 }
-                let name = self.network.groups[self.network.flows[index].group as usize].name.clone();
+                let name = self.network.groups[path.wire.group as usize].name.clone();
                 Err(ConservationError {
                     of: format!("flow {index} of {name}"),
                     sent: sent.into(),

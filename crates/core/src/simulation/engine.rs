@@ -27,7 +27,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A run of one network. `Clone` is a snapshot; the clone continues to the same bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Engine {
+    /// Without its flows: of each, `plans`, `ends` and `fabric.paths` keep what is needed, half the bytes of the description.
     pub(crate) network: Network,
+    pub(crate) plans: Vec<Plan>,
+    /// Of the flows that stop.
+    stops: BTreeMap<u32, Time>,
     now: Time,
     events: u64,
     pub(crate) fabric: Fabric,
@@ -37,7 +41,16 @@ pub struct Engine {
     transmissions: BTreeMap<(u32, u32), u32>,
     counts_transmissions: bool,
     next_change: usize,
-    some_stop: bool,
+}
+
+/// What a flow is to do.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) start: Time,
+    /// Payload bytes; the largest number if greedy.
+    size: u64,
+    /// Round trip of one data packet and its acknowledgement through the empty network.
+    pub(crate) base_rtt: Span,
 }
 
 /// The sending end of a flow.
@@ -45,6 +58,26 @@ pub struct Engine {
 pub(crate) enum End {
     Tcp(Sender),
     Datagram(Box<Source>),
+}
+
+impl Plan {
+    fn of(flow: &crate::network::Flow, network: &Network) -> Plan {
+        let (data, ack) = match &network.groups[flow.group as usize].transport {
+            Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
+            Transport::Datagram(_) => (0, 0),
+        };
+        let over = |path: u32, bytes: u32| {
+            let hops = network.paths[path as usize].iter().map(|&port| {
+                let port = &network.ports[port as usize];
+                port.delay + port.rate.time_to_send(bytes.into())
+            });
+            let access = [flow.sender_access, flow.receiver_access]
+                .map(|access| access.delay + access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes.into())));
+            hops.chain(access).fold(Span::ZERO, |sum, span| sum + span)
+        };
+        let base_rtt = over(flow.forward, data) + over(flow.backward, ack);
+        Plan { start: flow.start, size: flow.size.unwrap_or(u64::MAX), base_rtt }
+    }
 }
 
 impl End {
@@ -105,8 +138,9 @@ impl Engine {
             transmissions: BTreeMap::new(),
             counts_transmissions,
             next_change: 0,
-            some_stop: network.flows.iter().any(|flow| flow.stop != Time::NEVER),
-            network,
+            plans: network.flows.iter().map(|flow| Plan::of(flow, &network)).collect(),
+            stops: stops_of(&network),
+            network: Network { flows: Vec::new(), ..network },
         };
         engine.schedule_starts();
         engine
@@ -152,7 +186,7 @@ impl Engine {
     /// Send a datagram with `bytes` of payload on an external flow, now. Returns its number; `None` if the flow is not external or
     /// the datagram is empty or too large.
     pub fn inject(&mut self, flow: u32, bytes: u32) -> Option<u32> {
-        let group = &self.network.groups[self.network.flows.get(flow as usize)?.group as usize];
+        let group = &self.network.groups[self.fabric.paths.get(flow as usize)?.wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
             return None;
         };
@@ -178,10 +212,10 @@ impl Engine {
 
     fn schedule_starts(&mut self) {
         for (flow, end) in self.ends.iter_mut().enumerate() {
-            let described = &self.network.flows[flow];
-            let first = match (end, &self.network.groups[described.group as usize].transport) {
-                (End::Datagram(source), Transport::Datagram(spec)) => source.first(described.start, spec),
-                _ => Some(described.start),
+            let start = self.plans[flow].start;
+            let first = match (end, &self.network.groups[self.fabric.paths[flow].wire.group as usize].transport) {
+                (End::Datagram(source), Transport::Datagram(spec)) => source.first(start, spec),
+                _ => Some(start),
             };
             let first = first.filter(|&first| first < self.fabric.common.window.end);
             if let Some(first) = first {
@@ -222,7 +256,6 @@ impl Engine {
     #[inline]
     fn act(&mut self, flow: u32, arrived: Option<Arrived>) {
         let now = self.now;
-        let described = &self.network.flows[flow as usize];
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = self.fabric.paths[flow as usize].wire.group;
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
@@ -250,11 +283,11 @@ impl Engine {
             }
             None => {}
         }
-        if self.some_stop && now >= described.stop {
+        if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
         }
         while let Some((segment, transmission)) = tcp.next_segment() {
-            let size = if segment + 1 == tcp.sender.limit { described.size } else { None };
+            let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
             let transmission = if transmission == 1 || !self.counts_transmissions {
                 transmission
             } else {
@@ -272,12 +305,11 @@ impl Engine {
 
     /// A flow starts, may send again, or its source has a datagram.
     fn on_wake(&mut self, flow: u32) {
-        let described = &self.network.flows[flow as usize];
-        let group = &self.network.groups[described.group as usize];
+        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
             return self.act(flow, None);
         };
-        if self.now >= described.stop {
+        if self.stops.get(&flow).is_some_and(|&stop| self.now >= stop) {
             return;
         }
         let number = source.sent;
@@ -335,8 +367,10 @@ fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
 
 /// Bytes on the wire of a segment: the last one of a transfer, whose size is given, may be short.
 #[inline]
-fn wire_bytes(spec: &TcpSpec, size: Option<u64>, segment: u32) -> u32 {
-    let Some(size) = size else { return spec.mss + spec.header };
+fn wire_bytes(spec: &TcpSpec, size: u64, segment: u32) -> u32 {
+    if size == u64::MAX {
+        return spec.mss + spec.header;
+    }
     let before = u64::from(segment) * u64::from(spec.mss);
     size.saturating_sub(before).clamp(1, u64::from(spec.mss)) as u32 + spec.header
 }
@@ -410,6 +444,10 @@ fn make_ends(network: &Network) -> Vec<End> {
 /// Segments of a transfer; as many as there can be without a size.
 fn segments_of(spec: &TcpSpec, size: Option<u64>) -> u32 {
     size.map_or(u32::MAX, |size| size.div_ceil(u64::from(spec.mss)) as u32)
+}
+
+fn stops_of(network: &Network) -> BTreeMap<u32, Time> {
+    (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER).map(|(index, flow)| (index, flow.stop)).collect()
 }
 
 /// How far ahead most events lie: a few of the longest delays.
@@ -504,11 +542,13 @@ impl OrderlyReturn {
     }
 }
 
-/// Bytes that a run of this network takes at most: flows and ports, plus the packets that fit in pipes and buffers.
+/// Bytes that the engine keeps for a flow with nothing in flight: its path, its sender, its plan and its calendar slots.
+const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<Plan>() + 8 * 16;
+const _: () = assert!(IDLE_FLOW <= 512, "4,000,000 flows have to fit in 2 GB");
+
+/// Bytes that a run of this network takes at most, beside its description: flows and ports, plus the packets that fit in pipes and buffers.
 pub fn memory_estimate(network: &Network) -> u64 {
-    let slots = 8 * 16;
-    let hosts = if Hosts::of(&Network { flows: Vec::new(), ..network.clone() }).is_empty() { 0 } else { size_of::<Hosts>() };
-    let flow = size_of::<Path>() + size_of::<End>() + slots + hosts + size_of::<crate::network::Flow>();
+    let flow = IDLE_FLOW + if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     of(network.flows.len(), flow) + of(network.ports.len(), port) + packets_in_flight(network) * 2 * size_of::<Packet>() as u64

@@ -133,11 +133,16 @@ struct Server {
 }
 
 impl Hosts {
+    /// Whether any group has hosts that take time.
+    pub(crate) fn are_needed(network: &Network) -> bool {
+        let take_time =
+            |group: &Group| group.send_processing.is_some() || group.receive_processing.is_some() || group.jitter != Span::ZERO;
+        network.groups.iter().any(take_time)
+    }
+
     /// The hosts of every flow, or nothing if no group needs them.
     pub(crate) fn of(network: &Network) -> Vec<Hosts> {
-        let idle =
-            |group: &Group| group.send_processing.is_none() && group.receive_processing.is_none() && group.jitter == Span::ZERO;
-        if network.groups.iter().all(idle) {
+        if !Hosts::are_needed(network) {
             return Vec::new();
         }
         let mut counted = vec![0u64; network.groups.len()];

@@ -3,8 +3,7 @@
 use super::conservation::ConservationError;
 use super::engine::{End, Engine};
 use super::port::Reason;
-use crate::base::units::{Span, Time};
-use crate::network::Transport;
+use crate::base::units::Time;
 use crate::record::recorder::{FlowNames, named};
 use crate::record::{Column, Table};
 use crate::tcp::sender::SenderCounts;
@@ -56,7 +55,7 @@ impl Engine {
                 .common
                 .recorder
                 .as_ref()
-                .map_or_else(Vec::new, |recorder| recorder.tables(&self.network, &self.fabric.ports, until)),
+                .map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.fabric.ports, until)),
             complete: until >= self.fabric.common.window.end,
             simulated_s: until.seconds(),
             events: self.events(),
@@ -77,7 +76,7 @@ impl Engine {
 
     fn flow_table(&self, until: Time) -> Table {
         let all: Vec<u32> = (0..self.ends.len() as u32).collect();
-        let (groups, indices) = FlowNames::of(&self.network).columns(&all);
+        let (groups, indices) = self.flow_names().columns(&all);
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..all.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
@@ -86,8 +85,8 @@ impl Engine {
         let columns = vec![
             ("group", groups),
             ("flow", indices),
-            ("start_s", float(&|i| self.network.flows[i].start.seconds())),
-            ("base_rtt_s", float(&|i| self.base_rtt(i).seconds())),
+            ("start_s", float(&|i| self.plans[i].start.seconds())),
+            ("base_rtt_s", float(&|i| self.plans[i].base_rtt.seconds())),
             ("sent_packets", integer(&|i| senders[i].sent.into())),
             ("retransmitted_packets", integer(&|i| senders[i].retransmitted.into())),
             ("spurious_retransmissions", integer(&|i| counts(i).duplicates.into())),
@@ -104,27 +103,8 @@ impl Engine {
         named("flows", columns)
     }
 
-    /// Round trip of one data packet and its acknowledgement through the empty network.
-    fn base_rtt(&self, index: usize) -> Span {
-        let flow = &self.network.flows[index];
-        let (data, ack) = match &self.network.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
-            Transport::Datagram(_) => (0, 0),
-        };
-        let over = |path: u32, bytes: u32| {
-            let hops = self.network.paths[path as usize].iter().map(|&port| {
-                let port = &self.network.ports[port as usize];
-                port.delay + port.rate.time_to_send(bytes.into())
-            });
-            let access = [flow.sender_access, flow.receiver_access]
-                .map(|access| access.delay + access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes.into())));
-            hops.chain(access).fold(Span::ZERO, |sum, span| sum + span)
-        };
-        over(flow.forward, data) + over(flow.backward, ack)
-    }
-
     fn active_share(&self, index: usize, until: Time) -> f64 {
-        let started = self.network.flows[index].start.max(self.fabric.common.window.warmup);
+        let started = self.plans[index].start.max(self.fabric.common.window.warmup);
         let ended = self.fabric.paths[index].counts.completed.min(until);
         1.0 - self.ends[index].counts().idle.seconds() / ended.since(started).seconds()
     }
@@ -132,7 +112,7 @@ impl Engine {
     fn completion(&self, index: usize) -> f64 {
         match self.fabric.paths[index].counts.completed {
             time if time >= self.fabric.common.window.end => f64::NAN,
-            time => time.since(self.network.flows[index].start).seconds(),
+            time => time.since(self.plans[index].start).seconds(),
         }
     }
 
@@ -209,9 +189,13 @@ impl Engine {
         named("groups", columns)
     }
 
+    fn flow_names(&self) -> FlowNames {
+        FlowNames::new(&self.network, self.fabric.paths.iter().map(|path| path.wire.group).collect())
+    }
+
     fn members(&self) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); self.network.groups.len()];
-        self.network.flows.iter().enumerate().for_each(|(index, flow)| members[flow.group as usize].push(index));
+        self.fabric.paths.iter().enumerate().for_each(|(index, path)| members[path.wire.group as usize].push(index));
         members
     }
 
