@@ -1,9 +1,10 @@
 //! How a quantity varies over the flows of a group.
 
-use crate::decode::{Decode, Decoder, real};
+use crate::decode::{Decode, Decoder};
 use crate::problem::listed;
 use crate::quantity::Quantity;
 use crate::tree::Node;
+use crate::values::real;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
@@ -114,9 +115,7 @@ fn shaped<Q: Quantity>(node: &Node, keys: [&'static str; 2], bounds: (f64, f64),
             .expected(format!("a table with `{}` and `{}`", keys[0], keys[1]));
         return None;
     };
-    for key in entries.keys().filter(|key| !keys.contains(&key.as_str())) {
-        decoder.inside(key, |decoder| decoder.fault(format!("unknown key `{key}`")).one_of(key, keys).line);
-    }
+    decoder.unknown_keys(entries.keys(), &keys);
     let [quantity, number] = keys.map(|key| {
         let found = entries.get(key);
         if found.is_none() {
@@ -158,5 +157,54 @@ impl<Q: Quantity> JsonSchema for Distribution<Q> {
         let plain = [json!(quantity), json!({"type": "array", "items": quantity})];
         let all: Vec<_> = plain.into_iter().chain(tables).collect();
         schemars::json_schema!({"description": "One value per flow: the same for all, a list, or drawn.", "anyOf": all})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Size;
+    use tailback_core::base::random::Purpose;
+
+    const FLOWS: u64 = 100_000;
+
+    fn draws(distribution: &Distribution<Size>) -> Vec<f64> {
+        let draw = |index| distribution.draw(index, FLOWS, || Stream::new(1, "web", index, Purpose::Size)) as f64;
+        (0..FLOWS).map(draw).collect()
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn evenly_spread_values_are_the_middles_of_equal_parts() {
+        let evenly = Distribution::Evenly(Size::new(100), Size::new(200));
+        let values: Vec<u64> = (0..4).map(|index| evenly.draw(index, 4, || unreachable!())).collect();
+        assert_eq!(values, [112, 137, 162, 187]);
+    }
+
+    /// Within five standard errors of what the formulas say.
+    #[test]
+    fn random_draws_have_their_means() {
+        let error = |deviation: f64| 5.0 * deviation / (FLOWS as f64).sqrt();
+        let uniform = draws(&Distribution::Uniform(Size::new(1_000_000), Size::new(3_000_000)));
+        assert!((mean(&uniform) - 2e6).abs() < error(2e6 / 12_f64.sqrt()));
+        let exponential = draws(&Distribution::Exponential(Size::new(1_000_000)));
+        assert!((mean(&exponential) - 1e6).abs() < error(1e6));
+        // Variance of a Pareto distribution with mean m and shape a: m^2 / (a (a - 2)).
+        let pareto = draws(&Distribution::Pareto { mean: Size::new(1_000_000), shape: 3.0 });
+        assert!((mean(&pareto) - 1e6).abs() < error(1e6 / 3_f64.sqrt()));
+        assert!(pareto.iter().all(|&value| value >= 666_666.0));
+    }
+
+    #[test]
+    fn half_of_the_lognormal_draws_lie_below_the_median() {
+        let lognormal = draws(&Distribution::Lognormal { median: Size::new(1_000_000), sigma: 1.0 });
+        let below = lognormal.iter().filter(|&&value| value < 1e6).count() as f64;
+        assert!((below / FLOWS as f64 - 0.5).abs() < 5.0 * 0.5 / (FLOWS as f64).sqrt());
+        // 15.9 % lie above e times the median.
+        let above = lognormal.iter().filter(|&&value| value > 1e6 * std::f64::consts::E).count() as f64;
+        assert!((above / FLOWS as f64 - 0.158_655).abs() < 5.0 * 0.365 / (FLOWS as f64).sqrt());
     }
 }

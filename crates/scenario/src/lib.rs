@@ -5,7 +5,8 @@
 //! * `schema/`: the tables of a scenario with their keys, defaults and descriptions, one file each;
 //! * `presets.rs`: the TCPs that have a name;
 //! * `quantity.rs`, `distribution.rs`: text with units, and values that vary over flows;
-//! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to tables, with every fault on the way;
+//! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with every fault on the way;
+//! * `record.rs`, `values.rs`: what those values are: tables with named keys, and plain ones;
 //! * `problem.rs`: how faults read;
 //! * `build/`: names to indices, routes, flows, changes, traces.
 
@@ -17,13 +18,15 @@ mod distribution;
 mod presets;
 mod problem;
 mod quantity;
+mod record;
 mod scenario;
 pub mod schema;
 mod tree;
+mod values;
 
-pub use decode::{Name, Whole};
 pub use distribution::Distribution;
 pub use presets::{PRESETS, Preset, presets_markdown};
 pub use problem::{Errors, Problem};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size};
 pub use scenario::{Description, Scenario, json_schema};
+pub use values::{Name, Whole};

@@ -161,7 +161,7 @@ pub fn presets_markdown() -> String {
         let values: Vec<&str> = columns.iter().map(|column| column[row].1.as_str()).collect();
         line(format!("| `{name}` | {} |", values.join(" | ")));
     }
-    line("\nThe coarse presets keep `min_rto` at two ticks: with another `tick` it changes along. Windows are counted in segments.".into());
+    line("\nThe coarse presets keep `min_rto` at two ticks: with another `tick` it changes along. Windows are counted in segments. A scenario writes `off` as `false` and `on` as `true`.".into());
     page
 }
 

@@ -192,6 +192,16 @@ impl<'a> Report<'a> {
         &mut self.problems[last]
     }
 
+    /// Adds that a name is none of those that are known.
+    pub fn unknown<'w>(&mut self, at: &str, noun: &str, name: &str, known: impl IntoIterator<Item = &'w str>) {
+        // To look for near words in every fault of a flood would take longer than anybody waits.
+        let is_shown = self.problems.len() < SHOWN;
+        let problem = self.add(at, format!("unknown {noun} `{}`", name.escape_debug()));
+        if is_shown {
+            problem.one_of(name, known);
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.problems.is_empty()
     }

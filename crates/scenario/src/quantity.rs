@@ -425,7 +425,7 @@ impl Decode for Segments {
         match node {
             Node::Text(text) if text == words[0] => Some(Segments::Unlimited),
             Node::Integer(_) | Node::Float(_) => {
-                crate::decode::real(node, 1.0..=1e9, &Segments::expected(), decoder).map(Segments::Count)
+                crate::values::real(node, 1.0..=1e9, &Segments::expected(), decoder).map(Segments::Count)
             }
             _ => decoder.misfit(node, "not a number of segments"),
         }

@@ -1,11 +1,13 @@
 //! The scenario as a whole, and its ways in and out.
 
 use crate::build;
-use crate::decode::{Decode, Decoder, Name, Whole, record};
+use crate::decode::{Decode, Decoder};
 use crate::problem::{Errors, Report, Source};
 use crate::quantity::Duration;
+use crate::record::record;
 use crate::schema::{Event, Flow, Link, Node, Record, Topology};
 use crate::tree;
+use crate::values::{Name, Whole};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;

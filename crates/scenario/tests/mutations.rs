@@ -5,7 +5,7 @@
 use std::path::Path;
 use tailback_core::Engine;
 use tailback_core::base::random::{Purpose, Stream};
-use tailback_core::base::units::Time;
+use tailback_core::base::units::{Span, Time};
 use tailback_core::network::Network;
 use tailback_scenario::{Errors, Scenario};
 
@@ -16,7 +16,7 @@ fn a_damaged_scenario_is_refused_with_a_place_or_begins_to_run() {
     paths.sort();
     let examples: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     let mut built = 0;
-    for number in 0..400_000 {
+    for number in 0..20_000 {
         let mut chance = Chance { stream: Stream::new(1, "mutations", number, Purpose::Policy), draws: 0 };
         let mut text = examples[number as usize % examples.len()].clone().into_bytes();
         for _ in 0..=chance.below(3) {
@@ -38,19 +38,20 @@ fn a_damaged_scenario_is_refused_with_a_place_or_begins_to_run() {
         }
     }
     // Damage to a comment or a number is often harmless: if almost nothing is built, or almost everything, the damage is no test.
-    assert!((0..1_000_000).contains(&built), "{built} of 20000 were built");
+    assert!((2_000..15_000).contains(&built), "{built} of 20000 were built");
 }
 
 /// The first steps of a run, where it has room.
 fn begin(network: Network) {
     const ROOM: u64 = 64 << 20;
-    const STEPS: usize = 3000;
+    const STEPS: usize = 2000;
     if tailback_core::memory_estimate(&network) < ROOM {
         let end = Time::ZERO + network.duration;
         let mut engine = Engine::new(network);
         for _ in 0..STEPS {
             let next = engine.next_event_time().unwrap_or(end).min(end);
-            engine.run_until(next);
+            // A run stops before the events of the instant that it is given.
+            engine.run_until(next + Span(1));
         }
         engine.results().unwrap();
     }

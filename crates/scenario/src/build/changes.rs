@@ -57,6 +57,9 @@ pub(super) fn changes(
     changes
 }
 
+/// Changes are kept one for each flow.
+const MOST_CHANGES: usize = 4_000_000;
+
 impl Changes {
     fn link(&mut self, event: &Event, at: &str, graph: &Graph, report: &mut Report) {
         let strange = [
@@ -83,7 +86,7 @@ impl Changes {
         self.list.extend(kinds.into_iter().flatten().map(|what| Change { at: when, what }));
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the steps of the building hand on the same five things")]
+    #[expect(clippy::too_many_arguments, reason = "the steps of the building hand on the same five things")]
     fn flow(
         &mut self,
         event: &Event,
@@ -118,6 +121,11 @@ impl Changes {
             let Some(ends) = flows::ends(name, flow, graph, report) else { return };
             let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref() };
             let Some((forward, backward)) = routes.find(ends, at, graph, report) else { return };
+            if self.list.len() + flows.len() > MOST_CHANGES {
+                let problem = report.add(format!("{at}.route"), "too many changes of routes");
+                problem.expected(format!("at most {MOST_CHANGES}, each flow counted"));
+                return;
+            }
             group.routes.push(forward.clone());
             let (forward, backward) = (paths.of(forward), paths.of(backward));
             let change = |flow| Change { at: when, what: ChangeKind::Route(flow, forward, backward) };
@@ -139,4 +147,52 @@ fn speed(port: &Port, rate: Rate) -> u128 {
 
 fn time(span: Span) -> Time {
     Time::ZERO + span
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::tests::{dumbbell, graph, names};
+
+    const WEB: &str = "[flows.web]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
+
+    #[test]
+    fn changes_of_links_are_sorted_and_end_with_the_run() {
+        let network = dumbbell(&format!(
+            "{WEB}[[timeline]]\nat = \"5 s\"\nlink = \"bottleneck\"\nrate = \"1 Mbps\"\nloss = \"1 %\"\n\
+             [[timeline]]\nat = \"2 s\"\nlink = \"bottleneck.reverse\"\ndelay = \"3 ms\"\n\
+             [[timeline]]\nat = \"11 s\"\nlink = \"bottleneck\"\nrate = \"2 Mbps\"\n"
+        ));
+        let at = |seconds: u64| Time::ZERO + Span::from_millis(1000 * seconds);
+        let wanted = [
+            Change { at: at(2), what: ChangeKind::Delay(1, Span::from_millis(3)) },
+            Change { at: at(5), what: ChangeKind::Rate(0, Rate(1_000_000)) },
+            Change { at: at(5), what: ChangeKind::RandomLoss(0, 0.01) },
+        ];
+        assert_eq!(network.changes, wanted);
+    }
+
+    #[test]
+    fn a_group_starts_and_stops_with_the_timeline() {
+        let network = dumbbell(&format!(
+            "{WEB}start = [\"0 s\", \"1 s\"]\n[[timeline]]\nat = \"4 s\"\nflow = \"web\"\nstart = true\n\
+             [[timeline]]\nat = \"9 s\"\nflow = \"web\"\nstop = true\n"
+        ));
+        let times: Vec<_> = network.flows.iter().map(|flow| (flow.start.seconds(), flow.stop.seconds())).collect();
+        assert_eq!(times, [(4.0, 9.0), (5.0, 9.0)]);
+    }
+
+    #[test]
+    fn a_new_route_is_one_change_for_each_flow() {
+        let links = [("ab", "a", "b", 5), ("bc", "b", "c", 5), ("ac", "a", "c", 1)];
+        let event = "count = 2\n[[timeline]]\nat = \"4 s\"\nflow = \"web\"\nroute = [\"ab\", \"bc\"]\n";
+        let network = graph(&links, ("a", "c"), event);
+        assert_eq!(network.changes.len(), 2);
+        let ChangeKind::Route(flow, forward, backward) = network.changes[1].what else { panic!("{:?}", network.changes) };
+        assert_eq!(
+            (flow, names(&network, forward), names(&network, backward)),
+            (1, vec!["ab", "bc"], vec!["bc.reverse", "ab.reverse"])
+        );
+        assert_eq!(names(&network, network.flows[1].forward), ["ac"]);
+    }
 }

@@ -4,12 +4,12 @@ use super::changes::{Changes, GroupChanges};
 use super::graph::Graph;
 use super::groups::Groups;
 use super::{Paths, transport};
-use crate::decode::Name;
 use crate::distribution::Distribution;
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
 use crate::scenario::Description;
 use crate::schema::{self, NodeKind, PortName, Processing};
+use crate::values::Name;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use tailback_core::base::random::{Purpose, Stream};
@@ -208,8 +208,10 @@ struct Expansion<'d> {
 
 impl Expansion<'_> {
     fn flows(&self, transport: &Transport, flows: &mut Vec<Flow>, report: &mut Report) {
-        let problems = Problems { at: self.at, report };
-        let Some(mut problems) = self.check(problems) else { return };
+        let mut problems = Problems { at: self.at, report };
+        if !self.check(&mut problems) {
+            return;
+        }
         let count = self.flow.count.0;
         flows.reserve(count as usize);
         for index in 0..count {
@@ -228,8 +230,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// What holds for all flows alike; `None` if there is a problem.
-    fn check<'r, 'p>(&self, mut problems: Problems<'r, 'p>) -> Option<Problems<'r, 'p>> {
+    /// Whether all is well that concerns all flows alike.
+    fn check(&self, problems: &mut Problems) -> bool {
         let flow = self.flow;
         let count = flow.count.0;
         let fine = problems.length("start", Some(&flow.start), count)
@@ -239,15 +241,15 @@ impl Expansion<'_> {
         if flow.rtt.is_some() && own_delay {
             let problem = problems.add("sender_access.delay", "`rtt` sets this delay already");
             problem.expected("either `rtt` or `sender_access.delay`");
-            return None;
+            return false;
         }
         if flow.size.is_none() && self.most_segments > u128::from(MAX_SEGMENTS) {
             let given = format!("up to {} segments", self.most_segments);
             let problem = problems.add("", "a flow could send more segments than it can number");
             problem.given(given).expected(format!("at most {MAX_SEGMENTS}: a shorter run, larger packets or a slower link"));
-            return None;
+            return false;
         }
-        fine.then_some(problems)
+        fine
     }
 
     fn sender_access(&self, index: u64, problems: &mut Problems) -> Option<Access> {
@@ -322,5 +324,63 @@ impl Problems<'_, '_> {
             }
             _ => self.report.sound(&at),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::tests::{dumbbell, graph};
+    use tailback_core::base::units::Rate;
+
+    #[test]
+    fn the_round_trip_sets_what_the_path_leaves() {
+        let network = dumbbell(
+            "[flows.web]\nfrom = \"left\"\nto = \"right\"\nrtt = \"100 ms\"\nsender_access = {rate = \"50 Mbps\"}\n\
+             receiver_access = {delay = \"5 ms\"}\ntcp = {preset = \"reno\"}\n",
+        );
+        // 100 ms less 2 x 10 ms of the bottleneck and 2 x 5 ms at the receiver, shared by two directions.
+        assert_eq!(network.flows[0].sender_access, Access { rate: Some(Rate(50_000_000)), delay: Span::from_millis(35) });
+    }
+
+    #[test]
+    fn adding_a_flow_changes_no_other_draw() {
+        let flows = |count: u32, more: &str| {
+            dumbbell(&format!(
+                "[flows.web]\ncount = {count}\nfrom = \"left\"\nto = \"right\"\nstart = {{uniform = [\"0 s\", \"1 s\"]}}\n\
+                 size = {{pareto = {{mean = \"50 kB\", shape = 1.2}}}}\ntcp = {{preset = \"reno\"}}\n{more}"
+            ))
+            .flows
+        };
+        let few = flows(3, "");
+        let more = flows(5, "[flows.zoo]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n");
+        assert_eq!(few, more[..3]);
+        assert_ne!(few[0].start, few[1].start);
+    }
+
+    #[test]
+    fn flows_take_the_processing_of_their_hosts_unless_they_have_their_own() {
+        let links = [("ac", "a", "c", 1), ("ch", "c", "h", 1)];
+        let own = "receive_processing = {exponential = \"300 us\"}\n";
+        let network = graph(&links, ("a", "h"), own);
+        assert_eq!(network.groups[0].receive_processing, Some(Delay::Exponential(Span::from_micros(300))));
+        assert_eq!(network.groups[0].send_processing, None);
+    }
+
+    #[test]
+    fn a_greedy_flow_is_bounded_by_its_slowest_link() {
+        // 10 Mbit/s for 10 s in segments of 1500 bytes on the wire: 8333.
+        let web = "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
+        let text = format!(
+            "duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"1 packet\"}}\n{web}"
+        );
+        let bound = |text: &str| crate::Scenario::from_toml(text, "").unwrap().build().is_ok();
+        assert!(bound(&text));
+        // 8333 x 257,700 = 2^31: above that a segment would have no number.
+        assert!(bound(&text.replace("10 Mbps", "2.57 Tbps")));
+        assert!(!bound(&text.replace("10 Mbps", "2.58 Tbps")));
+        assert!(bound(
+            &text.replace("10 Mbps", "2.58 Tbps").replace("[flows.web]", "[flows.web]\nsender_access = {rate = \"1 Tbps\"}")
+        ));
     }
 }

@@ -1,11 +1,11 @@
 //! Nodes and ports, and the ways through them.
 
 use super::groups::Groups;
-use crate::decode::Name;
 use crate::problem::Report;
 use crate::quantity::{Duration, Rate};
 use crate::scenario::Description;
 use crate::schema::{self, Buffer, Link, Loss, Node, NodeKind, PortName, Queue};
+use crate::values::Name;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use tailback_core::network::{self, ListedDrop, Port, PortId};
@@ -20,6 +20,10 @@ pub(super) struct Graph {
     by_name: BTreeMap<String, PortId>,
     /// From and to, by port; `None` if a node is unknown.
     ends: Vec<Option<(usize, usize)>>,
+    /// By node: the ports that begin there, in the order of their names, and where they end.
+    leaving: Vec<Vec<(PortId, usize)>>,
+    /// By node: the ports that end there, and where they begin.
+    arriving: Vec<Vec<(PortId, usize)>>,
     /// The port of the other direction.
     mirror: Vec<Option<PortId>>,
     /// Whether every name could be read: else a missing one is no news.
@@ -32,14 +36,16 @@ impl Graph {
         let index = nodes.keys().cloned().zip(0..).collect();
         let names = nodes.iter().map(|(name, node)| (name.clone(), node.kind == NodeKind::Host)).collect();
         let mut graph = Graph {
-            nodes,
             names,
             index,
             ports: vec![],
             by_name: BTreeMap::new(),
             ends: vec![],
+            leaving: vec![Vec::new(); nodes.len()],
+            arriving: vec![Vec::new(); nodes.len()],
             mirror: vec![],
             all_named: !report.places().any(hides_names),
+            nodes,
         };
         graph.check_nodes(report);
         for (name, (link, at)) in &links {
@@ -90,7 +96,12 @@ impl Graph {
     }
 
     fn add_port(&mut self, port: Port, ends: Option<(usize, usize)>, mirror: Option<PortId>) {
-        self.by_name.insert(port.name.clone(), self.ports.len() as PortId);
+        let id = self.ports.len() as PortId;
+        if let Some((from, to)) = ends {
+            self.leaving[from].push((id, to));
+            self.arriving[to].push((id, from));
+        }
+        self.by_name.insert(port.name.clone(), id);
         self.ports.push(port);
         self.ends.push(ends);
         self.mirror.push(mirror);
@@ -100,7 +111,7 @@ impl Graph {
     pub fn node(&self, name: &Name, at: &str, report: &mut Report) -> Option<usize> {
         let found = self.index.get(name).copied();
         if found.is_none() && report.sound(at) && self.all_named {
-            report.add(at, format!("unknown node `{name}`")).one_of(name.as_str(), self.nodes.keys().map(Name::as_str));
+            report.unknown(at, "node", name.as_str(), self.nodes.keys().map(Name::as_str));
         }
         found
     }
@@ -114,8 +125,7 @@ impl Graph {
     pub fn port(&self, name: &PortName, at: &str, report: &mut Report) -> Option<PortId> {
         let found = self.by_name.get(&name.0).copied();
         if found.is_none() && report.sound(at) && self.all_named {
-            let names = self.by_name.keys().map(String::as_str);
-            report.add(at, format!("unknown link `{}`", name.0.escape_debug())).one_of(&name.0, names);
+            report.unknown(at, "link", &name.0, self.by_name.keys().map(String::as_str));
         }
         found
     }
@@ -178,10 +188,10 @@ impl Graph {
         let mut ports = Vec::new();
         while here != end {
             let left = distances[here]?;
-            let next = self.leaving(here).find(|&(port, to)| {
+            let next = self.leaving[here].iter().find(|&&(port, to)| {
                 distances[to].is_some_and(|beyond| self.farther(beyond, port) == left) && (to == end || !self.is_host(to))
             });
-            let (port, to) = next?;
+            let &(port, to) = next?;
             ports.push(port);
             here = to;
         }
@@ -190,12 +200,6 @@ impl Graph {
 
     /// Delay and hops from each node to the end (Dijkstra, Numerische Mathematik 1, 1959).
     fn distances(&self, end: usize) -> Vec<Option<Distance>> {
-        let mut arriving: Vec<Vec<(PortId, usize)>> = vec![Vec::new(); self.names.len()];
-        for (port, ends) in (0..).zip(&self.ends) {
-            if let Some((from, to)) = ends {
-                arriving[*to].push((port, *from));
-            }
-        }
         let mut best: Vec<Option<Distance>> = vec![None; self.names.len()];
         let mut open = BinaryHeap::from([Reverse(((0, 0), end))]);
         while let Some(Reverse((distance, node))) = open.pop() {
@@ -204,7 +208,7 @@ impl Graph {
             }
             best[node] = Some(distance);
             if node == end || !self.is_host(node) {
-                let nearer = arriving[node].iter().filter(|(_, from)| best[*from].is_none());
+                let nearer = self.arriving[node].iter().filter(|(_, from)| best[*from].is_none());
                 open.extend(nearer.map(|&(port, from)| Reverse((self.farther(distance, port), from))));
             }
         }
@@ -213,15 +217,6 @@ impl Graph {
 
     fn farther(&self, (delay, hops): Distance, port: PortId) -> Distance {
         (delay.saturating_add(self.ports[port as usize].delay.0), hops + 1)
-    }
-
-    /// Ports that begin at a node, in the order of their names, with where they lead.
-    fn leaving(&self, node: usize) -> impl Iterator<Item = (PortId, usize)> {
-        let leaving = move |(port, ends): (PortId, &Option<(usize, usize)>)| match ends {
-            Some((from, to)) if *from == node => Some((port, *to)),
-            _ => None,
-        };
-        (0..).zip(&self.ends).filter_map(leaving)
     }
 
     /// Whether a way that is not found does not exist.
@@ -337,4 +332,44 @@ fn with_helpers(description: &Description, report: &mut Report) -> (BTreeMap<Nam
 
 fn taken(at: &str, name: &Name, by: &str, report: &mut Report) {
     report.add(at, format!("the name `{name}` is taken")).given(format!("{by} also makes `{name}`")).expected("another name");
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::tests::{graph, names};
+
+    fn forward(links: &[(&str, &str, &str, u32)]) -> Vec<String> {
+        let network = graph(links, ("a", "c"), "");
+        names(&network, network.flows[0].forward).iter().map(|name| name.to_string()).collect()
+    }
+
+    #[test]
+    fn the_way_of_least_delay_is_taken_even_if_it_has_more_hops() {
+        assert_eq!(forward(&[("ab", "a", "b", 5), ("bc", "b", "c", 5), ("ac", "a", "c", 11)]), ["ab", "bc"]);
+    }
+
+    #[test]
+    fn among_equal_delays_fewer_hops_win_and_then_names() {
+        assert_eq!(forward(&[("ab", "a", "b", 5), ("bc", "b", "c", 5), ("zz", "a", "c", 10)]), ["zz"]);
+        assert_eq!(forward(&[("y", "a", "c", 10), ("x", "a", "c", 10)]), ["x"]);
+    }
+
+    #[test]
+    fn no_way_leads_through_a_host() {
+        assert_eq!(forward(&[("ah", "a", "h", 1), ("hc", "h", "c", 1), ("ac", "a", "c", 50)]), ["ac"]);
+    }
+
+    #[test]
+    fn acknowledgements_take_the_way_back_of_the_data() {
+        let network = graph(&[("ab", "a", "b", 5), ("bc", "b", "c", 5)], ("a", "c"), "");
+        assert_eq!(names(&network, network.flows[0].backward), ["bc.reverse", "ab.reverse"]);
+    }
+
+    #[test]
+    fn a_route_may_be_given_over_ways_back() {
+        let links = [("ba", "b", "a", 5), ("bc", "b", "c", 5), ("ac", "a", "c", 1)];
+        let network = graph(&links, ("a", "c"), "route = [\"ba.reverse\", \"bc\"]\n");
+        assert_eq!(names(&network, network.flows[0].forward), ["ba.reverse", "bc"]);
+        assert_eq!(names(&network, network.flows[0].backward), ["bc.reverse", "ba"]);
+    }
 }

@@ -64,7 +64,7 @@ impl<'d> Groups<'d> {
     pub fn flows(&self, name: &str, at: &str, report: &mut Report) -> Option<std::ops::Range<FlowId>> {
         let found = self.list.get(name);
         if found.is_none() && report.sound(at) {
-            report.add(at, format!("unknown flow group `{}`", name.escape_debug())).one_of(name, self.names());
+            report.unknown(at, "flow group", name, self.names());
         }
         found.map(|&(first, count)| first..first + count)
     }

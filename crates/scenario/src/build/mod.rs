@@ -82,3 +82,36 @@ impl Paths {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+    use tailback_core::network::Network;
+
+    /// Links between routers a, b, c and a host h, as (name, from, to, delay in ms); a flow group `web` with further keys.
+    pub fn graph(links: &[(&str, &str, &str, u32)], ends: (&str, &str), flow: &str) -> Network {
+        let mut text = String::from("duration = \"10 s\"\n[nodes]\na = {}\nb = {}\nc = {}\nh = {kind = \"host\"}\n");
+        for (name, from, to, delay) in links {
+            text += &format!("[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"1 Mbps\"\ndelay = \"{delay} ms\"\n");
+            text += "queue = {buffer = \"9 packets\"}\n";
+        }
+        text += &format!("[flows.web]\nfrom = \"{}\"\nto = \"{}\"\ntcp = {{preset = \"newreno\"}}\n{flow}", ends.0, ends.1);
+        network(&text)
+    }
+
+    /// A dumbbell of 10 Mbit/s and 10 ms with the given flow groups and whatever else.
+    pub fn dumbbell(rest: &str) -> Network {
+        let queue = "queue = {buffer = \"9 packets\"}";
+        network(&format!("duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\n{queue}\n{rest}"))
+    }
+
+    fn network(text: &str) -> Network {
+        let scenario = Scenario::from_toml(text, "").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        scenario.build().unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+    }
+
+    /// Names of the ports of a path.
+    pub fn names(network: &Network, path: u32) -> Vec<&str> {
+        network.paths[path as usize].iter().map(|&port| network.ports[port as usize].name.as_str()).collect()
+    }
+}

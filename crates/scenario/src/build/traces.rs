@@ -6,6 +6,7 @@ use crate::problem::Report;
 use crate::quantity::Duration;
 use crate::scenario::Description;
 use crate::schema::{DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
+use std::collections::BTreeSet;
 use tailback_core::network::{Record, Trace, TraceKind};
 
 pub(super) fn record(description: &Description, groups: &Groups, graph: &Graph, report: &mut Report) -> Record {
@@ -55,7 +56,8 @@ impl Follow<'_> {
         ];
         let trace = |(word, key, names): (TraceWord, &str, &[String])| {
             let mut of = Vec::new();
-            for (position, name) in names.iter().enumerate() {
+            let mut seen = BTreeSet::new();
+            for (position, name) in names.iter().enumerate().filter(|(_, name)| seen.insert(*name)) {
                 let at = format!("record.traces.{key}[{position}]");
                 match word {
                     TraceWord::Queue | TraceWord::Drops => of.extend(self.graph.port(&PortName(name.clone()), &at, report)),
@@ -107,5 +109,34 @@ fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
             let given = Duration::new(bin.0).to_string();
             report.add(at, "bins too narrow").given(given).expected(format!("at most {MOST_BINS} bins in all"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::tests::dumbbell;
+    use tailback_core::base::units::Span;
+
+    fn traces(record: &str) -> Vec<Trace> {
+        let flow = |name| format!("[flows.{name}]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"reno\"}}\n");
+        dumbbell(&format!("{}{}[record]\n{record}\n", flow("web"), flow("bulk"))).record.traces
+    }
+
+    #[test]
+    fn a_list_follows_everything_and_ways_back_only_on_request() {
+        let wanted = [Trace { kind: TraceKind::Cwnd, of: vec![0, 1, 2, 3] }, Trace { kind: TraceKind::Queue, of: vec![0] }];
+        assert_eq!(traces("traces = [\"queue\", \"cwnd\", \"queue\"]"), wanted);
+    }
+
+    #[test]
+    fn a_table_follows_groups_single_flows_and_ports() {
+        let table = "traces = {cwnd = [\"web\", \"bulk[1]\", \"web[0]\"], throughput = {bin = \"1 s\", of = [\"bulk\"]}, drops = [\"bottleneck.reverse\"]}";
+        let wanted = [
+            Trace { kind: TraceKind::Cwnd, of: vec![1, 2, 3] },
+            Trace { kind: TraceKind::Throughput(Span::from_millis(1000)), of: vec![0, 1] },
+            Trace { kind: TraceKind::Drops, of: vec![1] },
+        ];
+        assert_eq!(traces(table), wanted);
     }
 }

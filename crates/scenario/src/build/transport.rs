@@ -119,11 +119,25 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
     set(&mut spec.max_backoff, given.max_backoff.map(|factor| factor.0 as u32));
 }
 
+/// With the longest run it stays well below the end of time, 213 days.
+const LONGEST_TIMER: Span = Span::from_millis(24 * 3_600_000);
+
 fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     let timer = &spec.timer;
     if spec.initial_window.is_infinite() {
         let problem = report.add(format!("{at}.initial_window"), "an unlimited initial window");
         problem.given("\"unlimited\"").expected("a number of segments; `receiver_window` bounds it");
+    }
+    let tick = match timer.form {
+        tcp::TimerForm::Exact { granularity } => ("granularity", granularity),
+        tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => ("tick", tick),
+    };
+    for (key, value) in [("max_rto", timer.max_rto), tick] {
+        let at = format!("{at}.timer.{key}");
+        if value > LONGEST_TIMER && report.sound(&at) {
+            let (given, longest) = (Duration::new(value.0).to_string(), Duration::new(LONGEST_TIMER.0));
+            report.add(at, "a timer too long").given(given).expected(format!("at most {longest} (24 h)"));
+        }
     }
     above_zero(timer.max_rto, &format!("{at}.timer.max_rto"), report);
     for (key, value) in [("min_rto", timer.min_rto), ("initial_rto", timer.initial_rto)] {
@@ -165,5 +179,47 @@ fn bytes(given: Option<Size>, low: u64, high: u64, at: &str, report: &mut Report
 fn above_zero(span: Span, at: &str, report: &mut Report) {
     if span == Span::ZERO && report.sound(at) {
         report.add(at, "a duration of nothing").given("0 ms").expected("more than 0 ms");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::tests::dumbbell;
+    use tailback_core::congestion::ControllerKind;
+
+    fn transport(sends: &str) -> Transport {
+        dumbbell(&format!("[flows.web]\nfrom = \"left\"\nto = \"right\"\n{sends}\n")).groups[0].transport.clone()
+    }
+
+    #[test]
+    fn what_stands_beside_a_preset_replaces_its_settings() {
+        let given = "tcp = {preset = \"newreno\", controller = \"fixed\", mss = \"536 B\", fast_retransmit = false, delayed_ack = false, \
+                     initial_ssthresh = 64, timer = {form = \"coarse_bsd\", tick = \"0.5 s\"}}";
+        let Transport::Tcp(spec, controller) = transport(given) else { panic!("not TCP") };
+        let preset = (preset(crate::schema::PresetName::NewReno).spec)(None);
+        let form = tcp::TimerForm::CoarseBsd { tick: Span::from_millis(500) };
+        let wanted = TcpSpec {
+            mss: 536,
+            fast_retransmit: None,
+            delayed_ack: None,
+            initial_ssthresh: 64.0,
+            timer: TimerSpec { form, ..preset.timer },
+            ..preset
+        };
+        assert_eq!((spec, controller), (wanted, ControllerKind::Fixed));
+    }
+
+    #[test]
+    fn a_source_has_the_gap_that_its_rate_asks_for() {
+        // 1028 bytes at 8.224 Mbit/s: 1 ms.
+        let given = "source = {kind = \"constant\", rate = \"8.224 Mbps\", packet = \"1000 B\", header = \"28 B\"}";
+        let arrivals = traffic::Arrivals::Constant { gap: Span::from_millis(1) };
+        assert_eq!(transport(given), Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(1000), header: 28 }));
+    }
+
+    #[test]
+    fn the_largest_packet_is_one_for_the_core() {
+        const { assert!(100 * (MEGABYTE / 10) + KILOBYTE <= tailback_core::network::MAX_PACKET as u64) }
     }
 }

@@ -1,10 +1,12 @@
 //! `[flows.NAME]`
 
 use super::{Processing, Source, Tcp};
-use crate::decode::{Decode, Decoder, Name, Whole, kind, record};
+use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, Rate, Size};
+use crate::record::record;
 use crate::tree::Node;
+use crate::values::{Name, Whole};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 

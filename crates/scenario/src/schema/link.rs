@@ -1,8 +1,9 @@
 //! `[links.NAME]`
 
 use super::Queue;
-use crate::decode::{Name, Whole, record};
 use crate::quantity::{Duration, Probability, Rate};
+use crate::record::record;
+use crate::values::{Name, Whole};
 
 record! {
     /// A link from one node to another, with a queue where packets wait for it.

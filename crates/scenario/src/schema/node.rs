@@ -1,7 +1,8 @@
 //! `[nodes.NAME]`
 
-use crate::decode::{Decode, Decoder, record, words};
+use crate::decode::{Decode, Decoder};
 use crate::quantity::Duration;
+use crate::record::{record, words};
 use crate::tree;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;

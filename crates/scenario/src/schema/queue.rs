@@ -2,8 +2,9 @@
 //!
 //! A policy's settings are its record here, one line in [`Policy`], and one line in [`Policy::spec`].
 
-use crate::decode::{Decode, Decoder, record, tagged};
+use crate::decode::{Decode, Decoder};
 use crate::quantity::{Duration, PACKET_UNITS, Percent, Size, complaint, packets, pattern};
+use crate::record::{record, tagged};
 use crate::tree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};

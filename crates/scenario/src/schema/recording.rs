@@ -1,7 +1,8 @@
 //! `[record]`: what to keep beside the counters, which are always on.
 
-use crate::decode::{Decode, Decoder, record, words};
+use crate::decode::{Decode, Decoder};
 use crate::quantity::Duration;
+use crate::record::{record, words};
 use crate::tree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;

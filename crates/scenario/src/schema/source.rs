@@ -1,7 +1,8 @@
 //! `source = {...}`: datagrams, without a transport.
 
-use crate::decode::{Decode, Decoder, record, tagged};
+use crate::decode::{Decode, Decoder};
 use crate::quantity::{Duration, Rate, Size};
+use crate::record::{record, tagged};
 use crate::tree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;

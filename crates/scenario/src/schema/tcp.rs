@@ -1,9 +1,11 @@
 //! `tcp = {preset = ..., ...}`: a preset and what to change in it.
 
-use crate::decode::{Decode, Decoder, Whole, record, words};
+use crate::decode::{Decode, Decoder};
 use crate::problem::listed;
 use crate::quantity::{Duration, Segments, Size};
+use crate::record::{record, words};
 use crate::tree::Node;
+use crate::values::Whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;

@@ -1,8 +1,9 @@
 //! `[[timeline]]`: what changes while the network runs.
 
 use super::PortName;
-use crate::decode::{Name, record};
 use crate::quantity::{Duration, Probability, Rate};
+use crate::record::record;
+use crate::values::Name;
 
 record! {
     /// A change at a given time, of one direction of a link or of a flow group.

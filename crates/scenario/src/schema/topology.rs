@@ -1,8 +1,9 @@
 //! `[topology]`: common networks in one line. Further nodes, links and flows may join them.
 
 use super::{Link, Loss, Node, Queue};
-use crate::decode::{Name, Whole, record};
 use crate::quantity::{Duration, Rate};
+use crate::record::record;
+use crate::values::{Name, Whole};
 
 record! {
     /// Common networks; each helper makes nodes and links of its own.
@@ -107,5 +108,21 @@ fn link(from: &str, to: &str, rate: Rate, delay: Duration, queue: &Queue) -> Lin
         loss: None,
         duplex: true,
         reverse: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parking_lot_has_one_node_more_than_hops() {
+        let (rate, delay) = (Rate::new(10_000_000), Duration::new(0));
+        let lot = ParkingLot { hops: Whole(3), rate, delay, queue: Queue::default() };
+        let made = Topology { parking_lot: Some(lot), ..Topology::default() }.made();
+        let names = |names: Vec<&Name>| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(made[0].nodes.iter().map(|(name, _)| name).collect()), ["n0", "n1", "n2", "n3"]);
+        assert_eq!(names(made[0].links.iter().map(|(name, _)| name).collect()), ["hop1", "hop2", "hop3"]);
+        assert_eq!((made[0].links[2].1.from.as_str(), made[0].links[2].1.to.as_str()), ("n2", "n3"));
     }
 }

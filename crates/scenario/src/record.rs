@@ -1,0 +1,392 @@
+//! Tables with named keys.
+//!
+//! The `record!` macro makes a struct together with its reading, writing and JSON Schema, so that a table's keys, defaults and
+//! descriptions stand in one place. `tagged!` does the same for tables that one of their words tells apart, `words!` for plain
+//! words.
+
+use crate::decode::{Decode, Decoder, Table};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+/// A type that is read from the keys of a table, alone or beside others.
+pub(crate) trait Record: Sized + Default {
+    fn take(table: &mut Table, decoder: &mut Decoder) -> Self;
+
+    /// The tables that fit: one for a record, one per word for a tagged choice.
+    fn shapes(generator: &mut SchemaGenerator) -> Vec<Shape>;
+}
+
+/// One table that fits, for the JSON Schema.
+#[derive(Default)]
+pub(crate) struct Shape {
+    properties: Map<String, Value>,
+    required: Vec<String>,
+}
+
+impl Shape {
+    /// Adds a key with its description and, unless it must be given, its default.
+    pub fn key<T: Decode + serde::Serialize>(
+        &mut self,
+        generator: &mut SchemaGenerator,
+        name: &str,
+        lines: &[&str],
+        default: Option<T>,
+    ) {
+        let mut property = T::schema(generator);
+        property.insert("description".into(), prose(lines).into());
+        match default {
+            Some(value) => {
+                property.insert("default".into(), serde_json::to_value(value).unwrap_or(Value::Null));
+            }
+            None if T::absent().is_none() => self.required.push(name.into()),
+            None => {}
+        }
+        self.properties.insert(name.into(), property.to_value());
+    }
+
+    /// Adds the word that tells tables apart.
+    pub fn tag(mut self, name: &str, word: &str, lines: &[&str], default: bool) -> Shape {
+        self.properties.insert(name.into(), json!({"const": word, "description": prose(lines)}));
+        if !default {
+            self.required.push(name.into());
+        }
+        self
+    }
+
+    fn join(&self, other: &Shape) -> Shape {
+        Shape {
+            properties: self
+                .properties
+                .iter()
+                .chain(&other.properties)
+                .map(|(key, shape)| (key.clone(), shape.clone()))
+                .collect(),
+            required: self.required.iter().chain(&other.required).cloned().collect(),
+        }
+    }
+
+    fn schema(self) -> Value {
+        json!({"type": "object", "properties": self.properties, "required": self.required, "additionalProperties": false})
+    }
+}
+
+/// The tables that fit if the keys of a part stand beside those of each shape.
+pub(crate) fn joined<P: Record>(shapes: Vec<Shape>, generator: &mut SchemaGenerator) -> Vec<Shape> {
+    let parts = P::shapes(generator);
+    shapes.iter().flat_map(|shape| parts.iter().map(move |part| part.join(shape))).collect()
+}
+
+/// The schema of a record.
+pub(crate) fn record_schema<R: Record>(lines: &[&str], generator: &mut SchemaGenerator) -> Schema {
+    let mut schemas: Vec<Value> = R::shapes(generator).into_iter().map(Shape::schema).collect();
+    let mut schema = match schemas.len() {
+        1 => schemas.remove(0),
+        _ => json!({"oneOf": schemas}),
+    };
+    schema["description"] = prose(lines).into();
+    schema.try_into().unwrap_or_default()
+}
+
+/// Comment lines as a description.
+pub(crate) fn prose(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+/// A struct, its reading, its writing and its schema. `= default` makes a key optional, and so does `Option`; a part after `with`
+/// is a tagged choice whose keys stand in the same table.
+macro_rules! record {
+    (
+        $(#[doc = $doc:literal])*
+        pub struct $name:ident {
+            $($(#[doc = $field_doc:literal])* $field:ident: $type:ty $(= $default:expr)?,)*
+        }
+        $(with $(#[doc = $part_doc:literal])* $part:ident: $part_type:ty)?
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+        pub struct $name {
+            $(
+                $(#[doc = $field_doc])*
+                #[serde(skip_serializing_if = "crate::decode::Decode::is_absent")]
+                pub $field: $type,
+            )*
+            $($(#[doc = $part_doc])* #[serde(flatten)] pub $part: $part_type,)?
+        }
+
+        impl crate::record::Record for $name {
+            #[allow(unused_variables, reason = "a record without keys reads nothing")]
+            fn take(table: &mut crate::decode::Table, decoder: &mut crate::decode::Decoder) -> $name {
+                $name {
+                    $($field: table.field(stringify!($field), crate::record::default_of!($($default)?), decoder),)*
+                    $($part: crate::record::Record::take(table, decoder),)?
+                }
+            }
+
+            #[allow(unused_variables, unused_mut, reason = "a record without keys has an empty shape")]
+            fn shapes(generator: &mut schemars::SchemaGenerator) -> Vec<crate::record::Shape> {
+                let mut shape = crate::record::Shape::default();
+                $(
+                    let default: Option<$type> = crate::record::default_of!($($default)?);
+                    shape.key(generator, stringify!($field), &[$($field_doc),*], default);
+                )*
+                let shapes = vec![shape];
+                $(let shapes = crate::record::joined::<$part_type>(shapes, generator);)?
+                shapes
+            }
+        }
+
+        crate::record::table!($name, $($doc),*);
+    };
+}
+
+/// An enum of records, told apart by a word under the key `by`; a word after `=` is the default. Each word is one line.
+macro_rules! tagged {
+    (
+        $(#[doc = $doc:literal])*
+        pub enum $name:ident ($noun:literal) by $tag:literal $(= $default:literal)? {
+            $($word:literal => $variant:ident,)+
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(tag = $tag)]
+        pub enum $name {
+            $(#[serde(rename = $word)] $variant($variant),)+
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                let first = [$(|| $name::$variant($variant::default())),+][0];
+                first()
+            }
+        }
+
+        impl crate::record::Record for $name {
+            fn take(table: &mut crate::decode::Table, decoder: &mut crate::decode::Decoder) -> $name {
+                let words = [$($word),+];
+                let default: Option<&str> = crate::record::default_of!($($default)?);
+                let word = match table.node($tag) {
+                    Some(node) => decoder.inside($tag, |decoder| decoder.word(node, $noun, &words)),
+                    None => default.or_else(|| {
+                        let expected = crate::problem::listed(&words);
+                        decoder.inside($tag, |decoder| decoder.fault(concat!("`", $tag, "` is missing")).expected(expected).line);
+                        None
+                    }),
+                };
+                match word {
+                    $(Some($word) => $name::$variant(crate::record::Record::take(table, decoder)),)+
+                    _ => {
+                        // Which keys belong here is not known: none is called unknown.
+                        table.know_all();
+                        $name::default()
+                    }
+                }
+            }
+
+            fn shapes(generator: &mut schemars::SchemaGenerator) -> Vec<crate::record::Shape> {
+                let default: Option<&str> = crate::record::default_of!($($default)?);
+                [$(($word, <$variant as crate::record::Record>::shapes(generator))),+]
+                    .into_iter()
+                    .flat_map(|(word, shapes)| shapes.into_iter().map(move |shape| (word, shape)))
+                    .map(|(word, shape)| shape.tag($tag, word, &[$($doc),*], default == Some(word)))
+                    .collect()
+            }
+        }
+    };
+}
+
+/// Reading and schema of a type that is a table of its own.
+macro_rules! table {
+    ($name:ident, $($doc:literal),*) => {
+        impl crate::decode::Decode for $name {
+            fn decode(node: &crate::tree::Node, decoder: &mut crate::decode::Decoder) -> Option<$name> {
+                decoder.record(node)
+            }
+
+            fn expected() -> String {
+                use crate::record::Record as _;
+                let shapes = $name::shapes(&mut schemars::SchemaGenerator::default());
+                crate::record::keys(&shapes)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                crate::record::record_schema::<$name>(&[$($doc),*], generator)
+            }
+        }
+    };
+}
+
+/// An enum of plain words; the first is the default of a field that has none of its own.
+macro_rules! words {
+    (
+        $(#[doc = $doc:literal])*
+        pub enum $name:ident ($noun:literal) {
+            $($(#[doc = $word_doc:literal])* $variant:ident = $word:literal,)+
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+        pub enum $name {
+            $($(#[doc = $word_doc])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// As a scenario writes it.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word),+
+                }
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name::ALL[0]
+            }
+        }
+
+        impl crate::decode::Decode for $name {
+            fn decode(node: &crate::tree::Node, decoder: &mut crate::decode::Decoder) -> Option<$name> {
+                let word = decoder.word(node, $noun, $name::WORDS)?;
+                $name::WORDS.iter().position(|known| *known == word).map(|index| $name::ALL[index])
+            }
+
+            fn expected() -> String {
+                crate::problem::listed($name::WORDS)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"description": crate::record::prose(&[$($doc),*]), "enum": $name::WORDS})
+            }
+        }
+    };
+}
+
+macro_rules! default_of {
+    () => {
+        None
+    };
+    ($default:expr) => {
+        Some($default)
+    };
+}
+
+pub(crate) use {default_of, record, table, tagged, words};
+
+/// "a table with `rate`, `delay` (and `queue`)": keys that must be given, then those that may.
+pub(crate) fn keys(shapes: &[Shape]) -> String {
+    let Some(shape) = shapes.first() else { return "a table".into() };
+    let (needed, others): (Vec<&String>, Vec<&String>) = shape.properties.keys().partition(|key| shape.required.contains(key));
+    let quoted = |keys: Vec<&String>| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    match (needed.is_empty(), others.is_empty()) {
+        (true, true) => "a table".into(),
+        (false, true) => format!("a table with {}", quoted(needed)),
+        (true, false) => format!("a table with any of {}", quoted(others)),
+        (false, false) => format!("a table with {} and any of {}", quoted(needed), quoted(others)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Errors, Report};
+    use crate::values::{Name, Whole};
+
+    record! {
+        /// A thing.
+        pub struct Thing {
+            /// How many.
+            count: Whole<1, 9>,
+            /// Whether it is on.
+            on: bool = true,
+            /// What it is called.
+            name: Option<Name>,
+        }
+        with
+        /// What moves it.
+        motor: Motor
+    }
+
+    tagged! {
+        /// Its motor.
+        pub enum Motor ("motor") by "motor" = "none" {
+            "none" => Still,
+            "steam" => Steam,
+        }
+    }
+
+    record! {
+        /// No motor.
+        pub struct Still {}
+    }
+
+    record! {
+        /// A steam engine.
+        pub struct Steam {
+            /// Its boilers.
+            boilers: Whole<1, 3>,
+        }
+    }
+
+    fn read(json: &str) -> (Option<Thing>, Errors) {
+        let (node, source) = crate::tree::from_json(json, "").unwrap();
+        let mut decoder = Decoder::new(Report::new(&source));
+        let thing = Thing::decode(&node, &mut decoder);
+        (thing, decoder.report.finish())
+    }
+
+    #[test]
+    fn defaults_and_choices_are_read_and_written() {
+        let (thing, errors) = read(r#"{"count": 3, "motor": "steam", "boilers": 2}"#);
+        assert!(errors.list.is_empty());
+        assert_eq!(serde_json::to_string(&thing).unwrap(), r#"{"count":3,"on":true,"motor":"steam","boilers":2}"#);
+    }
+
+    #[test]
+    fn every_fault_of_a_table_is_found_in_one_pass() {
+        let (_, errors) = read(r#"{"on": 1, "boilers": 2, "naem": "x"}"#);
+        let found: Vec<_> = errors.list.iter().map(|problem| (problem.at.as_str(), problem.message.as_str())).collect();
+        assert_eq!(
+            found,
+            [
+                ("count", "`count` is missing"),
+                ("on", "not a truth value: a number"),
+                ("boilers", "unknown key `boilers`"),
+                ("naem", "unknown key `naem`"),
+            ]
+        );
+        assert_eq!(errors.list[3].hint.as_deref(), Some("did you mean `name`?"));
+    }
+
+    #[test]
+    fn an_unknown_word_does_not_make_its_neighbours_unknown() {
+        let (_, errors) = read(r#"{"count": 3, "motor": "staem", "boilers": 2}"#);
+        assert_eq!(errors.list.len(), 1);
+        assert_eq!(errors.list[0].message, "unknown motor `staem`");
+        assert_eq!(errors.list[0].hint.as_deref(), Some("did you mean `steam`?"));
+    }
+
+    #[test]
+    fn the_schema_has_one_shape_per_word() {
+        let schema = SchemaGenerator::default().into_root_schema_for::<Thing>().to_value();
+        assert_eq!(schema["oneOf"][0]["required"], json!(["count"]));
+        assert_eq!(schema["oneOf"][1]["required"], json!(["boilers", "motor", "count"]));
+        assert_eq!(schema["oneOf"][1]["additionalProperties"], json!(false));
+        assert_eq!(schema["oneOf"][0]["properties"]["on"]["default"], json!(true));
+    }
+}

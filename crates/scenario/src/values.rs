@@ -1,0 +1,211 @@
+//! Plain values: truth, text, lists, names and numbers.
+
+use crate::decode::{Decode, Decoder, kind};
+use crate::tree::Node;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+impl Decode for bool {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<bool> {
+        match node {
+            Node::Boolean(truth) => Some(*truth),
+            _ => decoder.misfit(node, format!("not a truth value: {}", kind(node))),
+        }
+    }
+
+    fn expected() -> String {
+        "true or false".into()
+    }
+}
+
+/// Free text, in a scenario's name.
+impl Decode for String {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<String> {
+        match node {
+            Node::Text(text) => Some(text.clone()),
+            _ => decoder.misfit(node, format!("not text: {}", kind(node))),
+        }
+    }
+
+    fn expected() -> String {
+        "text".into()
+    }
+}
+
+impl<T: Decode> Decode for Vec<T> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Vec<T>> {
+        let Node::List(items) = node else {
+            return decoder.misfit(node, format!("not a list: {}", kind(node)));
+        };
+        let read = |(index, item)| decoder.inside(&format!("[{index}]"), |decoder| T::decode(item, decoder));
+        // Every item is read, so that every fault is found.
+        let items: Vec<Option<T>> = items.iter().enumerate().map(read).collect();
+        items.into_iter().collect()
+    }
+
+    fn expected() -> String {
+        format!("a list, each entry {}", T::expected())
+    }
+}
+
+/// A table whose keys are names that the scenario gives.
+impl<T: Decode> Decode for BTreeMap<Name, T> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<BTreeMap<Name, T>> {
+        let Node::Table(entries) = node else {
+            return decoder.misfit(node, format!("not a table: {}", kind(node)));
+        };
+        let mut named = BTreeMap::new();
+        for (key, value) in entries {
+            decoder.inside(key, |decoder| {
+                let name = Name::read(key, decoder);
+                let value = T::decode(value, decoder).unwrap_or_default();
+                named.extend(name.map(|name| (name, value)));
+            });
+        }
+        Some(named)
+    }
+
+    fn expected() -> String {
+        "a table of names".into()
+    }
+}
+
+/// The name of a node, link or flow group: letters, digits, `_` and `-`, so that dotted paths stay readable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(transparent)]
+pub struct Name(String);
+
+/// Also the pattern of the JSON Schema.
+const NAME_PATTERN: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$";
+
+impl Name {
+    /// A name that the program itself makes.
+    pub(crate) fn made(name: impl Into<String>) -> Name {
+        Name(name.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn read(text: &str, decoder: &mut Decoder) -> Option<Name> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if !text.is_empty() && text.len() <= 64 && text.bytes().all(plain) && !text.starts_with('-') {
+            return Some(Name(text.into()));
+        }
+        decoder.misfit(&Node::Text(text.into()), "not a name")
+    }
+}
+
+impl std::borrow::Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl Decode for Name {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Name> {
+        match node {
+            Node::Text(text) => Name::read(text, decoder),
+            _ => decoder.misfit(node, format!("not a name: {}", kind(node))),
+        }
+    }
+
+    fn expected() -> String {
+        "a name of at most 64 letters, digits, `_` and `-`".into()
+    }
+}
+
+impl JsonSchema for Name {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "string", "pattern": NAME_PATTERN})
+    }
+}
+
+/// Reads a number within bounds.
+pub(crate) fn real(node: &Node, bounds: RangeInclusive<f64>, expected: &str, decoder: &mut Decoder) -> Option<f64> {
+    let number = match node {
+        Node::Integer(number) => *number as f64,
+        Node::Float(number) => *number,
+        _ => {
+            decoder.fault(format!("not a number: {}", kind(node))).given(node.to_string()).expected(expected);
+            return None;
+        }
+    };
+    if bounds.contains(&number) {
+        return Some(number);
+    }
+    decoder.fault("a number out of range").given(node.to_string()).expected(expected);
+    None
+}
+
+/// A whole number from `LOW` to `HIGH`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(transparent)]
+pub struct Whole<const LOW: u64, const HIGH: u64>(pub u64);
+
+impl<const LOW: u64, const HIGH: u64> Default for Whole<LOW, HIGH> {
+    fn default() -> Self {
+        Whole(LOW)
+    }
+}
+
+impl<const LOW: u64, const HIGH: u64> Decode for Whole<LOW, HIGH> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        match node {
+            Node::Integer(number) => match u64::try_from(*number) {
+                Ok(number) if (LOW..=HIGH).contains(&number) => Some(Whole(number)),
+                _ => decoder.misfit(node, "a number out of range"),
+            },
+            _ => decoder.misfit(node, "not a whole number"),
+        }
+    }
+
+    fn expected() -> String {
+        format!("a whole number from {LOW} to {HIGH}")
+    }
+}
+
+impl<const LOW: u64, const HIGH: u64> JsonSchema for Whole<LOW, HIGH> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("Whole{LOW}To{HIGH}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "integer", "minimum": LOW, "maximum": HIGH})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Report, Source};
+
+    #[test]
+    fn names_are_plain_words() {
+        for bad in ["", "a.b", "-x", "ä", "a b", &"x".repeat(65)] {
+            let source = Source::default();
+            let mut decoder = Decoder::new(Report::new(&source));
+            assert_eq!(Name::read(bad, &mut decoder), None, "{bad}");
+        }
+    }
+}
