@@ -2,6 +2,7 @@
 
 use super::engine::Engine;
 use super::fabric::Path;
+use super::port::Gather;
 use crate::base::line::Line;
 use crate::base::packet::Packet;
 use std::fmt;
@@ -91,6 +92,7 @@ impl Engine {
         }
         for port in &self.fabric.ports {
             self.fabric.common.pool.iter(&port.line).for_each(&mut see);
+            port.gather.iter().flat_map(Gather::iter).for_each(&mut see);
             if let Some(stepped) = &port.stepped {
                 self.fabric.common.pool.iter(&stepped.queue).for_each(&mut see);
                 stepped.transmitters.iter().flatten().for_each(&mut see);

@@ -4,7 +4,7 @@
 
 use super::fabric::{Common, Delivery, END, Fabric, Facts, Path};
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
-use super::port::Port;
+use super::port::{Gather, Port};
 use super::slots::{Event, FlowKind, Slots};
 use super::window::Window;
 use crate::base::calendar::Calendar;
@@ -101,7 +101,7 @@ impl Engine {
             .collect();
         let (mut ports, transmitters) = make_ports(&network, !rerouted.is_empty());
         let slots = Slots::new(network.flows.len() as u32, ports.len() as u32, transmitters.len() as u32);
-        let calendar = Calendar::new(slots, slots.total(), 2 * network.flows.len() + ports.len(), reach(&network));
+        let calendar = Calendar::new(slots, slots.total(), 2 * network.flows.len() + 2 * ports.len(), reach(&network));
         let recorder = Recorder::new(&network, &mut ports).map(Box::new);
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         let counts_transmissions = recorder.is_some() || ports.iter().any(Port::has_listed_drops);
@@ -172,6 +172,7 @@ impl Engine {
                 Event::Send(flow) => self.fabric.on_send(flow),
                 Event::Back(flow) => self.fabric.on_back(flow),
                 Event::Port(port) => self.fabric.on_port(port),
+                Event::Gathered(port) => self.fabric.on_gathered(now, port),
                 Event::Departure(transmitter) => self.fabric.on_departure(now, transmitter),
                 Event::Deliver(flow) => self.fabric.on_deliver(flow),
                 Event::DelayedAck(flow) => self.fabric.on_delayed_ack(now, flow),
@@ -399,8 +400,48 @@ fn make_ports(network: &Network, any_rerouted: bool) -> (Vec<Port>, Vec<u32>) {
         port.needs_event = stepped || any_rerouted || merging[index as usize];
         port
     };
-    let ports = (0..).zip(&network.ports).map(&mut make).collect();
+    let mut ports: Vec<Port> = (0..).zip(&network.ports).map(&mut make).collect();
+    if !any_rerouted {
+        gather_returns(network, &mut ports);
+    }
     (ports, transmitters)
+}
+
+/// Find the ports where acknowledgements can be gathered: see [`Gather`].
+fn gather_returns(network: &Network, ports: &mut [Port]) {
+    #[derive(Clone, Copy)]
+    enum Return {
+        Unfed,
+        Behind { last_port: u32, ahead: Span },
+        Mixed,
+    }
+    let mut returns = vec![Return::Unfed; ports.len()];
+    for flow in &network.flows {
+        returns[network.paths[flow.forward as usize][0] as usize] = Return::Mixed;
+        let prompt =
+            matches!(&network.groups[flow.group as usize].transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
+        let (first, last) = (network.paths[flow.backward as usize][0], network.paths[flow.forward as usize].last());
+        let back = &mut returns[first as usize];
+        *back = match (*back, last) {
+            (Return::Unfed, Some(&last_port)) if prompt => Return::Behind { last_port, ahead: flow.receiver_access.delay },
+            (Return::Behind { last_port, ahead }, Some(&last)) if prompt && last == last_port => {
+                Return::Behind { last_port, ahead: ahead.min(flow.receiver_access.delay) }
+            }
+            _ => Return::Mixed,
+        };
+    }
+    for hop in network.paths.iter().flat_map(|path| path.windows(2)) {
+        returns[hop[1] as usize] = Return::Mixed;
+    }
+    for (index, found) in returns.into_iter().enumerate() {
+        let Return::Behind { last_port, ahead } = found else { continue };
+        // There and back over the shortest access link, and the port's own delay line.
+        let ahead = network.ports[last_port as usize].delay + ahead + ahead;
+        let ordered = ports[last_port as usize].stepped.is_none() && ports[index].stepped.is_none();
+        if ordered && ports[index].needs_event && ahead > Span::ZERO {
+            ports[index].gather = Some(Gather::new(ahead));
+        }
+    }
 }
 
 fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {

@@ -6,7 +6,7 @@
 //! every hop is an event; tests hold both to the same bytes.
 
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
-use super::port::{Arrival, Port, Reason};
+use super::port::{Arrival, Gather, Port, Reason};
 use super::slots::{FlowKind, Slots};
 use super::window::Window;
 use crate::base::calendar::{Calendar, Slot};
@@ -215,6 +215,7 @@ impl Fabric {
         let Fabric { routes, ports, paths, facts, common, .. } = self;
         let path = &mut paths[flow as usize];
         let facts = &facts[path.wire.group as usize];
+        let mut passed_at = Time::ZERO;
         let mut bytes = if packet.is_ack() { facts.ack_size } else { packet.bytes() };
         loop {
             let next = routes[packet.place()];
@@ -231,6 +232,11 @@ impl Fabric {
             }
             let port = &mut ports[next as usize];
             if port.needs_event {
+                if let (Some(Feeder::Back), Some(gather)) = (feeder, &mut port.gather) {
+                    gather.insert(packet);
+                    let known = passed_at + gather.ahead;
+                    return self.take_gathered(next, known);
+                }
                 if let Some(feeder) = feeder {
                     return common.enqueue(feeder, packet, path, ports);
                 }
@@ -238,10 +244,34 @@ impl Fabric {
                     return self.arrive_stepped(next, packet, bytes);
                 }
             }
+            passed_at = packet.time;
             if let Err(reason) = port.pass(&mut packet, bytes, &common.window) {
                 return self.discard(next, &packet, packet.time, reason);
             }
             feeder = Some(Feeder::Port(next));
+        }
+    }
+
+    /// The first acknowledgement gathered at a port is there, if none that came before has taken it along.
+    pub(crate) fn on_gathered(&mut self, now: Time, port: u32) {
+        self.take_gathered(port, Time(now.0 + 1));
+    }
+
+    /// Let the acknowledgements gathered at a port walk on, as far as they arrive before `known`. For the first of the others, should
+    /// nothing come that tells more, an event is kept.
+    fn take_gathered(&mut self, port: u32, known: Time) {
+        while let Some(ack) = self.ports[port as usize].gather.as_mut().and_then(|gather| gather.take_before(known)) {
+            self.walk(None, ack);
+        }
+        let slot = self.common.slots.gathered(port);
+        let first = self.ports[port as usize].gather.as_ref().and_then(Gather::first);
+        let Some(first) = first else { return };
+        let pending = self.common.calendar.time_of(slot);
+        if first < pending {
+            if pending != Time::NEVER {
+                self.common.calendar.cancel(slot);
+            }
+            self.common.calendar.schedule(slot, first);
         }
     }
 

@@ -45,6 +45,8 @@ pub(crate) struct Port {
     /// An arrival has to wait for its turn among events: the port is stepped, or several lines feed it.
     pub(crate) needs_event: bool,
     pub(crate) stepped: Option<Stepped>,
+    /// Arrivals are put in order here instead of being events.
+    pub(crate) gather: Option<Gather>,
     /// No listed drops, no random loss, no trace, no percentiles.
     plain: bool,
     /// When the transmitter is free (ahead).
@@ -62,6 +64,51 @@ pub(crate) struct Port {
     waits: Option<Histogram>,
     /// Occupancy after each change, if traced.
     trace: Option<Vec<(Time, u32)>>,
+}
+
+/// Acknowledgements on their way to a port that is fed by the receivers behind one other port alone.
+///
+/// What passes that port from time t on is acknowledged here no earlier than `t + ahead`. So everything before that is known, and can
+/// be taken in order without being an event each. (Chandy and Misra, "Distributed simulation", IEEE TSE 5(5), 1979: lookahead.)
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Gather {
+    pub(crate) ahead: Span,
+    /// By time, and at one instant by flow.
+    waiting: VecDeque<Packet>,
+}
+
+impl Gather {
+    pub(crate) fn new(ahead: Span) -> Gather {
+        Gather { ahead, waiting: VecDeque::new() }
+    }
+
+    /// Put an acknowledgement in its place: near the end, for they come almost in order.
+    #[inline]
+    pub(crate) fn insert(&mut self, ack: Packet) {
+        let mut at = self.waiting.len();
+        while at > 0 && (self.waiting[at - 1].time, self.waiting[at - 1].flow) > (ack.time, ack.flow) {
+            at -= 1;
+        }
+        if at == self.waiting.len() { self.waiting.push_back(ack) } else { self.waiting.insert(at, ack) }
+    }
+
+    /// Take the first if it arrives before `time`.
+    #[inline]
+    pub(crate) fn take_before(&mut self, time: Time) -> Option<Packet> {
+        let first = self.waiting.front().filter(|first| first.time < time).copied();
+        if first.is_some() {
+            self.waiting.pop_front();
+        }
+        first
+    }
+
+    pub(crate) fn first(&self) -> Option<Time> {
+        self.waiting.front().map(|first| first.time)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
+        self.waiting.iter()
+    }
 }
 
 /// The buffer and transmitters of a stepped port.
@@ -119,6 +166,7 @@ impl Port {
             listed,
             services: [(0, Span::ZERO); 2],
             needs_event: true,
+            gather: None,
             plain: spec.listed_drops.is_empty() && spec.random_loss == 0.0 && !percentiles,
             stepped: stepped.map(|first| Stepped {
                 queue: Line::default(),

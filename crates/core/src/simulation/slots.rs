@@ -13,6 +13,8 @@ pub(crate) enum Event {
     Departure(u32),
     /// The head of a port's delay line reaches the next port, or the end of its route.
     Port(u32),
+    /// The first acknowledgement gathered at a port is there.
+    Gathered(u32),
     /// A data packet reached its receiver.
     Deliver(u32),
     /// A delayed acknowledgement is due.
@@ -29,12 +31,12 @@ pub(crate) enum Event {
     Back(u32),
 }
 
-/// Which slots are whose: first the timeline's, then transmitters, then flows (all kinds of one flow side by side), then ports.
+/// Which slots are whose: first the timeline's, then transmitters, then flows (all kinds of one flow side by side), then ports, twice.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Slots {
     first_flow: u32,
     first_port: u32,
-    total: u32,
+    ports: u32,
 }
 
 /// Kinds with one slot per flow, in order.
@@ -56,11 +58,11 @@ impl Slots {
     pub(crate) fn new(flows: u32, ports: u32, transmitters: u32) -> Slots {
         let first_flow = 1 + transmitters;
         let first_port = first_flow + PER_FLOW * flows;
-        Slots { first_flow, first_port, total: first_port + ports }
+        Slots { first_flow, first_port, ports }
     }
 
     pub(crate) fn total(&self) -> usize {
-        self.total as usize
+        (self.first_port + 2 * self.ports) as usize
     }
 
     pub(crate) const CHANGE: Slot = 0;
@@ -81,9 +83,15 @@ impl Slots {
     }
 
     #[inline]
+    pub(crate) fn gathered(&self, port: u32) -> Slot {
+        self.first_port + self.ports + port
+    }
+
+    #[inline]
     pub(crate) fn event(&self, slot: Slot) -> Event {
         if slot >= self.first_port {
-            return Event::Port(slot - self.first_port);
+            let port = slot - self.first_port;
+            return if port < self.ports { Event::Port(port) } else { Event::Gathered(port - self.ports) };
         }
         if slot < self.first_flow {
             return if slot == 0 { Event::Change } else { Event::Departure(slot - 1) };
@@ -125,7 +133,8 @@ mod tests {
     fn every_slot_is_the_slot_of_its_event() {
         let slots = Slots::new(3, 2, 4);
         let seen: Vec<Event> = (0..slots.total() as u32).map(|slot| slots.event(slot)).collect();
-        assert_eq!(seen.len(), 1 + 4 + 24 + 2);
+        assert_eq!(seen.len(), 1 + 4 + 24 + 2 + 2);
+        assert_eq!(slots.event(slots.gathered(1)), Event::Gathered(1));
         assert_eq!(slots.event(slots.flow(FlowKind::Timer, 2)), Event::Timer(2));
         assert_eq!(slots.event(slots.departure(3)), Event::Departure(3));
         assert_eq!(slots.event(slots.port(1)), Event::Port(1));
