@@ -202,10 +202,10 @@ impl Engine {
         Some(number)
     }
 
-    /// Datagrams of external flows that have reached their receivers since the last call, by time.
+    /// Datagrams of external flows that reached their receivers before now and were not taken yet, by time.
     pub fn take_output(&mut self) -> Vec<Delivery> {
         let (mut due, later): (Vec<_>, Vec<_>) =
-            self.fabric.common.outputs.drain(..).partition(|delivery| delivery.time <= self.now);
+            self.fabric.common.outputs.drain(..).partition(|delivery| delivery.time < self.now);
         self.fabric.common.outputs = later;
         due.sort_by_key(|delivery| (delivery.time, delivery.flow, delivery.datagram));
         due

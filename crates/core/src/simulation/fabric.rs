@@ -2,8 +2,8 @@
 //!
 //! A packet walks as far as can be computed without waiting for anything else: through its private links, through ports that only
 //! one line feeds, into the receiver, and back as an acknowledgement. It stops, and becomes an event, where several lines meet and
-//! at its sender. So a packet of a dumbbell costs three events (bottleneck, way back, sender), of a single flow one. With `stepped`
-//! every hop is an event; tests hold both to the same bytes.
+//! at its sender. So a packet of a dumbbell costs two events (bottleneck and sender; the way back is put in order by lookahead where
+//! it can be, see `Gather`), of a single flow one. With `stepped` every hop is an event; tests hold both to the same bytes.
 
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
 use super::port::{Arrival, Gather, Port, Reason};

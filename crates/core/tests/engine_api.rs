@@ -1,0 +1,94 @@
+//! The engine as a caller drives it: events, steps, datagrams handed in and taken out, results before the end.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod common;
+
+use common::{dumbbell, flow, group, link, tcp};
+use tailback_core::base::units::{Span, Time};
+use tailback_core::network::*;
+use tailback_core::tcp::RecoveryKind;
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+use tailback_core::{Delivery, Engine};
+
+fn millis(ms: u64) -> Time {
+    Time(Span::from_millis(ms).0)
+}
+
+/// 8 Mbit/s and 5 ms: 1000 bytes take 1 ms to send and arrive 6 ms after a free transmitter takes them.
+fn external() -> Engine {
+    let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(960), header: 40 };
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Packets(1));
+    let flows = vec![flow(0, 0, 1), flow(0, 0, 1)];
+    Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)))
+}
+
+#[test]
+fn a_datagram_handed_in_comes_out_when_the_link_has_carried_it() {
+    let mut engine = external();
+    assert_eq!(engine.next_event_time(), None);
+    engine.run_until(millis(10));
+    assert_eq!(engine.inject(0, 960), Some(0));
+    assert_eq!(engine.inject(1, 960), Some(0));
+    engine.run_until(millis(16));
+    assert_eq!(engine.take_output(), []);
+    // The first is there at 16 ms, the second, which waited for it, at 17 ms.
+    let delivered = |flow, ms| Delivery { flow, datagram: 0, time: millis(ms) };
+    engine.run_until(millis(17));
+    assert_eq!(engine.take_output(), [delivered(0, 16)]);
+    engine.run_until(millis(18));
+    assert_eq!(engine.take_output(), [delivered(1, 17)]);
+}
+
+#[test]
+fn a_third_datagram_at_once_finds_the_buffer_full() {
+    let mut engine = external();
+    for number in 0..3 {
+        assert_eq!(engine.inject(0, 960), Some(number));
+    }
+    engine.run_until(Time::NEVER);
+    assert_eq!(engine.take_output().len(), 2);
+    let results = engine.results().unwrap();
+    assert_eq!(results.queues.floats("discarded_full").unwrap()[0], 1.0);
+    assert_eq!(results.flows.floats("sent_packets").unwrap()[0], 3.0);
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused() {
+    let mut engine = external();
+    assert_eq!(engine.inject(0, 0), None);
+    assert_eq!(engine.inject(0, MAX_PACKET), None);
+    assert_eq!(engine.inject(7, 960), None);
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerKind::Reno);
+    let mut engine = Engine::new(dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(100)));
+    assert_eq!(engine.inject(0, 960), None);
+}
+
+#[test]
+fn steps_can_follow_the_events() {
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerKind::Reno);
+    let network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(200));
+    let mut whole = Engine::new(network.clone());
+    whole.run_until(Time::NEVER);
+    let mut stepped = Engine::new(network);
+    while let Some(next) = stepped.next_event_time() {
+        stepped.run_until(Time(next.0 + 1));
+        assert!(stepped.now() > next);
+    }
+    stepped.run_until(Time::NEVER);
+    assert_eq!(whole.results().unwrap().bytes(), stepped.results().unwrap().bytes());
+    assert_eq!(whole.events(), stepped.events());
+}
+
+#[test]
+fn results_before_the_end_say_so() {
+    let mut engine = external();
+    engine.run_until(millis(50));
+    let results = engine.results().unwrap();
+    assert!(!results.complete);
+    assert_eq!(results.simulated_s, 0.05);
+    engine.run_until(Time::NEVER);
+    assert!(engine.results().unwrap().complete);
+}
