@@ -29,7 +29,7 @@ fn the_sender_needs_a_timeout_exactly_where_the_conditions_say_so() -> Result<()
         for count in 1..=4.min(window as usize) {
             for lost in patterns(window, count) {
                 let model = fast_retransmit(window, &lost)?;
-                let shipped = play(window, &lost);
+                let shipped = play(RecoveryKind::Reno, window, &lost);
                 compared += 1;
                 if model.recovers != (shipped.timeouts == 0.0) || f64::from(model.retransmitted) != shipped.fast_retransmits {
                     disagreements.push((window, lost, shipped));
@@ -41,7 +41,8 @@ fn the_sender_needs_a_timeout_exactly_where_the_conditions_say_so() -> Result<()
     // All have n1 = 0 and end the window with their other losses, n2 - n1 = W - N + 1: once ack(n2) has halved the window, one new
     // segment leaves that the paper does not count, for its "new segments will be transmitted only if n2 - n1 > W - N" sets this
     // case aside. It brings the third duplicate where W/2 - N = 2, and so at these windows:
-    let one_more = |window, lost: &[u32], fast_retransmits, timeouts| (window, lost.to_vec(), Repair { fast_retransmits, timeouts });
+    let one_more =
+        |window, lost: &[u32], fast_retransmits, timeouts| (window, lost.to_vec(), Repair { fast_retransmits, timeouts });
     let expected = [
         one_more(8, &[0, 7], 2.0, 0.0),
         one_more(9, &[0, 8], 2.0, 0.0),
@@ -55,15 +56,32 @@ fn the_sender_needs_a_timeout_exactly_where_the_conditions_say_so() -> Result<()
     Ok(())
 }
 
-/// A Reno that fills a window of `window` segments and loses those at the positions `lost` of it, and nothing else.
-fn play(window: u32, lost: &[u32]) -> Repair {
-    let steady = steady(RecoveryKind::Reno, window);
-    let spec = TcpSpec { timer: TimerSpec { min_rto: Span(10 * ROUND_TRIP.0), initial_rto: Span(10 * ROUND_TRIP.0), ..steady.timer }, ..steady };
+/// SACK as in section 6.1: the pipe is N + 1 after all duplicates and N - 1 after the first partial acknowledgement, and half the
+/// window has to exceed that. The paper gives no such condition; here it is, on all patterns of windows up to 13.
+#[test]
+fn sack_repairs_as_many_losses_as_half_the_window_if_three_segments_arrive() {
+    for window in 1..=13u32 {
+        for losses in 1..1u32 << window {
+            let lost: Vec<u32> = (0..window).filter(|position| losses >> position & 1 == 1).collect();
+            let count = lost.len() as u32;
+            let recovers = play(RecoveryKind::BpdSack, window, &lost).timeouts == 0.0;
+            assert_eq!(recovers, window - count >= 3 && count <= window / 2, "{window} {lost:?}");
+        }
+    }
+}
+
+/// A sender that fills a window of `window` segments and loses those at the positions `lost` of it, and nothing else.
+fn play(recovery: RecoveryKind, window: u32, lost: &[u32]) -> Repair {
+    let steady = steady(recovery, window);
+    let spec = TcpSpec {
+        timer: TimerSpec { min_rto: Span(10 * ROUND_TRIP.0), initial_rto: Span(10 * ROUND_TRIP.0), ..steady.timer },
+        ..steady
+    };
     let mut link = port("link", Rate(10_000_000_000), Span(ROUND_TRIP.0 / 2));
     link.listed_drops = lost.iter().map(|&segment| ListedDrop { flow: 0, segment, transmission: 1 }).collect();
     let reverse = port("reverse", Rate(10_000_000_000), Span(ROUND_TRIP.0 / 2));
     // Three recoveries take at most five round trips, and the timer runs for ten after the last.
-    let network = one_link([link, reverse], group("reno", reno(spec)), vec![flow()], Span(20 * ROUND_TRIP.0));
+    let network = one_link([link, reverse], group("sender", reno(spec)), vec![flow()], Span(20 * ROUND_TRIP.0));
     let flows = run(network).flows;
     Repair { fast_retransmits: first(&flows, "fast_retransmits"), timeouts: first(&flows, "timeouts") }
 }

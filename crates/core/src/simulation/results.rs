@@ -9,7 +9,8 @@ use crate::record::{Column, Table};
 use crate::tcp::sender::SenderCounts;
 use std::sync::Arc;
 
-/// What a run measured. Counters cover the measured part: from the warm-up's end to the end of the run, or as far as it came.
+/// What a run measured. Counters cover the measured part: from the warm-up's end to the end of the run, or as far as it came. Before the
+/// end they include hops that were computed ahead, which may lie up to a round trip beyond `simulated_s`; at the end they are exact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// One row per flow.
