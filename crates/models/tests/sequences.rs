@@ -237,6 +237,15 @@ impl Played {
     }
 }
 
+/// The first segment sent anew in a recovery is lost too. With SACK its duplicates start another: only a timeout holds them back.
+#[test]
+fn a_loss_right_behind_a_recovery_starts_the_next_one() {
+    for recovery in [RecoveryKind::Sack, RecoveryKind::BpdSack] {
+        let run = play(recovery, 12, &[2, 14]);
+        assert_eq!((run.fast_retransmits, run.timeouts), (2.0, 0.0), "{recovery:?}");
+    }
+}
+
 /// `window` segments under way from the start; those `lost` do not arrive the first time. Three seconds of it.
 fn play(recovery: RecoveryKind, window: u32, lost: &[u32]) -> Played {
     let mut link = port("link", Rate(8_000_000), Span::from_millis(49));

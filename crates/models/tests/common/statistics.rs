@@ -27,11 +27,6 @@ impl Interval {
     #[track_caller]
     pub fn assert_holds(&self, what: &str, expected: f64, share: f64) {
         let Interval { mean, half_width } = self;
-        eprintln!(
-            "{what}: {expected} mean {mean} hw% {:.2} z {:.2}",
-            half_width / expected * 100.,
-            (mean - expected) / half_width * 3.659
-        );
         assert!(*half_width < share * expected, "{what}: half-width {half_width:e} is not below {share} of {expected}");
         assert!((mean - expected).abs() <= *half_width, "{what}: {expected} is not in {mean} +- {half_width:e}");
     }

@@ -9,6 +9,11 @@ use crate::tcp::sender::{NONE, Phase, Tcp};
 
 pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
     let una = tcp.sender.una;
+    if blocks.is_empty() {
+        // It answers a needless retransmission and says nothing of a loss.
+        tcp.sender.duplicates -= 1;
+        return;
+    }
     let board = tcp.board();
     let new: u32 = blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una), end)).sum();
     if tcp.sender.phase == Phase::Recovery {

@@ -88,11 +88,15 @@ fn open(tcp: &mut Tcp, ack: &Ack) {
     tcp.sender.controller.on_ack(ack);
 }
 
-/// Duplicate acknowledgements may start a fast retransmit only once more than the data outstanding in the last episode is
-/// acknowledged (RFC 6582 section 3.2 step 2; NS compares `highest_ack_ > recover_` likewise; bpd-2001 leaves it open, D-13 of its
-/// reference). Exactly that data is not enough: duplicates of it come from its own needless retransmissions.
+/// Without SACK, duplicate acknowledgements may start a fast retransmit only once more than the data outstanding in the last episode
+/// is acknowledged (RFC 6582 section 3.2 step 2; NS compares `highest_ack_ > recover_` likewise; bpd-2001 leaves it open, D-13 of
+/// its reference). Exactly that data is not enough: duplicates of it come from its own needless retransmissions.
+///
+/// With SACK a duplicate says what arrived, so the end of the last episode is enough, and of a timeout the acknowledgement of all
+/// that was outstanding (RFC 6675 section 5.1), which ends [`Phase::Timeout`].
 fn may_enter(tcp: &Tcp) -> bool {
-    tcp.sender.phase == Phase::Open && (tcp.sender.una > tcp.sender.recovery_point || tcp.sender.recovery_point == 0)
+    let passed = || tcp.sender.una > tcp.sender.recovery_point || tcp.sender.recovery_point == 0;
+    tcp.sender.phase == Phase::Open && (uses_sack(tcp.spec.recovery) || passed())
 }
 
 fn threshold_reached(tcp: &Tcp) -> bool {
