@@ -15,7 +15,7 @@ __all__ = ["check"]
 
 @command
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.", readable=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
 ) -> Exit:
     """Check scenarios without running them. Every problem is listed, with its place."""

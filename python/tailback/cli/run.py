@@ -20,8 +20,12 @@ __all__ = ["run"]
 
 @command
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.")],
-    out: Annotated[Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.")] = None,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.", readable=False)
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", readable=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Plot: DIR/plot.svg with --out DIR, a window without.")] = False,
     seed: Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.")] = None,
