@@ -378,7 +378,8 @@ class Node(TypedDict, total=False):
     receive_processing
         Hosts only: the same for each packet received, before it is acknowledged.
     send_processing
-        Hosts only: serial, order-preserving processing of each data packet before it is sent.
+        Hosts only: serial, order-preserving processing of each data packet before it is sent. Each flow has a server
+        of its own.
     """
 
     kind: NodeKind
