@@ -172,6 +172,10 @@ impl Tcp<'_> {
         let acked = arrived.ack - sender.una;
         sender.una = arrived.ack;
         sender.next = sender.next.max(arrived.ack);
+        if sender.resend < arrived.ack {
+            // The pacer held it back until it was no longer needed.
+            sender.resend = NONE;
+        }
         let starts_recovery_over = sender.phase == Phase::Recovery && sender.partial_seen;
         let ack = Ack {
             now: self.now,
@@ -333,5 +337,46 @@ mod tests {
     #[test]
     fn a_sender_fits_in_three_cache_lines() {
         assert!(std::mem::size_of::<Sender>() <= 192, "{}", std::mem::size_of::<Sender>());
+    }
+
+    #[test]
+    fn a_resend_that_the_pacer_held_back_is_forgotten_once_acknowledged() {
+        let spec = TcpSpec { pacing: true, ..spec_of_a_plain_sender() };
+        let start = crate::congestion::Start { window: 4.0, ssthresh: 4.0 };
+        let mut sender = Sender::new(Controllers::new(crate::congestion::ControllerKind::Reno, start), 4);
+        (sender.next, sender.high, sender.resend) = (4, 4, 1);
+        let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
+        let mut tcp =
+            Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
+        tcp.on_ack(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO });
+        assert_eq!(tcp.next_segment(), None);
+        assert_eq!(sender.deadline, Time::NEVER);
+    }
+
+    fn spec_of_a_plain_sender() -> TcpSpec {
+        let timer = crate::tcp::TimerSpec {
+            form: crate::tcp::TimerForm::Exact { granularity: Span::from_millis(1) },
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_millis(60_000),
+            initial_rto: Span::from_millis(1000),
+            max_backoff: 64,
+        };
+        TcpSpec {
+            recovery: crate::tcp::RecoveryKind::NewReno,
+            mss: 1000,
+            header: 40,
+            ack_size: 40,
+            initial_window: 4.0,
+            initial_ssthresh: 4.0,
+            receiver_window: 100,
+            fast_retransmit: Some(3),
+            limited_transmit: false,
+            timestamps: false,
+            sack_blocks: 3,
+            delayed_ack: None,
+            pacing: false,
+            timer,
+            halves: Halves::FlightSize,
+        }
     }
 }
