@@ -92,6 +92,9 @@ impl<R: Ranks> Calendar<R> {
     #[inline(always)]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
         debug_assert_eq!(self.pending[slot as usize].time, Time::NEVER);
+        if time == Time::NEVER {
+            return;
+        }
         self.pending[slot as usize].time = time;
         let bucket = time.0 >> self.shift;
         if bucket <= self.cursor {

@@ -38,8 +38,6 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
     } else if una >= tcp.sender.recovery_point {
         tcp.sender.phase = Phase::Open;
         tcp.sender.extra = 0;
-    } else {
-        tcp.sender.partial_seen = true;
     }
     if tcp.sender.phase != Phase::Recovery && tcp.board().is_empty() {
         tcp.release_board();
