@@ -241,10 +241,9 @@ impl Tcp<'_> {
         match self.spec.halves {
             Halves::Window => Congestion { now: self.now, in_flight: self.sender.window(self.spec), repeated: false },
             Halves::FlightSize => {
-                // Segments of limited transmit do not count (RFC 5681 section 3.2 step 2). Nor does what fast recovery sent beyond
-                // the window: equation 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
-                let limited = if self.sender.phase == Phase::Recovery { 0 } else { self.sender.extra.max(0) as u32 };
-                let flight = self.sender.in_flight().saturating_sub(limited).min(self.sender.window(self.spec));
+                // What limited transmit or fast recovery sent beyond the window does not count (RFC 5681 section 3.2 step 2): equation
+                // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
+                let flight = self.sender.in_flight().min(self.sender.window(self.spec));
                 Congestion { now: self.now, in_flight: flight.max(1), repeated }
             }
         }

@@ -140,6 +140,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
         }
     }
     above_zero(timer.max_rto, &format!("{at}.timer.max_rto"), report);
+    above_zero(timer.initial_rto, &format!("{at}.timer.initial_rto"), report);
     for (key, value) in [("min_rto", timer.min_rto), ("initial_rto", timer.initial_rto)] {
         let at = format!("{at}.timer.{key}");
         if value > timer.max_rto && report.sound(&at) {

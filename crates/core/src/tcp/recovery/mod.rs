@@ -103,9 +103,9 @@ fn threshold_reached(tcp: &Tcp) -> bool {
     tcp.spec.fast_retransmit == Some(tcp.sender.duplicates)
 }
 
-/// RFC 3042: one new segment for each duplicate acknowledgement below the threshold.
+/// RFC 3042: one new segment for each of the first two duplicate acknowledgements below the threshold.
 fn limited_transmit(tcp: &mut Tcp) {
     if tcp.spec.limited_transmit && tcp.spec.fast_retransmit.is_some_and(|threshold| tcp.sender.duplicates < threshold) {
-        tcp.sender.extra = tcp.sender.duplicates as i32;
+        tcp.sender.extra = tcp.sender.duplicates.min(2) as i32;
     }
 }
