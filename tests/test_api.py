@@ -97,7 +97,7 @@ def test_results_add_up(scenario: tb.Scenario) -> None:
     run = tb.simulate(scenario)
     drops, queues = run.trace("drops"), run.queues.where(queue="bottleneck")
     measured = drops.where(queue="bottleneck")["time_s"] >= 1
-    assert queues["discarded_packets"].tolist() == [np.count_nonzero(measured)]
+    assert queues["discarded_units"].tolist() == [np.count_nonzero(measured)]
     assert run.groups["goodput_bps"].sum() == pytest.approx(run.flows["goodput_bps"].sum())
     assert queues["utilisation"][0] <= 1
 
@@ -154,7 +154,7 @@ def test_an_interrupt_carries_what_was_measured(scenario: tb.Scenario) -> None:
     assert not run.complete
     assert not run.provenance["complete"]
     assert 2.5 < run.simulated_s < 5
-    assert run.queues["departed_packets"][0] > 0
+    assert run.queues["departed_units"][0] > 0
     assert "INCOMPLETE" in run.summary()
 
 

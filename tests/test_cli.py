@@ -187,7 +187,7 @@ def test_ctrl_c_keeps_what_was_measured(file: Path, options: list[str]) -> None:
     assert "Traceback" not in stderr
     if options == ["--json"]:
         provenance = json.loads(stdout)
-        assert provenance["tables"]["queues"]["departed_packets"][0] > 0
+        assert provenance["tables"]["queues"]["departed_units"][0] > 0
     elif options:
         provenance = json.loads((file.parent / "results" / "provenance.json").read_text())
         assert left_behind(file.parent) == {"small.toml", "results"}

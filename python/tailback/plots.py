@@ -48,7 +48,7 @@ _TRACES = {
     "in_flight": ("in_flight_packets", True, "in flight, packets"),
     "rtt": ("rtt_s", False, "round trip, s"),
     "throughput": ("throughput_bps", True, "throughput, bit/s"),
-    "queue": ("queue_packets", True, "queue, packets"),
+    "queue": ("queue_units", True, "queue"),
     "segments": ("segment", False, "segment sent"),
     "acks": ("ack", False, "acknowledgement"),
     "drops": ("segment", False, "segment discarded"),

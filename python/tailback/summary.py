@@ -20,9 +20,9 @@ _COLUMNS = {
         "queue",
         "utilisation",
         "loss_share",
-        "discarded_packets",
-        "mean_queue_packets",
-        "max_queue_packets",
+        "discarded_units",
+        "mean_queue_units",
+        "max_queue_units",
         "mean_wait_s",
     ),
     "flows": (
@@ -131,6 +131,6 @@ def _title(column: str) -> str:
     """The column without its unit, which the values carry."""
     if column == "retransmitted_packets":
         return "resent"
-    for unit in ("_bps", "_s", "_packets"):
+    for unit in ("_bps", "_s", "_packets", "_units"):
         column = column.removesuffix(unit)
     return column.replace("_", " ")

@@ -49,8 +49,8 @@ fn main() -> Result<(), String> {
     println!(
         "{{\"delivered\": {}, \"drops\": {}, \"utilisation\": {}, \"loss\": {:e}, \"setup_cpu_s\": {setup:.6}, \"run_cpu_s\": {run:.6}, \
          \"peak_rss_kb\": {}, \"events\": {events}}}",
-        bottleneck("departed_packets"),
-        bottleneck("discarded_packets"),
+        bottleneck("departed_units"),
+        bottleneck("discarded_units"),
         bottleneck("utilisation"),
         bottleneck("loss_share"),
         peak_rss_kb(),

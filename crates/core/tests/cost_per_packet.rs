@@ -54,6 +54,6 @@ fn events_per_packet(network: Network) -> f64 {
     let mut engine = Engine::new(network);
     engine.run_until(Time::NEVER);
     let results = engine.results().unwrap_or_else(|violation| panic!("{violation}"));
-    let carried = results.queues.floats("departed_packets").and_then(|of_ports| of_ports.first().copied());
+    let carried = results.queues.floats("departed_units").and_then(|of_ports| of_ports.first().copied());
     engine.events() as f64 / carried.unwrap_or(f64::NAN)
 }

@@ -108,7 +108,7 @@ impl Measured {
             let queues = run(network.clone()).queues;
             loss.push(first(&queues, "loss_share"));
             wait.push(first(&queues, "mean_wait_s") / SERVICE_S);
-            number.push(first(&queues, "mean_queue_packets"));
+            number.push(first(&queues, "mean_queue_units"));
         }
         Measured { loss: Interval::of(&loss), wait: Interval::of(&wait), number: Interval::of(&number) }
     }

@@ -250,7 +250,7 @@ def _sawtooth(point: Point, run: Run, utilisation: float) -> Sawtooth:
 
     times = np.linspace(point.cell.times.warmup, run.simulated_s, 1200)
     window = _held(run.trace("cwnd")["time_s"], run.trace("cwnd")["cwnd_packets"], times)
-    queue = _held(run.trace("queue")["time_s"], run.trace("queue")["queue_packets"], times)
+    queue = _held(run.trace("queue")["time_s"], run.trace("queue")["queue_units"], times)
     return Sawtooth(point.cell.share, times - times[0], window, queue, utilisation)
 
 

@@ -302,7 +302,7 @@ fn queue_table(ports: &[Port], end: Time) -> Table {
     let columns = vec![
         ("time_s", Column::Float(rows.iter().map(|row| row.0.seconds()).collect())),
         ("queue", Column::Word(rows.iter().map(|row| row.1).collect(), names)),
-        ("queue_packets", Column::Integer(rows.iter().map(|row| row.2).collect())),
+        ("queue_units", Column::Integer(rows.iter().map(|row| row.2).collect())),
     ];
     named("queue", columns)
 }

@@ -130,18 +130,18 @@ impl Engine {
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let mut columns = vec![
             ("queue", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
-            ("arrived_packets", integer(&arrived)),
-            ("departed_packets", integer(&|i| counts(i).departed.measured())),
+            ("arrived_units", integer(&arrived)),
+            ("departed_units", integer(&|i| counts(i).departed.measured())),
             ("departed_bytes", integer(&|i| counts(i).departed_bytes.measured())),
-            ("discarded_packets", integer(&all)),
+            ("discarded_units", integer(&all)),
             ("discarded_full", integer(&|i| discarded(i, Reason::Full))),
             ("discarded_early", integer(&|i| discarded(i, Reason::Early))),
             ("discarded_random", integer(&|i| discarded(i, Reason::Random))),
             ("discarded_listed", integer(&|i| discarded(i, Reason::Listed))),
             ("loss_share", float(&|i| share(all(i), arrived(i)))),
             ("utilisation", float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.network.ports[i].transmitters))),
-            ("mean_queue_packets", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
-            ("max_queue_packets", integer(&|i| counts(i).most)),
+            ("mean_queue_units", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
+            ("max_queue_units", integer(&|i| counts(i).most)),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ];
         if self.network.record.delay_percentiles {
