@@ -105,11 +105,12 @@ impl Settings {
             listed_drops: Vec::new(),
         };
         Network {
-            ports: vec![port("bottleneck", Buffer::Packets(of["buf"] as u64)), port("bottleneck.reverse", Buffer::Unlimited)],
+            ports: vec![port("bottleneck", Buffer::Units(of["buf"] as u64)), port("bottleneck.reverse", Buffer::Unlimited)],
             paths: vec![vec![0], vec![1]],
             groups: vec![Group {
                 name: "greedy".into(),
                 transport: Transport::Tcp(self.tcp(), ControllerKind::Reno),
+                framing: None,
                 send_processing: None,
                 receive_processing: None,
                 jitter: Span::ZERO,

@@ -6,7 +6,7 @@ use crate::base::units::{Rate, Span, Time};
 use crate::congestion::ControllerKind;
 use crate::queue::PolicySpec;
 use crate::tcp::TcpSpec;
-use crate::traffic::DatagramSpec;
+use crate::traffic::{DatagramSpec, PacketSize};
 use serde::{Deserialize, Serialize};
 
 /// Index of a directed port in [`Network::ports`].
@@ -66,7 +66,8 @@ pub struct Port {
 /// Waiting places of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Buffer {
-    Packets(u64),
+    /// Packets, or cells where the port carries cells.
+    Units(u64),
     Bytes(u64),
     Unlimited,
 }
@@ -79,6 +80,8 @@ pub struct ListedDrop {
     pub segment: u32,
     /// 1 is the first transmission, 2 the first retransmission. Datagrams have only 1.
     pub transmission: u32,
+    /// Of a packet that travels in cells, this one of those that reach the port, the first being 0; `None` is all of them.
+    pub cell: Option<u32>,
 }
 
 /// Flows of one kind.
@@ -86,6 +89,8 @@ pub struct ListedDrop {
 pub struct Group {
     pub name: String,
     pub transport: Transport,
+    /// `Some`: each flow is a virtual channel (VC) and its packets travel in cells.
+    pub framing: Option<Aal5>,
     /// Serial, order-preserving server at the sender before the access link.
     pub send_processing: Option<Delay>,
     /// The same at the receiver, before the acknowledgement.
@@ -94,10 +99,45 @@ pub struct Group {
     pub jitter: Span,
 }
 
+/// How packets become cells: AAL5 (ITU-T I.363.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aal5 {
+    /// Bytes that a frame has beside its packet, before padding: the trailer, and LLC/SNAP (RFC 2684 section 5) if used.
+    pub overhead: u32,
+}
+
+/// Bytes of a cell on the wire, and of its payload.
+pub const CELL_BYTES: u32 = 53;
+pub const CELL_PAYLOAD: u32 = 48;
+
+impl Aal5 {
+    /// The most bytes of a frame without its trailer.
+    pub const MAX_FRAME: u32 = 65_535;
+
+    /// Cells of a packet.
+    #[inline]
+    pub fn cells(self, packet_bytes: u32) -> u32 {
+        (packet_bytes + self.overhead).div_ceil(CELL_PAYLOAD)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Transport {
     Tcp(TcpSpec, ControllerKind),
     Datagram(DatagramSpec),
+}
+
+impl Transport {
+    /// Bytes of a full data packet with its headers; `None` if their sizes are random.
+    pub fn full_packet(&self) -> Option<u32> {
+        match self {
+            Transport::Tcp(spec, _) => Some(spec.mss + spec.header),
+            Transport::Datagram(spec) => match spec.packet {
+                PacketSize::Fixed(bytes) => Some(bytes + spec.header),
+                PacketSize::Exponential { .. } => None,
+            },
+        }
+    }
 }
 
 /// A random or fixed delay per packet.

@@ -31,7 +31,7 @@ fn a_window_of_ten_thousand_costs_each_packet_no_more_events_than_one_of_a_hundr
 
 /// Flows of different round trips, each with 2 Mbit/s of the link and its share of the buffer.
 fn sharing(flows: u64, recovery: RecoveryKind) -> f64 {
-    let bottleneck = link("link", 2 * flows, Span::from_millis(10), Buffer::Packets(10 * flows));
+    let bottleneck = link("link", 2 * flows, Span::from_millis(10), Buffer::Units(10 * flows));
     let member = |index: u64| Flow {
         sender_access: Access { rate: Some(Rate(100_000_000)), delay: Span::from_micros(20_000 + 40_000 * index / flows) },
         start: Time(Span::from_micros(1_000_000 * index / flows).0),

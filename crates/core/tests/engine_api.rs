@@ -18,7 +18,7 @@ fn millis(ms: u64) -> Time {
 /// 8 Mbit/s and 5 ms: 1000 bytes take 1 ms to send and arrive 6 ms after a free transmitter takes them.
 fn external() -> Engine {
     let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(960), header: 40 };
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Packets(1));
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(1));
     let flows = vec![flow(0, 0, 1), flow(0, 0, 1)];
     Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)))
 }

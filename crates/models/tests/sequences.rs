@@ -249,7 +249,7 @@ fn a_loss_right_behind_a_recovery_starts_the_next_one() {
 /// `window` segments under way from the start; those `lost` do not arrive the first time. Three seconds of it.
 fn play(recovery: RecoveryKind, window: u32, lost: &[u32]) -> Played {
     let mut link = port("link", Rate(8_000_000), Span::from_millis(49));
-    link.listed_drops = lost.iter().map(|&segment| ListedDrop { flow: 0, segment, transmission: 1 }).collect();
+    link.listed_drops = lost.iter().map(|&segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
     // So fast that an acknowledgement takes a nanosecond.
     let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50));
     let transport = reno(steady(recovery, window));

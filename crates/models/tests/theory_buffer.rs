@@ -101,7 +101,7 @@ fn sawtooth(product: u32, places: u32) -> Sawtooth {
 /// Utilisation over `measured_s` by a flow that starts at `start_s`.
 fn measure(places: u32, seed: u64, start_s: f64, measured_s: f64) -> f64 {
     let delay = Span::from_seconds(SEGMENT_S * f64::from(PRODUCT - 1));
-    let link = Port { buffer: Buffer::Packets(places.into()), ..port("link", Rate(16_000_000), delay) };
+    let link = Port { buffer: Buffer::Units(places.into()), ..port("link", Rate(16_000_000), delay) };
     let reverse = port("reverse", Rate(320_000_000_000), Span::ZERO);
     let ssthresh = f64::from(PRODUCT) / 2.0;
     let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..tcp(RecoveryKind::Sack) };

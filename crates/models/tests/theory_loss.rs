@@ -44,7 +44,7 @@ fn random_loss_leaves_what_mathis_says_within_five_percent_and_less_where_window
 fn with_periodic_loss_a_period_takes_less_than_two_round_trips_more_than_mathis_says() -> Result<(), ParameterError> {
     // His own assumption: every n-th packet is lost. The formula's period, W/2 round trips, leaves recovery out.
     for packets in [1_000, 10_000, 100_000] {
-        let lost = (1..=10).map(|index| ListedDrop { flow: 0, segment: index * packets, transmission: 1 }).collect();
+        let lost = (1..=10).map(|index| ListedDrop { flow: 0, segment: index * packets, transmission: 1, cell: None }).collect();
         let expected = mathis(1.0 / f64::from(packets))?;
         let formula = f64::from(packets) / expected;
         let link = Port { listed_drops: lost, ..wire("link") };

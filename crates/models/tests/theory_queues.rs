@@ -37,7 +37,7 @@ fn exponential_packets_are_lost_and_held_as_in_mm1k() -> Result<(), ParameterErr
     for load in [0.8, 1.2] {
         let expected = mm1k(Load::new(load)?, Places::new(5)?);
         // Five places with the one in service.
-        let room = Port { buffer: Buffer::Packets(5), counts_in_service: true, ..transmitter() };
+        let room = Port { buffer: Buffer::Units(5), counts_in_service: true, ..transmitter() };
         let measured = Measured::of(room, EXPONENTIAL, load, 1, 100_000);
         measured.loss.assert_holds("M/M/1/5 loss", expected.loss, HALF_WIDTH);
         measured.number.assert_holds("M/M/1/5 number", expected.mean_number, HALF_WIDTH);
@@ -49,7 +49,7 @@ fn exponential_packets_are_lost_and_held_as_in_mm1k() -> Result<(), ParameterErr
 #[test]
 fn packets_of_one_size_are_lost_and_held_as_in_md1k() -> Result<(), ParameterError> {
     let expected = md1k(Load::new(0.9)?, Places::new(5)?)?;
-    let room = Port { buffer: Buffer::Packets(5), counts_in_service: true, ..transmitter() };
+    let room = Port { buffer: Buffer::Units(5), counts_in_service: true, ..transmitter() };
     let measured = Measured::of(room, FIXED, 0.9, 3, 200_000);
     measured.loss.assert_holds("M/D/1/5 loss", expected.loss, HALF_WIDTH);
     measured.number.assert_holds("M/D/1/5 number", expected.mean_number, HALF_WIDTH);
@@ -61,7 +61,7 @@ fn packets_of_one_size_are_lost_and_held_as_in_md1k() -> Result<(), ParameterErr
 fn transmitters_without_a_buffer_lose_what_erlang_b_says_whatever_the_lengths() -> Result<(), ParameterError> {
     let expected = erlang_b(Load::new(0.7)?, Servers::new(8)?);
     for size in [FIXED, EXPONENTIAL] {
-        let trunk = Port { transmitters: 8, buffer: Buffer::Packets(0), ..transmitter() };
+        let trunk = Port { transmitters: 8, buffer: Buffer::Units(0), ..transmitter() };
         let measured = Measured::of(trunk, size, 0.7, 1, 100_000);
         measured.loss.assert_holds("M/G/8/8 loss", expected, HALF_WIDTH);
     }
@@ -71,7 +71,7 @@ fn transmitters_without_a_buffer_lose_what_erlang_b_says_whatever_the_lengths() 
 #[test]
 fn a_trunk_with_a_buffer_loses_and_delays_as_mmck_says() -> Result<(), ParameterError> {
     let expected = mmck(Load::new(0.9)?, Servers::new(4)?, Places::new(4 + 6)?);
-    let trunk = Port { transmitters: 4, buffer: Buffer::Packets(6), ..transmitter() };
+    let trunk = Port { transmitters: 4, buffer: Buffer::Units(6), ..transmitter() };
     let measured = Measured::of(trunk, EXPONENTIAL, 0.9, 1, 150_000);
     measured.loss.assert_holds("M/M/4/10 loss", expected.loss, HALF_WIDTH);
     measured.wait.assert_holds("M/M/4/10 wait", expected.mean_wait, HALF_WIDTH);

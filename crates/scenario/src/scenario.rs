@@ -175,7 +175,7 @@ tcp = {preset = "newreno"}
         let network = scenario.build().unwrap();
         assert_eq!(network.ports.iter().map(|port| port.name.as_str()).collect::<Vec<_>>(), ["bottleneck", "bottleneck.reverse"]);
         // 50 % of 10 Mbit/s x 100 ms / 1500 B = 41.67 packets.
-        assert_eq!(network.ports[0].buffer, Buffer::Packets(42));
+        assert_eq!(network.ports[0].buffer, Buffer::Units(42));
         assert_eq!(network.ports[1].buffer, Buffer::Unlimited);
         assert_eq!(network.paths, [vec![0], vec![1]]);
         // RTTs of 60 and 80 ms, of which 20 ms are the bottleneck's.

@@ -60,6 +60,11 @@ impl Pool {
         if line.len == 0 { None } else { Some(&self.places[line.head as usize]) }
     }
 
+    #[inline]
+    pub fn front_mut(&mut self, line: &Line) -> Option<&mut Packet> {
+        if line.len == 0 { None } else { Some(&mut self.places[line.head as usize]) }
+    }
+
     /// The last packet pushed.
     #[inline]
     pub fn back(&self, line: &Line) -> Option<&Packet> {

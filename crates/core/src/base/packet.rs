@@ -4,7 +4,7 @@ use super::units::Time;
 use crate::network::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use serde::{Deserialize, Serialize};
 
-/// A data packet or an acknowledgement on its way.
+/// A data packet or an acknowledgement on its way, or a cell of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packet {
     /// When it reaches the next place that has to look at it.
@@ -14,7 +14,7 @@ pub struct Packet {
     pub flow: u32,
     /// Segment (or datagram) number. In an acknowledgement: of the segment that caused it.
     pub segment: u32,
-    /// Data: bytes on the wire, and the transmission count above bit 24. Acknowledgement: next expected segment, or the index of
+    /// Data: bytes with headers, and the transmission count above bit 24. Acknowledgement: next expected segment, or the index of
     /// the [`Blocks`] that hold it.
     word: u32,
     /// Position in the engine's flat list of routes in the low 24 bits, flags above.
@@ -24,7 +24,8 @@ pub struct Packet {
 const ACK: u32 = 1 << 31;
 const RETRANSMITTED: u32 = 1 << 30;
 const HAS_BLOCKS: u32 = 1 << 29;
-const MARKED: u32 = 1 << 28;
+const CELL: u32 = 1 << 28;
+const LAST: u32 = 1 << 27;
 const PLACE: u32 = (1 << 24) - 1;
 const SIZE: u32 = (1 << 24) - 1;
 
@@ -40,7 +41,7 @@ impl Packet {
     /// A data packet becomes its acknowledgement, to start at `place`.
     #[inline]
     pub fn become_ack(&mut self, time: Time, word: u32, has_blocks: bool, place: u32) {
-        let flags = ACK | (self.place & (RETRANSMITTED | MARKED)) | if has_blocks { HAS_BLOCKS } else { 0 };
+        let flags = ACK | (self.place & (RETRANSMITTED | CELL | LAST)) | if has_blocks { HAS_BLOCKS } else { 0 };
         self.time = time;
         self.word = word;
         self.place = place | flags;
@@ -63,15 +64,25 @@ impl Packet {
         self.place & HAS_BLOCKS != 0
     }
 
-    pub fn is_marked(&self) -> bool {
-        self.place & MARKED != 0
+    /// The packet travels in cells; this is one of them.
+    #[inline]
+    pub fn is_cell(&self) -> bool {
+        self.place & CELL != 0
     }
 
-    pub fn mark(&mut self) {
-        self.place |= MARKED;
+    /// The last cell of its frame, or a packet that is not cut into cells.
+    #[inline]
+    pub fn is_last(&self) -> bool {
+        self.place & (CELL | LAST) != CELL
     }
 
-    /// Bytes on the wire of a data packet.
+    /// The packet becomes a cell of itself.
+    #[inline]
+    pub fn become_cell(&mut self, is_last: bool) {
+        self.place = (self.place & !LAST) | CELL | if is_last { LAST } else { 0 };
+    }
+
+    /// Bytes of a data packet with its headers: on the wire, if it is not cut into cells.
     #[inline]
     pub fn bytes(&self) -> u32 {
         self.word & SIZE
@@ -171,12 +182,12 @@ mod tests {
     #[test]
     fn flags_and_numbers_do_not_touch_each_other() {
         let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 2, 41);
-        packet.mark();
+        packet.become_cell(true);
         packet.next_hop();
         assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (1040, 2, 42));
         let mut ack = packet;
         ack.become_ack(Time(11), 78, false, 7);
-        assert!(ack.is_ack() && ack.is_marked() && ack.is_retransmission() && !ack.has_blocks());
+        assert!(ack.is_ack() && ack.is_cell() && ack.is_last() && ack.is_retransmission() && !ack.has_blocks());
         assert_eq!((ack.ack_word(), ack.place(), ack.segment, ack.sent), (78, 7, 77, Time(5)));
     }
 }

@@ -1,4 +1,4 @@
-//! Drop-tail: take whatever the port has room for.
+//! Drop-tail: take whatever the port has room for. Over cells this is plain ATM.
 
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::base::units::Time;
@@ -14,8 +14,11 @@ impl DropTail {
 }
 
 impl Policy for DropTail {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+
     #[inline]
-    fn on_arrival(&mut self, _unit: &Unit, _buffer: &Occupancy, _now: Time) -> Verdict {
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         Verdict::Accept
     }
 }

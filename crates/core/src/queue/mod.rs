@@ -1,38 +1,80 @@
 //! Queue policies, one file each, behind one interface: a policy decides, the port stores, counts and refuses what does not fit.
 
 mod drop_tail;
+mod flow_records;
 
 use crate::base::units::Time;
 use drop_tail::DropTail;
+use flow_records::FlowRecords;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
 
-/// What a policy decides of one arriving unit.
+/// What a policy decides of one arriving unit. A unit that is accepted is refused all the same where there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accept,
-    /// Refuse although there may be room.
-    Discard,
+    Discard(Reason),
 }
 
-/// The arriving unit, as far as a policy may know it.
+/// Why a unit was discarded. Each is counted under its own name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Reason {
+    /// There was no room.
+    Full,
+    /// The policy refused it although there was room.
+    Early,
+    /// It belongs to a frame of which a cell has been discarded here.
+    Partial,
+    /// The wire lost it.
+    Random,
+    /// The scenario lists it.
+    Listed,
+}
+
+impl Reason {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Reason; 5] = [Reason::Full, Reason::Early, Reason::Partial, Reason::Random, Reason::Listed];
+
+    /// As columns name it.
+    pub fn name(self) -> &'static str {
+        ["full", "early", "partial", "random", "listed"][self as usize]
+    }
+}
+
+/// The arriving unit, a packet or a cell, as far as a policy may know it.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    pub flow: u32,
     pub bytes: u32,
+    /// The last cell of its frame, which is all that AAL5 marks. A packet is its own frame.
+    pub is_last: bool,
 }
 
 /// What the buffer holds when a unit arrives. The unit in service is included only where the port counts it.
 #[derive(Clone, Copy, Debug)]
 pub struct Occupancy {
-    pub packets: u64,
+    /// Packets or cells.
+    pub units: u64,
     pub bytes: u64,
-    /// The port would refuse the unit.
-    pub full: bool,
+    /// Of the arriving unit's flow (VC), packets or cells.
+    pub of_flow: u32,
+    /// Flows (VCs) whose route crosses the port.
+    pub flows: u32,
+    /// Flows (VCs) of which the buffer holds something.
+    pub backlogged: u32,
+    /// The port would take the unit.
+    pub has_room: bool,
 }
 
 /// A queue policy. Decides; does not store.
 pub trait Policy {
-    fn on_arrival(&mut self, unit: &Unit, buffer: &Occupancy, now: Time) -> Verdict;
+    /// What it remembers of each flow (VC). The port keeps it, beside the flow's occupancy.
+    type PerFlow: Clone + Debug + Default + Serialize + DeserializeOwned;
+
+    /// Whether it looks at flows at all: if not, the port keeps nothing of them.
+    const SEES_FLOWS: bool = true;
+
+    fn on_arrival(&mut self, unit: &Unit, flow: &mut Self::PerFlow, buffer: &Occupancy, now: Time) -> Verdict;
 }
 
 /// Names, settings and dispatch, from one list: a new policy is its file and one line here.
@@ -45,18 +87,53 @@ macro_rules! policies {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum PolicySpec { $($variant($spec)),+ }
 
-        /// A policy at work.
+        impl PolicySpec {
+            /// Whether the policy looks at flows.
+            pub(crate) fn sees_flows(&self) -> bool {
+                match self { $(PolicySpec::$variant(_) => <$state>::SEES_FLOWS),+ }
+            }
+        }
+
+        /// A policy at work, and what the port keeps of each flow for it.
         #[derive(Clone, Debug, Serialize, Deserialize)]
-        pub(crate) enum Policies { $($variant($state)),+ }
+        pub(crate) enum Policies { $($variant($state, FlowRecords<<$state as Policy>::PerFlow>)),+ }
 
         impl Policies {
-            pub(crate) fn new(spec: &PolicySpec) -> Policies {
-                match spec { $(PolicySpec::$variant(spec) => Policies::$variant(<$state>::new(spec))),+ }
+            /// `flows`: the flows whose route crosses the port, ascending.
+            pub(crate) fn new(spec: &PolicySpec, flows: &[u32]) -> Policies {
+                match spec { $(PolicySpec::$variant(spec) => {
+                    let flows = if <$state>::SEES_FLOWS { flows } else { &[] };
+                    Policies::$variant(<$state>::new(spec), FlowRecords::new(flows))
+                }),+ }
             }
 
+            /// Whether the port has to tell of departures.
+            pub(crate) fn sees_flows(&self) -> bool {
+                match self { $(Policies::$variant(..) => <$state>::SEES_FLOWS),+ }
+            }
+
+            /// `buffer` without what it holds of flows, which is filled in here.
             #[inline]
-            pub(crate) fn on_arrival(&mut self, unit: &Unit, buffer: &Occupancy, now: Time) -> Verdict {
-                match self { $(Policies::$variant(policy) => policy.on_arrival(unit, buffer, now)),+ }
+            pub(crate) fn on_arrival(&mut self, unit: &Unit, flow: u32, mut buffer: Occupancy, now: Time) -> Verdict {
+                match self { $(Policies::$variant(policy, records) => {
+                    if !<$state>::SEES_FLOWS {
+                        return policy.on_arrival(unit, &mut Default::default(), &buffer, now);
+                    }
+                    let record = records.describe(flow, &mut buffer);
+                    policy.on_arrival(unit, record, &buffer, now)
+                }),+ }
+            }
+
+            /// A unit of the flow has been stored.
+            #[inline]
+            pub(crate) fn on_stored(&mut self, flow: u32) {
+                match self { $(Policies::$variant(_, records) => if <$state>::SEES_FLOWS { records.add(flow) }),+ }
+            }
+
+            /// A unit of the flow has left the buffer.
+            #[inline]
+            pub(crate) fn on_left(&mut self, flow: u32) {
+                match self { $(Policies::$variant(_, records) => if <$state>::SEES_FLOWS { records.remove(flow) }),+ }
             }
         }
     };

@@ -5,7 +5,8 @@ use crate::base::packet::Packet;
 use crate::base::units::{Span, Time};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind};
-use crate::simulation::port::{Port, REASON_NAMES, Reason};
+use crate::queue::Reason;
+use crate::simulation::port::Port;
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -212,7 +213,7 @@ impl Recorder {
         let mut drops: Vec<&Drop> = self.drops.iter().filter(|drop| drop.time < end).collect();
         drops.sort_by_key(|drop| (drop.time, drop.port));
         let names = Arc::new(ports.iter().map(|port| port.name.clone()).collect());
-        let reasons = Arc::new(REASON_NAMES.map(String::from).to_vec());
+        let reasons = Arc::new(Reason::ALL.map(|reason| reason.name().to_string()).to_vec());
         let of = |pick: fn(&Drop) -> u32| drops.iter().map(|drop| pick(drop)).collect::<Vec<u32>>();
         let (groups, indices) = flows.columns(&of(|drop| drop.flow));
         let columns = vec![

@@ -27,25 +27,29 @@ impl std::error::Error for ConservationError {}
 
 impl Engine {
     pub(crate) fn check_conservation(&self) -> Result<(), ConservationError> {
-        let (data, acks) = self.packets_in_lines();
+        let (data, acks) = self.units_in_lines();
         for (index, path) in self.fabric.paths.iter().enumerate() {
             let counts = &path.counts;
-            let of_flow = |sent: u32, accounted: u32, what| {
+            let of_flow = |sent: u64, accounted: u64, what| {
                 if sent == accounted {
                     return Ok(());
                 }
                 let name = self.network.groups[path.wire.group as usize].name.clone();
-                Err(ConservationError {
-                    of: format!("flow {index} of {name}"),
-                    sent: sent.into(),
-                    accounted_for: accounted.into(),
-                    what,
-                })
+                Err(ConservationError { of: format!("flow {index} of {name}"), sent, accounted_for: accounted, what })
             };
             let sent = self.sent_in_all(index);
-            of_flow(sent, counts.received_in_all + counts.discarded_in_all + data[index], "data packets")?;
-            let accounted = counts.acks_received_in_all + counts.acks_discarded_in_all + acks[index];
-            of_flow(counts.acks_sent_in_all, accounted, "acknowledgements")?;
+            if let Some(channel) = self.fabric.common.channels.get(index).filter(|_| self.travels_in_cells(path)) {
+                for (side, in_lines, what) in
+                    [(&channel.data, data[index], "data cells"), (&channel.acks, acks[index], "cells back")]
+                {
+                    of_flow(side.sent_in_all, side.received_in_all + side.discarded_in_all + in_lines, what)?;
+                }
+                continue;
+            }
+            let accounted = u64::from(counts.received_in_all) + u64::from(counts.discarded_in_all) + data[index];
+            of_flow(sent.into(), accounted, "data packets")?;
+            let accounted = u64::from(counts.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[index];
+            of_flow(counts.acks_sent_in_all.into(), accounted, "acknowledgements")?;
         }
         for port in &self.fabric.ports {
             let counts = &port.counts;
@@ -68,35 +72,66 @@ impl Engine {
         Ok(())
     }
 
-    /// Data packets and acknowledgements of each flow that lie in lines, queues and transmitters.
-    fn packets_in_lines(&self) -> (Vec<u32>, Vec<u32>) {
+    fn travels_in_cells(&self, path: &Path) -> bool {
+        self.network.groups[path.wire.group as usize].framing.is_some()
+    }
+
+    /// Units of data and of acknowledgements of each flow that lie in lines, queues and transmitters: packets, or cells that have not
+    /// been put together again.
+    fn units_in_lines(&self) -> (Vec<u64>, Vec<u64>) {
         let mut data = vec![0; self.ends.len()];
         let mut acks = vec![0; self.ends.len()];
-        self.each_packet(|packet| {
+        self.each_packet(|packet, place| {
+            let path = &self.fabric.paths[packet.flow as usize];
+            let units = match place {
+                Place::Network => 1,
+                Place::Ends if packet.is_cell() => 0,
+                Place::Ends => 1,
+                Place::Access => self.fabric.facts[path.wire.group as usize].cells(packet).into(),
+            };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
-            counts[packet.flow as usize] += 1;
+            counts[packet.flow as usize] += units;
         });
+        for (flow, channel) in self.fabric.common.channels.iter().enumerate() {
+            data[flow] -= u64::from(channel.data.gone());
+            acks[flow] -= u64::from(channel.acks.gone());
+        }
         (data, acks)
     }
 
     fn acks_with_blocks(&self) -> u64 {
         let mut count = 0;
-        self.each_packet(|packet| count += u64::from(packet.has_blocks()));
+        self.each_packet(|packet, place| {
+            // A packet that is still to be cut into cells has its last one.
+            count += u64::from(packet.has_blocks() && (packet.is_last() || place == Place::Access));
+        });
         count
     }
 
-    fn each_packet(&self, mut see: impl FnMut(&Packet)) {
-        let lines_of = |path: &Path| -> [Line; 4] { [path.send, path.back, path.home, path.deliver] };
-        for line in self.fabric.paths.iter().flat_map(lines_of).filter(|line| !line.is_empty()) {
-            self.fabric.common.pool.iter(&line).for_each(&mut see);
+    fn each_packet(&self, mut see: impl FnMut(&Packet, Place)) {
+        let pool = &self.fabric.common.pool;
+        let lines_of = |path: &Path| -> [(Line, Place); 4] {
+            [(path.send, Place::Access), (path.back, Place::Access), (path.home, Place::Ends), (path.deliver, Place::Ends)]
+        };
+        for (line, place) in self.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
+            pool.iter(&line).for_each(|packet| see(packet, place));
         }
+        let mut in_network = |packet: &Packet| see(packet, Place::Network);
         for port in &self.fabric.ports {
-            self.fabric.common.pool.iter(&port.line).for_each(&mut see);
-            port.gather.iter().flat_map(Gather::iter).for_each(&mut see);
+            pool.iter(&port.line).for_each(&mut in_network);
+            port.gather.iter().flat_map(Gather::iter).for_each(&mut in_network);
             if let Some(stepped) = &port.stepped {
-                self.fabric.common.pool.iter(&stepped.queue).for_each(&mut see);
-                stepped.transmitters.iter().flatten().for_each(&mut see);
+                pool.iter(&stepped.queue).for_each(&mut in_network);
+                stepped.transmitters.iter().flatten().for_each(&mut in_network);
             }
         }
     }
+}
+
+/// Where a packet is. What travels in cells is cut at the end of the access line and put together before the ends.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Access,
+    Network,
+    Ends,
 }

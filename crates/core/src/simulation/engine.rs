@@ -2,7 +2,8 @@
 //!
 //! Senders, sources and the timeline are here; what happens to a packet between the ends is `fabric`'s.
 
-use super::fabric::{Common, Delivery, END, Fabric, Facts, Path};
+use super::adaptation::Channel;
+use super::fabric::{Common, Delivery, END, Fabric, Facts, Path, ack_cells};
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
 use super::port::{Gather, Port};
 use super::slots::{Event, FlowKind, Slots};
@@ -14,7 +15,7 @@ use crate::base::packet::{Packet, Side};
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::congestion::{Controllers, Start};
-use crate::network::{ChangeKind, MAX_PACKET, Network, Transport};
+use crate::network::{CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::scoreboard::Scoreboard;
@@ -66,14 +67,19 @@ impl Plan {
             Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
             Transport::Datagram(_) => (0, 0),
         };
+        let framing = network.groups[flow.group as usize].framing;
+        // Units follow one another through the links at the pace of the slowest.
         let over = |path: u32, bytes: u32| {
+            let (unit, units) = framing.map_or((bytes, 1), |framing| (CELL_BYTES, framing.cells(bytes)));
             let hops = network.paths[path as usize].iter().map(|&port| {
                 let port = &network.ports[port as usize];
-                port.delay + port.rate.time_to_send(bytes.into())
+                (port.delay, port.rate.time_to_send(unit.into()))
             });
             let access = [flow.sender_access, flow.receiver_access]
-                .map(|access| access.delay + access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes.into())));
-            hops.chain(access).fold(Span::ZERO, |sum, span| sum + span)
+                .map(|access| (access.delay, access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into()))));
+            let links: Vec<(Span, Span)> = hops.chain(access).collect();
+            let slowest = links.iter().map(|link| link.1).max().unwrap_or(Span::ZERO);
+            links.iter().fold(Span(slowest.0 * u64::from(units.max(1) - 1)), |sum, link| sum + link.0 + link.1)
         };
         let base_rtt = over(flow.forward, data) + over(flow.backward, ack);
         Plan { start: flow.start, size: flow.size.unwrap_or(u64::MAX), base_rtt }
@@ -115,6 +121,7 @@ impl Engine {
             pool: Pool::default(),
             out_of_order: Side::default(),
             blocks: Side::default(),
+            channels: if has_channels(&network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
             recorder,
             delays: vec![Histogram::default(); groups],
             outputs: Vec::new(),
@@ -382,12 +389,18 @@ fn clock_phase(seed: u64, group: &str, flow: u32, tick: Span) -> Span {
     Span((share * tick.0 as f64) as u64)
 }
 
+/// Whether any packets travel in cells.
+fn has_channels(network: &Network) -> bool {
+    network.groups.iter().any(|group| group.framing.is_some())
+}
+
 /// The ports, and the port of each transmitter of those that are stepped.
 fn make_ports(network: &Network, any_rerouted: bool) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
     let traced = |port: u32| network.record.traces.iter().any(|trace| trace.kind.is_of_ports() && trace.of.contains(&port));
     let mut transmitters = Vec::new();
+    let crossing = flows_crossing(network);
     let mut make = |(index, spec): (u32, &crate::network::Port)| {
         let stepped =
             network.stepped || spec.transmitters > 1 || changing.contains(&index) || (traced(index) && spec.counts_in_service);
@@ -395,7 +408,8 @@ fn make_ports(network: &Network, any_rerouted: bool) -> (Vec<Port>, Vec<u32>) {
         if stepped {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
-        let mut port = Port::new(spec, network.seed, first, network.record.delay_percentiles);
+        let flows = &crossing[index as usize];
+        let mut port = Port::new(spec, network.seed, first, network.record.delay_percentiles, flows);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         port.needs_event = stepped || any_rerouted || merging[index as usize];
         port
@@ -405,6 +419,29 @@ fn make_ports(network: &Network, any_rerouted: bool) -> (Vec<Port>, Vec<u32>) {
         gather_returns(network, &mut ports);
     }
     (ports, transmitters)
+}
+
+/// Of each port, the flows whose route crosses it now or after a change, ascending.
+fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
+    let mut crossing = vec![Vec::new(); network.ports.len()];
+    if network.ports.iter().all(|port| !port.policy.sees_flows()) {
+        return crossing;
+    }
+    let now = (0..).zip(&network.flows).flat_map(|(index, flow)| [(index, flow.forward), (index, flow.backward)]);
+    let later = network.changes.iter().filter_map(|change| match change.what {
+        ChangeKind::Route(flow, forward, backward) => Some([(flow, forward), (flow, backward)]),
+        _ => None,
+    });
+    for (flow, path) in now.chain(later.flatten()) {
+        for &port in &network.paths[path as usize] {
+            crossing[port as usize].push(flow);
+        }
+    }
+    for flows in &mut crossing {
+        flows.sort_unstable();
+        flows.dedup();
+    }
+    crossing
 }
 
 /// Find the ports where acknowledgements can be gathered: see [`Gather`].
@@ -418,8 +455,8 @@ fn gather_returns(network: &Network, ports: &mut [Port]) {
     let mut returns = vec![Return::Unfed; ports.len()];
     for flow in &network.flows {
         returns[network.paths[flow.forward as usize][0] as usize] = Return::Mixed;
-        let prompt =
-            matches!(&network.groups[flow.group as usize].transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
+        let group = &network.groups[flow.group as usize];
+        let prompt = ack_cells(group) == 1 && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
         let (first, last) = (network.paths[flow.backward as usize][0], network.paths[flow.forward as usize].last());
         let back = &mut returns[first as usize];
         *back = match (*back, last) {
@@ -553,8 +590,9 @@ fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<bool> {
 /// What has to be the same for acknowledgements of different flows to reach the way back in the order in which their data left the
 /// last port: then the port there is fed in order, as if by one line.
 ///
-/// Why it holds: data packets leave that port one service time apart. All have one size and meet an access link at least as fast,
-/// so none waits there; each is acknowledged at once; acknowledgements are no larger than data, so none waits on the way up either.
+/// Why it holds: data packets (or cells) leave that port one service time apart. All have one size and meet an access link at least as
+/// fast, so none waits there; each packet is acknowledged at once; acknowledgements are no larger than data (and take one cell), so
+/// none waits on the way up either.
 /// So every one of them arrives the same span after the departure of its data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderlyReturn {
@@ -576,6 +614,7 @@ impl OrderlyReturn {
             && spec.delayed_ack.is_none()
             && group.receive_processing.is_none()
             && spec.ack_size <= data_size
+            && ack_cells(group) == 1
             && port.transmitters == 1
             && access.rate.is_none_or(|rate| rate >= port.rate)
             && !changing.contains(&last_port);
@@ -589,7 +628,9 @@ const _: () = assert!(IDLE_FLOW <= 512, "4,000,000 flows have to fit in 2 GB");
 
 /// Bytes that a run of this network takes at most, beside its description: flows and ports, plus the packets that fit in pipes and buffers.
 pub fn memory_estimate(network: &Network) -> u64 {
-    let flow = IDLE_FLOW + if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
+    let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
+    let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
+    let flow = IDLE_FLOW + hosts + channel;
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     of(network.flows.len(), flow) + of(network.ports.len(), port) + packets_in_flight(network) * 2 * size_of::<Packet>() as u64
@@ -598,6 +639,7 @@ pub fn memory_estimate(network: &Network) -> u64 {
 /// An upper estimate of the packets in flight: what pipes and finite buffers hold, in packets of the smallest full size.
 fn packets_in_flight(network: &Network) -> u64 {
     let smallest = network.groups.iter().map(|group| match &group.transport {
+        _ if group.framing.is_some() => CELL_BYTES,
         Transport::Tcp(spec, _) => spec.mss + spec.header,
         Transport::Datagram(spec) => match spec.packet {
             crate::traffic::PacketSize::Fixed(bytes) => bytes + spec.header,
@@ -610,7 +652,7 @@ fn packets_in_flight(network: &Network) -> u64 {
     let of_port = |port: &crate::network::Port| {
         let pipe = port.rate.0 as f64 * (port.delay.seconds() + longest) / 8.0 / smallest;
         let queue = match port.buffer {
-            crate::network::Buffer::Packets(packets) => packets as f64,
+            crate::network::Buffer::Units(units) => units as f64,
             crate::network::Buffer::Bytes(bytes) => bytes as f64 / smallest,
             crate::network::Buffer::Unlimited => 0.0,
         };

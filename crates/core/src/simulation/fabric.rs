@@ -5,8 +5,9 @@
 //! at its sender. So a packet of a dumbbell costs two events (bottleneck and sender; the way back is put in order by lookahead where
 //! it can be, see `Gather`), of a single flow one. With `stepped` every hop is an event; tests hold both to the same bytes.
 
-use super::flows::{AccessRates, Hosts, PathCounts, Wire};
-use super::port::{Arrival, Gather, Port, Reason};
+use super::adaptation::Channel;
+use super::flows::{AccessRates, Direction, Hosts, PathCounts, Wire};
+use super::port::{Arrival, Gather, Port};
 use super::slots::{FlowKind, Slots};
 use super::window::Window;
 use crate::base::calendar::{Calendar, Slot};
@@ -14,7 +15,8 @@ use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
 use crate::base::packet::{Blocks, Packet, Side};
 use crate::base::units::{Span, Time};
-use crate::network::{Group, Transport};
+use crate::network::{Aal5, CELL_BYTES, Group, Transport};
+use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::DelayedAck;
 use crate::tcp::receiver::{OutOfOrder, Receiver, Reply};
@@ -52,6 +54,8 @@ pub(crate) struct Common {
     pub(crate) pool: Pool,
     pub(crate) out_of_order: Side<OutOfOrder>,
     pub(crate) blocks: Side<Blocks>,
+    /// By flow; empty if no packet travels in cells.
+    pub(crate) channels: Vec<Channel>,
     pub(crate) recorder: Option<Box<Recorder>>,
     /// One-way delays per group, if asked for.
     pub(crate) delays: Vec<Histogram>,
@@ -78,7 +82,7 @@ pub(crate) struct Path {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    /// TCP that acknowledges every segment at once, with nothing recorded on the way and hosts that take no time.
+    /// TCP over packets that acknowledges every segment at once, with nothing recorded on the way and hosts that take no time.
     plain: bool,
     is_tcp: bool,
     /// A datagram group whose deliveries the caller takes.
@@ -87,6 +91,11 @@ pub(crate) struct Facts {
     delivers_as_event: bool,
     header: u32,
     ack_size: u32,
+    framing: Option<Aal5>,
+    /// Cells of a full data packet, 0 without framing or if there is no such packet.
+    full_cells: u32,
+    /// Cells of an acknowledgement; 1 if it is not cut into cells.
+    ack_cells: u32,
     /// SACK blocks per acknowledgement, 0 without SACK.
     sack_blocks: u32,
     delayed_ack: Option<DelayedAck>,
@@ -103,7 +112,7 @@ pub struct Delivery {
 }
 
 /// The line that a packet comes from, and in which it waits if it has to.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Feeder {
     Send,
     Back,
@@ -119,15 +128,48 @@ impl Facts {
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
         Facts {
-            plain: tcp.is_some() && delayed_ack.is_none() && !observed,
+            plain: tcp.is_some() && delayed_ack.is_none() && group.framing.is_none() && !observed,
             is_tcp: tcp.is_some(),
             is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
             delivers_as_event: stepped || delayed_ack.is_some(),
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or(0),
             ack_size: tcp.map_or(0, |spec| spec.ack_size),
+            framing: group.framing,
+            full_cells: group.framing.zip(group.transport.full_packet()).map_or(0, |(framing, bytes)| framing.cells(bytes)),
+            ack_cells: ack_cells(group),
             sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
             delayed_ack,
             group: group.clone(),
+        }
+    }
+}
+
+/// Cells of a group's acknowledgements; 1 if they are not cut into cells.
+pub(crate) fn ack_cells(group: &Group) -> u32 {
+    match (&group.transport, group.framing) {
+        (Transport::Tcp(spec, _), Some(framing)) => framing.cells(spec.ack_size),
+        _ => 1,
+    }
+}
+
+impl Facts {
+    /// What of the packet the ports see at a time: the packet, or a cell of it.
+    #[inline]
+    fn unit_bytes(&self, packet: &Packet) -> u32 {
+        match () {
+            () if self.framing.is_some() => CELL_BYTES,
+            () if packet.is_ack() => self.ack_size,
+            () => packet.bytes(),
+        }
+    }
+
+    /// Cells of a data packet or an acknowledgement; 1 if it is not cut into cells.
+    #[inline]
+    pub(crate) fn cells(&self, packet: &Packet) -> u32 {
+        match self.framing {
+            Some(_) if packet.is_ack() => self.ack_cells,
+            Some(framing) => framing.cells(packet.bytes()),
+            None => 1,
         }
     }
 }
@@ -145,16 +187,72 @@ impl Fabric {
         if let Some(hosts) = common.hosts.get_mut(flow as usize) {
             time = hosts.send(time, &self.facts[path.wire.group as usize].group);
         }
-        let at_port = path.wire.sender_up(time, bytes, &mut common.rates);
-        let packet = Packet::data(at_port, now, flow, segment, bytes, transmission, path.wire.forward);
+        let mut packet = Packet::data(time, now, flow, segment, bytes, transmission, path.wire.forward);
+        if self.facts[path.wire.group as usize].framing.is_some() {
+            return self.walk_in_cells(Direction::Forth, packet);
+        }
+        packet.time = path.wire.sender_up(time, bytes, &mut common.rates);
         self.walk(Some(Feeder::Send), packet);
+    }
+
+    /// A packet leaves its end at `packet.time` in cells. Where it has to wait for its turn at the first port, it stands in line as
+    /// one and is cut as its turn comes.
+    fn walk_in_cells(&mut self, direction: Direction, mut packet: Packet) {
+        let path = &mut self.paths[packet.flow as usize];
+        let cells = self.facts[path.wire.group as usize].cells(&packet);
+        packet.time = path.wire.up_in_cells(direction, packet.time, cells, &mut self.common.rates);
+        packet.become_cell(cells == 1);
+        let channel = &mut self.common.channels[packet.flow as usize];
+        let (feeder, side) = match direction {
+            Direction::Forth => (Feeder::Send, &mut channel.data),
+            Direction::Back => (Feeder::Back, &mut channel.acks),
+        };
+        side.sent_in_all += u64::from(cells);
+        if cells == 1 {
+            return self.walk(Some(feeder), packet);
+        }
+        if self.ports[self.routes[packet.place()] as usize].needs_event {
+            return self.common.enqueue(feeder, packet, path, &mut self.ports);
+        }
+        let spacing = path.wire.cell_spacing(direction, &mut self.common.rates);
+        for cell in 1..=cells {
+            packet.become_cell(cell == cells);
+            self.walk(Some(feeder), packet);
+            packet.time = packet.time + spacing;
+        }
+    }
+
+    /// The next cell of the packet at the head of a line to a first port, whose turn it is.
+    fn next_cell(&mut self, flow: u32, direction: Direction) -> Option<Packet> {
+        let path = &mut self.paths[flow as usize];
+        let channel = &mut self.common.channels[flow as usize];
+        let (line, side, kind) = match direction {
+            Direction::Forth => (&mut path.send, &mut channel.data, FlowKind::Send),
+            Direction::Back => (&mut path.back, &mut channel.acks, FlowKind::Back),
+        };
+        let slot = self.common.slots.flow(kind, flow);
+        let packet = *self.common.pool.front(line)?;
+        let cell = side.next_cell(&packet, self.facts[path.wire.group as usize].cells(&packet));
+        if cell.is_last() {
+            self.common.take_head(line, slot);
+        } else {
+            let next = packet.time + path.wire.cell_spacing(direction, &mut self.common.rates);
+            self.common.pool.front_mut(line)?.time = next;
+            self.common.calendar.schedule(slot, next);
+        }
+        Some(cell)
     }
 
     /// The head of a flow's access line has reached the first port.
     #[inline]
     pub(crate) fn on_send(&mut self, flow: u32) {
-        let slot = self.common.slots.flow(FlowKind::Send, flow);
-        if let Some(packet) = self.common.take_head(&mut self.paths[flow as usize].send, slot) {
+        let path = &mut self.paths[flow as usize];
+        let packet = if self.facts[path.wire.group as usize].framing.is_some() {
+            self.next_cell(flow, Direction::Forth)
+        } else {
+            self.common.take_head(&mut path.send, self.common.slots.flow(FlowKind::Send, flow))
+        };
+        if let Some(packet) = packet {
             self.walk(None, packet);
         }
     }
@@ -162,8 +260,13 @@ impl Fabric {
     /// The same for the way back.
     #[inline]
     pub(crate) fn on_back(&mut self, flow: u32) {
-        let slot = self.common.slots.flow(FlowKind::Back, flow);
-        if let Some(packet) = self.common.take_head(&mut self.paths[flow as usize].back, slot) {
+        let path = &mut self.paths[flow as usize];
+        let packet = if self.facts[path.wire.group as usize].framing.is_some() {
+            self.next_cell(flow, Direction::Back)
+        } else {
+            self.common.take_head(&mut path.back, self.common.slots.flow(FlowKind::Back, flow))
+        };
+        if let Some(packet) = packet {
             self.walk(None, packet);
         }
     }
@@ -184,7 +287,7 @@ impl Fabric {
         let Some(mut packet) = self.common.take_head(&mut path.deliver, slot) else { return };
         let facts = &self.facts[path.wire.group as usize];
         if path.receive(&mut packet, facts, &mut self.common) {
-            self.walk(Some(Feeder::Back), packet);
+            self.walk_back(packet);
         }
     }
 
@@ -195,8 +298,20 @@ impl Fabric {
             let mut packet = Packet::data(now, now, flow, path.receiver.expected - 1, 0, 1, 0);
             let facts = &self.facts[path.wire.group as usize];
             path.acknowledge::<false>(&mut packet, facts, &mut self.common);
-            self.walk(Some(Feeder::Back), packet);
+            self.walk_back(packet);
         }
+    }
+
+    /// Cells of a full data packet of the flow, 0 if its packets are not cut into cells.
+    pub(crate) fn frame_cells(&self, flow: usize) -> u32 {
+        self.facts[self.paths[flow].wire.group as usize].full_cells
+    }
+
+    /// An acknowledgement sets out: it is at the first port of its way, or if it travels in cells at the receiver.
+    #[inline]
+    fn walk_back(&mut self, packet: Packet) {
+        let is_framed = self.facts[self.paths[packet.flow as usize].wire.group as usize].framing.is_some();
+        if is_framed { self.walk_in_cells(Direction::Back, packet) } else { self.walk(Some(Feeder::Back), packet) }
     }
 
     /// Take the acknowledgement that has reached its sender.
@@ -216,7 +331,7 @@ impl Fabric {
         let path = &mut paths[flow as usize];
         let facts = &facts[path.wire.group as usize];
         let mut passed_at = Time::ZERO;
-        let mut bytes = if packet.is_ack() { facts.ack_size } else { packet.bytes() };
+        let mut bytes = facts.unit_bytes(&packet);
         loop {
             let next = routes[packet.place()];
             if next == END {
@@ -226,8 +341,11 @@ impl Fabric {
                 if !path.leave_network(&mut packet, facts, common, rerouted) {
                     return;
                 }
+                if facts.framing.is_some() {
+                    return self.walk_in_cells(Direction::Back, packet);
+                }
                 feeder = Some(Feeder::Back);
-                bytes = facts.ack_size;
+                bytes = facts.unit_bytes(&packet);
                 continue;
             }
             let port = &mut ports[next as usize];
@@ -289,8 +407,8 @@ impl Fabric {
         }
     }
 
-    fn wire_bytes(&self, packet: &Packet) -> u32 {
-        if packet.is_ack() { self.facts[self.paths[packet.flow as usize].wire.group as usize].ack_size } else { packet.bytes() }
+    fn unit_bytes(&self, packet: &Packet) -> u32 {
+        self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes(packet)
     }
 
     fn schedule_departure(&mut self, now: Time, port: u32, transmitter: u32, service: Span) {
@@ -306,12 +424,12 @@ impl Fabric {
         let transmitter = transmitter - stepped.first;
         let Some(sent) = stepped.transmitters[transmitter as usize].take() else { return };
         let waiting = self.common.pool.pop(&mut stepped.queue);
-        let bytes = self.wire_bytes(&sent);
+        let bytes = self.unit_bytes(&sent);
         let (packet, survives) = self.ports[port as usize].finish(sent, now, bytes, &self.common.window);
         if let Some(waiting) = waiting {
-            let bytes = self.wire_bytes(&waiting);
+            let bytes = self.unit_bytes(&waiting);
             let state = &mut self.ports[port as usize];
-            state.leave_queue(bytes);
+            state.leave_queue(waiting.flow, bytes);
             let service = state.begin_service(transmitter, &waiting, now, bytes, &self.common.window);
             self.schedule_departure(now, port, transmitter, service);
         }
@@ -326,14 +444,23 @@ impl Fabric {
     #[inline(never)]
     fn discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
         let counts = &mut self.paths[packet.flow as usize].counts;
+        let damages = self.ports[port as usize].damages(packet);
+        if let Some(channel) = self.common.channels.get_mut(packet.flow as usize).filter(|_| packet.is_cell()) {
+            let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };
+            side.discarded_in_all += 1;
+        }
         if packet.is_ack() {
-            counts.acks_discarded_in_all += 1;
-            if packet.has_blocks() {
+            counts.acks_discarded_in_all += u32::from(!packet.is_cell());
+            // The last cell owns what the acknowledgement has beside the packet.
+            if packet.has_blocks() && packet.is_last() {
                 self.common.blocks.release(packet.ack_word());
             }
         } else {
-            counts.discarded_in_all += 1;
-            counts.discarded += u32::from(self.common.window.measures(time));
+            counts.discarded_in_all += u32::from(!packet.is_cell());
+            counts.discarded += u32::from(damages && self.common.window.measures(time));
+        }
+        if !damages {
+            return;
         }
         if let Some(recorder) = &mut self.common.recorder {
             recorder.on_discard(port, packet, time, reason);
@@ -346,15 +473,25 @@ impl Path {
     #[inline(always)]
     fn leave_network(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common, rerouted: bool) -> bool {
         let flow = packet.flow;
+        let bytes = facts.unit_bytes(packet);
         if packet.is_ack() {
-            packet.time = self.wire.sender_down(packet.time, facts.ack_size, &mut common.rates);
+            packet.time = self.wire.sender_down(packet.time, bytes, &mut common.rates);
+            if packet.is_cell() && !common.channels[flow as usize].acks.collect(packet, facts.ack_cells) {
+                if packet.has_blocks() && packet.is_last() {
+                    common.blocks.release(packet.ack_word());
+                }
+                return false;
+            }
             if self.home.is_empty() {
                 common.calendar.schedule(common.slots.flow(FlowKind::Home, flow), packet.time);
             }
             common.pool.push(&mut self.home, *packet);
             return false;
         }
-        packet.time = self.wire.receiver_down(packet.time, packet.bytes(), &mut common.rates);
+        packet.time = self.wire.receiver_down(packet.time, bytes, &mut common.rates);
+        if packet.is_cell() && !common.channels[flow as usize].data.collect(packet, facts.cells(packet)) {
+            return false;
+        }
         if facts.delivers_as_event || rerouted {
             if self.deliver.is_empty() {
                 common.calendar.schedule(common.slots.flow(FlowKind::Deliver, flow), packet.time);
@@ -428,7 +565,8 @@ impl Path {
         }
     }
 
-    /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way.
+    /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way; if it
+    /// travels in cells, as it leaves the receiver.
     #[inline(always)]
     fn acknowledge<const PLAIN: bool>(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) {
         let mut time = packet.time;
@@ -446,9 +584,11 @@ impl Path {
             Some(blocks) => common.blocks.put(blocks),
             None => self.receiver.expected,
         };
-        let at_port = self.wire.receiver_up(time, facts.ack_size, &mut common.rates);
         self.counts.acks_sent_in_all += 1;
-        packet.become_ack(at_port, word, blocks.is_some(), self.wire.backward);
+        packet.become_ack(time, word, blocks.is_some(), self.wire.backward);
+        if PLAIN || facts.framing.is_none() {
+            packet.time = self.wire.receiver_up(time, facts.ack_size, &mut common.rates);
+        }
     }
 }
 

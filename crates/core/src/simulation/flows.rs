@@ -2,7 +2,7 @@
 
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
-use crate::network::{Access, Delay, Flow, Group, MAX_ACCESS_RATES, Network};
+use crate::network::{Access, CELL_BYTES, Delay, Flow, Group, MAX_ACCESS_RATES, Network};
 use serde::{Deserialize, Serialize};
 
 /// The private links of a flow and where its packets enter the shared network. One cache line.
@@ -21,6 +21,13 @@ pub(crate) struct Wire {
     receiver_down: Time,
     receiver_up: Time,
     sender_down: Time,
+}
+
+/// Which of the two ways of a flow: data forth, acknowledgements back.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Direction {
+    Forth,
+    Back,
 }
 
 /// Access rates, each once, with the service times of the sizes last seen.
@@ -94,7 +101,7 @@ impl Wire {
         self.sender_up + self.sender_delay
     }
 
-    /// A data packet leaves the last port's delay line at `time`: when it reaches the receiver.
+    /// A unit leaves the last port's delay line at `time`: when it reaches the receiver.
     #[inline]
     pub(crate) fn receiver_down(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
         self.receiver_down = self.receiver_down.max(time) + rates.service(self.receiver_rate, bytes);
@@ -111,6 +118,28 @@ impl Wire {
     pub(crate) fn sender_down(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
         self.sender_down = self.sender_down.max(time) + rates.service(self.sender_rate, bytes);
         self.sender_down + self.sender_delay
+    }
+
+    /// A packet leaves its end at `time` in cells: when the first of them reaches the first port.
+    pub(crate) fn up_in_cells(&mut self, direction: Direction, time: Time, cells: u32, rates: &mut AccessRates) -> Time {
+        let spacing = self.cell_spacing(direction, rates);
+        let (up, delay) = match direction {
+            Direction::Forth => (&mut self.sender_up, self.sender_delay),
+            Direction::Back => (&mut self.receiver_up, self.receiver_delay),
+        };
+        let first = (*up).max(time) + spacing;
+        *up = first + Span(spacing.0 * u64::from(cells - 1));
+        first + delay
+    }
+
+    /// Time from one cell of a packet to the next as they reach the first port.
+    #[inline]
+    pub(crate) fn cell_spacing(&self, direction: Direction, rates: &mut AccessRates) -> Span {
+        let rate = match direction {
+            Direction::Forth => self.sender_rate,
+            Direction::Back => self.receiver_rate,
+        };
+        rates.service(rate, CELL_BYTES)
     }
 }
 
@@ -197,12 +226,13 @@ impl Server {
 /// What is counted of a flow's packets between its ends. Only within the measured part, except where it says otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PathCounts {
-    /// Over the whole run and beyond, for the conservation check.
+    /// Over the whole run and beyond, for the conservation check; of packets in cells, the channel counts what is discarded.
     pub(crate) received_in_all: u32,
     pub(crate) discarded_in_all: u32,
     pub(crate) acks_sent_in_all: u32,
     pub(crate) acks_received_in_all: u32,
     pub(crate) acks_discarded_in_all: u32,
+    /// Packets discarded, or damaged by a discarded cell: once at each port.
     pub(crate) discarded: u32,
     /// Distinct segments that reached the receiver.
     pub(crate) delivered: u32,

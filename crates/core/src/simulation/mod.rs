@@ -1,5 +1,6 @@
 //! The event loop: who gets which event, and what is computed ahead instead of being an event.
 
+mod adaptation;
 mod conservation;
 mod engine;
 mod fabric;

@@ -13,20 +13,9 @@ use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
-use crate::queue::{Occupancy, Policies, Unit, Verdict};
+use crate::queue::{Occupancy, Policies, Reason, Unit, Verdict};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
-
-/// Why a packet was discarded. Each is counted under its own name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum Reason {
-    Full,
-    Early,
-    Random,
-    Listed,
-}
-
-pub(crate) const REASON_NAMES: [&str; 4] = ["full", "early", "random", "listed"];
+use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Port {
@@ -47,15 +36,21 @@ pub(crate) struct Port {
     pub(crate) stepped: Option<Stepped>,
     /// Arrivals are put in order here instead of being events.
     pub(crate) gather: Option<Gather>,
-    /// No listed drops, no random loss, no trace, no percentiles.
-    plain: bool,
+    /// What each arrival costs.
+    care: Care,
     /// When the transmitter is free (ahead).
     free: Time,
-    /// Service start and size of what waits (ahead).
-    waiting: VecDeque<(Time, u32)>,
+    /// What waits (ahead).
+    waiting: VecDeque<Waiting>,
     waiting_bytes: u64,
     /// Size of the unit last taken into service (ahead).
     serving_bytes: u32,
+    /// Flow of the unit in service, while it holds a place and the policy sees flows (ahead).
+    serving_flow: Option<u32>,
+    /// Of each flow whose packets have been damaged here, the last one: its segment and when that was sent.
+    damaged: BTreeMap<u32, (u32, Time)>,
+    /// Of each flow with listed cells, the packet that passes and how many of its cells have.
+    passing: BTreeMap<u32, (u32, Time, u32)>,
     /// Packets on their way to a place that needs an event.
     pub(crate) line: Line,
     /// Nothing leaves the delay line before this: packets do not overtake when the delay shrinks.
@@ -111,6 +106,25 @@ impl Gather {
     }
 }
 
+/// What an arrival at a port that works ahead needs beside the buffer, so that what a port rarely has costs nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Care {
+    /// No listed drops, no random loss, no trace, no percentiles, and a policy that sees no flows.
+    Plain,
+    /// The same with a policy that sees flows.
+    Flows,
+    Everything,
+}
+
+/// A unit in the buffer of a port that works ahead.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Waiting {
+    /// When its service starts.
+    start: Time,
+    bytes: u32,
+    flow: u32,
+}
+
 /// The buffer and transmitters of a stepped port.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
@@ -129,7 +143,7 @@ pub(crate) struct PortCounts {
     pub(crate) departed: Parts,
     pub(crate) departed_bytes: Parts,
     /// By reason, as [`Reason`] orders them.
-    pub(crate) discarded: [Parts; 4],
+    pub(crate) discarded: [Parts; Reason::ALL.len()],
     /// Transmitter-time in use.
     pub(crate) busy: u128,
     /// Sum over packets of their time in the buffer, picoseconds.
@@ -150,16 +164,23 @@ pub(crate) enum Arrival {
 }
 
 impl Port {
-    pub(crate) fn new(spec: &network::Port, seed: u64, stepped: Option<u32>, percentiles: bool) -> Port {
+    /// `flows`: the flows whose route crosses the port, ascending.
+    pub(crate) fn new(spec: &network::Port, seed: u64, stepped: Option<u32>, percentiles: bool, flows: &[u32]) -> Port {
         let mut listed = spec.listed_drops.clone();
         listed.sort_unstable();
+        let policy = Policies::new(&spec.policy, flows);
+        let care = match policy.sees_flows() {
+            _ if !spec.listed_drops.is_empty() || spec.random_loss > 0.0 || percentiles => Care::Everything,
+            true => Care::Flows,
+            false => Care::Plain,
+        };
         Port {
             name: spec.name.clone(),
             rate: spec.rate,
             delay: spec.delay,
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
-            policy: Policies::new(&spec.policy),
+            policy,
             loss: spec.random_loss,
             loss_stream: Stream::new(seed, &spec.name, 0, Purpose::Loss),
             loss_draws: 0,
@@ -167,7 +188,7 @@ impl Port {
             services: [(0, Span::ZERO); 2],
             needs_event: true,
             gather: None,
-            plain: spec.listed_drops.is_empty() && spec.random_loss == 0.0 && !percentiles,
+            care,
             stepped: stepped.map(|first| Stepped {
                 queue: Line::default(),
                 transmitters: vec![None; spec.transmitters as usize],
@@ -179,6 +200,9 @@ impl Port {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             serving_bytes: 0,
+            serving_flow: None,
+            damaged: BTreeMap::new(),
+            passing: BTreeMap::new(),
             line: Line::default(),
             last_out: Time::ZERO,
             counts: PortCounts::default(),
@@ -190,7 +214,7 @@ impl Port {
     /// Keep the occupancy after each change.
     pub(crate) fn start_trace(&mut self) {
         self.trace = Some(Vec::new());
-        self.plain = false;
+        self.care = Care::Everything;
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
@@ -214,24 +238,38 @@ impl Port {
     /// wire loses it, that of its departure.
     #[inline(always)]
     pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
-        if self.plain { self.pass_as::<true>(packet, bytes, window) } else { self.pass_otherwise(packet, bytes, window) }
+        match self.care {
+            Care::Plain => self.pass_as::<true, false>(packet, bytes, window),
+            Care::Flows => self.pass_seeing_flows(packet, bytes, window),
+            Care::Everything => self.pass_otherwise(packet, bytes, window),
+        }
+    }
+
+    #[inline(never)]
+    fn pass_seeing_flows(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
+        self.pass_as::<true, true>(packet, bytes, window)
     }
 
     #[inline(never)]
     fn pass_otherwise(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
-        self.pass_as::<false>(packet, bytes, window)
+        self.pass_as::<false, true>(packet, bytes, window)
     }
 
-    /// `PLAIN`: as [`Port::plain`] says, so that what a port rarely has costs nothing.
+    /// `PLAIN` and `FLOWS`: as [`Care`] says.
     #[inline(always)]
-    fn pass_as<const PLAIN: bool>(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
+    fn pass_as<const PLAIN: bool, const FLOWS: bool>(
+        &mut self,
+        packet: &mut Packet,
+        bytes: u32,
+        window: &Window,
+    ) -> Result<(), Reason> {
         let now = packet.time;
-        self.strike_off::<PLAIN>(now);
+        self.strike_off::<PLAIN, FLOWS>(now);
         let busy = self.free > now;
         let in_service = u64::from(busy && self.counts_in_service);
-        let packets = self.waiting.len() as u64 + in_service;
+        let units = self.waiting.len() as u64 + in_service;
         let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
-        if let Some(reason) = self.refuses::<PLAIN>(packet, bytes, busy, packets, held_bytes) {
+        if let Some(reason) = self.refuses::<PLAIN>(packet, bytes, busy, units, held_bytes) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
         }
@@ -239,15 +277,21 @@ impl Port {
         let departure = start + service_time(self.rate, &mut self.services, bytes);
         self.free = departure;
         if busy {
-            self.waiting.push_back((start, bytes));
+            self.waiting.push_back(Waiting { start, bytes, flow: packet.flow });
             self.waiting_bytes += u64::from(bytes);
         } else {
             self.serving_bytes = bytes;
         }
+        if FLOWS && (busy || self.counts_in_service) {
+            self.policy.on_stored(packet.flow);
+            if !busy {
+                self.serving_flow = Some(packet.flow);
+            }
+        }
         if !PLAIN {
             self.note_change(now);
         }
-        self.count_accepted(now, busy, packets, window);
+        self.count_accepted(now, busy, units, window);
         self.count_service::<PLAIN>(now, start, departure, bytes, window);
         packet.time = departure;
         if !PLAIN {
@@ -273,6 +317,9 @@ impl Port {
             return Arrival::Discarded(reason);
         }
         self.count_accepted(now, idle.is_none(), packets, window);
+        if idle.is_none() || self.counts_in_service {
+            self.policy.on_stored(packet.flow);
+        }
         match idle {
             Some(transmitter) => {
                 let service = self.begin_service(transmitter as u32, packet, now, bytes, window);
@@ -305,6 +352,9 @@ impl Port {
             stepped.in_service -= 1;
             stepped.in_service_bytes -= u64::from(bytes);
         }
+        if self.counts_in_service {
+            self.policy.on_left(packet.flow);
+        }
         self.last_out = self.last_out.max(now + self.delay);
         packet.time = self.last_out;
         packet.next_hop();
@@ -312,8 +362,11 @@ impl Port {
     }
 
     /// The caller took a packet off a stepped port's queue to serve it.
-    pub(crate) fn leave_queue(&mut self, bytes: u32) {
+    pub(crate) fn leave_queue(&mut self, flow: u32, bytes: u32) {
         self.waiting_bytes -= u64::from(bytes);
+        if !self.counts_in_service {
+            self.policy.on_left(flow);
+        }
     }
 
     /// Trace a departure, which changes what is counted if something `left_queue` or the unit in service counts.
@@ -338,23 +391,38 @@ impl Port {
     pub(crate) fn trace_rows(&self, end: Time) -> Vec<(Time, u32)> {
         let Some(trace) = &self.trace else { return Vec::new() };
         let still = self.waiting.len() as u32;
-        let to_come = self.waiting.iter().zip(1..).map(|(&(start, _), gone)| (start, still - gone));
+        let to_come = self.waiting.iter().zip(1..).map(|(waiting, gone)| (waiting.start, still - gone));
         let mut rows: Vec<(Time, u32)> = trace.iter().copied().chain(to_come).collect();
         rows.sort_by_key(|row| row.0);
         rows.retain(|row| row.0 < end);
         rows
     }
 
-    /// Forget what has gone into service by `now`.
+    /// Forget what has gone into service by `now`, and what has left.
     #[inline]
-    fn strike_off<const PLAIN: bool>(&mut self, now: Time) {
-        while let Some(&(start, bytes)) = self.waiting.front().filter(|waiting| waiting.0 <= now) {
+    fn strike_off<const PLAIN: bool, const FLOWS: bool>(&mut self, now: Time) {
+        while let Some(&Waiting { start, bytes, flow }) = self.waiting.front().filter(|waiting| waiting.start <= now) {
             self.waiting.pop_front();
             self.waiting_bytes -= u64::from(bytes);
             self.serving_bytes = bytes;
+            if FLOWS {
+                let left = if self.counts_in_service { self.serving_flow.replace(flow) } else { Some(flow) };
+                self.leave(left);
+            }
             if !PLAIN {
                 self.note_change(start);
             }
+        }
+        if FLOWS && self.free <= now {
+            let left = self.serving_flow.take();
+            self.leave(left);
+        }
+    }
+
+    #[inline]
+    fn leave(&mut self, flow: Option<u32>) {
+        if let Some(flow) = flow {
+            self.policy.on_left(flow);
         }
     }
 
@@ -372,7 +440,7 @@ impl Port {
         packet: &Packet,
         bytes: u32,
         busy: bool,
-        packets: u64,
+        units: u64,
         held_bytes: u64,
     ) -> Option<Reason> {
         if !PLAIN && self.lists(packet) {
@@ -380,22 +448,44 @@ impl Port {
         }
         let full = busy
             && match self.buffer {
-                Buffer::Packets(places) => packets >= places,
+                Buffer::Units(places) => units >= places,
                 Buffer::Bytes(places) => held_bytes + u64::from(bytes) > places,
                 Buffer::Unlimited => false,
             };
-        let unit = Unit { flow: packet.flow, bytes };
-        let occupancy = Occupancy { packets, bytes: held_bytes, full };
-        match self.policy.on_arrival(&unit, &occupancy, packet.time) {
-            Verdict::Discard => Some(Reason::Early),
+        let unit = Unit { bytes, is_last: packet.is_last() };
+        // What the buffer holds of flows, the policy's records know.
+        let occupancy = Occupancy { units, bytes: held_bytes, of_flow: 0, flows: 0, backlogged: 0, has_room: !full };
+        match self.policy.on_arrival(&unit, packet.flow, occupancy, packet.time) {
+            Verdict::Discard(reason) => Some(reason),
             Verdict::Accept if full => Some(Reason::Full),
             Verdict::Accept => None,
         }
     }
 
-    fn lists(&self, packet: &Packet) -> bool {
-        let wanted = ListedDrop { flow: packet.flow, segment: packet.segment, transmission: packet.transmission() };
-        !packet.is_ack() && self.listed.binary_search(&wanted).is_ok()
+    fn lists(&mut self, packet: &Packet) -> bool {
+        if packet.is_ack() || self.listed.is_empty() {
+            return false;
+        }
+        let whole = ListedDrop { flow: packet.flow, segment: packet.segment, transmission: packet.transmission(), cell: None };
+        let cell = packet.is_cell().then(|| self.cell_of(packet));
+        let listed = |drop: &ListedDrop| self.listed.binary_search(drop).is_ok();
+        listed(&whole) || (cell.is_some() && listed(&ListedDrop { cell, ..whole }))
+    }
+
+    /// Which cell of its packet this is, among those that reach this port.
+    fn cell_of(&mut self, cell: &Packet) -> u32 {
+        let passing = self.passing.entry(cell.flow).or_insert((cell.segment, cell.sent, 0));
+        if (passing.0, passing.1) != (cell.segment, cell.sent) {
+            *passing = (cell.segment, cell.sent, 0);
+        }
+        passing.2 += 1;
+        passing.2 - 1
+    }
+
+    /// Whether this discarded unit is the first of its packet that is discarded here.
+    pub(crate) fn damages(&mut self, packet: &Packet) -> bool {
+        let this = (packet.segment, packet.sent);
+        !packet.is_cell() || self.damaged.insert(packet.flow, this) != Some(this)
     }
 
     #[inline]

@@ -2,8 +2,9 @@
 
 use super::conservation::ConservationError;
 use super::engine::{End, Engine};
-use super::port::Reason;
+use super::fabric::END;
 use crate::base::units::Time;
+use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, named};
 use crate::record::{Column, Table};
 use crate::tcp::sender::SenderCounts;
@@ -99,6 +100,7 @@ impl Engine {
             ("loss_share", float(&|i| share(counts(i).discarded.into(), senders[i].sent.into()))),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),
+            ("frame_cells", integer(&|i| self.fabric.frame_cells(i).into())),
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
         ];
         named("flows", columns)
@@ -124,32 +126,45 @@ impl Engine {
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let counts = |i: usize| &self.fabric.ports[i].counts;
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
-        let refused =
-            |i: usize| [Reason::Full, Reason::Early, Reason::Listed].iter().map(|&reason| discarded(i, reason)).sum::<u64>();
-        let arrived = |i: usize| counts(i).accepted.measured() + refused(i);
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
+        // What the wire loses has been accepted before.
+        let arrived = |i: usize| counts(i).accepted.measured() + all(i) - discarded(i, Reason::Random);
+        let unit_names = Arc::new(vec!["packets".to_string(), "cells".to_string()]);
+        let units = self.ports_of_cells().into_iter().map(u32::from).collect();
         let mut columns = vec![
             ("queue", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
+            ("unit", Column::Word(units, unit_names)),
             ("arrived_units", integer(&arrived)),
             ("departed_units", integer(&|i| counts(i).departed.measured())),
             ("departed_bytes", integer(&|i| counts(i).departed_bytes.measured())),
             ("discarded_units", integer(&all)),
-            ("discarded_full", integer(&|i| discarded(i, Reason::Full))),
-            ("discarded_early", integer(&|i| discarded(i, Reason::Early))),
-            ("discarded_random", integer(&|i| discarded(i, Reason::Random))),
-            ("discarded_listed", integer(&|i| discarded(i, Reason::Listed))),
+        ];
+        columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
+        columns.extend([
             ("loss_share", float(&|i| share(all(i), arrived(i)))),
             ("utilisation", float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.network.ports[i].transmitters))),
             ("mean_queue_units", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
             ("max_queue_units", integer(&|i| counts(i).most)),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
-        ];
+        ]);
         if self.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
                 columns.push((name, float(&|i| self.fabric.ports[i].wait_percentile(at).unwrap_or(f64::NAN))));
             }
         }
         named("queues", columns)
+    }
+
+    /// Which ports carry cells.
+    fn ports_of_cells(&self) -> Vec<bool> {
+        let mut cells = vec![false; self.fabric.ports.len()];
+        for path in self.fabric.paths.iter().filter(|path| self.network.groups[path.wire.group as usize].framing.is_some()) {
+            for start in [path.wire.forward, path.wire.backward] {
+                let route = self.fabric.routes[start as usize..].iter().take_while(|&&port| port != END);
+                route.for_each(|&port| cells[port as usize] = true);
+            }
+        }
+        cells
     }
 
     /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
@@ -206,6 +221,14 @@ impl Engine {
         times
     }
 }
+
+const DISCARDED: [(&str, Reason); Reason::ALL.len()] = [
+    ("discarded_full", Reason::Full),
+    ("discarded_early", Reason::Early),
+    ("discarded_partial", Reason::Partial),
+    ("discarded_random", Reason::Random),
+    ("discarded_listed", Reason::Listed),
+];
 
 fn seconds_of(picoseconds: u128) -> f64 {
     picoseconds as f64 / 1e12

@@ -78,7 +78,14 @@ pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
 }
 
 pub fn group(name: &str, transport: Transport) -> Group {
-    Group { name: name.to_string(), transport, send_processing: None, receive_processing: None, jitter: Span::ZERO }
+    Group {
+        name: name.to_string(),
+        transport,
+        framing: None,
+        send_processing: None,
+        receive_processing: None,
+        jitter: Span::ZERO,
+    }
 }
 
 pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
@@ -146,7 +153,7 @@ pub fn random_network(seed: u64) -> Network {
         for _ in 0..dice.pick(1, 10) {
             let flow = dice.pick(0, flows.len() as u64 - 1) as u32;
             let (segment, transmission) = (dice.pick(0, 40) as u32, dice.pick(1, 2) as u32);
-            ports[port].listed_drops.push(ListedDrop { flow, segment, transmission });
+            ports[port].listed_drops.push(ListedDrop { flow, segment, transmission, cell: None });
         }
     }
     let duration = Span::from_millis(dice.pick(200, 3000));
@@ -182,9 +189,9 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool) -> Port {
     let buffer = match dice.pick(0, 3) {
         0 => Buffer::Unlimited,
         1 => Buffer::Bytes(dice.pick(0, 30_000)),
-        _ => Buffer::Packets(dice.pick(0, 30)),
+        _ => Buffer::Units(dice.pick(0, 30)),
     };
-    let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Packets(0) | Buffer::Bytes(_));
+    let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
     Port {
         counts_in_service,
         transmitters: if dice.chance(5) { dice.pick(2, 3) as u32 } else { 1 },

@@ -51,7 +51,14 @@ pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
 }
 
 pub fn group(name: &str, transport: Transport) -> Group {
-    Group { name: name.to_string(), transport, send_processing: None, receive_processing: None, jitter: Span::ZERO }
+    Group {
+        name: name.to_string(),
+        transport,
+        framing: None,
+        send_processing: None,
+        receive_processing: None,
+        jitter: Span::ZERO,
+    }
 }
 
 /// Greedy, from time 0, over the first path and back over the second, without private links.

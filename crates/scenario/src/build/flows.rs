@@ -129,6 +129,7 @@ fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut
         transport,
         send_processing: of(&flow.from, flow.send_processing, |node| node.send_processing),
         receive_processing: of(&flow.to, flow.receive_processing, |node| node.receive_processing),
+        framing: None,
         jitter: flow.jitter.span(),
     })
 }

@@ -261,7 +261,7 @@ impl Direction<'_> {
 
     fn buffer(&self, transmitters: u32, at: &str, report: &mut Report) -> network::Buffer {
         match self.queue.buffer {
-            Buffer::Packets(count) => network::Buffer::Packets(count),
+            Buffer::Packets(count) => network::Buffer::Units(count),
             Buffer::Bytes(size) => network::Buffer::Bytes(size.bytes()),
             Buffer::Unlimited => network::Buffer::Unlimited,
             Buffer::Share(share) => {
@@ -277,7 +277,7 @@ impl Direction<'_> {
                     return network::Buffer::Unlimited;
                 }
                 let bits = self.rate.rate().0 as f64 * f64::from(transmitters) * rtt.span().seconds();
-                network::Buffer::Packets((share.share() * bits / (8 * packet) as f64).round() as u64)
+                network::Buffer::Units((share.share() * bits / (8 * packet) as f64).round() as u64)
             }
         }
     }
@@ -288,7 +288,7 @@ impl Direction<'_> {
             let at = format!("{at}.loss.drops[{position}]");
             let key = if groups.knows(drop.flow.as_str()) { "index" } else { "flow" };
             let flow = groups.flow(drop.flow.as_str(), drop.index.0, &format!("{at}.{key}"), report)?;
-            Some(ListedDrop { flow, segment: drop.segment.0 as u32, transmission: drop.transmission.0 as u32 })
+            Some(ListedDrop { flow, segment: drop.segment.0 as u32, transmission: drop.transmission.0 as u32, cell: None })
         };
         drops.iter().enumerate().filter_map(listed).collect()
     }
