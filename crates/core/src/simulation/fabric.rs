@@ -444,7 +444,6 @@ impl Fabric {
     #[inline(never)]
     fn discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
         let counts = &mut self.paths[packet.flow as usize].counts;
-        let damages = self.ports[port as usize].damages(packet);
         if let Some(channel) = self.common.channels.get_mut(packet.flow as usize).filter(|_| packet.is_cell()) {
             let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };
             side.discarded_in_all += 1;
@@ -457,10 +456,7 @@ impl Fabric {
             }
         } else {
             counts.discarded_in_all += u32::from(!packet.is_cell());
-            counts.discarded += u32::from(damages && self.common.window.measures(time));
-        }
-        if !damages {
-            return;
+            counts.discarded += u32::from(packet.is_last() && self.common.window.measures(time));
         }
         if let Some(recorder) = &mut self.common.recorder {
             recorder.on_discard(port, packet, time, reason);
@@ -490,6 +486,7 @@ impl Path {
         }
         packet.time = self.wire.receiver_down(packet.time, bytes, &mut common.rates);
         if packet.is_cell() && !common.channels[flow as usize].data.collect(packet, facts.cells(packet)) {
+            self.counts.discarded += u32::from(packet.is_last() && common.window.measures(packet.time));
             return false;
         }
         if facts.delivers_as_event || rerouted {

@@ -232,7 +232,8 @@ pub(crate) struct PathCounts {
     pub(crate) acks_sent_in_all: u32,
     pub(crate) acks_received_in_all: u32,
     pub(crate) acks_discarded_in_all: u32,
-    /// Packets discarded, or damaged by a discarded cell: once at each port.
+    /// Packets. What becomes of one that travels in cells, its last cell decides: it is discarded, or arrives and closes a frame that is
+    /// not whole.
     pub(crate) discarded: u32,
     /// Distinct segments that reached the receiver.
     pub(crate) delivered: u32,

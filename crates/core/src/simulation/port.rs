@@ -47,8 +47,6 @@ pub(crate) struct Port {
     serving_bytes: u32,
     /// Flow of the unit in service, while it holds a place and the policy sees flows (ahead).
     serving_flow: Option<u32>,
-    /// Of each flow whose packets have been damaged here, the last one: its segment and when that was sent.
-    damaged: BTreeMap<u32, (u32, Time)>,
     /// Of each flow with listed cells, the packet that passes and how many of its cells have.
     passing: BTreeMap<u32, (u32, Time, u32)>,
     /// Packets on their way to a place that needs an event.
@@ -201,7 +199,6 @@ impl Port {
             waiting_bytes: 0,
             serving_bytes: 0,
             serving_flow: None,
-            damaged: BTreeMap::new(),
             passing: BTreeMap::new(),
             line: Line::default(),
             last_out: Time::ZERO,
@@ -480,12 +477,6 @@ impl Port {
         }
         passing.2 += 1;
         passing.2 - 1
-    }
-
-    /// Whether this discarded unit is the first of its packet that is discarded here.
-    pub(crate) fn damages(&mut self, packet: &Packet) -> bool {
-        let this = (packet.segment, packet.sent);
-        !packet.is_cell() || self.damaged.insert(packet.flow, this) != Some(this)
     }
 
     #[inline]

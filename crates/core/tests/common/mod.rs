@@ -123,10 +123,11 @@ pub fn random_network(seed: u64) -> Network {
     let mut dice = Dice::new(seed);
     let hops = dice.pick(1, 3);
     let coarse = dice.chance(2);
+    let in_cells = dice.chance(3);
     let mut ports: Vec<Port> = Vec::new();
     for way in ["there", "back"] {
         for hop in 0..hops {
-            ports.push(random_port(&format!("{way}{hop}"), &mut dice, coarse));
+            ports.push(random_port(&format!("{way}{hop}"), &mut dice, coarse, in_cells));
         }
     }
     let mut paths = Vec::new();
@@ -136,7 +137,8 @@ pub fn random_network(seed: u64) -> Network {
             paths.push((first..=last).rev().map(|hop| (hops + hop) as u32).collect());
         }
     }
-    let groups: Vec<Group> = (0..dice.pick(1, 3)).map(|index| random_group(&format!("group{index}"), &mut dice)).collect();
+    let groups: Vec<Group> =
+        (0..dice.pick(1, 3)).map(|index| random_group(&format!("group{index}"), &mut dice, in_cells)).collect();
     let mut flows = Vec::new();
     for (index, group) in groups.iter().enumerate() {
         for _ in 0..dice.pick(1, 4) {
@@ -153,11 +155,14 @@ pub fn random_network(seed: u64) -> Network {
         for _ in 0..dice.pick(1, 10) {
             let flow = dice.pick(0, flows.len() as u64 - 1) as u32;
             let (segment, transmission) = (dice.pick(0, 40) as u32, dice.pick(1, 2) as u32);
-            ports[port].listed_drops.push(ListedDrop { flow, segment, transmission, cell: None });
+            let cell = (in_cells && dice.chance(2)).then(|| dice.pick(0, 12) as u32);
+            ports[port].listed_drops.push(ListedDrop { flow, segment, transmission, cell });
         }
     }
     let duration = Span::from_millis(dice.pick(200, 3000));
-    let changes = random_changes(&mut dice, &ports, &flows, paths.len() as u64 / 2, duration);
+    let mut changes = random_changes(&mut dice, &ports, &flows, paths.len() as u64 / 2, duration);
+    // A virtual channel keeps its route.
+    changes.retain(|change| !(in_cells && matches!(change.what, ChangeKind::Route(..))));
     let kinds =
         [TraceKind::Cwnd, TraceKind::State, TraceKind::Rtt, TraceKind::Segments, TraceKind::Throughput(Span::from_millis(70))];
     let mut traces = Vec::new();
@@ -185,10 +190,11 @@ fn delay(dice: &mut Dice, coarse: bool) -> Span {
     if coarse { Span::from_millis(dice.pick(0, 4)) } else { Span(dice.pick(0, 20_000_000_000)) }
 }
 
-fn random_port(name: &str, dice: &mut Dice, coarse: bool) -> Port {
+fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Port {
     let buffer = match dice.pick(0, 3) {
         0 => Buffer::Unlimited,
         1 => Buffer::Bytes(dice.pick(0, 30_000)),
+        _ if in_cells => Buffer::Units(dice.pick(0, 300)),
         _ => Buffer::Units(dice.pick(0, 30)),
     };
     let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
@@ -200,7 +206,7 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool) -> Port {
     }
 }
 
-fn random_group(name: &str, dice: &mut Dice) -> Group {
+fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
     let transport = if dice.chance(4) { Transport::Datagram(random_source(dice)) } else { random_tcp(dice) };
     let delays = [
         None,
@@ -210,6 +216,7 @@ fn random_group(name: &str, dice: &mut Dice) -> Group {
         Some(Delay::Exponential(Span::from_micros(100))),
     ];
     Group {
+        framing: in_cells.then(|| Aal5 { overhead: dice.one_of(&[0, 8, 16]) }),
         send_processing: dice.one_of(&delays),
         receive_processing: dice.one_of(&delays),
         jitter: if dice.chance(3) { Span::from_micros(20) } else { Span::ZERO },
