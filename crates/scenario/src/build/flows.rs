@@ -1,5 +1,6 @@
 //! Flow groups and their flows: routes, access paths, starts and sizes.
 
+use super::cells::{self, Crossing};
 use super::changes::{Changes, GroupChanges};
 use super::graph::Graph;
 use super::groups::Groups;
@@ -26,6 +27,7 @@ pub(super) fn flows(
 ) -> (Vec<Group>, Vec<Flow>) {
     let mut core_groups = Vec::new();
     let mut crossed = Vec::new();
+    let mut crossings = Vec::new();
     let mut flows = Vec::new();
     let unchanged = GroupChanges::default();
     for (index, (name, flow)) in (0..).zip(&description.flows) {
@@ -47,15 +49,18 @@ pub(super) fn flows(
                 seed: description.seed.0,
                 rest: delays.fold(Span::ZERO, |sum, delay| sum + delay),
                 most_segments: most_segments(description, flow, &group.transport, &forward, changes, changes_here),
-                paths: (paths.of(forward), paths.of(backward)),
+                paths: (paths.of(forward.clone()), paths.of(backward.clone())),
                 start: changes_here.start.unwrap_or(Time::ZERO),
                 stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.span())).unwrap_or(Time::NEVER),
             };
             expansion.flows(&group.transport, &mut flows, report);
+            let rerouted = !changes_here.routes.is_empty();
+            crossings.push(Crossing { name, group: group.clone(), forward, backward, rerouted });
         }
         core_groups.push(group);
     }
     check_drops(&crossed, graph, report);
+    cells::check(&crossings, graph, report);
     (core_groups, flows)
 }
 
@@ -129,7 +134,7 @@ fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut
         transport,
         send_processing: of(&flow.from, flow.send_processing, |node| node.send_processing),
         receive_processing: of(&flow.to, flow.receive_processing, |node| node.receive_processing),
-        framing: None,
+        framing: flow.framing.as_ref().and_then(|framing| cells::framing(framing, &format!("{at}.framing"), report)),
         jitter: flow.jitter.span(),
     })
 }

@@ -17,6 +17,8 @@ pub(super) struct Graph {
     /// Position of each node among the names.
     index: BTreeMap<Name, usize>,
     pub ports: Vec<Port>,
+    /// By port: its buffer as the scenario says it, and the place of the queue.
+    written: Vec<(Buffer, String)>,
     by_name: BTreeMap<String, PortId>,
     /// From and to, by port; `None` if a node is unknown.
     ends: Vec<Option<(usize, usize)>>,
@@ -39,6 +41,7 @@ impl Graph {
             names,
             index,
             ports: vec![],
+            written: vec![],
             by_name: BTreeMap::new(),
             ends: vec![],
             leaving: vec![Vec::new(); nodes.len()],
@@ -73,6 +76,7 @@ impl Graph {
         let first = self.ports.len() as PortId;
         let direction = Direction { rate: link.rate, delay: link.delay, queue: &link.queue, loss: link.loss.as_ref() };
         let port = direction.port(name.to_string(), link.transmitters.0 as u32, at, groups, report);
+        self.written.push((link.queue.buffer, format!("{at}.queue")));
         self.add_port(port, ends, link.duplex.then_some(first + 1));
         if !link.duplex {
             if link.reverse.is_some() {
@@ -92,6 +96,7 @@ impl Graph {
         };
         let at = format!("{at}.reverse");
         let port = direction.port(format!("{name}.reverse"), link.transmitters.0 as u32, &at, groups, report);
+        self.written.push((direction.queue.buffer, format!("{at}.queue")));
         self.add_port(port, ends.map(|(from, to)| (to, from)), Some(first));
     }
 
@@ -128,6 +133,12 @@ impl Graph {
             report.unknown(at, "link", &name.0, self.by_name.keys().map(String::as_str));
         }
         found
+    }
+
+    /// A port's buffer as the scenario says it, and the place of its queue.
+    pub fn buffer_as_written(&self, port: PortId) -> (Buffer, &str) {
+        let (buffer, at) = &self.written[port as usize];
+        (*buffer, at)
     }
 
     /// Ports that are no way back.
@@ -261,7 +272,7 @@ impl Direction<'_> {
 
     fn buffer(&self, transmitters: u32, at: &str, report: &mut Report) -> network::Buffer {
         match self.queue.buffer {
-            Buffer::Packets(count) => network::Buffer::Units(count),
+            Buffer::Packets(count) | Buffer::Cells(count) => network::Buffer::Units(count),
             Buffer::Bytes(size) => network::Buffer::Bytes(size.bytes()),
             Buffer::Unlimited => network::Buffer::Unlimited,
             Buffer::Share(share) => {
@@ -288,7 +299,12 @@ impl Direction<'_> {
             let at = format!("{at}.loss.drops[{position}]");
             let key = if groups.knows(drop.flow.as_str()) { "index" } else { "flow" };
             let flow = groups.flow(drop.flow.as_str(), drop.index.0, &format!("{at}.{key}"), report)?;
-            Some(ListedDrop { flow, segment: drop.segment.0 as u32, transmission: drop.transmission.0 as u32, cell: None })
+            Some(ListedDrop {
+                flow,
+                segment: drop.segment.0 as u32,
+                transmission: drop.transmission.0 as u32,
+                cell: drop.cell.map(|cell| cell.0 as u32),
+            })
         };
         drops.iter().enumerate().filter_map(listed).collect()
     }

@@ -41,6 +41,8 @@ record! {
         send_processing: Option<Processing>,
         /// Processing of each packet at the receiver, if not the node's.
         receive_processing: Option<Processing>,
+        /// Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
+        framing: Option<Framing>,
         /// TCP.
         tcp: Option<Tcp>,
         /// Datagrams without a transport.
@@ -55,6 +57,16 @@ record! {
         rate: Option<Rate>,
         /// Propagation delay, one way.
         delay: Option<Duration>,
+    }
+}
+
+record! {
+    /// AAL5: a packet is cut into 53-byte cells, each with 48 bytes of the frame.
+    pub struct Framing {
+        /// Bytes behind each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 reckons with none.
+        trailer: Size = Size::new(8),
+        /// Whether each packet has the 8 bytes of LLC and SNAP in front (RFC 2684 section 5.1).
+        llc_snap: bool = false,
     }
 }
 

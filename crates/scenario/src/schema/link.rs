@@ -64,5 +64,7 @@ record! {
         segment: Whole<0, 2147483647>,
         /// 1 is the first transmission, 2 the first retransmission.
         transmission: Whole<1, 255> = Whole(1),
+        /// Of a packet that travels in cells, this one of those that reach the queue, the first being 0; all of them if not given.
+        cell: Option<Whole<0, 1366>>,
     }
 }

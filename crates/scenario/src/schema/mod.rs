@@ -10,7 +10,7 @@ mod tcp;
 mod timeline;
 mod topology;
 
-pub use flow::{Access, Flow, PortName};
+pub use flow::{Access, Flow, Framing, PortName};
 pub use link::{Drop, Link, Loss, Reverse};
 pub use node::{Node, NodeKind, Processing};
 pub use queue::{Buffer, DropTail, Policy, Queue};

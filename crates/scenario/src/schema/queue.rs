@@ -52,6 +52,7 @@ impl Policy {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Buffer {
     Packets(u64),
+    Cells(u64),
     Bytes(Size),
     /// Of rate times `bdp_rtt`.
     Share(Percent),
@@ -59,11 +60,24 @@ pub enum Buffer {
     Unlimited,
 }
 
+impl Buffer {
+    /// Whether it can only hold packets.
+    pub(crate) fn is_in_packets(self) -> bool {
+        matches!(self, Buffer::Packets(_))
+    }
+
+    /// Whether it can only hold cells.
+    pub(crate) fn is_in_cells(self) -> bool {
+        matches!(self, Buffer::Cells(_))
+    }
+}
+
 impl Decode for Buffer {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Buffer> {
         match node {
             Node::Text(text) if text == "unlimited" => Some(Buffer::Unlimited),
             Node::Text(text) if packets(text).is_some() => packets(text).map(Buffer::Packets),
+            Node::Text(text) if text.ends_with(" cells") => text.trim_end_matches(" cells").parse().ok().map(Buffer::Cells),
             Node::Text(text) if Percent::read(text).is_some() => Percent::read(text).map(Buffer::Share),
             Node::Text(text) if text.ends_with('B') => Size::decode(node, decoder).map(Buffer::Bytes),
             Node::Text(text) => {
@@ -86,6 +100,7 @@ impl std::fmt::Display for Buffer {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Buffer::Packets(count) => write!(out, "{count} packets"),
+            Buffer::Cells(count) => write!(out, "{count} cells"),
             Buffer::Bytes(size) => write!(out, "{size}"),
             Buffer::Share(share) => write!(out, "{share}"),
             Buffer::Unlimited => out.write_str("unlimited"),
