@@ -31,13 +31,15 @@ pub(super) struct Crossing<'d> {
     pub group: Group,
     pub forward: Vec<PortId>,
     pub backward: Vec<PortId>,
+    /// It has `framing`, though that may not have been readable.
+    pub framed: bool,
     /// The timeline gives it another route.
     pub rerouted: bool,
 }
 
 /// Reports what does not go together.
 pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
-    let in_cells: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.group.framing.is_some()).collect();
+    let in_cells: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.framed).collect();
     for crossing in &in_cells {
         check_alone(crossing, graph, report);
     }
@@ -46,7 +48,7 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
     for crossing in in_cells {
         carriers.extend(crossing.ports().map(|port| (port, crossing.name)));
     }
-    for crossing in crossings.iter().filter(|crossing| crossing.group.framing.is_none()) {
+    for crossing in crossings.iter().filter(|crossing| !crossing.framed) {
         let Some((port, other)) = crossing.ports().find_map(|port| Some((port, carriers.get(&port)?))) else { continue };
         let at = format!("flows.{}", crossing.name);
         if report.sound(&at) {
@@ -65,7 +67,7 @@ impl Crossing<'_> {
 }
 
 fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
-    let Crossing { name, group, forward, backward, rerouted } = crossing;
+    let Crossing { name, group, forward, backward, rerouted, .. } = crossing;
     let at = format!("flows.{name}.framing");
     let Some(framing) = group.framing.filter(|_| report.sound(&at)) else { return };
     if *rerouted {
@@ -124,14 +126,11 @@ fn check_buffers(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
     }
     for (id, crossing) in users {
         let (buffer, at) = graph.buffer_as_written(id);
-        let fits = match crossing.group.framing {
-            Some(_) => !buffer.is_in_packets(),
-            None => !buffer.is_in_cells(),
-        };
+        let fits = if crossing.framed { !buffer.is_in_packets() } else { !buffer.is_in_cells() };
         let at = format!("{at}.buffer");
         if !fits && report.sound(&at) {
             let (held, expected) = if buffer.is_in_packets() { ("cells", "`1200 cells`") } else { ("packets", "`100 packets`") };
-            let has = if crossing.group.framing.is_some() { "has `framing`" } else { "has no `framing`" };
+            let has = if crossing.framed { "has `framing`" } else { "has no `framing`" };
             let problem = report.add(at, format!("this queue holds {held}, for `{}` {has}", crossing.name));
             problem.given(buffer.to_string()).expected(format!("a buffer such as {expected}"));
         }

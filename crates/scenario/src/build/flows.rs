@@ -55,7 +55,8 @@ pub(super) fn flows(
             };
             expansion.flows(&group.transport, &mut flows, report);
             let rerouted = !changes_here.routes.is_empty();
-            crossings.push(Crossing { name, group: group.clone(), forward, backward, rerouted });
+            let framed = flow.framing.is_some();
+            crossings.push(Crossing { name, group: group.clone(), forward, backward, framed, rerouted });
         }
         core_groups.push(group);
     }
