@@ -16,6 +16,7 @@ impl DropTail {
 impl Policy for DropTail {
     type PerFlow = ();
     const SEES_FLOWS: bool = false;
+    const TAKES_ALL: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {

@@ -74,6 +74,9 @@ pub trait Policy {
     /// Whether it looks at flows at all: if not, the port keeps nothing of them.
     const SEES_FLOWS: bool = true;
 
+    /// Whether it takes whatever fits, so that the port need not ask.
+    const TAKES_ALL: bool = false;
+
     fn on_arrival(&mut self, unit: &Unit, flow: &mut Self::PerFlow, buffer: &Occupancy, now: Time) -> Verdict;
 }
 
@@ -107,9 +110,9 @@ macro_rules! policies {
                 }),+ }
             }
 
-            /// Whether the port has to tell of departures.
-            pub(crate) fn sees_flows(&self) -> bool {
-                match self { $(Policies::$variant(..) => <$state>::SEES_FLOWS),+ }
+            /// Whether it takes whatever fits.
+            pub(crate) fn takes_all(&self) -> bool {
+                match self { $(Policies::$variant(..) => <$state>::TAKES_ALL),+ }
             }
 
             /// `buffer` without what it holds of flows, which is filled in here.

@@ -90,7 +90,8 @@ pub(crate) struct Facts {
     /// Arrivals at the receiver are events.
     delivers_as_event: bool,
     header: u32,
-    ack_size: u32,
+    /// Bytes of an acknowledgement, or of a cell of it.
+    ack_unit: u32,
     framing: Option<Aal5>,
     /// Cells of a full data packet, 0 without framing or if there is no such packet.
     full_cells: u32,
@@ -133,7 +134,7 @@ impl Facts {
             is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
             delivers_as_event: stepped || delayed_ack.is_some(),
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or(0),
-            ack_size: tcp.map_or(0, |spec| spec.ack_size),
+            ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(0, |spec| spec.ack_size) },
             framing: group.framing,
             full_cells: group.framing.zip(group.transport.full_packet()).map_or(0, |(framing, bytes)| framing.cells(bytes)),
             ack_cells: ack_cells(group),
@@ -153,12 +154,12 @@ pub(crate) fn ack_cells(group: &Group) -> u32 {
 }
 
 impl Facts {
-    /// What of the packet the ports see at a time: the packet, or a cell of it.
+    /// Bytes of what the ports see at a time: of the packet, or of a cell of it.
     #[inline]
-    fn unit_bytes(&self, packet: &Packet) -> u32 {
+    fn unit_bytes<const CELLS: bool>(&self, packet: &Packet) -> u32 {
         match () {
-            () if self.framing.is_some() => CELL_BYTES,
-            () if packet.is_ack() => self.ack_size,
+            () if packet.is_ack() => self.ack_unit,
+            () if CELLS && packet.is_cell() => CELL_BYTES,
             () => packet.bytes(),
         }
     }
@@ -310,8 +311,7 @@ impl Fabric {
     /// An acknowledgement sets out: it is at the first port of its way, or if it travels in cells at the receiver.
     #[inline]
     fn walk_back(&mut self, packet: Packet) {
-        let is_framed = self.facts[self.paths[packet.flow as usize].wire.group as usize].framing.is_some();
-        if is_framed { self.walk_in_cells(Direction::Back, packet) } else { self.walk(Some(Feeder::Back), packet) }
+        if packet.is_cell() { self.walk_in_cells(Direction::Back, packet) } else { self.walk(Some(Feeder::Back), packet) }
     }
 
     /// Take the acknowledgement that has reached its sender.
@@ -324,28 +324,35 @@ impl Fabric {
     }
 
     /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.
-    fn walk(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
+    #[inline(always)]
+    fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
+        if self.common.channels.is_empty() { self.walk_as::<false>(feeder, packet) } else { self.walk_as::<true>(feeder, packet) }
+    }
+
+    /// `CELLS`: some packets travel in cells.
+    #[inline(never)]
+    fn walk_as<const CELLS: bool>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
         let flow = packet.flow;
         let rerouted = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let Fabric { routes, ports, paths, facts, common, .. } = self;
         let path = &mut paths[flow as usize];
         let facts = &facts[path.wire.group as usize];
         let mut passed_at = Time::ZERO;
-        let mut bytes = facts.unit_bytes(&packet);
+        let mut bytes = facts.unit_bytes::<CELLS>(&packet);
         loop {
             let next = routes[packet.place()];
             if next == END {
                 if let (Some(feeder), true) = (feeder, rerouted) {
                     return common.enqueue(feeder, packet, path, ports);
                 }
-                if !path.leave_network(&mut packet, facts, common, rerouted) {
+                if !path.leave_network::<CELLS>(&mut packet, facts, common, rerouted) {
                     return;
                 }
-                if facts.framing.is_some() {
+                if CELLS && packet.is_cell() {
                     return self.walk_in_cells(Direction::Back, packet);
                 }
                 feeder = Some(Feeder::Back);
-                bytes = facts.unit_bytes(&packet);
+                bytes = facts.ack_unit;
                 continue;
             }
             let port = &mut ports[next as usize];
@@ -408,7 +415,7 @@ impl Fabric {
     }
 
     fn unit_bytes(&self, packet: &Packet) -> u32 {
-        self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes(packet)
+        self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet)
     }
 
     fn schedule_departure(&mut self, now: Time, port: u32, transmitter: u32, service: Span) {
@@ -467,12 +474,17 @@ impl Fabric {
 impl Path {
     /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
     #[inline(always)]
-    fn leave_network(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common, rerouted: bool) -> bool {
+    fn leave_network<const CELLS: bool>(
+        &mut self,
+        packet: &mut Packet,
+        facts: &Facts,
+        common: &mut Common,
+        rerouted: bool,
+    ) -> bool {
         let flow = packet.flow;
-        let bytes = facts.unit_bytes(packet);
         if packet.is_ack() {
-            packet.time = self.wire.sender_down(packet.time, bytes, &mut common.rates);
-            if packet.is_cell() && !common.channels[flow as usize].acks.collect(packet, facts.ack_cells) {
+            packet.time = self.wire.sender_down(packet.time, facts.ack_unit, &mut common.rates);
+            if CELLS && packet.is_cell() && !common.channels[flow as usize].acks.collect(packet, facts.ack_cells) {
                 if packet.has_blocks() && packet.is_last() {
                     common.blocks.release(packet.ack_word());
                 }
@@ -484,8 +496,8 @@ impl Path {
             common.pool.push(&mut self.home, *packet);
             return false;
         }
-        packet.time = self.wire.receiver_down(packet.time, bytes, &mut common.rates);
-        if packet.is_cell() && !common.channels[flow as usize].data.collect(packet, facts.cells(packet)) {
+        packet.time = self.wire.receiver_down(packet.time, facts.unit_bytes::<CELLS>(packet), &mut common.rates);
+        if CELLS && packet.is_cell() && !common.channels[flow as usize].data.collect(packet, facts.cells(packet)) {
             self.counts.discarded += u32::from(packet.is_last() && common.window.measures(packet.time));
             return false;
         }
@@ -583,8 +595,10 @@ impl Path {
         };
         self.counts.acks_sent_in_all += 1;
         packet.become_ack(time, word, blocks.is_some(), self.wire.backward);
-        if PLAIN || facts.framing.is_none() {
-            packet.time = self.wire.receiver_up(time, facts.ack_size, &mut common.rates);
+        if !PLAIN && facts.framing.is_some() {
+            packet.become_cell(true);
+        } else {
+            packet.time = self.wire.receiver_up(time, facts.ack_unit, &mut common.rates);
         }
     }
 }

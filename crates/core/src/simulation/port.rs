@@ -107,10 +107,10 @@ impl Gather {
 /// What an arrival at a port that works ahead needs beside the buffer, so that what a port rarely has costs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Care {
-    /// No listed drops, no random loss, no trace, no percentiles, and a policy that sees no flows.
+    /// No listed drops, no random loss, no trace, no percentiles, and whatever fits is taken.
     Plain,
-    /// The same with a policy that sees flows.
-    Flows,
+    /// The same with a policy that decides.
+    Policy,
     Everything,
 }
 
@@ -167,10 +167,10 @@ impl Port {
         let mut listed = spec.listed_drops.clone();
         listed.sort_unstable();
         let policy = Policies::new(&spec.policy, flows);
-        let care = match policy.sees_flows() {
+        let care = match policy.takes_all() {
             _ if !spec.listed_drops.is_empty() || spec.random_loss > 0.0 || percentiles => Care::Everything,
-            true => Care::Flows,
-            false => Care::Plain,
+            true => Care::Plain,
+            false => Care::Policy,
         };
         Port {
             name: spec.name.clone(),
@@ -237,13 +237,13 @@ impl Port {
     pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
         match self.care {
             Care::Plain => self.pass_as::<true, false>(packet, bytes, window),
-            Care::Flows => self.pass_seeing_flows(packet, bytes, window),
+            Care::Policy => self.pass_policy(packet, bytes, window),
             Care::Everything => self.pass_otherwise(packet, bytes, window),
         }
     }
 
     #[inline(never)]
-    fn pass_seeing_flows(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
+    fn pass_policy(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
         self.pass_as::<true, true>(packet, bytes, window)
     }
 
@@ -252,21 +252,21 @@ impl Port {
         self.pass_as::<false, true>(packet, bytes, window)
     }
 
-    /// `PLAIN` and `FLOWS`: as [`Care`] says.
+    /// `PLAIN` and `POLICY`: as [`Care`] says.
     #[inline(always)]
-    fn pass_as<const PLAIN: bool, const FLOWS: bool>(
+    fn pass_as<const PLAIN: bool, const POLICY: bool>(
         &mut self,
         packet: &mut Packet,
         bytes: u32,
         window: &Window,
     ) -> Result<(), Reason> {
         let now = packet.time;
-        self.strike_off::<PLAIN, FLOWS>(now);
+        self.strike_off::<PLAIN, POLICY>(now);
         let busy = self.free > now;
         let in_service = u64::from(busy && self.counts_in_service);
         let units = self.waiting.len() as u64 + in_service;
         let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
-        if let Some(reason) = self.refuses::<PLAIN>(packet, bytes, busy, units, held_bytes) {
+        if let Some(reason) = self.refuses::<PLAIN, POLICY>(packet, bytes, busy, units, held_bytes) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
         }
@@ -279,7 +279,7 @@ impl Port {
         } else {
             self.serving_bytes = bytes;
         }
-        if FLOWS && (busy || self.counts_in_service) {
+        if POLICY && (busy || self.counts_in_service) {
             self.policy.on_stored(packet.flow);
             if !busy {
                 self.serving_flow = Some(packet.flow);
@@ -309,7 +309,7 @@ impl Port {
             packets += u64::from(stepped.in_service);
             held_bytes += stepped.in_service_bytes;
         }
-        if let Some(reason) = self.refuses::<false>(packet, bytes, idle.is_none(), packets, held_bytes) {
+        if let Some(reason) = self.refuses::<false, true>(packet, bytes, idle.is_none(), packets, held_bytes) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Arrival::Discarded(reason);
         }
@@ -397,12 +397,12 @@ impl Port {
 
     /// Forget what has gone into service by `now`, and what has left.
     #[inline]
-    fn strike_off<const PLAIN: bool, const FLOWS: bool>(&mut self, now: Time) {
+    fn strike_off<const PLAIN: bool, const POLICY: bool>(&mut self, now: Time) {
         while let Some(&Waiting { start, bytes, flow }) = self.waiting.front().filter(|waiting| waiting.start <= now) {
             self.waiting.pop_front();
             self.waiting_bytes -= u64::from(bytes);
             self.serving_bytes = bytes;
-            if FLOWS {
+            if POLICY {
                 let left = if self.counts_in_service { self.serving_flow.replace(flow) } else { Some(flow) };
                 self.leave(left);
             }
@@ -410,7 +410,7 @@ impl Port {
                 self.note_change(start);
             }
         }
-        if FLOWS && self.free <= now {
+        if POLICY && self.free <= now {
             let left = self.serving_flow.take();
             self.leave(left);
         }
@@ -432,7 +432,7 @@ impl Port {
     }
 
     #[inline]
-    fn refuses<const PLAIN: bool>(
+    fn refuses<const PLAIN: bool, const POLICY: bool>(
         &mut self,
         packet: &Packet,
         bytes: u32,
@@ -449,6 +449,9 @@ impl Port {
                 Buffer::Bytes(places) => held_bytes + u64::from(bytes) > places,
                 Buffer::Unlimited => false,
             };
+        if !POLICY {
+            return full.then_some(Reason::Full);
+        }
         let unit = Unit { bytes, is_last: packet.is_last() };
         // What the buffer holds of flows, the policy's records know.
         let occupancy = Occupancy { units, bytes: held_bytes, of_flow: 0, flows: 0, backlogged: 0, has_room: !full };
