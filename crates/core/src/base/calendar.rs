@@ -6,7 +6,8 @@
 
 use super::units::Time;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Number of the place that an entity's pending event has in the calendar.
 pub type Slot = u32;
@@ -34,8 +35,12 @@ pub struct Calendar<R> {
     limit: u64,
     /// First slot of each quarter wheel beyond the limit.
     far: BTreeMap<u64, u32>,
-    /// Events of the bucket being served, the next one last.
+    /// Events of the bucket being served, the next one last: if there is any event in `late` or `current`, it is the last here.
     current: Vec<(Time, Slot)>,
+    /// Events that came to the bucket while it was being served and whose place was not near the end of `current`, with their ranks.
+    late: BinaryHeap<Reverse<(Time, u64, Slot)>>,
+    /// Events in `current` and `late` that were taken back. They lie there until their turn comes.
+    cancelled: u32,
     load: Load,
 }
 
@@ -46,9 +51,11 @@ struct Pending {
     time: Time,
     /// Next slot in the same bucket.
     next: u32,
+    /// The slot before it, unless it is the bucket's first.
+    previous: u32,
 }
 
-const NOTHING: Pending = Pending { time: Time::NEVER, next: NONE };
+const NOTHING: Pending = Pending { time: Time::NEVER, next: NONE, previous: NONE };
 
 /// What the width is adapted to, since the last look.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -59,6 +66,9 @@ struct Load {
 }
 
 const LOOK_EVERY: u32 = 4096;
+
+/// How many events of the bucket being served are moved for one that comes to it.
+const NEAR_THE_END: usize = 16;
 
 impl<R: Ranks> Calendar<R> {
     /// A calendar for `slots` entities of which about `pending` have an event at a time, mostly less than `reach` picoseconds ahead.
@@ -76,6 +86,8 @@ impl<R: Ranks> Calendar<R> {
             limit: 0,
             far: BTreeMap::new(),
             current: Vec::new(),
+            late: BinaryHeap::new(),
+            cancelled: 0,
             load: Load::default(),
         };
         calendar.limit = calendar.limit_at(0);
@@ -114,7 +126,8 @@ impl<R: Ranks> Calendar<R> {
         }
         let bucket = time.0 >> self.shift;
         if bucket <= self.cursor {
-            self.current.retain(|&(_, other)| other != slot);
+            self.cancelled += 1;
+            self.settle();
         } else if bucket < self.limit {
             let index = bucket as usize & (self.heads.len() - 1);
             self.heads[index] = self.unlinked(self.heads[index], slot);
@@ -123,10 +136,11 @@ impl<R: Ranks> Calendar<R> {
             }
         } else {
             let quarter = bucket >> self.quarter_shift();
-            let head = self.far.remove(&quarter).map_or(NONE, |head| self.unlinked(head, slot));
-            if head != NONE {
-                self.far.insert(quarter, head);
-            }
+            let Some(&head) = self.far.get(&quarter) else { return };
+            match self.unlinked(head, slot) {
+                NONE => self.far.remove(&quarter),
+                head => self.far.insert(quarter, head),
+            };
         }
     }
 
@@ -150,6 +164,9 @@ impl<R: Ranks> Calendar<R> {
         }
         self.current.pop();
         self.pending[slot as usize].time = Time::NEVER;
+        if self.late.len() + self.cancelled as usize > 0 {
+            self.settle();
+        }
         Some((time, slot))
     }
 
@@ -161,7 +178,7 @@ impl<R: Ranks> Calendar<R> {
         }
         let index = self.find_bucket()?;
         let slot = self.heads[index];
-        let Pending { time, next } = self.pending[slot as usize];
+        let Pending { time, next, .. } = self.pending[slot as usize];
         if next != NONE || time >= end {
             self.serve(index);
             return self.pop_before(end);
@@ -186,16 +203,17 @@ impl<R: Ranks> Calendar<R> {
         ((cursor >> self.quarter_shift()) + 4) << self.quarter_shift()
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert_near(&mut self, bucket: u64, slot: Slot) {
         let index = bucket as usize & (self.heads.len() - 1);
-        let head = &mut self.heads[index];
-        self.pending[slot as usize].next = *head;
-        if *head == NONE {
+        let head = std::mem::replace(&mut self.heads[index], slot);
+        self.pending[slot as usize].next = head;
+        if head == NONE {
             self.occupied[index / 64] |= 1 << (index % 64);
             self.summary[index / 4096] |= 1 << (index / 64 % 64);
+        } else {
+            self.pending[head as usize].previous = slot;
         }
-        *head = slot;
     }
 
     #[cold]
@@ -203,18 +221,53 @@ impl<R: Ranks> Calendar<R> {
     fn insert_far(&mut self, bucket: u64, slot: Slot) {
         self.load.far += 1;
         let quarter = bucket >> self.quarter_shift();
-        let head = self.far.entry(quarter).or_insert(NONE);
-        self.pending[slot as usize].next = *head;
-        *head = slot;
+        let head = self.far.insert(quarter, slot).unwrap_or(NONE);
+        self.pending[slot as usize].next = head;
+        if head != NONE {
+            self.pending[head as usize].previous = slot;
+        }
     }
 
+    /// Near the end of the list an event is put in its place. Elsewhere that would move the list for each of a crowd's events.
     #[inline(never)]
     fn insert_current(&mut self, time: Time, slot: Slot) {
         let mut at = self.current.len();
-        while at > 0 && self.is_before(self.current[at - 1], (time, slot)) {
+        let nearest = at.saturating_sub(NEAR_THE_END);
+        while at > nearest && self.is_before(self.current[at - 1], (time, slot)) {
             at -= 1;
         }
-        self.current.insert(at, (time, slot));
+        if at == nearest && at > 0 {
+            self.late.push(Reverse((time, self.ranks.rank(slot), slot)));
+        } else {
+            self.current.insert(at, (time, slot));
+        }
+    }
+
+    /// Make the next event the last of `current` again: drop what was taken back, fetch it from `late` if it is there.
+    ///
+    /// A slot that was scheduled again for the same instant has two entries here, equal in every respect. The first one taken clears
+    /// the slot, and the other is next: it is dropped before anything can be scheduled.
+    #[cold]
+    #[inline(never)]
+    fn settle(&mut self) {
+        while let Some(&(time, slot)) = self.current.last()
+            && self.pending[slot as usize].time != time
+        {
+            self.current.pop();
+            self.cancelled -= 1;
+        }
+        while let Some(&Reverse((time, _, slot))) = self.late.peek() {
+            if self.pending[slot as usize].time != time {
+                self.late.pop();
+                self.cancelled -= 1;
+                continue;
+            }
+            if self.current.last().is_none_or(|&last| self.is_before((time, slot), last)) {
+                self.late.pop();
+                self.current.push((time, slot));
+            }
+            break;
+        }
     }
 
     #[inline]
@@ -327,7 +380,10 @@ impl<R: Ranks> Calendar<R> {
         let crowd = events / buckets.max(1);
         let room = far <= events / 16;
         if crowd >= 4 || (room && 2 * events > 3 * buckets) {
-            self.rebuild(self.shift.saturating_sub(crowd.max(2).ilog2()).max(4));
+            let narrower = self.shift.saturating_sub(crowd.max(2).ilog2()).max(4);
+            if narrower < self.shift {
+                self.rebuild(narrower);
+            }
         } else if far > events / 4 && crowd < 2 && self.shift < 40 {
             self.rebuild(self.shift + 1);
         }
@@ -340,6 +396,8 @@ impl<R: Ranks> Calendar<R> {
         self.summary.fill(0);
         self.far.clear();
         self.current.clear();
+        self.late.clear();
+        self.cancelled = 0;
         self.shift = shift;
         self.cursor = start >> shift;
         self.limit = self.limit_at(self.cursor);
@@ -352,19 +410,15 @@ impl<R: Ranks> Calendar<R> {
         self.load = Load::default();
     }
 
-    /// The list that starts at `head`, without `slot`.
+    /// The first slot of the list that starts at `head`, without `slot`.
     fn unlinked(&mut self, head: u32, slot: Slot) -> u32 {
+        let Pending { next, previous, .. } = self.pending[slot as usize];
         if head == slot {
-            return self.pending[slot as usize].next;
+            return next;
         }
-        let mut at = head;
-        while at != NONE {
-            let after = self.pending[at as usize].next;
-            if after == slot {
-                self.pending[at as usize].next = self.pending[slot as usize].next;
-                break;
-            }
-            at = after;
+        self.pending[previous as usize].next = next;
+        if next != NONE {
+            self.pending[next as usize].previous = previous;
         }
         head
     }
@@ -433,6 +487,54 @@ mod tests {
         agrees_with_a_sorted_set(3000, 1 << 40, 1 << 20, 3);
         agrees_with_a_sorted_set(3000, 1 << 16, 1 << 40, 4);
         agrees_with_a_sorted_set(2, 1 << 34, 1 << 20, 5);
+    }
+
+    #[test]
+    fn a_crowd_at_one_instant_comes_out_in_order_too() {
+        agrees_with_a_sorted_set(3000, 8, 1 << 12, 6);
+        agrees_with_a_sorted_set(3000, 16, 1 << 12, 7);
+        agrees_with_a_sorted_set(3000, 1 << 12, 1 << 40, 8);
+    }
+
+    /// Slots rank as they are numbered, and somebody counts how often that is asked.
+    struct Counted(std::cell::Cell<u64>);
+
+    impl Ranks for Counted {
+        fn rank(&self, slot: Slot) -> u64 {
+            self.0.set(self.0.get() + 1);
+            slot.into()
+        }
+    }
+
+    #[test]
+    fn a_crowd_costs_each_of_its_events_the_logarithm_of_its_number() {
+        let crowd = 1 << 13;
+        let mut calendar = Calendar::new(Counted(0.into()), crowd as usize, crowd as usize, 1000);
+        (0..crowd).for_each(|slot| calendar.schedule(slot, Time(0)));
+        // Half of them go and come back for the next instant, and those that are taken come back too.
+        (0..crowd).step_by(2).for_each(|slot| calendar.cancel(slot));
+        (0..crowd).step_by(2).for_each(|slot| calendar.schedule(slot, Time(1)));
+        let first: Vec<Slot> = (0..crowd / 2).filter_map(|_| calendar.pop_before(Time(1))).map(|(_, slot)| slot).collect();
+        assert!(first.iter().copied().eq((0..crowd).skip(1).step_by(2)));
+        first.iter().for_each(|&slot| calendar.schedule(slot, Time(1)));
+        let second: Vec<Slot> = (0..crowd).filter_map(|_| calendar.pop_before(Time(2))).map(|(_, slot)| slot).collect();
+        assert!(second.iter().copied().eq(0..crowd));
+        // 2 crowds of insertions and as many of removals, log2(8192) = 13 comparisons each, two ranks a comparison.
+        let asked = calendar.ranks.0.get() / u64::from(crowd);
+        assert!(asked < 4 * 2 * 13, "{asked} ranks asked for each slot");
+    }
+
+    #[test]
+    fn what_is_taken_back_and_scheduled_again_for_the_same_instant_comes_once() {
+        let mut calendar = Calendar::new(Numbers, 3, 3, 1000);
+        (0..3).for_each(|slot| calendar.schedule(slot, Time(0)));
+        for _ in 0..2 {
+            calendar.cancel(2);
+            calendar.schedule(2, Time(0));
+        }
+        let taken: Vec<_> = std::iter::from_fn(|| calendar.pop_before(Time::NEVER)).collect();
+        assert_eq!(taken, [(Time(0), 0), (Time(0), 1), (Time(0), 2)]);
+        assert_eq!((calendar.cancelled, calendar.peek()), (0, None));
     }
 
     #[test]
