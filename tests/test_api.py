@@ -158,6 +158,23 @@ def test_an_interrupt_carries_what_was_measured(scenario: tb.Scenario) -> None:
     assert "INCOMPLETE" in run.summary()
 
 
+def test_a_run_can_be_interrupted_within_one_instant() -> None:
+    seen: list[float] = []
+
+    def interrupt(fraction: float) -> None:
+        seen.append(fraction)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    # All of them start at 0, and starting one is an event.
+    crowd = tb.dumbbell(rate="10 Gbps", delay="10 ms", buffer="20 packets", flows=50_000, duration="1 s")
+    with pytest.raises(tb.Interrupted) as caught:
+        tb.simulate(crowd, progress=interrupt)
+    assert seen == [0, 0]
+    assert caught.value.run.simulated_s == 0
+    assert caught.value.run.events < 50_000
+
+
 def test_what_a_callback_raises_ends_the_run(scenario: tb.Scenario) -> None:
     def fail(_fraction: float) -> None:
         raise RuntimeError("enough")

@@ -83,6 +83,26 @@ fn steps_can_follow_the_events() {
 }
 
 #[test]
+fn a_crowded_instant_can_be_taken_in_parts() {
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerKind::Reno);
+    let flows = vec![flow(0, 0, 1); 100];
+    let network = dumbbell(bottleneck, group("tcp", spec), flows, Span::from_millis(100));
+    let mut engine = Engine::new(network.clone());
+    // All of them start at 0.
+    assert!(!engine.run_for(Time::NEVER, 30));
+    assert_eq!((engine.now(), engine.events(), engine.next_event_time()), (Time::ZERO, 30, Some(Time::ZERO)));
+    assert!(!engine.run_for(Time::NEVER, 0));
+    assert!(engine.run_for(Time(1), 1000));
+    assert_eq!(engine.now(), Time(1));
+    assert!(engine.run_for(Time::NEVER, u64::MAX));
+    let mut whole = Engine::new(network);
+    whole.run_until(Time::NEVER);
+    assert_eq!(whole.results().unwrap().bytes(), engine.results().unwrap().bytes());
+    assert_eq!((whole.events(), whole.now()), (engine.events(), engine.now()));
+}
+
+#[test]
 fn results_before_the_end_say_so() {
     let mut engine = external();
     engine.run_until(millis(50));

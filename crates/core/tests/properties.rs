@@ -62,8 +62,15 @@ fn slices_and_snapshots_change_no_byte() {
         let mut dice = Dice::new(seed + (1 << 32));
         let mut engine = Engine::new(network.clone());
         for _ in 0..dice.pick(1, 6) {
-            let step = dice.pick(0, network.duration.0 / 2);
-            engine.run_until(Time(engine.now().0 + step));
+            let until = Time(engine.now().0 + dice.pick(0, network.duration.0 / 2));
+            if dice.chance(2) {
+                // Ends anywhere within an instant.
+                let (events, before) = (dice.pick(0, 2000), engine.events());
+                let done = engine.run_for(until, events);
+                assert!(engine.events() - before == events || done && engine.events() - before < events);
+            } else {
+                engine.run_until(until);
+            }
             if dice.chance(2) {
                 let bytes = postcard::to_stdvec(&engine).expect("an engine is plain data");
                 engine = postcard::from_bytes(&bytes).expect("and comes back as it was");

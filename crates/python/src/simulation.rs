@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 use tailback_core::Engine;
-use tailback_core::base::units::{Span, Time};
+use tailback_core::base::units::Time;
 use tailback_core::record as core;
 use tailback_scenario::Whole;
 
@@ -47,11 +47,10 @@ impl Simulation {
         self.engine.now().seconds()
     }
 
-    /// Advances to `seconds` or to the end. Slices change no byte of the results.
-    fn run_until(&mut self, py: Python<'_>, seconds: f64) -> PyResult<()> {
-        let until = Time::ZERO + Span::from_seconds(seconds);
+    /// Advances by at most so many events, and says whether that reached the end. Slices change no byte of the results.
+    fn run_for(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let engine = &mut self.engine;
-        let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| engine.run_until(until))));
+        let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| engine.run_for(Time::NEVER, events))));
         done.map_err(|panic| internal_error(py, &text(&*panic), &self.content_hash, self.seed))
     }
 

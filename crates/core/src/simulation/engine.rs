@@ -170,10 +170,20 @@ impl Engine {
 
     /// Handle all events before `time`, or before the end of the run if that comes first. How a run is cut into steps changes no byte.
     pub fn run_until(&mut self, time: Time) {
+        self.run_for(time, u64::MAX);
+    }
+
+    /// The same, but no more than `events` of them: any number may lie in one instant. True once all before `time` are handled.
+    pub fn run_for(&mut self, time: Time, events: u64) -> bool {
         let end = time.min(self.fabric.common.window.end);
-        while let Some((now, slot)) = self.fabric.common.calendar.pop_before(end) {
+        let mut left = events;
+        while left > 0 {
+            let Some((now, slot)) = self.fabric.common.calendar.pop_before(end) else {
+                self.now = self.now.max(end);
+                break;
+            };
+            left -= 1;
             self.now = now;
-            self.events += 1;
             match self.fabric.common.slots.event(slot) {
                 Event::Home(flow) => self.on_home(flow),
                 Event::Send(flow) => self.fabric.on_send(flow),
@@ -188,7 +198,8 @@ impl Engine {
                 Event::Change => self.on_change(),
             }
         }
-        self.now = self.now.max(end);
+        self.events += events - left;
+        left > 0
     }
 
     /// Send a datagram with `bytes` of payload on an external flow, now. Returns its number; `None` if the flow is not external or
