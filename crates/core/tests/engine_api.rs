@@ -6,8 +6,9 @@ mod common;
 
 use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::base::units::{Span, Time};
+use tailback_core::congestion::ControllerKind;
 use tailback_core::network::*;
-use tailback_core::tcp::RecoveryKind;
+use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Delivery, Engine};
 
@@ -60,7 +61,7 @@ fn what_cannot_be_sent_is_refused() {
     assert_eq!(engine.inject(0, MAX_PACKET), None);
     assert_eq!(engine.inject(7, 960), None);
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
-    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerKind::Reno);
+    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerKind::Reno);
     let mut engine = Engine::new(dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(100)));
     assert_eq!(engine.inject(0, 960), None);
 }
@@ -68,7 +69,7 @@ fn what_cannot_be_sent_is_refused() {
 #[test]
 fn steps_can_follow_the_events() {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
-    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerKind::Reno);
+    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerKind::Reno);
     let network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(200));
     let mut whole = Engine::new(network.clone());
     whole.run_until(Time::NEVER);
@@ -85,7 +86,7 @@ fn steps_can_follow_the_events() {
 #[test]
 fn a_crowded_instant_can_be_taken_in_parts() {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
-    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerKind::Reno);
+    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerKind::Reno);
     let flows = vec![flow(0, 0, 1); 100];
     let network = dumbbell(bottleneck, group("tcp", spec), flows, Span::from_millis(100));
     let mut engine = Engine::new(network.clone());
@@ -100,6 +101,33 @@ fn a_crowded_instant_can_be_taken_in_parts() {
     whole.run_until(Time::NEVER);
     assert_eq!(whole.results().unwrap().bytes(), engine.results().unwrap().bytes());
     assert_eq!((whole.events(), whole.now()), (engine.events(), engine.now()));
+}
+
+#[test]
+fn adding_a_group_moves_no_clock_of_another() {
+    let tick = Span::from_millis(500);
+    let timer = TimerSpec { form: TimerForm::CoarseBsd { tick }, ..tcp(RecoveryKind::Tahoe).timer };
+    let coarse = group("coarse", Transport::Tcp(TcpSpec { timer, ..tcp(RecoveryKind::Tahoe) }, ControllerKind::Reno));
+    let silent = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(960), header: 40 };
+    let run = |others: usize| {
+        let bottleneck = link("bottleneck", 1, Span::from_millis(5), Buffer::Packets(2));
+        let flows = vec![flow(u32::from(others > 0), 0, 1); 5];
+        let alone = dumbbell(bottleneck, coarse.clone(), flows, Span::from_millis(20_000));
+        let mut engine = Engine::new(match others {
+            0 => alone,
+            _ => Network {
+                groups: vec![group("silent", Transport::Datagram(silent.clone())), coarse.clone()],
+                flows: vec![flow(0, 0, 1); others].into_iter().chain(alone.flows).collect(),
+                ..alone
+            },
+        });
+        engine.run_until(Time::NEVER);
+        let flows = engine.results().unwrap().flows;
+        ["timeouts", "sent_packets", "active_share"].map(|name| flows.floats(name).unwrap()[others..].to_vec())
+    };
+    let alone = run(0);
+    assert!(alone[0].iter().sum::<f64>() > 0.0);
+    assert_eq!(alone, run(3));
 }
 
 #[test]

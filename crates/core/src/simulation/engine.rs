@@ -31,6 +31,8 @@ pub struct Engine {
     /// Without its flows: of each, `plans`, `ends` and `fabric.paths` keep what is needed, half the bytes of the description.
     pub(crate) network: Network,
     pub(crate) plans: Vec<Plan>,
+    /// The first flow of each group.
+    first_flows: Vec<u32>,
     /// Of the flows that stop.
     stops: BTreeMap<u32, Time>,
     now: Time,
@@ -146,6 +148,7 @@ impl Engine {
             counts_transmissions,
             next_change: 0,
             plans: network.flows.iter().map(|flow| Plan::of(flow, &network)).collect(),
+            first_flows: first_flows(&network),
             stops: stops_of(&network),
             network: Network { flows: Vec::new(), ..network },
         };
@@ -280,7 +283,8 @@ impl Engine {
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
-                clock_phase(self.network.seed, &self.network.groups[group as usize].name, flow, tick)
+                let index = flow - self.first_flows[group as usize];
+                clock_phase(self.network.seed, &self.network.groups[group as usize].name, index, tick)
             }
             _ => Span::ZERO,
         };
@@ -394,9 +398,9 @@ fn wire_bytes(spec: &TcpSpec, size: u64, segment: u32) -> u32 {
     size.saturating_sub(before).clamp(1, u64::from(spec.mss)) as u32 + spec.header
 }
 
-/// When the free-running clock of a flow's host ticks first.
-fn clock_phase(seed: u64, group: &str, flow: u32, tick: Span) -> Span {
-    let share = Stream::new(seed, group, u64::from(flow), Purpose::TimerPhase).uniform(0);
+/// When the free-running clock of a flow's host ticks first. `index` counts within the group.
+fn clock_phase(seed: u64, group: &str, index: u32, tick: Span) -> Span {
+    let share = Stream::new(seed, group, u64::from(index), Purpose::TimerPhase).uniform(0);
     Span((share * tick.0 as f64) as u64)
 }
 
@@ -533,6 +537,15 @@ fn make_ends(network: &Network) -> Vec<End> {
 /// Segments of a transfer; as many as there can be without a size.
 fn segments_of(spec: &TcpSpec, size: Option<u64>) -> u32 {
     size.map_or(u32::MAX, |size| size.div_ceil(u64::from(spec.mss)) as u32)
+}
+
+/// Flows of one group stand together, in the order of the groups.
+fn first_flows(network: &Network) -> Vec<u32> {
+    let mut first = vec![0; network.groups.len()];
+    for (index, flow) in (0..network.flows.len() as u32).zip(&network.flows).rev() {
+        first[flow.group as usize] = index;
+    }
+    first
 }
 
 fn stops_of(network: &Network) -> BTreeMap<u32, Time> {
