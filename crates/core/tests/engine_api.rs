@@ -10,7 +10,7 @@ use tailback_core::congestion::ControllerKind;
 use tailback_core::network::*;
 use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{Delivery, Engine};
+use tailback_core::{Delivery, Engine, Results};
 
 fn millis(ms: u64) -> Time {
     Time(Span::from_millis(ms).0)
@@ -128,6 +128,46 @@ fn adding_a_group_moves_no_clock_of_another() {
     let alone = run(0);
     assert!(alone[0].iter().sum::<f64>() > 0.0);
     assert_eq!(alone, run(3));
+}
+
+/// Segments of 1000 bytes and 40 of headers over 8 Mbit/s and 5 ms: three arrive by 8.12 ms, six more by 22.32 ms.
+fn short_transfer(changes: Vec<Change>, flow: Flow) -> Results {
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerKind::Reno);
+    let network = dumbbell(bottleneck, group("tcp", spec), vec![flow], Span::from_millis(10_000));
+    let mut engine = Engine::new(Network { changes, ..network });
+    engine.run_until(Time::NEVER);
+    engine.results().unwrap()
+}
+
+fn first(results: &Results, name: &str) -> f64 {
+    results.flows.floats(name).unwrap()[0]
+}
+
+fn loses_from(ms: u64, port: u32) -> Change {
+    Change { at: millis(ms), what: ChangeKind::RandomLoss(port, 1.0) }
+}
+
+#[test]
+fn a_finished_transfer_was_active_though_its_last_acknowledgements_are_lost() {
+    let results = short_transfer(vec![loses_from(15, 1)], Flow { size: Some(9000), ..flow(0, 0, 1) });
+    assert!(first(&results, "timeouts") > 0.0 && first(&results, "completion_time_s") < 0.03);
+    assert_eq!(first(&results, "active_share"), 1.0);
+}
+
+#[test]
+fn a_stopped_flow_is_active_to_its_stop_and_the_span_ends_there() {
+    // 100 ms of data at 8 Mbit/s are sent without a loss, and then nothing for ten seconds.
+    let stopped = Flow { stop: millis(100), ..flow(0, 0, 1) };
+    assert_eq!(first(&short_transfer(Vec::new(), stopped.clone()), "active_share"), 1.0);
+    // Nothing comes through from 50 ms to 1 s: the flow waits for most of its span, which ends with the last repair.
+    let gap = vec![loses_from(50, 0), Change { at: millis(1000), what: ChangeKind::RandomLoss(0, 0.0) }];
+    let share = first(&short_transfer(gap, stopped), "active_share");
+    assert!((0.0..0.5).contains(&share), "{share}");
+    // Nothing comes through any more: it waits until the end, and a little after the last timeout does not count as waiting yet.
+    let cut = Flow { stop: millis(100), ..flow(0, 0, 1) };
+    let share = first(&short_transfer(vec![loses_from(50, 0)], cut), "active_share");
+    assert!((0.0..0.6).contains(&share), "{share}");
 }
 
 #[test]

@@ -50,7 +50,13 @@ fn first_difference(a: &Table, b: &Table) -> String {
 fn conserves_and_repeats() {
     for seed in seeds() {
         let network = random_network(seed);
-        same(seed, "a second run", &run(&network), &run(&network));
+        let results = run(&network);
+        same(seed, "a second run", &results, &run(&network));
+        let shares = results.flows.floats("active_share").expect("a column of numbers");
+        assert!(
+            shares.iter().all(|share| share.is_nan() || (0.0..=1.0).contains(share)),
+            "seed {seed}: active shares {shares:?}"
+        );
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Engine {
     /// The first flow of each group.
     first_flows: Vec<u32>,
     /// Of the flows that stop.
-    stops: BTreeMap<u32, Time>,
+    pub(crate) stops: BTreeMap<u32, Time>,
     now: Time,
     events: u64,
     pub(crate) fabric: Fabric,
@@ -299,7 +299,7 @@ impl Engine {
                 }
             }
             None if tcp.sender.deadline <= now => {
-                tcp.on_timeout();
+                tcp.on_timeout(self.fabric.paths[flow as usize].counts.completed);
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_timeout(flow, now);
                 }

@@ -106,10 +106,22 @@ impl Engine {
         named("flows", columns)
     }
 
+    /// Not a number where nothing of the flow's span is measured.
     fn active_share(&self, index: usize, until: Time) -> f64 {
         let started = self.plans[index].start.max(self.fabric.common.window.warmup);
-        let ended = self.fabric.paths[index].counts.completed.min(until);
+        let ended = self.ended(index).min(until);
         1.0 - self.ends[index].counts().idle.seconds() / ended.since(started).seconds()
+    }
+
+    /// When a flow had nothing more to do: its receiver had everything, or it was stopped and all that it had sent is acknowledged.
+    fn ended(&self, index: usize) -> Time {
+        match (self.stops.get(&(index as u32)), &self.ends[index]) {
+            (Some(&stop), End::Datagram(_)) => stop,
+            (Some(&stop), End::Tcp(sender)) if sender.is_done() && sender.limit < self.fabric.paths[index].complete_at => {
+                stop.max(sender.last_active)
+            }
+            _ => self.fabric.paths[index].counts.completed,
+        }
     }
 
     fn completion(&self, index: usize) -> f64 {

@@ -61,7 +61,8 @@ pub(crate) struct Sender {
     timed_at: Time,
     /// When the timer expires; [`Time::NEVER`] while it is off.
     pub(crate) deadline: Time,
-    pub(crate) last_sent: Time,
+    /// When it last sent or timed out.
+    pub(crate) last_active: Time,
     /// Earliest next departure of a paced sender.
     pub(crate) paced_until: Time,
     estimator: Estimator,
@@ -80,7 +81,7 @@ pub(crate) struct SenderCounts {
     pub(crate) timeouts: u32,
     pub(crate) rtt_samples: u32,
     pub(crate) rtt_sum: Span,
-    /// Waiting for a timeout: from the last transmission to the expiry.
+    /// Waiting for a timeout: from the last transmission to the expiry, if that comes before the receiver has everything.
     pub(crate) idle: Span,
 }
 
@@ -124,7 +125,7 @@ impl Sender {
             partial_seen: false,
             timed_at: Time::ZERO,
             deadline: Time::NEVER,
-            last_sent: Time::ZERO,
+            last_active: Time::ZERO,
             paced_until: Time::ZERO,
             estimator: Estimator::new(),
             controller,
@@ -213,14 +214,17 @@ impl Tcp<'_> {
         Some(rtt)
     }
 
-    /// The timer expired with data outstanding.
-    pub(crate) fn on_timeout(&mut self) {
+    /// The timer expired with data outstanding. `completed`: when the receiver had everything, whatever the sender knows.
+    pub(crate) fn on_timeout(&mut self, completed: Time) {
         let seen = self.congestion(self.sender.timed_out == self.sender.una);
         if self.now >= self.warmup {
             self.sender.counts.timeouts += 1;
-            let waiting_since = self.sender.last_sent.max(self.warmup);
-            self.sender.counts.idle = self.sender.counts.idle + self.now.since(waiting_since);
+            if self.now < completed {
+                let waiting_since = self.sender.last_active.max(self.warmup);
+                self.sender.counts.idle = self.sender.counts.idle + self.now.since(waiting_since);
+            }
         }
+        self.sender.last_active = self.now;
         self.release_board();
         let sender = &mut *self.sender;
         sender.controller.on_timeout(&seen);
@@ -302,7 +306,7 @@ impl Tcp<'_> {
                 .map_or(Span::ZERO, |rtt| Span((rtt.0 as f64 / sender.controller.window().max(1.0)) as u64));
             sender.paced_until = self.now + gap;
         }
-        sender.last_sent = self.now;
+        sender.last_active = self.now;
         self.sender.counts.sent_in_all += 1;
         if self.now >= self.warmup {
             self.sender.counts.sent += 1;
