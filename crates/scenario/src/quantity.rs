@@ -311,14 +311,27 @@ fn split(text: &str) -> Result<(Decimal, &str), Fault> {
     Ok((Decimal { digits, power }, rest.strip_prefix(' ').unwrap_or(rest)))
 }
 
-/// What is wrong with a text that is no quantity in any of these units, as a message and the unit that was found.
-pub(crate) fn complaint<'t>(text: &'t str, noun: &str) -> (String, Option<&'t str>) {
-    match split(text) {
-        Ok((_, "")) => (format!("{noun} without a unit"), None),
-        Ok((_, unit)) => (format!("unknown unit `{}` of {noun}", unit.escape_debug()), Some(unit)),
-        Err(Fault::Negative) => (format!("{noun} below zero"), None),
-        Err(_) => (format!("not {noun}"), None),
-    }
+/// What is wrong with a text that is no quantity.
+pub(crate) struct Complaint<'t> {
+    pub message: String,
+    /// The unit, if it is not known.
+    pub unit: Option<&'t str>,
+    /// What fits, if the unit is known.
+    pub range: Option<&'static str>,
+}
+
+/// What is wrong with a text that none of these units could read; each with what fits.
+pub(crate) fn complaint<'t>(text: &'t str, noun: &str, ranges: &[(&str, &'static str)]) -> Complaint<'t> {
+    let range = ranges.iter().find(|(unit, _)| text.ends_with(unit)).map(|&(_, range)| range);
+    let (message, unit, range) = match split(text) {
+        Ok((_, "")) => (format!("{noun} without a unit"), None, None),
+        Ok((_, unit)) if ranges.iter().any(|(known, _)| *known == unit) => (format!("{noun} out of range"), None, range),
+        Ok((_, unit)) => (format!("unknown unit `{}` of {noun}", unit.escape_debug()), Some(unit), None),
+        Err(Fault::Negative) => (format!("{noun} below zero"), None, None),
+        Err(Fault::OutOfRange) => (format!("{noun} out of range"), None, range),
+        Err(_) => (format!("not {noun}"), None, None),
+    };
+    Complaint { message, unit, range }
 }
 
 /// The pattern of a JSON Schema for numbers with one of these units.
@@ -341,9 +354,16 @@ pub struct Percent(f64);
 
 impl Percent {
     pub(crate) fn read(text: &str) -> Option<Percent> {
-        let (_, unit) = split(text).ok()?;
-        let number = text.strip_suffix(unit)?.trim_end().parse().ok()?;
-        (unit == "%" && (0.0..=100_000.0).contains(&number)).then_some(Percent(number))
+        Percent::number(text).filter(|number| (0.0..=100_000.0).contains(number)).map(Percent)
+    }
+
+    /// The number of a percentage, whatever its size.
+    fn number(text: &str) -> Option<f64> {
+        let number = text.strip_suffix('%')?;
+        match split(text) {
+            Ok(_) | Err(Fault::OutOfRange) => number.trim_end().parse().ok(),
+            Err(_) => None,
+        }
     }
 
     /// 0.4 for 40 %.
@@ -368,7 +388,7 @@ impl Decode for Probability {
         let value = match node {
             Node::Integer(number) => Some(*number as f64),
             Node::Float(number) => Some(*number),
-            Node::Text(text) => Percent::read(text).map(Percent::share),
+            Node::Text(text) => Percent::number(text).map(|number| number / 100.0),
             _ => None,
         };
         match value {
@@ -410,6 +430,11 @@ impl Default for Segments {
 }
 
 impl Segments {
+    /// Unlimited if infinite.
+    pub(crate) fn of(count: f64) -> Segments {
+        if count.is_finite() { Segments::Count(count) } else { Segments::Unlimited }
+    }
+
     /// Infinite if unlimited.
     pub fn count(self) -> f64 {
         match self {
@@ -502,6 +527,9 @@ mod tests {
         assert_eq!(Percent::read("40 %").map(Percent::share), Some(0.4));
         assert_eq!(Percent::read("0.5%").map(Percent::share), Some(0.005));
         assert_eq!(Percent::read("40"), None);
+        assert_eq!(Percent::read("1e30 %"), None);
+        assert_eq!(Percent::number("1e30 %"), Some(1e30));
+        assert_eq!(Percent::number("40 x%"), None);
     }
 
     proptest! {

@@ -142,10 +142,12 @@ impl TomlReader<'_> {
     fn value(&mut self, value: DeValue<'_>, path: &str, depth: usize) -> Node {
         match value {
             DeValue::String(text) => Node::Text(text.into_owned()),
-            DeValue::Integer(digits) => {
-                i128::from_str_radix(digits.as_str(), digits.radix()).map_or(Node::Text(digits.to_string()), Node::Integer)
-            }
-            DeValue::Float(digits) => digits.as_str().parse().map_or(Node::Text(digits.to_string()), Node::Float),
+            DeValue::Integer(digits) => match i128::from_str_radix(digits.as_str(), digits.radix()) {
+                Ok(number) => Node::Integer(number),
+                // As JSON has it: larger than any bound, and only the message shows it.
+                Err(_) => float(digits.as_str()),
+            },
+            DeValue::Float(digits) => float(digits.as_str()),
             DeValue::Boolean(truth) => Node::Boolean(truth),
             DeValue::Datetime(date) => Node::Date(date.to_string()),
             DeValue::Table(table) => self.table(table, path, depth),
@@ -168,6 +170,10 @@ impl TomlReader<'_> {
             }
         }
     }
+}
+
+fn float(digits: &str) -> Node {
+    digits.parse().map_or(Node::Text(digits.into()), Node::Float)
 }
 
 impl<'de> Deserialize<'de> for Node {

@@ -172,6 +172,9 @@ impl<const LOW: u64, const HIGH: u64> Decode for Whole<LOW, HIGH> {
                 Ok(number) if (LOW..=HIGH).contains(&number) => Some(Whole(number)),
                 _ => decoder.misfit(node, "a number out of range"),
             },
+            Node::Float(number) if number.fract() == 0.0 && !(LOW as f64..=HIGH as f64).contains(number) => {
+                decoder.misfit(node, "a number out of range")
+            }
             _ => decoder.misfit(node, "not a whole number"),
         }
     }
@@ -192,6 +195,46 @@ impl<const LOW: u64, const HIGH: u64> JsonSchema for Whole<LOW, HIGH> {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         schemars::json_schema!({"type": "integer", "minimum": LOW, "maximum": HIGH})
+    }
+}
+
+/// A flow of a group, counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(transparent)]
+pub struct FlowIndex(Whole<0, 3_999_999>);
+
+impl FlowIndex {
+    pub fn number(self) -> u64 {
+        self.0.0
+    }
+}
+
+impl Decode for FlowIndex {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<FlowIndex> {
+        if matches!(node, Node::Text(_)) {
+            let problem = decoder.fault("not the number of a flow").given(node.to_string()).expected(FlowIndex::expected());
+            problem.hint("the name of a flow group goes under `group`");
+            return None;
+        }
+        Whole::decode(node, decoder).map(FlowIndex)
+    }
+
+    fn expected() -> String {
+        Whole::<0, 3_999_999>::expected()
+    }
+}
+
+impl JsonSchema for FlowIndex {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FlowIndex".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Whole::<0, 3_999_999>::json_schema(generator)
     }
 }
 

@@ -81,9 +81,11 @@ impl Decode for Buffer {
             Node::Text(text) if Percent::read(text).is_some() => Percent::read(text).map(Buffer::Share),
             Node::Text(text) if text.ends_with('B') => Size::decode(node, decoder).map(Buffer::Bytes),
             Node::Text(text) => {
-                let (message, unit) = complaint(text, "a buffer");
-                let problem = decoder.fault(message).given(node.to_string());
-                problem.one_of(unit.unwrap_or_default(), ["packets", "kB", "%", "unlimited"]).expected(Buffer::expected());
+                let complaint = complaint(text, "a buffer", RANGES);
+                let problem = decoder.fault(complaint.message).given(node.to_string());
+                let unit = complaint.unit.unwrap_or_default();
+                problem.one_of(unit, ["packets", "kB", "%", "unlimited"]);
+                problem.expected(complaint.range.map_or_else(Buffer::expected, String::from));
                 None
             }
             Node::Integer(_) | Node::Float(_) => decoder.misfit(node, "a buffer without a unit"),
@@ -95,6 +97,9 @@ impl Decode for Buffer {
         "`100 packets`, `50 kB`, `50 %` (of rate times `bdp_rtt`) or `unlimited`".into()
     }
 }
+
+const RANGES: &[(&str, &str)] =
+    &[("packets", "0 to 1000000000000 packets"), ("packet", "0 to 1000000000000 packets"), ("%", "0 to 100000 %")];
 
 impl std::fmt::Display for Buffer {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
