@@ -1,7 +1,8 @@
 //! TCPs that have a name. `docs/presets.md` is [`presets_markdown`].
 
-use crate::quantity::Duration;
-use crate::schema::{self, PresetName, Recovery};
+use crate::schema::{PresetName, Tcp};
+use serde::Serialize;
+use serde_json::Value;
 use tailback_core::base::units::Span;
 use tailback_core::congestion::ControllerKind;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
@@ -167,53 +168,62 @@ pub fn presets_markdown() -> String {
 
 /// A preset's settings in the words of a scenario.
 fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
-    let spec = (preset.spec)(None);
-    let on = |setting: bool| if setting { "on" } else { "off" }.to_string();
-    let span = |span: Span| Duration::new(span.0).to_string();
-    let recovery = match spec.recovery {
-        RecoveryKind::Tahoe => Recovery::Tahoe,
-        RecoveryKind::Reno => Recovery::Reno,
-        RecoveryKind::NewReno => Recovery::NewReno,
-        RecoveryKind::Sack => Recovery::Sack,
-        RecoveryKind::BpdSack => Recovery::BpdSack,
-    };
-    let halves = match spec.halves {
-        Halves::FlightSize => schema::Halves::FlightSize,
-        Halves::Window => schema::Halves::Window,
-    };
-    let (form, tick, granularity) = match spec.timer.form {
-        TimerForm::Exact { granularity } => (schema::TimerForm::Exact, "none".into(), span(granularity)),
-        TimerForm::CoarseNs { tick } => (schema::TimerForm::CoarseNs, span(tick), "none".into()),
-        TimerForm::CoarseBsd { tick } => (schema::TimerForm::CoarseBsd, span(tick), "none".into()),
-    };
-    let delayed = spec.delayed_ack.map_or("off".into(), |ack| format!("every {}, within {}", ack.every, span(ack.timeout)));
+    let Tcp {
+        preset: _,
+        controller,
+        recovery,
+        halves,
+        mss,
+        header,
+        ack_size,
+        initial_window,
+        initial_ssthresh,
+        receiver_window,
+        fast_retransmit,
+        limited_transmit,
+        timestamps,
+        sack_blocks,
+        delayed_ack,
+        pacing,
+        timer,
+    } = Tcp::of(preset.name, preset.controller, &(preset.spec)(None));
     vec![
-        ("controller", preset.controller.name().into()),
-        ("recovery", recovery.word().into()),
-        ("halves", halves.word().into()),
-        ("mss", format!("{} B", spec.mss)),
-        ("header", format!("{} B", spec.header)),
-        ("ack_size", format!("{} B", spec.ack_size)),
-        ("initial_window", spec.initial_window.to_string()),
-        (
-            "initial_ssthresh",
-            if spec.initial_ssthresh.is_finite() { spec.initial_ssthresh.to_string() } else { "unlimited".into() },
-        ),
-        ("receiver_window", spec.receiver_window.to_string()),
-        ("fast_retransmit", spec.fast_retransmit.map_or("off".into(), |duplicates| duplicates.to_string())),
-        ("limited_transmit", on(spec.limited_transmit)),
-        ("timestamps", on(spec.timestamps)),
-        ("sack_blocks", spec.sack_blocks.to_string()),
-        ("delayed_ack", delayed),
-        ("pacing", on(spec.pacing)),
-        ("timer.form", form.word().into()),
-        ("timer.granularity", granularity),
-        ("timer.tick", tick),
-        ("timer.min_rto", span(spec.timer.min_rto)),
-        ("timer.max_rto", span(spec.timer.max_rto)),
-        ("timer.initial_rto", span(spec.timer.initial_rto)),
-        ("timer.max_backoff", spec.timer.max_backoff.to_string()),
+        ("controller", shown(controller)),
+        ("recovery", shown(recovery)),
+        ("halves", shown(halves)),
+        ("mss", shown(mss)),
+        ("header", shown(header)),
+        ("ack_size", shown(ack_size)),
+        ("initial_window", shown(initial_window)),
+        ("initial_ssthresh", shown(initial_ssthresh)),
+        ("receiver_window", shown(receiver_window)),
+        ("fast_retransmit", shown(fast_retransmit)),
+        ("limited_transmit", shown(limited_transmit)),
+        ("timestamps", shown(timestamps)),
+        ("sack_blocks", shown(sack_blocks)),
+        ("delayed_ack", shown(delayed_ack)),
+        ("pacing", shown(pacing)),
+        ("timer.form", shown(timer.form)),
+        ("timer.granularity", shown(timer.granularity)),
+        ("timer.tick", shown(timer.tick)),
+        ("timer.min_rto", shown(timer.min_rto)),
+        ("timer.max_rto", shown(timer.max_rto)),
+        ("timer.initial_rto", shown(timer.initial_rto)),
+        ("timer.max_backoff", shown(timer.max_backoff)),
     ]
+}
+
+/// A setting as a person reads it.
+fn shown(setting: Option<impl Serialize>) -> String {
+    match serde_json::to_value(setting).unwrap_or_default() {
+        Value::Null => "none".into(),
+        Value::Bool(true) => "on".into(),
+        Value::Bool(false) => "off".into(),
+        Value::String(text) => text,
+        Value::Number(number) => number.as_f64().unwrap_or_default().to_string(),
+        Value::Object(ack) => format!("every {}, within {}", shown(ack.get("every")), shown(ack.get("timeout"))),
+        list @ Value::Array(_) => list.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use crate::tree;
 use crate::values::{Name, Whole};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -45,11 +44,9 @@ record! {
 }
 
 /// A scenario whose every part could be read. Equal if it says the same, wherever it was written.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     pub description: Description,
-    #[serde(skip)]
     source: Source,
 }
 
@@ -107,10 +104,15 @@ impl Scenario {
         }
     }
 
-    /// The normalised form as JSON: defaults filled in, units as text, one order of keys.
+    /// The normalised form as JSON: defaults and what presets stand for filled in, units as text, one order of keys. Read again, it
+    /// is its own normalised form, with the same content hash.
     pub fn to_json(&self) -> String {
+        let mut description = self.description.clone();
+        for tcp in description.flows.values_mut().filter_map(|flow| flow.tcp.as_mut()) {
+            *tcp = build::filled(tcp);
+        }
         // Maps have text for keys and no number is NaN, so nothing can fail here.
-        serde_json::to_string(self).unwrap_or_default()
+        serde_json::to_string(&description).unwrap_or_default()
     }
 
     /// SHA-256 in hexadecimal of the normalised form, the version and the core's own sources: equal hashes mean equal results.
@@ -143,7 +145,7 @@ pub fn json_schema() -> serde_json::Value {
         flows.insert("minProperties".into(), 1.into());
     }
     // What the presence of one key says about another.
-    for (table, keys) in [("Flow", ["tcp", "source"]), ("Event", ["link", "flow"])] {
+    for (table, keys) in [("Flow", ["tcp", "source"]), ("Event", ["link", "group"])] {
         if let Some(table) = schema.pointer_mut(&format!("/$defs/{table}")) {
             table["oneOf"] = keys.map(|key| json!({"required": [key]})).into_iter().collect();
         }
@@ -191,6 +193,22 @@ tcp = {preset = "newreno"}
         assert_eq!(hash(DUMBBELL), hash(&same));
         assert_ne!(hash(DUMBBELL), hash(&other));
         assert_eq!(hash(DUMBBELL).len(), 64);
+    }
+
+    #[test]
+    fn the_normalised_form_shows_what_the_presets_stand_for() {
+        let text = DUMBBELL.replace("preset = \"newreno\"", "preset = \"bpd-2001/reno\", timer = {tick = \"300 ms\"}");
+        let scenario = Scenario::from_toml(&text, "").unwrap();
+        let json: serde_json::Value = serde_json::from_str(&scenario.to_json()).unwrap();
+        let tcp = &json["flows"]["web"]["tcp"];
+        let settings = [&tcp["preset"], &tcp["mss"], &tcp["receiver_window"], &tcp["initial_ssthresh"], &tcp["delayed_ack"]];
+        assert_eq!(json!(settings), json!(["bpd-2001/reno", "536 B", 122, 122.0, false]));
+        let timer = json!({"form": "coarse_ns", "tick": "300 ms", "min_rto": "600 ms", "max_rto": "64 s", "initial_rto": "3 s",
+            "max_backoff": 64});
+        assert_eq!(tcp["timer"], timer);
+        let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+        assert_eq!((again.to_json(), again.content_hash()), (scenario.to_json(), scenario.content_hash()));
+        assert_eq!(again.build().unwrap(), scenario.build().unwrap());
     }
 
     #[test]

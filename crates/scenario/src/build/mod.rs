@@ -18,6 +18,7 @@ use groups::Groups;
 use std::collections::BTreeMap;
 use tailback_core::network::MAX_ROUTE_ENTRIES;
 use tailback_core::network::{Network, PortId};
+pub(crate) use transport::filled;
 
 /// The network, or `None` if there are so many flows that none were made. Problems go to the report.
 pub(crate) fn network(description: &Description, report: &mut Report) -> Option<Network> {

@@ -1,7 +1,7 @@
 //! What flows send with: presets and what a scenario changes in them, and datagram sources.
 
 use crate::presets::preset;
-use crate::problem::Report;
+use crate::problem::{self, Report};
 use crate::quantity::{Duration, Segments, Size};
 use crate::schema::{Arrivals, PacketBytes, Source, Tcp, Timer, TimerForm};
 use tailback_core::base::units::Span;
@@ -29,6 +29,16 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
     Transport::Tcp(spec, tcp.controller.map_or(preset.controller, |controller| controller.0))
+}
+
+/// The same TCP with nothing left to its preset. One that cannot be built stays as it is.
+pub(crate) fn filled(given: &Tcp) -> Tcp {
+    let source = problem::Source::default();
+    let mut report = Report::new(&source);
+    match tcp(given, "", &mut report) {
+        Transport::Tcp(spec, controller) if report.is_empty() => Tcp::of(given.preset, controller, &spec),
+        _ => given.clone(),
+    }
 }
 
 pub(super) fn datagrams(source: &Source, at: &str, report: &mut Report) -> Transport {

@@ -9,8 +9,9 @@ use crate::values::Whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
+use tailback_core::base::units::Span;
 use tailback_core::congestion::{CONTROLLER_NAMES, ControllerKind};
-use tailback_core::tcp::{self, RecoveryKind};
+use tailback_core::tcp::{self, RecoveryKind, TcpSpec};
 
 words! {
     /// Settings with a name. Plain names follow the RFCs, the others the document that they name.
@@ -51,6 +52,16 @@ impl Recovery {
             Recovery::BpdSack => RecoveryKind::BpdSack,
         }
     }
+
+    fn of(kind: RecoveryKind) -> Recovery {
+        match kind {
+            RecoveryKind::NewReno => Recovery::NewReno,
+            RecoveryKind::Reno => Recovery::Reno,
+            RecoveryKind::Sack => Recovery::Sack,
+            RecoveryKind::Tahoe => Recovery::Tahoe,
+            RecoveryKind::BpdSack => Recovery::BpdSack,
+        }
+    }
 }
 
 words! {
@@ -80,6 +91,13 @@ impl Halves {
         match self {
             Halves::FlightSize => tcp::Halves::FlightSize,
             Halves::Window => tcp::Halves::Window,
+        }
+    }
+
+    fn of(kind: tcp::Halves) -> Halves {
+        match kind {
+            tcp::Halves::FlightSize => Halves::FlightSize,
+            tcp::Halves::Window => Halves::Window,
         }
     }
 }
@@ -122,6 +140,49 @@ record! {
         /// Retransmission timer.
         timer: Timer = Timer::default(),
     }
+}
+
+impl Tcp {
+    /// Every setting that the core takes, as a scenario writes it.
+    pub(crate) fn of(preset: PresetName, controller: ControllerKind, spec: &TcpSpec) -> Tcp {
+        let (form, granularity, tick) = match spec.timer.form {
+            tcp::TimerForm::Exact { granularity } => (TimerForm::Exact, Some(granularity), None),
+            tcp::TimerForm::CoarseNs { tick } => (TimerForm::CoarseNs, None, Some(tick)),
+            tcp::TimerForm::CoarseBsd { tick } => (TimerForm::CoarseBsd, None, Some(tick)),
+        };
+        let timer = Timer {
+            form: Some(form),
+            granularity: granularity.map(duration),
+            tick: tick.map(duration),
+            min_rto: Some(duration(spec.timer.min_rto)),
+            max_rto: Some(duration(spec.timer.max_rto)),
+            initial_rto: Some(duration(spec.timer.initial_rto)),
+            max_backoff: Some(Whole(spec.timer.max_backoff.into())),
+        };
+        Tcp {
+            preset,
+            controller: Some(Controller(controller)),
+            recovery: Some(Recovery::of(spec.recovery)),
+            halves: Some(Halves::of(spec.halves)),
+            mss: Some(Size::new(spec.mss.into())),
+            header: Some(Size::new(spec.header.into())),
+            ack_size: Some(Size::new(spec.ack_size.into())),
+            initial_window: Some(Segments::of(spec.initial_window)),
+            initial_ssthresh: Some(Segments::of(spec.initial_ssthresh)),
+            receiver_window: Some(Whole(spec.receiver_window.into())),
+            fast_retransmit: Some(spec.fast_retransmit.map_or(FastRetransmit::Off, FastRetransmit::After)),
+            limited_transmit: Some(spec.limited_transmit),
+            timestamps: Some(spec.timestamps),
+            sack_blocks: Some(Whole(spec.sack_blocks.into())),
+            delayed_ack: Some(spec.delayed_ack.map_or(DelayedAck::Off, DelayedAck::of)),
+            pacing: Some(spec.pacing),
+            timer,
+        }
+    }
+}
+
+fn duration(span: Span) -> Duration {
+    Duration::new(span.0)
 }
 
 record! {
@@ -257,6 +318,10 @@ impl DelayedAck {
     /// RFC 5681 section 4.2: every second full segment and within 500 ms; 200 ms is what implementations use.
     pub(crate) fn usual() -> DelayedAck {
         DelayedAck::On(DelayedAckTable { every: Whole(2), timeout: USUAL_TIMEOUT })
+    }
+
+    fn of(spec: tcp::DelayedAck) -> DelayedAck {
+        DelayedAck::On(DelayedAckTable { every: Whole(spec.every.into()), timeout: duration(spec.timeout) })
     }
 
     pub(crate) fn spec(&self) -> Option<tcp::DelayedAck> {
