@@ -67,6 +67,33 @@ fn what_cannot_be_sent_is_refused() {
 }
 
 #[test]
+fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
+    // There 1000 bytes at 8 Mbit/s and 5 ms, back nothing but 5 ms.
+    let base_rtt = |engine: &Engine| engine.results().unwrap().flows.floats("base_rtt_s").unwrap();
+    assert_eq!(base_rtt(&external()), [0.011, 0.011]);
+    let spec =
+        DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Exponential { mean: 960.0, maximum: 5000 }, header: 40 };
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Packets(1));
+    let flows = vec![flow(0, 0, 1)];
+    let varying = Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)));
+    assert_eq!(base_rtt(&varying), [0.01]);
+}
+
+#[test]
+fn the_trace_of_drops_says_which_transmission_was_lost() {
+    let mut bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    bottleneck.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: 0, segment: 3, transmission }).into();
+    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerKind::Reno);
+    let mut network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(5000));
+    network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
+    let mut engine = Engine::new(network);
+    engine.run_until(Time::NEVER);
+    let results = engine.results().unwrap();
+    let column = |name| results.traces[0].floats(name).unwrap();
+    assert_eq!((column("segment"), column("transmission")), (vec![3.0, 3.0], vec![1.0, 2.0]));
+}
+
+#[test]
 fn steps_can_follow_the_events() {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerKind::Reno);

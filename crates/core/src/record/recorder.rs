@@ -57,6 +57,7 @@ struct Drop {
     port: u32,
     flow: u32,
     segment: u32,
+    transmission: u32,
     reason: Reason,
 }
 
@@ -169,7 +170,8 @@ impl Recorder {
 
     pub(crate) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
         if self.drops_at[port as usize] && !packet.is_ack() {
-            self.drops.push(Drop { time, port, flow: packet.flow, segment: packet.segment, reason });
+            let (flow, segment, transmission) = (packet.flow, packet.segment, packet.transmission());
+            self.drops.push(Drop { time, port, flow, segment, transmission, reason });
         }
     }
 
@@ -222,6 +224,7 @@ impl Recorder {
             ("group", groups),
             ("flow", indices),
             ("segment", Column::Integer(drops.iter().map(|drop| drop.segment.into()).collect())),
+            ("transmission", Column::Integer(drops.iter().map(|drop| drop.transmission.into()).collect())),
             ("reason", Column::Word(of(|drop| drop.reason as u32), reasons)),
         ];
         named("drops", columns)

@@ -21,7 +21,7 @@ use crate::tcp::receiver::Receiver;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, Sender, SenderCounts, Tcp};
 use crate::tcp::{TcpSpec, TimerForm};
-use crate::traffic::{Arrivals, Source};
+use crate::traffic::{Arrivals, DatagramSpec, PacketSize, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,8 @@ pub(crate) struct Plan {
     pub(crate) start: Time,
     /// Payload bytes; the largest number if greedy.
     size: u64,
-    /// Round trip of one data packet and its acknowledgement through the empty network.
+    /// Round trip of one data packet and its acknowledgement through the empty network. Of datagrams the way back is delay alone,
+    /// and so is the way there if their sizes vary.
     pub(crate) base_rtt: Span,
 }
 
@@ -67,6 +68,7 @@ impl Plan {
     fn of(flow: &crate::network::Flow, network: &Network) -> Plan {
         let (data, ack) = match &network.groups[flow.group as usize].transport {
             Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
+            Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(payload), header, .. }) => (payload + header, 0),
             Transport::Datagram(_) => (0, 0),
         };
         let framing = network.groups[flow.group as usize].framing;
