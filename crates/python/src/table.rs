@@ -1,4 +1,4 @@
-//! A result table as Python sees it: Arrow for whoever reads Arrow, raw columns for NumPy, Parquet for the disk.
+//! A result table as Python sees it: Arrow for whoever reads Arrow, raw columns for NumPy and for pickle, Parquet for the disk.
 //!
 //! Differs: the stream capsule is made here from `arrow-array` alone. It is one line, and `pyo3-arrow` would bring NumPy's C API,
 //! time zones and a version lock for it.
@@ -17,9 +17,9 @@ use arrow_schema::ArrowError;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyList, PyType};
 use tailback_core::record as core;
 
 /// The capsule name that the Arrow PyCapsule interface asks for.
@@ -41,6 +41,9 @@ enum Values {
     Word(DictionaryArray<UInt32Type>, Vec<String>),
 }
 
+/// A column as it is pickled: name, kind, values in little-endian order, words.
+type Pickled = (String, String, Vec<u8>, Vec<String>);
+
 impl Table {
     pub fn new(table: core::Table) -> Result<Self, ArrowError> {
         let columns = table.columns.into_iter().map(|(name, column)| Ok((name, Values::new(column)?)));
@@ -57,6 +60,30 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// The table that `__reduce__` took apart.
+    #[new]
+    fn from_columns(name: String, columns: Vec<Pickled>) -> PyResult<Self> {
+        let damaged = |text: String| PyValueError::new_err(format!("a damaged table: {text}"));
+        let columns = columns.into_iter().map(|(name, kind, bytes, words)| match unpickled(&kind, &bytes, words) {
+            Some(column) => Ok((name, column)),
+            None => Err(damaged(name)),
+        });
+        let table = core::Table { name, columns: columns.collect::<PyResult<_>>()? };
+        Table::new(table).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// How to make the table again: pickle asks for it.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyType>, (&str, Vec<(&str, &'static str, Bound<'py, PyBytes>, &[String])>)) {
+        let columns = self.columns.iter().map(|(name, values)| {
+            let bytes = PyBytes::new(py, &values.little_endian());
+            (name.as_str(), values.kind(), bytes, values.words())
+        });
+        (py.get_type::<Table>(), (&self.name, columns.collect()))
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }
@@ -92,10 +119,7 @@ impl Table {
 
     /// The distinct words of a word column, empty for numbers.
     fn words(&self, name: &str) -> PyResult<Vec<String>> {
-        Ok(match self.column(name)? {
-            Values::Word(_, words) => words.clone(),
-            Values::Float(_) | Values::Integer(_) => Vec::new(),
-        })
+        Ok(self.column(name)?.words().to_vec())
     }
 
     /// The Arrow PyCapsule interface. `requested_schema` is a wish that a producer may ignore, and this one does.
@@ -147,6 +171,22 @@ impl Values {
         }
     }
 
+    /// The distinct words of a word column, empty for numbers.
+    fn words(&self) -> &[String] {
+        match self {
+            Self::Word(_, words) => words,
+            Self::Float(_) | Self::Integer(_) => &[],
+        }
+    }
+
+    fn little_endian(&self) -> Vec<u8> {
+        match self {
+            Self::Float(values) => values.values().iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Self::Integer(values) => values.values().iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Self::Word(values, _) => values.keys().values().iter().flat_map(|value| value.to_le_bytes()).collect(),
+        }
+    }
+
     fn kind(&self) -> &'static str {
         match self {
             Self::Float(_) => "float",
@@ -154,4 +194,19 @@ impl Values {
             Self::Word(..) => "word",
         }
     }
+}
+
+/// `None` if the bytes are not whole values, or the kind is none.
+fn unpickled(kind: &str, bytes: &[u8], words: Vec<String>) -> Option<core::Column> {
+    Some(match kind {
+        "float" => core::Column::Float(split(bytes, f64::from_le_bytes)?),
+        "integer" => core::Column::Integer(split(bytes, u64::from_le_bytes)?),
+        "word" => core::Column::Word(split(bytes, u32::from_le_bytes)?, Arc::new(words)),
+        _ => return None,
+    })
+}
+
+fn split<T, const WIDTH: usize>(bytes: &[u8], value: impl Fn([u8; WIDTH]) -> T) -> Option<Vec<T>> {
+    let (values, rest) = bytes.as_chunks::<WIDTH>();
+    rest.is_empty().then(|| values.iter().map(|bytes| value(*bytes)).collect())
 }
