@@ -29,4 +29,4 @@ pub use presets::{PRESETS, Preset, presets_markdown};
 pub use problem::{Errors, Problem};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size};
 pub use scenario::{Description, Scenario, json_schema};
-pub use values::{Name, Whole};
+pub use values::{FlowIndex, Name, Whole};

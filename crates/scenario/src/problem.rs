@@ -108,7 +108,7 @@ impl Problem {
         if words.is_empty() {
             return self.expected("one that is declared; there is none");
         }
-        if let Some(word) = nearest(given, &words) {
+        if let Some(word) = nearest(given, &words).or_else(|| synonym(given, &words)) {
             self.hint(format!("did you mean `{word}`?"));
         }
         self.expected(listed(&words))
@@ -137,6 +137,33 @@ fn nearest<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
     let word = words.iter().min_by_key(|word| edits(word))?;
     let allowed = given.chars().count().max(word.chars().count()).div_ceil(3);
     (edits(word) <= allowed && edits(word) < given.chars().count()).then_some(word)
+}
+
+/// What a word may mean that is none of the known ones, by the words of other tools and of result tables.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("flow", &["group"]),
+    ("index", &["flow"]),
+    ("bandwidth", &["rate"]),
+    ("bw", &["rate"]),
+    ("capacity", &["rate"]),
+    ("speed", &["rate"]),
+    ("latency", &["delay"]),
+    ("limit", &["buffer"]),
+    ("length", &["duration"]),
+    ("time", &["at", "duration"]),
+    ("src", &["from"]),
+    ("source", &["from"]),
+    ("dst", &["to"]),
+    ("destination", &["to"]),
+    ("number", &["count"]),
+    ("fifo", &["drop_tail"]),
+    ("trace", &["traces"]),
+];
+
+fn synonym<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
+    let lower = given.to_lowercase();
+    let (_, meant) = SYNONYMS.iter().find(|(word, _)| *word == lower)?;
+    words.iter().copied().find(|word| meant.contains(word))
 }
 
 /// Where the parts of a scenario were written. What a scenario says does not depend on it, so all are equal.
@@ -257,8 +284,15 @@ mod tests {
     fn only_a_near_word_is_hinted() {
         assert_eq!(nearest("edp", &["bpd", "epd", "red"]), Some("epd"));
         assert_eq!(nearest("drop-tail", &["bpd", "drop_tail"]), Some("drop_tail"));
-        assert_eq!(nearest("fifo", &["bpd", "drop_tail"]), None);
+        assert_eq!(nearest("pfifo", &["bpd", "drop_tail"]), None);
         assert_eq!(nearest("a", &["b"]), None);
+    }
+
+    #[test]
+    fn a_word_of_other_tools_is_understood_where_it_fits() {
+        assert_eq!(synonym("bandwidth", &["delay", "rate"]), Some("rate"));
+        assert_eq!(synonym("flow", &["at", "group", "link"]), Some("group"));
+        assert_eq!(synonym("flow", &["at", "link"]), None);
     }
 
     #[test]

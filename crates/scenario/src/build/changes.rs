@@ -41,20 +41,28 @@ pub(super) fn changes(
     let mut changes = Changes { fastest: graph.ports.iter().map(|port| speed(port, port.rate)).collect(), ..Changes::default() };
     for (position, event) in description.timeline.iter().enumerate() {
         let at = format!("timeline[{position}]");
-        match (&event.link, &event.flow) {
+        in_time(event, description, &format!("{at}.at"), report);
+        match (&event.link, &event.group) {
             (Some(_), None) => changes.link(event, &at, graph, report),
-            (None, Some(_)) => changes.flow(event, &at, description, groups, graph, paths, report),
+            (None, Some(_)) => changes.group(event, &at, description, groups, graph, paths, report),
             _ if report.sound(&at) => {
                 let given = if event.link.is_some() { "both" } else { "neither" };
-                report.add(at, "a change of one thing is needed").given(given).expected("either `link` or `flow`");
+                report.add(at, "a change of one thing is needed").given(given).expected("either `link` or `group`");
             }
             _ => {}
         }
     }
-    // What comes after the end changes nothing.
-    changes.list.retain(|change| change.at.0 <= description.duration.span().0);
     changes.list.sort_by_key(|change| change.at);
     changes
+}
+
+/// Refuses what would come too late to change anything.
+fn in_time(event: &Event, description: &Description, at: &str, report: &mut Report) {
+    let duration = description.duration;
+    if event.at >= duration && report.sound(at) && report.sound("duration") {
+        let problem = report.add(at, "an event at or after the end of the run");
+        problem.given(event.at.to_string()).expected(format!("less than the duration, {duration}"));
+    }
 }
 
 /// Changes are kept one for each flow.
@@ -87,7 +95,7 @@ impl Changes {
     }
 
     #[expect(clippy::too_many_arguments, reason = "the steps of the building hand on the same five things")]
-    fn flow(
+    fn group(
         &mut self,
         event: &Event,
         at: &str,
@@ -98,9 +106,9 @@ impl Changes {
         report: &mut Report,
     ) {
         let strange = [("rate", event.rate.is_some()), ("delay", event.delay.is_some()), ("loss", event.loss.is_some())];
-        refuse(&strange, "flow", "`route`, `start` or `stop`", at, report);
-        let Some(name) = &event.flow else { return };
-        let Some(flows) = groups.flows(name.as_str(), &format!("{at}.flow"), report) else { return };
+        refuse(&strange, "group", "`route`, `start` or `stop`", at, report);
+        let Some(name) = &event.group else { return };
+        let Some(flows) = groups.flows(name.as_str(), &format!("{at}.group"), report) else { return };
         let Some(flow) = description.flows.get(name) else { return };
         let group = self.groups.entry(name.to_string()).or_default();
         let when = time(event.at.span());
@@ -115,7 +123,7 @@ impl Changes {
             report.add(format!("{at}.return_route"), "a return route alone").expected("also `route`");
         }
         if event.route.is_none() && !event.start && !event.stop && event.return_route.is_none() && report.sound(at) {
-            report.add(at, "nothing changes here").expected("`route`, `start` or `stop` with `flow`");
+            report.add(at, "nothing changes here").expected("`route`, `start` or `stop` with `group`");
         }
         if event.route.is_some() {
             let Some(ends) = flows::ends(name, flow, graph, report) else { return };
@@ -157,11 +165,10 @@ mod tests {
     const WEB: &str = "[flows.web]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
 
     #[test]
-    fn changes_of_links_are_sorted_and_end_with_the_run() {
+    fn changes_of_links_are_sorted() {
         let network = dumbbell(&format!(
             "{WEB}[[timeline]]\nat = \"5 s\"\nlink = \"bottleneck\"\nrate = \"1 Mbps\"\nloss = \"1 %\"\n\
-             [[timeline]]\nat = \"2 s\"\nlink = \"bottleneck.reverse\"\ndelay = \"3 ms\"\n\
-             [[timeline]]\nat = \"11 s\"\nlink = \"bottleneck\"\nrate = \"2 Mbps\"\n"
+             [[timeline]]\nat = \"2 s\"\nlink = \"bottleneck.reverse\"\ndelay = \"3 ms\"\n"
         ));
         let at = |seconds: u64| Time::ZERO + Span::from_millis(1000 * seconds);
         let wanted = [
@@ -175,8 +182,8 @@ mod tests {
     #[test]
     fn a_group_starts_and_stops_with_the_timeline() {
         let network = dumbbell(&format!(
-            "{WEB}start = [\"0 s\", \"1 s\"]\n[[timeline]]\nat = \"4 s\"\nflow = \"web\"\nstart = true\n\
-             [[timeline]]\nat = \"9 s\"\nflow = \"web\"\nstop = true\n"
+            "{WEB}start = [\"0 s\", \"1 s\"]\n[[timeline]]\nat = \"4 s\"\ngroup = \"web\"\nstart = true\n\
+             [[timeline]]\nat = \"9 s\"\ngroup = \"web\"\nstop = true\n"
         ));
         let times: Vec<_> = network.flows.iter().map(|flow| (flow.start.seconds(), flow.stop.seconds())).collect();
         assert_eq!(times, [(4.0, 9.0), (5.0, 9.0)]);
@@ -185,7 +192,7 @@ mod tests {
     #[test]
     fn a_new_route_is_one_change_for_each_flow() {
         let links = [("ab", "a", "b", 5), ("bc", "b", "c", 5), ("ac", "a", "c", 1)];
-        let event = "count = 2\n[[timeline]]\nat = \"4 s\"\nflow = \"web\"\nroute = [\"ab\", \"bc\"]\n";
+        let event = "count = 2\n[[timeline]]\nat = \"4 s\"\ngroup = \"web\"\nroute = [\"ab\", \"bc\"]\n";
         let network = graph(&links, ("a", "c"), event);
         assert_eq!(network.changes.len(), 2);
         let ChangeKind::Route(flow, forward, backward) = network.changes[1].what else { panic!("{:?}", network.changes) };

@@ -297,8 +297,8 @@ impl Direction<'_> {
         let drops = self.loss.map_or(&[][..], |loss| &loss.drops);
         let listed = |(position, drop): (usize, &schema::Drop)| {
             let at = format!("{at}.loss.drops[{position}]");
-            let key = if groups.knows(drop.flow.as_str()) { "index" } else { "flow" };
-            let flow = groups.flow(drop.flow.as_str(), drop.index.0, &format!("{at}.{key}"), report)?;
+            let key = if groups.knows(drop.group.as_str()) { "flow" } else { "group" };
+            let flow = groups.flow(drop.group.as_str(), drop.flow.number(), &format!("{at}.{key}"), report)?;
             Some(ListedDrop {
                 flow,
                 segment: drop.segment.0 as u32,

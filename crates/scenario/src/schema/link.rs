@@ -3,7 +3,7 @@
 use super::Queue;
 use crate::quantity::{Duration, Probability, Rate};
 use crate::record::record;
-use crate::values::{Name, Whole};
+use crate::values::{FlowIndex, Name, Whole};
 
 record! {
     /// A link from one node to another, with a queue where packets wait for it.
@@ -57,9 +57,9 @@ record! {
     /// One transmission of one packet.
     pub struct Drop {
         /// Flow group.
-        flow: Name,
+        group: Name,
         /// Flow in the group; 0 is the first.
-        index: Whole<0, 3999999> = Whole(0),
+        flow: FlowIndex = FlowIndex::default(),
         /// Data segment or datagram of the flow; 0 is the first.
         segment: Whole<0, 2147483647>,
         /// 1 is the first transmission, 2 the first retransmission.

@@ -19,7 +19,7 @@ record! {
         /// The link's new probability of random loss.
         loss: Option<Probability>,
         /// Flow group that changes.
-        flow: Option<Name>,
+        group: Option<Name>,
         /// The group's new route.
         route: Option<Vec<PortName>>,
         /// The group's new return route; if not given with `route`, found as for a flow.
