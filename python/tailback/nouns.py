@@ -161,17 +161,17 @@ class Drop(TypedDict, total=False):
     Attributes
     ----------
     flow
-        Flow group.
-    index
         Flow in the group; 0 is the first.
+    group
+        Flow group.
     segment
         Data segment or datagram of the flow; 0 is the first.
     transmission
         1 is the first transmission, 2 the first retransmission.
     """
 
-    flow: str
-    index: int
+    flow: int
+    group: str
     segment: int
     transmission: int
 
@@ -213,7 +213,7 @@ class Event(TypedDict, total=False):
         When.
     delay
         The link's new delay, for packets that leave from now on; they never overtake.
-    flow
+    group
         Flow group that changes.
     link
         Link that changes (`NAME`, or `NAME.reverse` for its way back).
@@ -233,7 +233,7 @@ class Event(TypedDict, total=False):
 
     at: Duration
     delay: Duration
-    flow: str
+    group: str
     link: str
     loss: Probability
     rate: Rate
