@@ -100,6 +100,21 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_run(command: Comma
     assert left_behind(file.parent) == {"small.toml"}
 
 
+@pytest.mark.parametrize("arguments", [["run", "small.toml", "--out", ""], ["run", ""], ["check", ""], ["demo", "--out", ""]])
+def test_an_empty_name_is_not_the_current_directory(command: Command, file: Path, arguments: list[str]) -> None:
+    done = command(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the name is empty" in done.stderr
+    assert left_behind(file.parent) == {"small.toml"}
+
+
+def test_an_existing_file_is_not_written_over(command: Command, file: Path) -> None:
+    done = command("run", file, "--out", file.name)
+    assert done.returncode == 2
+    assert done.stderr == "error: `small.toml` exists already; give a new name or remove it\nnothing was run\n"
+    assert file.read_text() == SMALL
+
+
 def test_a_plot_needs_a_display_or_a_place(command: Command, file: Path) -> None:
     done = command("run", file, "--plot")
     assert (done.returncode, done.stdout) == (2, "")
@@ -157,6 +172,25 @@ def test_a_reader_that_has_seen_enough_is_no_error(file: Path) -> None:
     words = f"'{sys.executable}' -m tailback run --json '{file}' | head -c 10"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", words], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", ["run FILE", "run --json FILE", "run --json nowhere.toml", "schema", "--version", "--help"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_stdout_is_no_bug(file: Path, words: str, unbuffered: str) -> None:
+    arguments = words.replace("FILE", file.name).split()
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "tailback", *arguments]
+        done = subprocess.run(command, cwd=file.parent, env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.endswith("error: the output could not be written: No space left on device\n")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_stdout_that_is_closed_is_said_before_the_run(file: Path) -> None:
+    words = f"'{sys.executable}' -m tailback run '{file}' >&-"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "error: the output could not be written: stdout is closed\n")
 
 
 @pytest.mark.parametrize("bug", [tb.InternalError("a packet vanished", "abc", 7), ZeroDivisionError("division by zero")])

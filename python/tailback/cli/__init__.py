@@ -9,6 +9,7 @@ import typer
 from tailback import __version__
 from tailback.cli.check import check
 from tailback.cli.demo import demo
+from tailback.cli.out import stdout_watched
 from tailback.cli.run import run
 from tailback.cli.schema import schema
 
@@ -43,4 +44,5 @@ def options(
 
 def main() -> None:
     """The entry point of the command."""
-    app()
+    with stdout_watched():
+        app()

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from tailback.cli.out import Exit, command, data, note
+from tailback.cli.out import Exit, command, data, note, path
 
 __all__ = ["check"]
 
 
 @command
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.", readable=False)],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.", parser=path)],
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
 ) -> Exit:
     """Check scenarios without running them. Every problem is listed, with its place."""

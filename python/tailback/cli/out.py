@@ -7,10 +7,12 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 
 import typer
 
@@ -19,7 +21,7 @@ from tailback.errors import InternalError, MissingExtra, OutputError, ScenarioEr
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["Bar", "Exit", "command", "data", "note"]
+__all__ = ["Bar", "Exit", "command", "data", "jsonable", "note", "path", "stdout_watched"]
 
 P = ParamSpec("P")
 
@@ -42,16 +44,64 @@ def command(function: Callable[P, Exit]) -> Callable[P, None]:
         as_json = bool(options.get("as_json"))
         try:
             code = function(*arguments, **options)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader has seen enough. Python would complain again when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = Exit.DONE
+        except StdoutError:
+            raise
         except BaseException as error:
             code = failed(error, as_json=as_json)
         raise typer.Exit(code)
 
     return guarded
+
+
+class StdoutError(Exception):
+    """What was printed has no place to go."""
+
+
+class Watched:
+    """A stdout that tells its own failures from those of files and of libraries."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except (OSError, UnicodeEncodeError) as error:
+            raise StdoutError from error
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError as error:
+            raise StdoutError from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def stdout_watched() -> Iterator[None]:
+    """Turns a stdout that cannot be written into an exit code: 0 if its reader has seen enough, else 2 and a line that says why."""
+    stream = sys.stdout
+    # A process that was started without a stdout has none here; the types do not say so.
+    if cast("TextIO | None", stream) is None:
+        note("error: the output could not be written: stdout is closed")
+        raise SystemExit(Exit.INPUT)
+    sys.stdout = cast("TextIO", Watched(stream))
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except StdoutError as failure:
+        # Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if isinstance(failure.__cause__, BrokenPipeError):
+            raise SystemExit(Exit.DONE) from None
+        note(f"error: the output could not be written: {getattr(failure.__cause__, 'strerror', None) or failure.__cause__}")
+        raise SystemExit(Exit.INPUT) from None
+    finally:
+        sys.stdout = stream
 
 
 def failed(error: BaseException, *, as_json: bool) -> Exit:
@@ -89,8 +139,16 @@ def data(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Anything that is not a result, to stderr."""
-    sys.stderr.write(text + "\n")
+    """Anything that is not a result, to stderr; where that cannot be written, nobody is there to be told."""
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(text + "\n")
+
+
+def path(text: str) -> Path:
+    """A path that the user gave. An empty one, such as of a shell variable without a value, is not the current directory."""
+    if not text:
+        raise typer.BadParameter("the name is empty")
+    return Path(text)
 
 
 class Bar:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tailback.cli.out import Bar, Exit, command, data, jsonable, note
+from tailback.cli.out import Bar, Exit, command, data, jsonable, note, path
 
 if TYPE_CHECKING:
     from tailback.run import Run
@@ -21,10 +21,10 @@ __all__ = ["run"]
 @command
 def run(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.", readable=False)
+        Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.", parser=path)
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", readable=False)
+        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Plot: DIR/plot.svg with --out DIR, a window without.")] = False,
