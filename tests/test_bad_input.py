@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import tailback as tb
@@ -94,6 +96,7 @@ def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Pa
         ({"duration": float("nan")}, "duration"),
         ({"flows": {"web": {"start": [object()]}}}, "flows.web.start[0]"),
         ({"nodes": {1: {}}}, "nodes"),
+        pytest.param({"seed": 10**5000}, "seed", id="huge"),
     ],
 )
 def test_python_values_that_no_file_could_hold(description: dict[str, object], at: str) -> None:
@@ -107,7 +110,52 @@ def test_a_path_that_leads_nowhere(scenario: tb.Scenario) -> None:
         scenario.with_({"duration.x": "1 s"})
 
 
-@pytest.mark.parametrize("seed", [-1, 2**53])
+@pytest.mark.parametrize("seed", [-1, 2**53, pytest.param(10**5000, id="huge")])
 def test_a_seed_out_of_range(scenario: tb.Scenario, seed: int) -> None:
     with pytest.raises(tb.ScenarioError, match="a seed out of range"):
         tb.simulate(scenario, seed=seed)
+
+
+@pytest.mark.parametrize("seed", [True, 1.5, "1", [1]])
+def test_a_seed_that_is_no_whole_number(scenario: tb.Scenario, seed: Any) -> None:
+    with pytest.raises(tb.ScenarioError, match="not a seed") as caught:
+        tb.simulate(scenario, seed=seed)
+    (problem,) = caught.value.problems
+    assert (problem.at, problem.given, problem.expected) == ("seed", repr(seed), f"a whole number from 0 to {2**53 - 1}")
+
+
+def test_a_seed_of_numpy_is_one(scenario: tb.Scenario) -> None:
+    assert tb.simulate(scenario, seed=np.int64(3)).seed == 3  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("small.toml", "`tailback.load('small.toml')` reads a file"),
+        (Path("small.toml"), "`tailback.load('small.toml')` reads a file"),
+        ("duration = '1 s'\n", "`Scenario.from_toml(text)` reads text"),
+        (None, None),
+        ([], None),
+    ],
+)
+def test_what_is_no_description_is_said_to_be_none(given: Any, hint: str | None) -> None:
+    with pytest.raises(tb.ScenarioError, match="not a scenario") as caught:
+        tb.simulate(given)
+    (problem,) = caught.value.problems
+    assert (problem.given, problem.hint) == (repr(given), hint)
+
+
+def test_what_contains_itself_is_refused_not_followed() -> None:
+    description: dict[str, Any] = {"duration": "1 s"}
+    description["flows"] = [description]
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    for endless in (description, deep):
+        with pytest.raises(tb.ScenarioError, match="nested deeper than 64 levels\n"):
+            tb.Scenario(endless)
+    with pytest.raises(tb.ScenarioError, match="nested deeper"):
+        tb.Scenario({}).with_({"flows": deep})
+    # Taken apart from the outside: what is freed all at once overflows the stack of some interpreters.
+    while deep:
+        deep = deep["a"]

@@ -97,20 +97,22 @@ class UnknownName(TailbackError, KeyError):
     Attributes
     ----------
     name : str
-        What was asked for.
+        What was asked for; whatever else it was, if it was no text.
     known : tuple of str
         What there is.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], note: str = "") -> None:
+    def __init__(self, kind: str, name: Any, known: Iterable[str], note: str = "") -> None:
         self.kind, self.name, self.known, self.note = kind, name, tuple(known), note
         super().__init__(kind, name, self.known, note)
 
     def __str__(self) -> str:
-        near = get_close_matches(self.name, self.known, n=1)
+        is_text = isinstance(self.name, str)
+        near = get_close_matches(self.name, self.known, n=1) if is_text else []
+        given = self.name if is_text else repr(self.name)
         there = ", ".join(f"`{word}`" for word in self.known) or "none"
         hint = f"; did you mean `{near[0]}`?" if near else ""
-        return f"no {self.kind} `{self.name}`; there is {there}{hint}{self.note}"
+        return f"no {self.kind} `{given}`; there is {there}{hint}{self.note}"
 
 
 class OutputError(TailbackError, OSError):
@@ -161,4 +163,4 @@ class Interrupted(KeyboardInterrupt):
         self.run = run
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return KeyboardInterrupt, self.args
+        return Interrupted, (self.run,)

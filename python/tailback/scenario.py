@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 import re
 from collections.abc import Mapping
@@ -17,6 +18,14 @@ __all__ = ["Scenario", "load", "schema"]
 
 # Far above any scenario written by hand or by a script; a device that never ends is refused instead of read.
 _MAX_BYTES = 32 * 1024 * 1024
+
+# As the core has it: deeper than any scenario, and what refers to itself has no end.
+_DEEPEST = 64
+
+# More than the core reads exactly; Python itself refuses to write numbers of thousands of digits.
+_HUGE = 2**127
+
+_MAX_SEED = 2**53 - 1
 
 
 class Scenario:
@@ -48,7 +57,7 @@ class Scenario:
 
     def __init__(self, description: Mapping[str, Any]) -> None:
         self._file = ""
-        self._description = _plain(description)
+        self._description = _plain(_table(description))
         self._text = json.dumps(self._description)
         self._format: Literal["json", "toml"] = "json"
 
@@ -140,7 +149,7 @@ class Scenario:
         return f"<pre>{escape(json.dumps(self._description, indent=2))}</pre>"
 
     def _simulation(self, seed: int | None) -> _core.Simulation:
-        return _core.Simulation(self._text, self._file, self._format, seed)
+        return _core.Simulation(self._text, self._file, self._format, None if seed is None else _whole(seed))
 
 
 def load(path: str | os.PathLike[str]) -> Scenario:
@@ -190,24 +199,78 @@ def _read(file: Path) -> str:
         raise _core.scenario_error(str(file), "", "this is not text", expected=expected) from None
 
 
-def _plain(value: Any, at: str = "") -> Any:
+def _table(description: Any) -> Mapping[str, Any]:
+    """The description itself, if it is a table; says what to do with the name or the text of a file instead."""
+    if isinstance(description, Mapping):
+        return description
+    hint = None
+    if isinstance(description, os.PathLike):
+        hint = f"`tailback.load({os.fspath(description)!r})` reads a file"
+    elif isinstance(description, str):
+        is_text = "\n" in description or "=" in description or description.lstrip().startswith("{")
+        hint = "`Scenario.from_toml(text)` reads text" if is_text else f"`tailback.load({_short(description)})` reads a file"
+    raise _core.scenario_error(
+        "",
+        "",
+        "not a scenario",
+        given=_short(description),
+        expected="a Scenario, or a dictionary as in a scenario file",
+        hint=hint,
+    )
+
+
+def _whole(seed: Any) -> int:
+    """A seed that the core takes."""
+    expected = f"a whole number from 0 to {_MAX_SEED}"
+    try:
+        number = None if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = None
+    if number is None:
+        raise _core.scenario_error("", "seed", "not a seed", given=_short(seed), expected=expected)
+    if not 0 <= number <= _MAX_SEED:
+        raise _core.scenario_error("", "seed", "a seed out of range", given=_short(seed), expected=expected)
+    return number
+
+
+def _short(value: Any) -> str:
+    """As Python writes it, cut to what fits in a message."""
+    try:
+        written = repr(value)
+    except (RecursionError, ValueError):
+        # Too deep, or a number of thousands of digits.
+        written = f"a {type(value).__name__}"
+    return written if len(written) <= 80 else f"{written[:77]}..."
+
+
+def _plain(value: Any, at: str = "", depth: int = 0) -> Any:
     """A deep copy in the types that JSON has; NumPy scalars and arrays become numbers and lists."""
+    if depth > _DEEPEST:
+        hint = "does something contain itself?"
+        raise _core.scenario_error("", _short_path(at), f"nested deeper than {_DEEPEST} levels", hint=hint)
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise _core.scenario_error("", at, "a key that is not text", given=repr(key))
-        return {key: _plain(inner, f"{at}.{key}" if at else key) for key, inner in value.items()}
+                raise _core.scenario_error("", at, "a key that is not text", given=_short(key))
+        return {key: _plain(inner, f"{at}.{key}" if at else key, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner, f"{at}[{index}]") for index, inner in enumerate(value)]
+        return [_plain(inner, f"{at}[{index}]", depth + 1) for index, inner in enumerate(value)]
     if hasattr(value, "tolist") and not isinstance(value, (str, bytes)):
-        return _plain(value.tolist(), at)
+        return _plain(value.tolist(), at, depth + 1)
     if isinstance(value, float) and not math.isfinite(value):
         raise _core.scenario_error("", at, "not a finite number", given=str(value))
+    if isinstance(value, int) and not -_HUGE < value < _HUGE:
+        raise _core.scenario_error("", at, "a number out of range", given=_short(value))
     if isinstance(value, (str, bool, int, float)):
         return value
     raise _core.scenario_error(
-        "", at, "not a value of a scenario", given=repr(value), expected="text, a number, a list or a table"
+        "", at, "not a value of a scenario", given=_short(value), expected="text, a number, a list or a table"
     )
+
+
+def _short_path(at: str) -> str:
+    """The beginning of a path that may have no end."""
+    return at if len(at) <= 60 else f"{at[:57]}..."
 
 
 def _steps(path: str) -> list[str | int]:
@@ -237,4 +300,4 @@ def _chosen(parent: Any, step: str | int, path: str) -> list[str | int]:
         return _places(parent)
     if step in _places(parent) or (isinstance(parent, dict) and isinstance(step, str)):
         return [step]
-    raise _core.scenario_error("", path, f"there is no `{step}` in this path", given=repr(parent))
+    raise _core.scenario_error("", path, f"there is no `{step}` in this path", given=_short(parent))

@@ -45,7 +45,7 @@ def simulate(
     Raises
     ------
     ScenarioError
-        The description cannot run; nothing was.
+        The description cannot run, or the seed is none; nothing was run.
     Interrupted
         Ctrl-C; its ``run`` holds what was measured until then. It is a `KeyboardInterrupt`.
     InternalError
@@ -60,10 +60,6 @@ def simulate(
     (True, 10.0, 2)
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    if seed is not None and not 0 <= seed < 2**53:
-        raise _core.scenario_error(
-            "", "seed", "a seed out of range", given=str(seed), expected=f"a whole number from 0 to {2**53 - 1}"
-        )
     simulation = described._simulation(seed)
     try:
         _advance(simulation, progress or _ignore)
