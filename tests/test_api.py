@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import tailback as tb
+from tailback import _core
 
 
 def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
@@ -66,7 +67,16 @@ def test_every_reader_of_arrow_sees_the_same(scenario: tb.Scenario) -> None:
         np.testing.assert_equal(arrow.to_pydict(), columns)
         np.testing.assert_equal(pl.DataFrame(table).to_dict(as_series=False), columns)
         np.testing.assert_equal(pd.DataFrame.from_arrow(table).to_dict("list"), columns)
+        np.testing.assert_equal(table.to_pandas().to_dict("list"), columns)
+        assert table.to_pandas().columns.tolist() == table.columns
+        np.testing.assert_equal({name: column.tolist() for name, column in dict(table).items()}, columns)
         np.testing.assert_equal({name: column.tolist() for name, column in table.to_numpy().items()}, columns)
+
+
+def test_pandas_takes_no_names_for_data(scenario: tb.Scenario) -> None:
+    flows = tb.simulate(scenario).flows
+    with pytest.raises(TypeError, match=r"table\.to_pandas\(\)"):
+        pd.DataFrame(flows)
 
 
 def test_columns_have_the_types_they_should(scenario: tb.Scenario) -> None:
@@ -91,6 +101,17 @@ def test_a_trace_that_was_not_asked_for(scenario: tb.Scenario) -> None:
         tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; ask for it in `record\.traces`"
     ):
         run.trace("rtt")
+
+
+@pytest.mark.parametrize("name", [None, 3, ["cwnd"]])
+def test_a_name_that_is_none(scenario: tb.Scenario, name: Any) -> None:
+    run = tb.simulate(scenario)
+    with pytest.raises(tb.UnknownName) as caught:
+        run.trace(name)
+    assert str(caught.value).startswith(f"no trace `{name!r}`; there is `cwnd`, `queue`, `drops`")
+    with pytest.raises(tb.UnknownName, match="no column in `flows` `"):
+        run.flows[name]
+    assert name not in run.flows
 
 
 def test_results_add_up(scenario: tb.Scenario) -> None:
@@ -183,6 +204,36 @@ def test_what_a_callback_raises_ends_the_run(scenario: tb.Scenario) -> None:
         tb.simulate(scenario, progress=fail)
 
 
+def test_a_run_survives_a_process_boundary(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    copy = pickle.loads(pickle.dumps(run))
+    assert copy.provenance == run.provenance
+    assert (copy.complete, copy.simulated_s, copy.events) == (run.complete, run.simulated_s, run.events)
+    assert list(copy.tables) == list(run.tables)
+    for name, table in run.tables.items():
+        assert copy.tables[name].name == name
+        assert pa.table(copy.tables[name]).schema == pa.table(table).schema
+        np.testing.assert_equal(copy.tables[name].to_dict(), table.to_dict())
+    assert copy.summary() == run.summary()
+
+
+def test_a_damaged_pickle_is_refused() -> None:
+    for column in (("a", "float", b"1234567", []), ("a", "word", bytes(4), []), ("a", "date", b"", [])):
+        with pytest.raises(ValueError, match="a damaged table"):
+            _core.Table("t", [column])
+    with pytest.raises(ValueError, match="a damaged table"):
+        _core.Table("t", [("a", "float", bytes(8), []), ("b", "float", bytes(16), [])])
+
+
+def test_the_normalised_form_has_every_setting_and_is_the_same_scenario(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    tcp = run.scenario["flows"]["tcp"]["tcp"]
+    assert (tcp["preset"], tcp["mss"], tcp["initial_window"], tcp["recovery"]) == ("newreno", "1460 B", 10, "newreno")
+    assert (tcp["timer"]["form"], tcp["timer"]["min_rto"]) == ("exact", "1 s")
+    again = tb.simulate(run.scenario)
+    assert (again.content_hash, again.scenario) == (run.content_hash, run.scenario)
+
+
 def test_errors_survive_a_process_boundary() -> None:
     with pytest.raises(tb.ScenarioError) as caught:
         tb.Scenario({}).check()
@@ -191,3 +242,9 @@ def test_errors_survive_a_process_boundary() -> None:
     bug = pickle.loads(pickle.dumps(tb.InternalError("a packet vanished", "abc", 7)))
     assert (bug.content_hash, bug.seed) == ("abc", 7)
     assert "please report it" in str(bug)
+
+
+def test_an_interrupt_survives_a_process_boundary(scenario: tb.Scenario) -> None:
+    interrupt = pickle.loads(pickle.dumps(tb.Interrupted(tb.simulate(scenario))))
+    assert isinstance(interrupt, tb.Interrupted)
+    assert interrupt.run.simulated_s == 5

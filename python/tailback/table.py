@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tailback.errors import UnknownName
+from tailback.errors import MissingExtra, UnknownName
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas
     from numpy.typing import NDArray
 
     from tailback import _core
@@ -25,7 +26,8 @@ class Table:
     """Named columns of one length; units are part of the names (``goodput_bps``, ``time_s``).
 
     It speaks the Arrow PyCapsule interface, so ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
-    ``pandas.DataFrame.from_arrow(table)`` and DuckDB read it without a copy. Missing numbers are NaN.
+    ``pandas.DataFrame.from_arrow(table)`` and DuckDB read it without a copy. ``dict(table)`` has its columns as NumPy arrays,
+    `to_pandas` a data frame of any version of pandas. Missing numbers are NaN. It can be pickled.
 
     Examples
     --------
@@ -58,7 +60,7 @@ class Table:
         return iter(self._kinds)
 
     def __contains__(self, column: object) -> bool:
-        return column in self._kinds
+        return isinstance(column, str) and column in self._kinds
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         """One column as a read-only NumPy array: float64, int64 or text."""
@@ -69,6 +71,31 @@ class Table:
         if kind == "word":
             values = np.array(self._core.words(column), dtype=str)[values]
         return values
+
+    def keys(self) -> list[str]:
+        """Names of the columns: what ``dict(table)`` asks for."""
+        return self.columns
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
+        # pandas.DataFrame(table) comes here and would otherwise take the names of the columns for the data.
+        raise TypeError(
+            "a table has columns of several types, which no single array holds: use table[column], table.to_numpy(), "
+            "table.to_pandas() or pandas.DataFrame.from_arrow(table)"
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a data frame of pandas.
+
+        Raises
+        ------
+        MissingExtra
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("a data frame", "pandas", "pandas") from None
+        return pandas.DataFrame(self.to_numpy())
 
     def to_numpy(self) -> dict[str, NDArray[Any]]:
         """All columns as NumPy arrays."""
@@ -133,7 +160,7 @@ class Table:
         return self._core.values(column, rows)
 
     def _kind(self, column: str) -> str:
-        if column not in self._kinds:
+        if not isinstance(column, str) or column not in self._kinds:
             raise UnknownName(f"column in `{self.name}`", column, self._kinds)
         return self._kinds[column]
 
