@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from tailback.errors import MissingExtra, OutputError
@@ -41,13 +42,13 @@ STYLE: Any = {
     "svg.hashsalt": "tailback",
 }
 
-# How each trace is drawn: its value, whether it holds until the next row, and the axis label.
+# How each trace is drawn: its value, whether it holds until the next row, and the title of its panel.
 _TRACES = {
     "cwnd": ("cwnd_packets", True, "window, packets"),
     "ssthresh": ("ssthresh_packets", True, "slow-start threshold, packets"),
     "in_flight": ("in_flight_packets", True, "in flight, packets"),
     "rtt": ("rtt_s", False, "round trip, s"),
-    "throughput": ("throughput_bps", True, "throughput, bit/s"),
+    "throughput": ("throughput_bps", True, "throughput"),
     "queue": ("queue_units", True, "queue"),
     "segments": ("segment", False, "segment sent"),
     "acks": ("ack", False, "acknowledgement"),
@@ -85,8 +86,7 @@ def plot_run(run: Run) -> Figure:
         rows = len(kinds) or 2
         figure, axes = plt.subplots(rows, 1, figsize=(8, 1 + 1.8 * rows), squeeze=False, sharex=bool(kinds), layout="constrained")
         panels = list(axes[:, 0])
-        for axis, kind in zip(panels, kinds, strict=False):
-            _trace(axis, run.trace(kind))
+        _traces(panels, [run.trace(kind) for kind in kinds])
         if kinds:
             panels[-1].set_xlabel("time, s")
         else:
@@ -104,34 +104,54 @@ def close(figure: Figure) -> Figure:
     return figure
 
 
-def _trace(axis: Axes, table: Table) -> None:
-    value, holds, label = _TRACES[table.name]
-    series = list(_series(table, value))
-    for colour, (name, times, values) in zip(COLOURS, series, strict=False):
-        if table.name in _POINTS:
-            axis.plot(times, values, ".", markersize=2, color=colour, label=name)
-        else:
-            axis.plot(times, values, drawstyle="steps-post" if holds else "default", color=colour, label=name)
-    more = f" ({_LINES} of {_count(table)})" if _count(table) > _LINES else ""
-    axis.set_ylabel(label + more)
-    if len(series) > 1:
-        axis.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+def _traces(panels: list[Axes], tables: list[Table]) -> None:
+    """A panel a trace. A flow has one colour in all of them, and the legend stands where it differs from the one above."""
+    shown = {table.name: _shown(table) for table in tables}
+    colours: dict[tuple[str, ...], str] = {}
+    for keys in {_keys(table) for table in tables}:
+        found = sorted({name for table in tables if _keys(table) == keys for name in shown[table.name]}, key=_natural)
+        colours.update({(*keys, name): colour for name, colour in zip(found, cycle(COLOURS), strict=False)})
+    above: list[str] = []
+    for axis, table in zip(panels, tables, strict=False):
+        names = shown[table.name]
+        value, holds, title = _TRACES[table.name]
+        for name, times, values in _series(table, value, names):
+            colour = colours[*_keys(table), name]
+            if table.name in _POINTS:
+                axis.plot(times, values, ".", markersize=2, color=colour, label=name)
+            else:
+                axis.plot(times, values, drawstyle="steps-post" if holds else "default", color=colour, label=name)
+        count = len(set(_names(table, *_keys(table))))
+        more = f" ({_LINES} of {count})" if count > _LINES else ""
+        # Across, not along the axis: a narrow panel has no room for a word that stands on its head.
+        axis.set_title(title + more, loc="left", fontsize=9, color="#333333")
+        if value == "throughput_bps":
+            axis.yaxis.set_major_formatter(lambda bps, _place: quantity("throughput_bps", float(bps)))
+        if len(names) > 1 and names != above:
+            axis.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1), markerscale=4)
+        above = names
 
 
-def _series(table: Table, value: str) -> Iterator[tuple[str, Any, Any]]:
-    """The first few flows or queues of a trace: name, times, values."""
+def _shown(table: Table) -> list[str]:
+    """The first few flows or queues of a trace."""
+    return sorted(set(_names(table, *_keys(table))), key=_natural)[:_LINES]
+
+
+def _natural(name: str) -> tuple[str, int]:
+    """``web 10`` comes after ``web 9``."""
+    word, _, number = name.rpartition(" ")
+    return (word, int(number)) if number.isdigit() else (name, 0)
+
+
+def _series(table: Table, value: str, shown: list[str]) -> Iterator[tuple[str, Any, Any]]:
+    """Name, times and values of each of these."""
     import numpy as np
 
     names = np.array(_names(table, *_keys(table)))
     times, values = table["time_s"], table[value]
-    distinct, first = np.unique(names, return_index=True)
-    for name in distinct[np.argsort(first)][:_LINES]:
+    for name in shown:
         chosen = names == name
-        yield str(name), times[chosen], values[chosen]
-
-
-def _count(table: Table) -> int:
-    return len(set(_names(table, *_keys(table))))
+        yield name, times[chosen], values[chosen]
 
 
 def _keys(table: Table) -> tuple[str, ...]:
