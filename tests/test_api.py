@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import threading
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,8 @@ def test_every_reader_of_arrow_sees_the_same(scenario: tb.Scenario) -> None:
         np.testing.assert_equal(pd.DataFrame.from_arrow(table).to_dict("list"), columns)
         np.testing.assert_equal(table.to_pandas().to_dict("list"), columns)
         assert table.to_pandas().columns.tolist() == table.columns
-        np.testing.assert_equal({name: column.tolist() for name, column in dict(table).items()}, columns)
+        arrays: dict[str, Any] = dict(table)
+        np.testing.assert_equal({name: array.tolist() for name, array in arrays.items()}, columns)
         np.testing.assert_equal({name: column.tolist() for name, column in table.to_numpy().items()}, columns)
 
 
@@ -141,6 +143,18 @@ def test_a_run_can_be_plotted(scenario: tb.Scenario, traces: list[str]) -> None:
     # Two windows and the one queue that ever held a packet; or the dots of flows and of queues.
     assert len(figure.axes) == 2
     assert len(lines) == (3 if traces else 2)
+
+
+def test_nine_panels_keep_their_words_apart_and_their_colours(scenario: tb.Scenario) -> None:
+    kinds = ["cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "throughput", "queue", "drops"]
+    figure = tb.simulate(scenario.with_({"record.traces": kinds})).plot()
+    figure.canvas.draw()
+    boxes = [axis.get_tightbbox() for axis in figure.axes]
+    assert len(boxes) == 9
+    assert all(above.y0 >= below.y1 for above, below in pairwise(boxes) if above is not None and below is not None)
+    colours = {(line.get_label(), line.get_color()) for axis in figure.axes for line in axis.lines}
+    # Two flows and a queue, each of one colour throughout.
+    assert len(colours) == len({name for name, _ in colours}) == 3
 
 
 def test_threads_run_side_by_side_and_agree(scenario: tb.Scenario) -> None:
@@ -218,7 +232,12 @@ def test_a_run_survives_a_process_boundary(scenario: tb.Scenario) -> None:
 
 
 def test_a_damaged_pickle_is_refused() -> None:
-    for column in (("a", "float", b"1234567", []), ("a", "word", bytes(4), []), ("a", "date", b"", [])):
+    damaged: list[tuple[str, str, bytes, list[str]]] = [
+        ("a", "float", b"1234567", []),
+        ("a", "word", bytes(4), []),
+        ("a", "date", b"", []),
+    ]
+    for column in damaged:
         with pytest.raises(ValueError, match="a damaged table"):
             _core.Table("t", [column])
     with pytest.raises(ValueError, match="a damaged table"):

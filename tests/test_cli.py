@@ -179,7 +179,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(file: Path) -> None:
 def test_a_full_disk_behind_stdout_is_no_bug(file: Path, words: str, unbuffered: str) -> None:
     arguments = words.replace("FILE", file.name).split()
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "tailback", *arguments]
         done = subprocess.run(command, cwd=file.parent, env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2

@@ -81,7 +81,7 @@ class Watched:
 
 @contextmanager
 def stdout_watched() -> Iterator[None]:
-    """Turns a stdout that cannot be written into an exit code: 0 if its reader has seen enough, else 2 and a line that says why."""
+    """Turns a stdout that cannot be written into an exit code: 0 if its reader has seen enough, else 2 and a line why."""
     stream = sys.stdout
     # A process that was started without a stdout has none here; the types do not say so.
     if cast("TextIO | None", stream) is None:
