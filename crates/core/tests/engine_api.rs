@@ -73,7 +73,7 @@ fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
     assert_eq!(base_rtt(&external()), [0.011, 0.011]);
     let spec =
         DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Exponential { mean: 960.0, maximum: 5000 }, header: 40 };
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Packets(1));
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(1));
     let flows = vec![flow(0, 0, 1)];
     let varying = Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)));
     assert_eq!(base_rtt(&varying), [0.01]);
@@ -82,7 +82,7 @@ fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
 #[test]
 fn the_trace_of_drops_says_which_transmission_was_lost() {
     let mut bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
-    bottleneck.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: 0, segment: 3, transmission }).into();
+    bottleneck.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: 0, segment: 3, transmission, cell: None }).into();
     let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerKind::Reno);
     let mut network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(5000));
     network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
@@ -137,7 +137,7 @@ fn adding_a_group_moves_no_clock_of_another() {
     let coarse = group("coarse", Transport::Tcp(TcpSpec { timer, ..tcp(RecoveryKind::Tahoe) }, ControllerKind::Reno));
     let silent = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(960), header: 40 };
     let run = |others: usize| {
-        let bottleneck = link("bottleneck", 1, Span::from_millis(5), Buffer::Packets(2));
+        let bottleneck = link("bottleneck", 1, Span::from_millis(5), Buffer::Units(2));
         let flows = vec![flow(u32::from(others > 0), 0, 1); 5];
         let alone = dumbbell(bottleneck, coarse.clone(), flows, Span::from_millis(20_000));
         let mut engine = Engine::new(match others {
