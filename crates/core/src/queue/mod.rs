@@ -1,11 +1,20 @@
 //! Queue policies, one file each, behind one interface: a policy decides, the port stores, counts and refuses what does not fit.
 
 mod drop_tail;
+mod epd;
 mod flow_records;
+mod frame;
+#[cfg(test)]
+mod model_buffer;
+mod ppd;
+
+pub use epd::EpdSpec;
 
 use crate::base::units::Time;
 use drop_tail::DropTail;
+use epd::Epd;
 use flow_records::FlowRecords;
+use ppd::Ppd;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -26,6 +35,8 @@ pub enum Reason {
     Early,
     /// It belongs to a frame of which a cell has been discarded here.
     Partial,
+    /// The one packet that SPD takes of a queue that builds up: its first cell.
+    Single,
     /// The wire lost it.
     Random,
     /// The scenario lists it.
@@ -34,11 +45,11 @@ pub enum Reason {
 
 impl Reason {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 5] = [Reason::Full, Reason::Early, Reason::Partial, Reason::Random, Reason::Listed];
+    pub const ALL: [Reason; 6] = [Reason::Full, Reason::Early, Reason::Partial, Reason::Single, Reason::Random, Reason::Listed];
 
     /// As columns name it.
     pub fn name(self) -> &'static str {
-        ["full", "early", "partial", "random", "listed"][self as usize]
+        ["full", "early", "partial", "single", "random", "listed"][self as usize]
     }
 }
 
@@ -144,4 +155,6 @@ macro_rules! policies {
 
 policies! {
     "drop_tail" => DropTail((), DropTail),
+    "ppd" => Ppd((), Ppd),
+    "epd" => Epd(EpdSpec, Epd),
 }

@@ -238,6 +238,7 @@ const DISCARDED: [(&str, Reason); Reason::ALL.len()] = [
     ("discarded_full", Reason::Full),
     ("discarded_early", Reason::Early),
     ("discarded_partial", Reason::Partial),
+    ("discarded_single", Reason::Single),
     ("discarded_random", Reason::Random),
     ("discarded_listed", Reason::Listed),
 ];
