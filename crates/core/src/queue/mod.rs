@@ -2,6 +2,7 @@
 
 mod drop_tail;
 mod epd;
+mod epd_per_vc;
 mod flow_records;
 mod frame;
 #[cfg(test)]
@@ -9,10 +10,12 @@ mod model_buffer;
 mod ppd;
 
 pub use epd::EpdSpec;
+pub use epd_per_vc::{ActiveVcs, EpdPerVcSpec};
 
 use crate::base::units::Time;
 use drop_tail::DropTail;
 use epd::Epd;
+use epd_per_vc::EpdPerVc;
 use flow_records::FlowRecords;
 use ppd::Ppd;
 use serde::de::DeserializeOwned;
@@ -157,4 +160,5 @@ policies! {
     "drop_tail" => DropTail((), DropTail),
     "ppd" => Ppd((), Ppd),
     "epd" => Epd(EpdSpec, Epd),
+    "epd_per_vc" => EpdPerVc(EpdPerVcSpec, EpdPerVc),
 }

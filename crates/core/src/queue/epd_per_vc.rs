@@ -1,0 +1,107 @@
+//! EPD with per-VC accounting: past the threshold only those VCs lose packets that hold at least their share of it (Sun,
+//! "Regulation of TCP Flow in Heterogeneous Networks Using Packet Discarding Schemes", MIT 1998, section 2.5).
+//!
+//! The document divides the threshold by the number of active VCs, and its example counts all that are configured ("ten active
+//! VCs", 700 cells: 70 each). To count only those with cells in the buffer is the other reading.
+
+use super::frame::Frame;
+use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use crate::base::units::Time;
+use serde::{Deserialize, Serialize};
+
+/// Settings of EPD with per-VC accounting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpdPerVcSpec {
+    /// Cells in the buffer.
+    pub threshold: u64,
+    pub active: ActiveVcs,
+}
+
+/// Which VCs share the threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ActiveVcs {
+    /// All whose route crosses the port.
+    Configured,
+    /// Those with cells in the buffer.
+    Backlogged,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EpdPerVc(EpdPerVcSpec);
+
+impl EpdPerVc {
+    pub(super) fn new(spec: &EpdPerVcSpec) -> EpdPerVc {
+        EpdPerVc(*spec)
+    }
+
+    /// `Q >= threshold` and `q[i] >= threshold / active`, without the rounding of a division.
+    #[inline]
+    fn refuses(&self, buffer: &Occupancy) -> bool {
+        let active = match self.0.active {
+            ActiveVcs::Configured => buffer.flows,
+            ActiveVcs::Backlogged => buffer.backlogged,
+        };
+        buffer.units >= self.0.threshold && u64::from(buffer.of_flow) * u64::from(active) >= self.0.threshold
+    }
+}
+
+impl Policy for EpdPerVc {
+    type PerFlow = Frame;
+
+    #[inline]
+    fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {
+        vc.judge(cell, buffer, || self.refuses(buffer).then_some(Reason::Early))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::epd::{Epd, EpdSpec};
+    use crate::queue::model_buffer::{ModelBuffer, traffic};
+    use ActiveVcs::{Backlogged, Configured};
+
+    fn model(threshold: u64, active: ActiveVcs, vcs: u32) -> ModelBuffer<EpdPerVc> {
+        ModelBuffer::new(EpdPerVc::new(&EpdPerVcSpec { threshold, active }), 99, vcs)
+    }
+
+    #[test]
+    fn past_the_threshold_only_a_vc_with_its_share_loses() {
+        // Threshold 6, three VCs: 2 cells each. At six cells a holds 4, b 2, c none.
+        assert_eq!(model(6, Configured, 3).play("aaaAbBacC"), "++++++E++");
+        assert_eq!(model(6, Configured, 3).play("aaaAbBbcC"), "++++++E++");
+    }
+
+    #[test]
+    fn below_the_threshold_no_vc_loses() {
+        assert_eq!(model(6, Configured, 3).play("aaaaAaA"), "+++++++");
+    }
+
+    #[test]
+    fn a_share_need_not_be_whole() {
+        // 7 / 3 = 2.33: at seven cells b with 2 is below its share, a with 5 is not.
+        assert_eq!(model(7, Configured, 3).play("aaaaAbBb"), "++++++++");
+        assert_eq!(model(7, Configured, 3).play("aaaaAbBa"), "+++++++E");
+    }
+
+    #[test]
+    fn the_share_of_backlogged_vcs_is_larger() {
+        // Threshold 6, a and b backlogged: 3 cells each, so b's 2 are below it; with all three VCs they are not.
+        assert_eq!(model(6, Backlogged, 3).play("aaaAbBbBaA"), "++++++++E+");
+        assert_eq!(model(6, Configured, 3).play("aaaAbBbBaA"), "++++++E+E+");
+    }
+
+    #[test]
+    fn once_begun_a_packet_goes_on_and_once_refused_it_does_not() {
+        // Share 2: b begins at 5 with nothing, a does not with 5 cells, and goes on losing with the buffer empty.
+        assert_eq!(model(4, Configured, 2).play("aaaaAbbBaa........aA"), "++++++++EP........P+");
+    }
+
+    #[test]
+    fn with_a_single_vc_it_is_epd() {
+        let events = traffic("a single vc", 1, 12);
+        let epd = ModelBuffer::new(Epd::new(&EpdSpec { threshold: 30 }), 99, 1).replay(&events);
+        assert_eq!(model(30, Configured, 1).replay(&events), epd);
+        assert_eq!(model(30, Backlogged, 1).replay(&events), epd);
+    }
+}
