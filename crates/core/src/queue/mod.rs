@@ -1,5 +1,6 @@
 //! Queue policies, one file each, behind one interface: a policy decides, the port stores, counts and refuses what does not fit.
 
+mod bpd;
 mod drop_tail;
 mod epd;
 mod epd_per_vc;
@@ -9,10 +10,12 @@ mod frame;
 mod model_buffer;
 mod ppd;
 
+pub use bpd::BpdSpec;
 pub use epd::EpdSpec;
 pub use epd_per_vc::{ActiveVcs, EpdPerVcSpec};
 
 use crate::base::units::Time;
+use bpd::Bpd;
 use drop_tail::DropTail;
 use epd::Epd;
 use epd_per_vc::EpdPerVc;
@@ -161,4 +164,5 @@ policies! {
     "ppd" => Ppd((), Ppd),
     "epd" => Epd(EpdSpec, Epd),
     "epd_per_vc" => EpdPerVc(EpdPerVcSpec, EpdPerVc),
+    "bpd" => Bpd(BpdSpec, Bpd),
 }
