@@ -9,10 +9,12 @@ mod frame;
 #[cfg(test)]
 mod model_buffer;
 mod ppd;
+mod spd;
 
 pub use bpd::BpdSpec;
 pub use epd::EpdSpec;
 pub use epd_per_vc::{ActiveVcs, EpdPerVcSpec};
+pub use spd::{SpdReading, SpdSpec};
 
 use crate::base::units::Time;
 use bpd::Bpd;
@@ -23,6 +25,7 @@ use flow_records::FlowRecords;
 use ppd::Ppd;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use spd::Spd;
 use std::fmt::Debug;
 
 /// What a policy decides of one arriving unit. A unit that is accepted is refused all the same where there is no room.
@@ -165,4 +168,5 @@ policies! {
     "epd" => Epd(EpdSpec, Epd),
     "epd_per_vc" => EpdPerVc(EpdPerVcSpec, EpdPerVc),
     "bpd" => Bpd(BpdSpec, Bpd),
+    "spd" => Spd(SpdSpec, Spd),
 }

@@ -1,0 +1,179 @@
+//! SPD, single packet discard: one early loss for each VC whose queue builds up, so that TCP slows down before the switch is in
+//! need; EPD stands behind it (Sun, "Regulation of TCP Flow in Heterogeneous Networks Using Packet Discarding Schemes", MIT 1998,
+//! section 3.3).
+//!
+//! When the VC's own queue has reached `dropping_threshold` and the whole queue exceeds `congestion_threshold`, one packet is
+//! discarded, and no other for this reason until the VC's own queue has been empty. (Section 3.2 has "the buffer" empty; the
+//! code, its comment and the text after it mean the VC's own cells.) With no dropping threshold, or none of the queue between the
+//! congestion threshold and EPD's, it is EPD.
+//!
+//! Two readings of the printed code. Its `Dropping == FALSE;`, where the one discard should be noted, is a comparison without
+//! effect. *Corrected*, it is the assignment that the text describes. *As printed*, nothing is noted, and every packet that
+//! begins under these conditions is discarded.
+
+use super::frame::Frame;
+use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use crate::base::units::Time;
+use serde::{Deserialize, Serialize};
+
+/// Settings of SPD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpdSpec {
+    /// Cells of the VC from which one of its packets is discarded (SPDth); `None`: SPD is off.
+    pub dropping_threshold: Option<u64>,
+    /// Cells in the buffer from which no packet may begin.
+    pub epd_threshold: u64,
+    /// Cells in the buffer that must be exceeded for SPD to act (CongestTh).
+    pub congestion_threshold: u64,
+    pub reading: SpdReading,
+}
+
+/// How the printed code is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SpdReading {
+    Corrected,
+    Printed,
+}
+
+/// What the switch remembers of a VC.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Vc {
+    frame: Frame,
+    /// The one packet has been discarded, and the VC's queue not been empty since (`Dropping` is false).
+    spent: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Spd(SpdSpec);
+
+impl Spd {
+    pub(super) fn new(spec: &SpdSpec) -> Spd {
+        Spd(*spec)
+    }
+
+    /// Why a packet may not begin, if so.
+    #[inline]
+    fn refuses(&self, spent: bool, buffer: &Occupancy) -> Option<Reason> {
+        if buffer.units >= self.0.epd_threshold {
+            return Some(Reason::Early);
+        }
+        let built_up = self.0.dropping_threshold.is_some_and(|threshold| u64::from(buffer.of_flow) >= threshold);
+        let single = built_up && !spent && buffer.units > self.0.congestion_threshold;
+        single.then_some(Reason::Single)
+    }
+}
+
+impl Policy for Spd {
+    type PerFlow = Vc;
+
+    #[inline]
+    fn on_arrival(&mut self, cell: &Unit, vc: &mut Vc, buffer: &Occupancy, _now: Time) -> Verdict {
+        if buffer.of_flow == 0 {
+            vc.spent = false;
+        }
+        let verdict = vc.frame.judge(cell, buffer, || self.refuses(vc.spent, buffer));
+        if verdict == Verdict::Discard(Reason::Single) && self.0.reading == SpdReading::Corrected {
+            vc.spent = true;
+        }
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::epd::{Epd, EpdSpec};
+    use crate::queue::model_buffer::{ModelBuffer, traffic};
+
+    fn model(spec: SpdSpec, places: u64, vcs: u32) -> ModelBuffer<Spd> {
+        ModelBuffer::new(Spd::new(&spec), places, vcs)
+    }
+
+    /// SPD from 2 cells of the VC on, above 3 cells in all; EPD from 8.
+    const SPEC: SpdSpec =
+        SpdSpec { dropping_threshold: Some(2), epd_threshold: 8, congestion_threshold: 3, reading: SpdReading::Corrected };
+
+    fn play(cells: &str) -> String {
+        model(SPEC, 99, 2).play(cells)
+    }
+
+    #[test]
+    fn one_packet_is_discarded_of_a_queue_that_builds_up_and_then_only_epd_discards() {
+        // At 4 one is lost; at 5 and 7 none; at 9 EPD is in charge.
+        assert_eq!(play("aaaAaAaAaAaA"), "++++S+++++E+");
+    }
+
+    #[test]
+    fn the_rest_of_the_packet_follows_but_for_its_last_cell() {
+        assert_eq!(play("aaaAaaaAaA"), "++++SPP+++");
+    }
+
+    #[test]
+    fn the_queue_of_the_vc_itself_must_have_built_up() {
+        // b begins at 4 with nothing of its own, at 6 with two cells.
+        assert_eq!(play("aaaAbBbB"), "++++++S+");
+    }
+
+    #[test]
+    fn the_whole_queue_must_exceed_the_congestion_threshold() {
+        assert_eq!(play("aaAaA"), "+++++");
+        assert_eq!(play("aaaAaA"), "++++S+");
+    }
+
+    #[test]
+    fn a_vc_whose_own_queue_has_been_empty_may_lose_another_packet() {
+        // The five cells of a leave, b's two stay. An arrival finds a's queue empty; the packet after it is lost at 6.
+        assert_eq!(play("aaaAaAbB.....aaaAaA"), "++++S+++.....++++S+");
+        // With one of a's cells left it is not.
+        assert_eq!(play("aaaAaAbB....aaaAaA"), "++++S+++....++++++");
+    }
+
+    #[test]
+    fn each_vc_loses_its_own_packet() {
+        assert_eq!(play("aaAbBbBaA"), "+++++S+S+");
+    }
+
+    #[test]
+    fn as_printed_every_packet_is_discarded_while_the_queue_is_built_up() {
+        let mut printed = model(SpdSpec { reading: SpdReading::Printed, ..SPEC }, 99, 2);
+        assert_eq!(printed.play("aaaAaAaAaA..aA"), "++++S+S+S+..S+");
+    }
+
+    #[test]
+    fn a_packet_that_has_begun_may_overflow() {
+        assert_eq!(model(SPEC, 9, 1).play("aaaaaaaaaaA.aA"), "+++++++++FF.E+");
+    }
+
+    #[test]
+    fn without_a_dropping_threshold_it_is_epd() {
+        let events = traffic("no dropping threshold", 7, 12);
+        let epd = ModelBuffer::new(Epd::new(&EpdSpec { threshold: 40 }), 60, 7).replay(&events);
+        for reading in [SpdReading::Corrected, SpdReading::Printed] {
+            let spec = SpdSpec { dropping_threshold: None, epd_threshold: 40, congestion_threshold: 10, reading };
+            assert_eq!(model(spec, 60, 7).replay(&events), epd);
+        }
+    }
+
+    #[test]
+    fn with_the_congestion_threshold_at_epds_or_above_it_is_epd() {
+        let events = traffic("congestion threshold", 7, 12);
+        let epd = ModelBuffer::new(Epd::new(&EpdSpec { threshold: 40 }), 60, 7).replay(&events);
+        for congestion_threshold in [40, 41, 60] {
+            let spec = SpdSpec { dropping_threshold: Some(3), epd_threshold: 40, congestion_threshold, ..SPEC };
+            assert_eq!(model(spec, 60, 7).replay(&events), epd);
+        }
+    }
+
+    #[test]
+    fn with_the_thresholds_apart_it_is_not_epd_and_the_readings_differ() {
+        let events = traffic("apart", 7, 12);
+        let epd = ModelBuffer::new(Epd::new(&EpdSpec { threshold: 40 }), 60, 7).replay(&events);
+        let corrected = SpdSpec { dropping_threshold: Some(3), epd_threshold: 40, congestion_threshold: 10, ..SPEC };
+        let [corrected, printed] =
+            [corrected, SpdSpec { reading: SpdReading::Printed, ..corrected }].map(|spec| model(spec, 60, 7).replay(&events));
+        let singles =
+            |verdicts: &[Verdict]| verdicts.iter().filter(|verdict| **verdict == Verdict::Discard(Reason::Single)).count();
+        assert_ne!(corrected, epd);
+        assert!(singles(&corrected) > 0 && singles(&printed) > singles(&corrected));
+    }
+}
