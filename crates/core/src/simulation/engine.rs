@@ -74,7 +74,8 @@ impl Plan {
         let framing = network.groups[flow.group as usize].framing;
         // Units follow one another through the links at the pace of the slowest.
         let over = |path: u32, bytes: u32| {
-            let (unit, units) = framing.map_or((bytes, 1), |framing| (CELL_BYTES, framing.cells(bytes)));
+            let framed = framing.filter(|_| bytes > 0);
+            let (unit, units) = framed.map_or((bytes, 1), |framing| (CELL_BYTES, framing.cells(bytes)));
             let hops = network.paths[path as usize].iter().map(|&port| {
                 let port = &network.ports[port as usize];
                 (port.delay, port.rate.time_to_send(unit.into()))
@@ -83,7 +84,7 @@ impl Plan {
                 .map(|access| (access.delay, access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into()))));
             let links: Vec<(Span, Span)> = hops.chain(access).collect();
             let slowest = links.iter().map(|link| link.1).max().unwrap_or(Span::ZERO);
-            links.iter().fold(Span(slowest.0 * u64::from(units.max(1) - 1)), |sum, link| sum + link.0 + link.1)
+            links.iter().fold(Span(slowest.0 * u64::from(units - 1)), |sum, link| sum + link.0 + link.1)
         };
         let base_rtt = over(flow.forward, data) + over(flow.backward, ack);
         Plan { start: flow.start, size: flow.size.unwrap_or(u64::MAX), base_rtt }

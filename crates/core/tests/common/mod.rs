@@ -6,7 +6,7 @@ use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerKind;
 use tailback_core::network::*;
-use tailback_core::queue::PolicySpec;
+use tailback_core::queue::{ActiveVcs, BpdSpec, EpdPerVcSpec, EpdSpec, PolicySpec, SpdReading, SpdSpec};
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 
@@ -198,11 +198,31 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
         _ => Buffer::Units(dice.pick(0, 30)),
     };
     let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
+    let policy = if in_cells { random_cell_policy(dice) } else { PolicySpec::DropTail(()) };
     Port {
         counts_in_service,
+        policy,
         transmitters: if dice.chance(5) { dice.pick(2, 3) as u32 } else { 1 },
         random_loss: if dice.chance(3) { dice.pick(1, 50) as f64 / 1000.0 } else { 0.0 },
         ..link(name, dice.one_of(&[1, 4, 8, 10]), delay(dice, coarse), buffer)
+    }
+}
+
+/// With thresholds that small buffers reach and large ones do not.
+fn random_cell_policy(dice: &mut Dice) -> PolicySpec {
+    let (lower, upper) = (dice.pick(0, 100), dice.pick(100, 200));
+    let dropping_threshold = if dice.chance(4) { None } else { Some(dice.pick(1, 30)) };
+    let reading = dice.one_of(&[SpdReading::Corrected, SpdReading::Printed]);
+    match dice.pick(0, 5) {
+        0 => PolicySpec::DropTail(()),
+        1 => PolicySpec::Ppd(()),
+        2 => PolicySpec::Epd(EpdSpec { threshold: lower }),
+        3 => PolicySpec::EpdPerVc(EpdPerVcSpec {
+            threshold: lower,
+            active: dice.one_of(&[ActiveVcs::Configured, ActiveVcs::Backlogged]),
+        }),
+        4 => PolicySpec::Bpd(BpdSpec { lower, upper, gap: dice.pick(0, 30) as u32 }),
+        _ => PolicySpec::Spd(SpdSpec { dropping_threshold, epd_threshold: upper, congestion_threshold: lower, reading }),
     }
 }
 
