@@ -44,6 +44,9 @@ enum Values {
 /// A column as it is pickled: name, kind, values in little-endian order, words.
 type Pickled = (String, String, Vec<u8>, Vec<String>);
 
+/// The same on its way out.
+type Pickling<'a, 'py> = (&'a str, &'static str, Bound<'py, PyBytes>, &'a [String]);
+
 impl Table {
     pub fn new(table: core::Table) -> Result<Self, ArrowError> {
         let columns = table.columns.into_iter().map(|(name, column)| Ok((name, Values::new(column)?)));
@@ -73,10 +76,7 @@ impl Table {
     }
 
     /// How to make the table again: pickle asks for it.
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyType>, (&str, Vec<(&str, &'static str, Bound<'py, PyBytes>, &[String])>)) {
+    fn __reduce__<'a, 'py>(&'a self, py: Python<'py>) -> (Bound<'py, PyType>, (&'a str, Vec<Pickling<'a, 'py>>)) {
         let columns = self.columns.iter().map(|(name, values)| {
             let bytes = PyBytes::new(py, &values.little_endian());
             (name.as_str(), values.kind(), bytes, values.words())
