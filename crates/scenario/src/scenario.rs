@@ -82,7 +82,8 @@ impl Scenario {
 
     fn decode(node: &tree::Node, source: Source) -> Result<Scenario, Errors> {
         let mut decoder = Decoder::new(Report::new(&source));
-        let description = Description::decode(node, &mut decoder).unwrap_or_default();
+        // What is no table at all has no parts that could be wrong too.
+        let Some(description) = Description::decode(node, &mut decoder) else { return Err(decoder.report.finish()) };
         let mut report = decoder.report;
         if report.is_empty() {
             return Ok(Scenario { description, source });
@@ -217,6 +218,12 @@ tcp = {preset = "newreno"}
         let errors = Scenario::from_toml(&text, "d.toml").unwrap_err();
         let found: Vec<_> = errors.list.iter().map(|problem| (problem.at.as_str(), problem.line)).collect();
         assert_eq!(found, [("topology.dumbbell.rate", Some(4)), ("flows.web.to", Some(8))]);
+    }
+
+    #[test]
+    fn what_is_no_table_is_a_single_fault() {
+        let errors = Scenario::from_json("[]", "").unwrap_err();
+        assert_eq!(errors.list.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>(), ["not a table: a list"]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(super) fn flows(
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
         let Some(group) = group(name, flow, &at, graph, report) else { continue };
-        check_times(flow, &at, changes_here, report);
+        check_times(flow, &at, changes_here, description.duration, report);
         let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref() };
         let route = ends(name, flow, graph, report).and_then(|ends| routes.find(ends, &at, graph, report));
         if let Some((forward, backward)) = route {
@@ -148,7 +148,14 @@ fn delay(processing: Processing) -> Delay {
     }
 }
 
-fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, report: &mut Report) {
+fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, duration: Duration, report: &mut Report) {
+    if let (Distribution::Fixed(start), None) = (&flow.start, changes.start) {
+        let at = format!("{at}.start");
+        if *start >= duration && report.sound(&at) && report.sound("duration") {
+            let problem = report.add(at, "the flows start at or after the end of the run");
+            problem.given(start.to_string()).expected(format!("less than the duration, {duration}"));
+        }
+    }
     if let (Distribution::Fixed(start), Some(stop), None) = (&flow.start, flow.stop, changes.start) {
         let at = format!("{at}.stop");
         if stop <= *start && report.sound(&at) {
