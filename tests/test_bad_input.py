@@ -110,6 +110,33 @@ def test_a_path_that_leads_nowhere(scenario: tb.Scenario) -> None:
         scenario.with_({"duration.x": "1 s"})
 
 
+def test_a_path_that_is_no_text(scenario: tb.Scenario) -> None:
+    with pytest.raises(tb.ScenarioError, match="not a path"):
+        scenario.with_({3: 4})  # type: ignore[dict-item]
+
+
+def test_an_empty_file_name_is_not_the_current_directory() -> None:
+    with pytest.raises(tb.ScenarioError, match="the name of the file is empty"):
+        tb.load("")
+
+
+@pytest.mark.parametrize(
+    ("flows", "at"),
+    [("web", "flows"), (["web"], "flows"), (2.0, "flows"), ({"web": "tcp"}, "flows.web"), (-1, "flows.tcp.count")],
+)
+def test_flows_that_are_none_have_their_place(flows: Any, at: str) -> None:
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="5 s")
+    with pytest.raises(tb.ScenarioError) as caught:
+        scenario.check()
+    assert caught.value.problems[0].at == at
+
+
+def test_one_rate_is_no_list_of_letters() -> None:
+    scenario = tb.chain(rates="10 Mbps", delays=["10 ms"], buffer="20 packets", duration="5 s")
+    with pytest.raises(tb.ScenarioError, match="not a list: text"):
+        scenario.check()
+
+
 @pytest.mark.parametrize("seed", [-1, 2**53, pytest.param(10**5000, id="huge")])
 def test_a_seed_out_of_range(scenario: tb.Scenario, seed: int) -> None:
     with pytest.raises(tb.ScenarioError, match="a seed out of range"):

@@ -125,6 +125,8 @@ class Scenario:
         """
         description = self.to_dict()
         for path, value in changes.items():
+            if not isinstance(path, str):
+                raise _core.scenario_error("", "", "not a path", given=_short(path), expected="text such as `flows.web.count`")
             _set(description, _steps(path), value, path)
         return Scenario(description)
 
@@ -165,6 +167,8 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     ScenarioError
         For every problem in it, each with its line; also if it is missing, a directory, or not text.
     """
+    if not os.fspath(path):
+        raise _core.scenario_error("", "", "the name of the file is empty", expected="a scenario file")
     file = Path(path)
     text = _read(file)
     return Scenario.from_json(text, str(file)) if file.suffix == ".json" else Scenario.from_toml(text, str(file))

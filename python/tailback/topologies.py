@@ -103,7 +103,7 @@ def chain(
     >>> tb.simulate(scenario).queues.to_dict()["queue"][:2]
     ['link1', 'link1.reverse']
     """
-    shape = {"rates": list(rates), "delays": list(delays), "queue": _queue(buffer, queue)}
+    shape = {"rates": rates, "delays": delays, "queue": _queue(buffer, queue)}
     return _scenario({"chain": shape}, flows, ("n0", f"n{len(rates)}"), duration, rest)
 
 
@@ -122,8 +122,11 @@ def _scenario(
     duration: str,
     rest: dict[str, Any],
 ) -> Scenario:
-    groups = {"tcp": Flow(count=flows, tcp={"preset": "newreno"})} if isinstance(flows, int) else flows
-    whole = {name: {"from": ends[0], "to": ends[1], **group} for name, group in groups.items()}
+    groups: Any = {"tcp": Flow(count=flows, tcp={"preset": "newreno"})} if isinstance(flows, int) else flows
+    if isinstance(groups, Mapping):
+        # What is no table is left to the core, which says so.
+        filled = {"from": ends[0], "to": ends[1]}
+        groups = {name: {**filled, **group} if isinstance(group, Mapping) else group for name, group in groups.items()}
     if "traces" in rest:
-        rest["record"] = {**rest.get("record", {}), "traces": rest.pop("traces")}
-    return Scenario({"duration": duration, **rest, "topology": topology, "flows": whole})
+        rest["record"] = {**(rest.get("record") or {}), "traces": rest.pop("traces")}
+    return Scenario({"duration": duration, **rest, "topology": topology, "flows": groups})
