@@ -83,6 +83,11 @@ WORKLOADS = [
     Workload("W3-10", W2 | {"n": 10, "c": 100, "t": 200}, short={"t": 10}),
     Workload("W3-1000", W2 | {"n": 1000, "c": 10000, "t": 3}, short={"t": 0.7, "start": 0.5}, ns3={"weak": 0, "hosts": 100}),
 ]
+IN_CELLS = {
+    "ATM-10": {"n": 10, "c": 150, "acc": 150, "buf": 2000, "t": 100, "ss": 100, "start": 1, "cells": 1, "bpd": 1},
+    "ATM-100": W2 | {"buf": 22000, "cells": 1, "bpd": 1},
+}
+"""Dumbbells of virtual channels: ATM-100 is W2 with 22 cells for each packet. The packaged peers have no ATM."""
 SET_UP_ONLY = {"t": 0.0001}
 LIKE_NS3 = {"sack": 1, "recovery": "Prr"}
 """ns-3's own defaults: with SACK off a quarter of what crosses its bottleneck is a duplicate."""
@@ -120,6 +125,7 @@ def main() -> int:
     report = {
         "workloads": [summary(workload, speed[workload.name], instructions) for workload in chosen],
         "results": results,
+        "cells": measure_cells(tools, arguments.repetitions),
         "memory": measure_memory(tools),
         "scaling": measure_scaling(tools, speed, instructions, arguments.repetitions),
         "runs": speed,
@@ -309,6 +315,24 @@ def instructions(tools: Tools, settings: Settings) -> int:
     return int(counted.split("Collected :")[1].split()[0])
 
 
+def measure_cells(tools: Tools, repetitions: int) -> list[dict[str, Any]]:
+    """Cells through the bottleneck per CPU second, and what each costs."""
+    measured = []
+    for name, settings in IN_CELLS.items():
+        note(f"timing {name}")
+        run = medians([tools.tailback(settings) for _ in range(repetitions)])
+        measured.append(
+            {
+                "name": name,
+                "cells_per_cpu_s": run["delivered"] / run["run_cpu_s"],
+                "instructions_per_cell": instructions_per_packet(tools, settings),
+                "events_per_cell": run["events"] / run["delivered"],
+                "settings": settings,
+            }
+        )
+    return measured
+
+
 def measure_memory(tools: Tools) -> dict[str, dict[str, float]]:
     """Bytes per flow before traffic and per packet in flight, as slopes of peak memory between two sizes."""
     note("measuring memory")
@@ -404,6 +428,12 @@ def show(report: dict[str, Any]) -> None:
         rows.append([workload["name"], *rates, *ratios, *counts])
     wanted = f"* below {WANTED_RATIO['ns2']:g} or {WANTED_RATIO['ns3']:g} times"
     table(f"Thousand bottleneck packets per CPU second ({wanted}), and what Tailback spends on one", rows)
+
+    rows = [["", "thousand per CPU s", "instructions", "events"]]
+    for of in report["cells"]:
+        counts = [f"{of['instructions_per_cell']:.0f}", f"{of['events_per_cell']:.2f}"]
+        rows.append([of["name"], f"{of['cells_per_cpu_s'] / 1e3:,.1f}", *counts])
+    table("Cells through an ATM bottleneck with BPD", rows)
 
     rows = [["", "tool", "set-up CPU s", "run CPU s", "delivered", "peak MB"]]
     for name, tools in report["runs"].items():

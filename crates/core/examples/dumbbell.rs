@@ -14,6 +14,8 @@
 //! | ss         | initial slow-start threshold, packets               | 100     |
 //! | start      | flows start evenly over this many seconds           | 1       |
 //! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
+//! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
+//! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
 //!
 //! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
 
@@ -24,8 +26,8 @@ use std::time::Duration;
 use tailback_core::Engine;
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerKind;
-use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Record, Transport};
-use tailback_core::queue::PolicySpec;
+use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Transport};
+use tailback_core::queue::{BpdSpec, PolicySpec};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 
 const MSS: u32 = 1000;
@@ -74,6 +76,8 @@ impl Settings {
             ("ss", 100.0),
             ("start", 1.0),
             ("sack", 0.0),
+            ("cells", 0.0),
+            ("bpd", 0.0),
         ];
         let mut settings = HashMap::from(defaults);
         for argument in arguments {
@@ -104,13 +108,17 @@ impl Settings {
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
+        let places = of["buf"] as u64;
+        let bpd = BpdSpec { lower: places * 4 / 10, upper: places * 9 / 10, gap: 25 };
+        let policy = if of["bpd"] == 0.0 { PolicySpec::DropTail(()) } else { PolicySpec::Bpd(bpd) };
+        let forth = Port { policy, ..port("bottleneck", Buffer::Units(places)) };
         Network {
-            ports: vec![port("bottleneck", Buffer::Units(of["buf"] as u64)), port("bottleneck.reverse", Buffer::Unlimited)],
+            ports: vec![forth, port("bottleneck.reverse", Buffer::Unlimited)],
             paths: vec![vec![0], vec![1]],
             groups: vec![Group {
                 name: "greedy".into(),
                 transport: Transport::Tcp(self.tcp(), ControllerKind::Reno),
-                framing: None,
+                framing: (of["cells"] != 0.0).then_some(Aal5 { overhead: 8 }),
                 send_processing: None,
                 receive_processing: None,
                 jitter: Span::ZERO,
