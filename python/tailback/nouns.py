@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 __all__ = [
     "Access",
+    "ActiveVcs",
     "Buffer",
     "Chain",
     "Controller",
@@ -20,6 +21,7 @@ __all__ = [
     "DelayedAckTable",
     "Description",
     "Drop",
+    "DroppingThreshold",
     "Dumbbell",
     "Duration",
     "DurationDistribution",
@@ -45,7 +47,9 @@ __all__ = [
     "Size",
     "SizeDistribution",
     "Source",
+    "SpdReading",
     "Tcp",
+    "Threshold",
     "Throughput",
     "Timer",
     "TimerForm",
@@ -71,7 +75,10 @@ class Access(TypedDict, total=False):
     rate: Rate
 
 
-# `100 packets`, `50 kB`, `50 %` (of rate times `bdp_rtt`) or `unlimited`
+# Which VCs share a threshold.
+ActiveVcs: TypeAlias = "Literal['configured', 'backlogged']"
+
+# `100 packets`, `1200 cells`, `50 kB`, `50 %` (of rate times `bdp_rtt`) or `unlimited`
 Buffer: TypeAlias = "Literal['unlimited'] | str | Size"
 
 
@@ -174,6 +181,10 @@ class Drop(TypedDict, total=False):
     group: str
     segment: int
     transmission: int
+
+
+# `20 cells`, `2 %` (of the buffer) or `none`
+DroppingThreshold: TypeAlias = "Threshold | Literal['none']"
 
 
 class Dumbbell(TypedDict, total=False):
@@ -435,19 +446,47 @@ class Queue(TypedDict, total=False):
     bdp_rtt
         Round-trip time that a `buffer` in percent refers to.
     buffer
-        Waiting places: packets, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means no
-        waiting.
+        Waiting places: packets, cells, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means
+        no waiting.
     counts_in_service
-        Whether the packet being sent holds a waiting place.
+        Whether the packet or cell being sent holds a waiting place. Without this key it does where the buffer is in
+        cells.
     policy
         Queue policy.
+    threshold
+        Cells in the buffer from which no packet may begin.
+    active
+        Which VCs are active.
+    gap
+        For how many packets after a loss a VC is judged by `upper`.
+    lower
+        Cells in the buffer from which packets of most VCs may not begin.
+    upper
+        Cells in the buffer from which those of a VC that has just lost may not.
+    congestion_threshold
+        Cells in the buffer that must be exceeded for the single discard.
+    dropping_threshold
+        Cells of the VC itself from which one packet is discarded; `none` turns this off.
+    epd_threshold
+        Cells in the buffer from which no packet may begin.
+    reading
+        How the printed code is read.
     """
 
     bdp_packet: Size
     bdp_rtt: Duration
     buffer: Buffer
     counts_in_service: bool
-    policy: Literal["drop_tail"]
+    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd"]
+    threshold: Threshold
+    active: ActiveVcs
+    gap: int
+    lower: Threshold
+    upper: Threshold
+    congestion_threshold: Threshold
+    dropping_threshold: DroppingThreshold
+    epd_threshold: Threshold
+    reading: SpdReading
 
 
 # a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)
@@ -531,6 +570,10 @@ class Source(TypedDict, total=False):
     mean_on: Duration
 
 
+# How the printed code of single packet discard is read.
+SpdReading: TypeAlias = "Literal['corrected', 'printed']"
+
+
 class Tcp(TypedDict, total=False):
     """A TCP: a preset, and settings that differ from it. Windows are counted in segments.
 
@@ -589,6 +632,10 @@ class Tcp(TypedDict, total=False):
     sack_blocks: int
     timer: Timer
     timestamps: bool
+
+
+# `480 cells` or `40 %` (of the buffer)
+Threshold: TypeAlias = "str"
 
 
 class Throughput(TypedDict, total=False):

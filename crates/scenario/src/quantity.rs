@@ -345,11 +345,21 @@ pub(crate) fn pattern<'a>(units: impl Iterator<Item = &'a str>) -> String {
 
 /// A number of packets, written `"100 packets"`.
 pub(crate) fn packets(text: &str) -> Option<u64> {
-    read(text, PACKET_UNITS).ok().filter(|&count| count <= MOST_PACKETS).map(|count| count as u64)
+    count(text, PACKET_UNITS)
+}
+
+/// A number of cells, written `"1200 cells"`.
+pub(crate) fn cells(text: &str) -> Option<u64> {
+    count(text, CELL_UNITS)
+}
+
+fn count(text: &str, units: &[Unit]) -> Option<u64> {
+    read(text, units).ok().filter(|&count| count <= MOST_UNITS).map(|count| count as u64)
 }
 
 pub(crate) const PACKET_UNITS: &[Unit] = &[("packets", 1), ("packet", 1)];
-const MOST_PACKETS: u128 = 1_000_000_000_000;
+pub(crate) const CELL_UNITS: &[Unit] = &[("cells", 1), ("cell", 1)];
+const MOST_UNITS: u128 = 1_000_000_000_000;
 
 /// A percentage, written `"40 %"`, at most 100000 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -372,6 +382,11 @@ impl Percent {
     /// 0.4 for 40 %.
     pub fn share(self) -> f64 {
         self.0 / 100.0
+    }
+
+    /// 480 for 40 % of 1200: the nearest whole number, the larger of two.
+    pub fn of(self, whole: u64) -> u64 {
+        (self.0 * whole as f64 / 100.0).round() as u64
     }
 }
 

@@ -263,8 +263,8 @@ impl Direction<'_> {
             delay: self.delay.span(),
             transmitters,
             buffer: self.buffer(transmitters, &format!("{at}.queue"), report),
-            counts_in_service: self.queue.counts_in_service,
-            policy: self.queue.policy.spec(),
+            counts_in_service: self.queue.counts_in_service(),
+            policy: self.queue.policy.spec(self.queue.buffer, &format!("{at}.queue"), report),
             random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
             listed_drops: self.listed_drops(at, groups, report),
         }

@@ -13,7 +13,9 @@ mod topology;
 pub use flow::{Access, Flow, Framing, PortName};
 pub use link::{Drop, Link, Loss, Reverse};
 pub use node::{Node, NodeKind, Processing};
-pub use queue::{Buffer, DropTail, Policy, Queue};
+pub use queue::{
+    ActiveVcs, Bpd, Buffer, DropTail, DroppingThreshold, Epd, EpdPerVc, Policy, Ppd, Queue, Spd, SpdReading, Threshold,
+};
 pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
 pub use source::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source};
