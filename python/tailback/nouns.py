@@ -28,6 +28,7 @@ __all__ = [
     "Event",
     "FastRetransmit",
     "Flow",
+    "Framing",
     "Halves",
     "Link",
     "Loss",
@@ -167,6 +168,9 @@ class Drop(TypedDict, total=False):
 
     Attributes
     ----------
+    cell
+        Of a packet that travels in cells, this one of those that reach the queue, the first being 0; all of them if
+        not given.
     flow
         Flow in the group; 0 is the first.
     group
@@ -177,6 +181,7 @@ class Drop(TypedDict, total=False):
         1 is the first transmission, 2 the first retransmission.
     """
 
+    cell: int
     flow: int
     group: str
     segment: int
@@ -262,6 +267,7 @@ Flow = TypedDict(
     "Flow",
     {
         "count": "int",
+        "framing": "Framing",
         "from": "str",
         "jitter": "Duration",
         "receive_processing": "Processing",
@@ -286,6 +292,8 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     ----------
     count
         Flows in the group.
+    framing
+        Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
     from
         Node where the senders are.
     jitter
@@ -318,6 +326,21 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     to
         Node where the receivers are.
 """
+
+
+class Framing(TypedDict, total=False):
+    """AAL5: a packet is cut into 53-byte cells, each with 48 bytes of the frame.
+
+    Attributes
+    ----------
+    llc_snap
+        Whether each packet has the 8 bytes of LLC and SNAP in front (RFC 2684 section 5.1).
+    trailer
+        Bytes behind each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 reckons with none.
+    """
+
+    llc_snap: bool
+    trailer: Size
 
 
 # The quantity whose half becomes the slow-start threshold when a segment is lost.

@@ -219,7 +219,7 @@ impl Fabric {
         for cell in 1..=cells {
             packet.become_cell(cell == cells);
             self.walk(Some(feeder), packet);
-            packet.time = packet.time + spacing;
+            packet.time += spacing;
         }
     }
 

@@ -222,7 +222,7 @@ impl Threshold {
     }
 }
 
-/// What fits, by unit.
+/// What fits, by unit: of a threshold, and with the first two of a buffer.
 const RANGES: &[(&str, &str)] = &[
     ("packets", "0 to 1000000000000 packets"),
     ("packet", "0 to 1000000000000 packets"),
@@ -246,7 +246,7 @@ fn threshold(node: &Node, words: &[&str], expected: &str, decoder: &mut Decoder)
     let complaint = match node {
         Node::Text(text) => match Threshold::read(text) {
             Some(threshold) => return Some(threshold),
-            None => complaint(text, "a threshold", RANGES),
+            None => complaint(text, "a threshold", &RANGES[2..]),
         },
         Node::Integer(_) | Node::Float(_) => Complaint { message: "a threshold without a unit".into(), unit: None, range: None },
         _ => Complaint { message: "not a threshold".into(), unit: None, range: None },
