@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 import threading
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import tailback as tb
-from tailback import _core
+from tailback import _core, store
 
 
 def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
@@ -267,3 +270,32 @@ def test_an_interrupt_survives_a_process_boundary(scenario: tb.Scenario) -> None
     interrupt = pickle.loads(pickle.dumps(tb.Interrupted(tb.simulate(scenario))))
     assert isinstance(interrupt, tb.Interrupted)
     assert interrupt.run.simulated_s == 5
+
+
+def test_what_a_killed_run_left_is_removed_and_a_living_one_is_kept(tmp_path: Path) -> None:
+    begin = f"""
+import os, sys
+from tailback import store
+with store.staged({str(tmp_path / "results")!r}) as folder:
+    print(folder.name, flush=True)
+    sys.stdin.read()
+    os._exit(9)
+"""
+    dead, living = (
+        subprocess.Popen([sys.executable, "-c", begin], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    )
+    assert dead.stdout is not None
+    assert living.stdout is not None
+    left, kept = dead.stdout.readline().strip(), living.stdout.readline().strip()
+    other = tmp_path / ".results.more.abcdefgh.partial"
+    other.mkdir()
+    try:
+        dead.communicate("")
+        assert {left, kept, other.name} == {path.name for path in tmp_path.iterdir()}
+        with store.staged(tmp_path / "results"):
+            assert {path.name for path in tmp_path.iterdir()} > {kept, other.name}
+            assert left not in {path.name for path in tmp_path.iterdir()}
+        assert {path.name for path in tmp_path.iterdir()} == {"results", kept, other.name}
+    finally:
+        living.communicate("")

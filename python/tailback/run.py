@@ -56,10 +56,10 @@ class Run:
     def flows(self) -> Table:
         """One row a flow: packets, retransmissions, timeouts, goodput, completion time, ...
 
-        Counts, means and shares cover the measured part, from the end of the warm-up to the end of the run; goodput is over the whole
-        of it, also of a flow that ends before. The completion time is from the flow's start to the instant at which its receiver
-        has everything, and no warm-up cuts it. The active share is that of the time from the flow's start, or the end of the warm-up,
-        to its end in which it did not wait for a timeout.
+        Counts, means and shares cover the measured part, from the end of the warm-up to the end of the run; goodput is over
+        the whole of it, also of a flow that ends before. The completion time is from the flow's start to the instant at
+        which its receiver has everything, and no warm-up cuts it. The active share is that of the time from the flow's start,
+        or the end of the warm-up, to its end in which it did not wait for a timeout.
         """
         return self._tables["flows"]
 

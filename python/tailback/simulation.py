@@ -13,8 +13,8 @@ from tailback.scenario import Scenario
 
 __all__ = ["simulate"]
 
-# A slice is a number of events, for any number of them may lie in one instant. The number grows or shrinks until a slice takes about
-# this long on the clock. Slices change no byte of the results.
+# A slice is a number of events, for any number of them may lie in one instant. The number grows or shrinks until a slice takes
+# about this long on the clock. Slices change no byte of the results.
 _SLICE_S = 0.1
 _FIRST_EVENTS = 10_000
 

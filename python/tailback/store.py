@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +18,9 @@ from tailback.errors import OutputError
 if TYPE_CHECKING:
     from tailback.run import Run
 
+if sys.platform != "win32":
+    import fcntl
+
 __all__ = ["staged", "write"]
 
 
@@ -23,7 +28,8 @@ __all__ = ["staged", "write"]
 def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary directory that becomes `directory` at the end, or vanishes if the block raises.
 
-    It is made beside its destination before anything runs, so that a full night is not spent on results that have no place.
+    It is made beside its destination before anything runs, so that a full night is not spent on results that have no place. What
+    a process that was killed has left of the same destination is removed; what a living one is writing is not.
 
     Raises
     ------
@@ -34,7 +40,7 @@ def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() or target.is_symlink():
         raise OutputError(f"`{target}` exists already; give a new name or remove it")
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
+        folder, lock = _stage(target)
     except OSError as error:
         raise OutputError(f"nothing can be written to `{target}`: {error.strerror}") from None
     try:
@@ -46,6 +52,8 @@ def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
         raise OutputError(f"nothing was written to `{target}`: {error.strerror or error}") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def write(run: Run, folder: Path) -> None:
@@ -53,6 +61,48 @@ def write(run: Run, folder: Path) -> None:
     for name, table in run.tables.items():
         table.write_parquet(folder / f"{name}.parquet")
     (folder / "provenance.json").write_text(json.dumps(run.provenance, indent=2) + "\n", encoding="utf-8")
+
+
+def _stage(target: Path) -> tuple[Path, int | None]:
+    """A new temporary directory beside `target`, and the lock that says for how long somebody writes there.
+
+    The system gives up the locks of a process that dies. The parent is locked meanwhile, so that nobody takes the new directory
+    for a dead one before it has its lock.
+    """
+    parent = _locked(target.parent, wait=True)
+    try:
+        if parent is not None:
+            _remove_dead(target)
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
+        return folder, _locked(folder)
+    finally:
+        if parent is not None:
+            os.close(parent)
+
+
+def _remove_dead(target: Path) -> None:
+    """Remove the temporary directories of `target` that nobody holds a lock on."""
+    name = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.partial")
+    for folder in target.parent.iterdir():
+        if name.fullmatch(folder.name) and (lock := _locked(folder)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def _locked(folder: Path, *, wait: bool = False) -> int | None:
+    """A lock on a directory, until it is closed; None where somebody else has it, or where there are no such locks."""
+    if sys.platform == "win32":
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def _umask() -> int:
