@@ -23,7 +23,7 @@ mod simulation;
 pub mod tcp;
 pub mod traffic;
 
-pub use simulation::{ConservationError, Delivery, Engine, Results, memory_estimate};
+pub use simulation::{ConservationError, Delivery, Engine, MemoryEstimate, Results, memory_estimate};
 
 /// A fingerprint of the sources that this core was built from. Two cores with one fingerprint give the same results.
 pub const SOURCES: &str = env!("TAILBACK_CORE_SOURCES");

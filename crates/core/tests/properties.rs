@@ -7,7 +7,7 @@ mod common;
 use common::{Dice, random_network, with_access_as_ports};
 use tailback_core::base::units::Time;
 use tailback_core::network::Network;
-use tailback_core::record::{Column, Table};
+use tailback_core::record::{Column, Table, trace_rows};
 use tailback_core::{Engine, Results};
 
 fn seeds() -> std::ops::Range<u64> {
@@ -52,6 +52,9 @@ fn conserves_and_repeats() {
         let network = random_network(seed);
         let results = run(&network);
         same(seed, "a second run", &results, &run(&network));
+        for (trace, most) in results.traces.iter().zip(trace_rows(&network)) {
+            assert!(trace.rows() as u64 <= most, "seed {seed}: {} rows in {}, {most} at most", trace.rows(), trace.name);
+        }
         let shares = results.flows.floats("active_share").expect("a column of numbers");
         assert!(
             shares.iter().all(|share| share.is_nan() || (0.0..=1.0).contains(share)),

@@ -1,23 +1,36 @@
 //! Whether a scenario fits into this machine: refused with the estimate, not killed half-way.
 
+use tailback_core::MemoryEstimate;
 use tailback_scenario::{Errors, Problem};
 
 /// Refuses what needs more than is available. Where that cannot be known, everything fits.
-pub fn fits(needed: u64, file: &str) -> Result<(), Errors> {
+pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
     match available() {
-        Some(available) if needed > available => Err(too_large(needed, available, file)),
+        Some(available) if needed.total() > available => Err(too_large(needed, available, file)),
         _ => Ok(()),
     }
 }
 
-fn too_large(needed: u64, available: u64, file: &str) -> Errors {
+/// The place is what asks for most of it.
+fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
+    let MemoryEstimate { flows, packets, traces } = needed;
+    let parts = [
+        (flows, "flows", "fewer flows"),
+        (packets, "links", "smaller buffers, shorter delays or lower rates"),
+        (traces, "record.traces", "fewer traces, of fewer flows and queues, or a shorter duration"),
+    ];
+    let (at, hint) = parts.into_iter().max().map_or(("", ""), |(_, at, hint)| (at, hint));
+    let [flows, packets, traces] = [flows, packets, traces].map(gibibytes);
     let problem = Problem {
-        at: "flows".into(),
+        at: at.into(),
         line: None,
         message: "the scenario needs more memory than there is".into(),
-        given: Some(format!("about {}", gibibytes(needed))),
+        given: Some(format!(
+            "up to {}: {flows} for flows and ports, {packets} for packets under way, {traces} for traces",
+            gibibytes(needed.total())
+        )),
         expected: Some(format!("at most the {} that are available", gibibytes(available))),
-        hint: Some("fewer flows, fewer traces or smaller buffers".into()),
+        hint: Some(hint.into()),
     };
     Errors { file: file.into(), list: vec![problem], more: 0 }
 }
@@ -32,4 +45,18 @@ fn available() -> Option<u64> {
     let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_is_what_asks_for_most() {
+        let gib = 1 << 30;
+        let errors = too_large(MemoryEstimate { flows: gib, packets: 0, traces: 9 * gib }, 8 * gib, "wide.toml");
+        assert_eq!(errors.list[0].at, "record.traces");
+        let given = "up to 10.0 GiB: 1.0 GiB for flows and ports, 0.0 GiB for packets under way, 9.0 GiB for traces";
+        assert_eq!(errors.list[0].given.as_deref(), Some(given));
+    }
 }

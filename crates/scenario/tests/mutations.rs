@@ -45,7 +45,7 @@ fn a_damaged_scenario_is_refused_with_a_place_or_begins_to_run() {
 fn begin(network: Network) {
     const ROOM: u64 = 64 << 20;
     const STEPS: usize = 2000;
-    if tailback_core::memory_estimate(&network) < ROOM {
+    if tailback_core::memory_estimate(&network).total() < ROOM {
         let end = Time::ZERO + network.duration;
         let mut engine = Engine::new(network);
         for _ in 0..STEPS {

@@ -16,6 +16,7 @@ use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::congestion::{Controllers, Start};
 use crate::network::{CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
+use crate::record::estimate::{ROW_BYTES, trace_rows};
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::scoreboard::Scoreboard;
@@ -653,14 +654,35 @@ impl OrderlyReturn {
 const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<Plan>() + 8 * 16;
 const _: () = assert!(IDLE_FLOW <= 512, "4,000,000 flows have to fit in 2 GB");
 
-/// Bytes that a run of this network takes at most, beside its description: flows and ports, plus the packets that fit in pipes and buffers.
-pub fn memory_estimate(network: &Network) -> u64 {
+/// Bytes that a run takes at most, beside the network's description.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryEstimate {
+    /// Flows and ports.
+    pub flows: u64,
+    /// The packets that fit in pipes and buffers.
+    pub packets: u64,
+    /// The rows of all traces.
+    pub traces: u64,
+}
+
+impl MemoryEstimate {
+    pub fn total(&self) -> u64 {
+        self.flows.saturating_add(self.packets).saturating_add(self.traces)
+    }
+}
+
+/// Estimate what a run of this network takes.
+pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
     let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
     let flow = IDLE_FLOW + hosts + channel;
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
-    of(network.flows.len(), flow) + of(network.ports.len(), port) + packets_in_flight(network) * 2 * size_of::<Packet>() as u64
+    MemoryEstimate {
+        flows: of(network.flows.len(), flow) + of(network.ports.len(), port),
+        packets: packets_in_flight(network).saturating_mul(2 * size_of::<Packet>() as u64),
+        traces: trace_rows(network).into_iter().fold(0u64, u64::saturating_add).saturating_mul(ROW_BYTES),
+    }
 }
 
 /// An upper estimate of the packets in flight: what pipes and finite buffers hold, in packets of the smallest full size.

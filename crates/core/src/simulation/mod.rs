@@ -11,6 +11,7 @@ mod slots;
 mod window;
 
 pub use conservation::ConservationError;
-pub use engine::{Engine, memory_estimate};
+pub use engine::{Engine, MemoryEstimate, memory_estimate};
 pub use fabric::Delivery;
+pub(crate) use fabric::ack_cells;
 pub use results::Results;

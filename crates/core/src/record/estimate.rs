@@ -1,0 +1,378 @@
+//! How many rows the traces of a network can have: estimated before a run, so that one whose traces cannot fit is refused.
+//!
+//! What reaches a receiver is bounded by the links: no more packets than the narrowest of its way carries in the time. The traces of
+//! acknowledgements follow from that. What is lost beside it is bounded for a sender that hears of losses (some in each round trip, and
+//! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
+
+use crate::base::units::Span;
+use crate::congestion::ControllerKind;
+use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
+use crate::simulation::ack_cells;
+use crate::tcp::TcpSpec;
+use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes that a row takes at most: kept with the slack of a growing list, sorted, and as a column.
+pub(crate) const ROW_BYTES: u64 = 128;
+
+/// At most so many rows for each of the traces that are asked for, in their order.
+pub fn trace_rows(network: &Network) -> Vec<u64> {
+    let ways = Ways::of(network);
+    let rows = |trace: &Trace| match trace.kind {
+        kind if kind.is_of_ports() => trace.of.iter().map(|&port| ways.rows_of_port(kind, port)).sum::<f64>(),
+        kind => ways.rows_of_flows(kind, &trace.of),
+    };
+    network.record.traces.iter().map(|trace| rows(trace).ceil() as u64).collect()
+}
+
+/// A network, and what changes in it.
+struct Ways<'a> {
+    network: &'a Network,
+    /// The highest rate that each port ever has, all transmitters together, in bit/s.
+    rates: Vec<f64>,
+    /// Further paths of flows that change theirs: forward and backward.
+    further: BTreeMap<u32, Vec<(u32, u32)>>,
+    /// Packets that fill all pipes and buffers.
+    room: f64,
+    /// The highest probability that a wire ever loses a packet with.
+    loss: f64,
+}
+
+/// What some flows do together.
+#[derive(Default)]
+struct Sum {
+    /// By the narrowest port of their way: segments that reach receivers if nobody shares it, and bytes of the smallest.
+    received: BTreeMap<u32, (f64, f64)>,
+    datagrams: f64,
+    /// Reciprocal bytes of the smallest packet.
+    per_byte: f64,
+    /// Cells of the largest packet and of its acknowledgement, where they travel in cells; else 1.
+    units: f64,
+    ack_units: f64,
+    flows: f64,
+    /// Round trips of all flows, counted by the propagation alone; infinite where there is none.
+    rounds: f64,
+    /// Segments under way, in queues without end too: no window is larger than it began and what was acknowledged since.
+    under_way: f64,
+    /// Packets that are set going by no acknowledgement: first windows, and what follows a timeout without progress.
+    attempts: f64,
+}
+
+impl<'a> Ways<'a> {
+    fn of(network: &'a Network) -> Ways<'a> {
+        let mut rates: Vec<f64> = network.ports.iter().map(|port| port.rate.0 as f64).collect();
+        let mut further: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+        let mut loss = network.ports.iter().map(|port| port.random_loss).fold(0.0, f64::max);
+        for change in &network.changes {
+            match change.what {
+                ChangeKind::Rate(port, rate) => rates[port as usize] = rates[port as usize].max(rate.0 as f64),
+                ChangeKind::Route(flow, forward, backward) => further.entry(flow).or_default().push((forward, backward)),
+                ChangeKind::RandomLoss(_, share) => loss = share.max(loss),
+                ChangeKind::Delay(..) => {}
+            }
+        }
+        let smallest = network.groups.iter().map(wire_bytes).fold(1500.0, f64::min);
+        let room = network.ports.iter().zip(&rates).map(|(port, rate)| {
+            let buffer = match port.buffer {
+                Buffer::Units(units) => units as f64,
+                Buffer::Bytes(bytes) => bytes as f64 / smallest,
+                // What is never full discards nothing.
+                Buffer::Unlimited => 0.0,
+            };
+            buffer + rate * port.delay.seconds() / 8.0 / smallest
+        });
+        let room = room.sum();
+        rates.iter_mut().zip(&network.ports).for_each(|(rate, port)| *rate *= f64::from(port.transmitters));
+        Ways { network, rates, further, room, loss }
+    }
+
+    fn rows_of_flows(&self, kind: TraceKind, flows: &[u32]) -> f64 {
+        let mut sum = Sum::default();
+        flows.iter().for_each(|&flow| self.add(&mut sum, flow));
+        let acks = self.received(&sum);
+        match kind {
+            TraceKind::Throughput(bin) => sum.flows * (self.network.duration.seconds() / bin.seconds() + 1.0),
+            TraceKind::Segments => self.sent(&sum),
+            // Timeouts come at most once in a round trip, and recoveries too.
+            TraceKind::Cwnd => acks + acks.min(sum.rounds) + sum.attempts + sum.flows,
+            TraceKind::Ssthresh | TraceKind::State => acks.min(4.0 * sum.rounds) + 2.0 * (sum.attempts + sum.flows),
+            _ => acks,
+        }
+    }
+
+    fn rows_of_port(&self, kind: TraceKind, port: u32) -> f64 {
+        let crosses: BTreeSet<u32> =
+            (0..).zip(&self.network.paths).filter(|(_, path)| path.contains(&port)).map(|(index, _)| index).collect();
+        let (mut there, mut back) = (Sum::default(), Sum::default());
+        for (flow, spec) in (0..).zip(&self.network.flows) {
+            let further = self.further.get(&flow).map_or(&[][..], Vec::as_slice);
+            let mut ways = further.iter().copied().chain([(spec.forward, spec.backward)]);
+            if ways.clone().any(|(forward, _)| crosses.contains(&forward)) {
+                self.add(&mut there, flow);
+            }
+            if ways.any(|(_, backward)| crosses.contains(&backward)) {
+                self.add(&mut back, flow);
+            }
+        }
+        if kind == TraceKind::Drops {
+            return self.lost(&there) * there.units;
+        }
+        // Each unit comes and goes.
+        let carried = match self.network.ports[port as usize].buffer {
+            // Whatever is sent may be waiting.
+            Buffer::Unlimited => f64::INFINITY,
+            _ => self.rates[port as usize] * self.network.duration.seconds() / 8.0 * there.per_byte + self.room,
+        };
+        2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.ack_units)
+    }
+
+    fn add(&self, sum: &mut Sum, index: u32) {
+        let network = self.network;
+        let flow = &network.flows[index as usize];
+        let seconds = network.duration.seconds() - flow.start.seconds();
+        if seconds <= 0.0 {
+            return;
+        }
+        let group = &network.groups[flow.group as usize];
+        let (narrowest, rate) = self.narrowest(index, flow);
+        let bytes = wire_bytes(group);
+        let carried = rate * seconds / 8.0 / bytes + 1.0;
+        sum.per_byte = sum.per_byte.max(1.0 / bytes);
+        sum.units = sum.units.max(units(group));
+        sum.ack_units = sum.ack_units.max(ack_cells(group).into());
+        sum.flows += 1.0;
+        match &group.transport {
+            Transport::Datagram(spec) => {
+                sum.datagrams += datagrams(spec, seconds).unwrap_or(carried);
+            }
+            Transport::Tcp(spec, law) => {
+                // A timeout may send again what had arrived.
+                let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size as f64 / f64::from(spec.mss)).ceil() + 16.0);
+                let received = sum.received.entry(narrowest).or_insert((0.0, f64::INFINITY));
+                *received = (received.0 + carried.min(segments), received.1.min(bytes));
+                sum.under_way += f64::from(spec.receiver_window).min(spec.initial_window + carried.min(segments));
+                let rounds = seconds / self.propagation(flow).seconds() + 1.0;
+                sum.rounds += rounds;
+                sum.attempts += match law {
+                    // Each repair and each timeout may send the whole of it again.
+                    ControllerKind::Fixed => {
+                        spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
+                    }
+                    _ => attempts(spec, seconds).min(segments),
+                };
+            }
+        }
+    }
+
+    /// The narrowest port of a flow's way, and the rate there or at its access.
+    fn narrowest(&self, index: u32, flow: &Flow) -> (u32, f64) {
+        const SEVERAL: u32 = u32::MAX;
+        let of_path = |path: u32| {
+            let ports = self.network.paths[path as usize].iter().map(|&port| (port, self.rates[port as usize]));
+            ports.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((SEVERAL, f64::INFINITY))
+        };
+        let further = self.further.get(&index).into_iter().flatten();
+        let (port, rate) = further.fold(of_path(flow.forward), |(_, rate), &(path, _)| (SEVERAL, rate.max(of_path(path).1)));
+        let access = [flow.sender_access, flow.receiver_access].into_iter().filter_map(|access| access.rate);
+        (port, access.fold(rate, |rate, access| rate.min(access.0 as f64)))
+    }
+
+    /// There and back; nothing, if that changes.
+    fn propagation(&self, flow: &Flow) -> Span {
+        let moves = |change: &Change| matches!(change.what, ChangeKind::Delay(..) | ChangeKind::Route(..));
+        if self.network.changes.iter().any(moves) {
+            return Span::ZERO;
+        }
+        let ports = [flow.forward, flow.backward].into_iter().flat_map(|path| &self.network.paths[path as usize]);
+        let access = flow.sender_access.delay + flow.receiver_access.delay;
+        ports.fold(access + access, |sum, &port| sum + self.network.ports[port as usize].delay)
+    }
+
+    /// Segments that reach receivers.
+    fn received(&self, sum: &Sum) -> f64 {
+        let of_port = |(&port, &(alone, bytes)): (&u32, &(f64, f64))| {
+            let rate = self.rates.get(port as usize).copied().unwrap_or(f64::INFINITY);
+            alone.min(rate * self.network.duration.seconds() / 8.0 / bytes + 1.0)
+        };
+        sum.received.iter().map(of_port).sum()
+    }
+
+    /// Packets that senders send; of datagrams all may be lost.
+    fn sent(&self, sum: &Sum) -> f64 {
+        self.received(sum) + sum.datagrams + self.at_worst(sum).min(self.heard_of(sum) + sum.under_way)
+    }
+
+    fn lost(&self, sum: &Sum) -> f64 {
+        sum.datagrams + self.at_worst(sum).min(self.heard_of(sum))
+    }
+
+    /// Segments beside those received, if each of these sets two more going.
+    fn at_worst(&self, sum: &Sum) -> f64 {
+        2.0 * self.received(sum) + sum.attempts
+    }
+
+    /// Segments lost by senders that give way.
+    fn heard_of(&self, sum: &Sum) -> f64 {
+        4.0 * sum.rounds + 2.0 * (self.room + sum.attempts + self.received(sum) * self.loss)
+    }
+}
+
+/// The first window, and retransmissions while nothing comes back: each waits twice as long as the one before.
+fn attempts(spec: &TcpSpec, seconds: f64) -> f64 {
+    let timer = &spec.timer;
+    let doublings = f64::from(timer.max_backoff.max(1).ilog2());
+    let unheard = doublings + 1.0 + seconds / timer.max_rto.seconds().min(timer.min_rto.seconds() * f64::from(timer.max_backoff));
+    spec.initial_window + unheard
+}
+
+/// Datagrams of a source; some standard deviations more where their number is random. `None` if only the caller sends.
+fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
+    match spec.arrivals {
+        Arrivals::Constant { gap } => Some(seconds / gap.seconds() + 1.0),
+        Arrivals::Poisson { mean_gap } => {
+            let mean = seconds / mean_gap.seconds();
+            Some(mean + 10.0 * mean.sqrt() + 10.0)
+        }
+        Arrivals::OnOff { gap, .. } => Some(seconds / gap.seconds() + 1.0),
+        Arrivals::External => None,
+    }
+}
+
+/// Bytes on the wire of a full packet; of the smallest, where sizes are drawn.
+fn wire_bytes(group: &Group) -> f64 {
+    let smallest = group.transport.full_packet().unwrap_or(1 + header(&group.transport));
+    match group.framing {
+        Some(framing) => f64::from(framing.cells(smallest) * CELL_BYTES),
+        None => smallest.into(),
+    }
+}
+
+/// Cells of a full packet, of the largest where sizes are drawn; 1 without cells.
+fn units(group: &Group) -> f64 {
+    let drawn = match &group.transport {
+        Transport::Datagram(DatagramSpec { packet: PacketSize::Exponential { maximum, .. }, header, .. }) => maximum + header,
+        _ => 1,
+    };
+    group.framing.map_or(1.0, |framing| framing.cells(group.transport.full_packet().unwrap_or(drawn)).into())
+}
+
+fn header(transport: &Transport) -> u32 {
+    match transport {
+        Transport::Tcp(spec, _) => spec.header,
+        Transport::Datagram(spec) => spec.header,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::units::{Rate, Time};
+    use crate::network::{Access, Group, Port, Record};
+    use crate::queue::PolicySpec;
+    use crate::tcp::{Halves, RecoveryKind, TimerForm, TimerSpec};
+
+    /// A NewReno flow over 10 ms each way and 100 waiting places.
+    fn traced(megabits: u64, seconds: u64, traces: &[(TraceKind, u32)]) -> Network {
+        let port = |name: &str| Port {
+            name: name.into(),
+            rate: Rate(megabits * 1_000_000),
+            delay: Span::from_millis(10),
+            transmitters: 1,
+            buffer: Buffer::Units(100),
+            counts_in_service: false,
+            policy: PolicySpec::DropTail(()),
+            random_loss: 0.0,
+            listed_drops: Vec::new(),
+        };
+        let timer = TimerSpec {
+            form: TimerForm::Exact { granularity: Span::from_millis(1) },
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_millis(60_000),
+            initial_rto: Span::from_millis(1000),
+            max_backoff: 64,
+        };
+        let tcp = TcpSpec {
+            recovery: RecoveryKind::NewReno,
+            mss: 960,
+            header: 40,
+            ack_size: 40,
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            receiver_window: 1_000_000,
+            fast_retransmit: Some(3),
+            limited_transmit: true,
+            timestamps: false,
+            sack_blocks: 3,
+            delayed_ack: None,
+            pacing: false,
+            timer,
+            halves: Halves::FlightSize,
+        };
+        let flow = Flow {
+            group: 0,
+            forward: 0,
+            backward: 1,
+            sender_access: Access::default(),
+            receiver_access: Access::default(),
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            size: None,
+        };
+        let transport = Transport::Tcp(tcp, ControllerKind::Reno);
+        Network {
+            ports: vec![port("there"), port("back")],
+            paths: vec![vec![0], vec![1]],
+            groups: vec![Group {
+                framing: None,
+                name: "flow".into(),
+                transport,
+                send_processing: None,
+                receive_processing: None,
+                jitter: Span::ZERO,
+            }],
+            flows: vec![flow],
+            changes: Vec::new(),
+            duration: Span::from_millis(1000 * seconds),
+            warmup: Span::ZERO,
+            seed: 1,
+            record: Record {
+                traces: traces.iter().map(|&(kind, of)| Trace { kind, of: vec![of] }).collect(),
+                delay_percentiles: false,
+            },
+            stepped: false,
+        }
+    }
+
+    #[test]
+    fn acknowledgements_are_no_more_than_the_packets_that_the_link_carries() {
+        // 10 Mbit/s for 10 s are 12500 packets of 1000 bytes, and one more is being sent at the end.
+        assert_eq!(trace_rows(&traced(10, 10, &[(TraceKind::Acks, 0)])), [12_501]);
+        // 5 bins of 2 s, and one more if the last is not whole.
+        let bins = TraceKind::Throughput(Span::from_millis(2000));
+        assert_eq!(trace_rows(&traced(10, 10, &[(bins, 0)])), [6]);
+        // 12 500 packets come and go on the way back.
+        assert_eq!(trace_rows(&traced(10, 10, &[(TraceKind::Queue, 1)])), [25_002]);
+    }
+
+    #[test]
+    fn what_obviously_fits_is_small_and_what_cannot_fit_is_large() {
+        let of_flows = [
+            TraceKind::Cwnd,
+            TraceKind::Ssthresh,
+            TraceKind::Rtt,
+            TraceKind::InFlight,
+            TraceKind::Segments,
+            TraceKind::Acks,
+            TraceKind::State,
+        ];
+        let all: Vec<(TraceKind, u32)> =
+            of_flows.into_iter().chain([TraceKind::Queue, TraceKind::Drops]).map(|kind| (kind, 0)).collect();
+        let bytes = |megabits, seconds| crate::memory_estimate(&traced(megabits, seconds, &all)).traces;
+        assert!(bytes(10, 10) < 32 << 20, "{}", bytes(10, 10));
+        // A gigabit per second for an hour: 450,000,000 packets.
+        assert!(bytes(1000, 3600) > 6 * 450_000_000 * ROW_BYTES, "{}", bytes(1000, 3600));
+        // Discards alone of the same hour fit: some in each of 180,000 round trips.
+        let discards = trace_rows(&traced(1000, 3600, &[(TraceKind::Drops, 0)]))[0];
+        assert!(discards < 1_000_000, "{discards}");
+    }
+}
