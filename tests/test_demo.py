@@ -11,10 +11,10 @@ import pytest
 import scipy.stats
 
 from support import Command
-from tailback import models
+from tailback import models, plots
 from tailback.demo import figures, grid, report
 from tailback.demo.grid import Cell
-from tailback.demo.interval import Interval, student_t
+from tailback.interval import Interval, student_t
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +79,9 @@ def test_an_interval_by_hand() -> None:
 
 def test_names_are_moved_apart_and_keep_their_order() -> None:
     heights = {"a": 0.0, "b": 1.0, "c": 2.0, "d": 100.0}
-    spread = figures._apart(heights, gap=10)
+    spread = plots._apart(heights, gap=10)
     assert spread == {"a": -9.0, "b": 1.0, "c": 11.0, "d": 100.0}
-    assert np.all(np.diff(list(figures._apart({str(i): i % 3 for i in range(9)}, gap=5).values())) != 0)
+    assert np.all(np.diff(list(plots._apart({str(i): i % 3 for i in range(9)}, gap=5).values())) != 0)
 
 
 def test_a_place_that_cannot_be_written_is_refused_at_once(command: Command, tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import io
+import re
 from collections.abc import Iterator
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tailback.errors import MissingExtra, OutputError
 from tailback.summary import header, quantity
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from tailback.run import Run
     from tailback.table import Table
 
-__all__ = ["STYLE", "close", "plot_run", "require", "show"]
+__all__ = ["COLOURS", "PAGE", "STYLE", "End", "close", "name_ends", "plot_run", "require", "show", "svg"]
 
 COLOURS = ("#1f5a99", "#c2571a", "#3c7d3c", "#8a3d8f", "#9a7b00", "#2a8a8a", "#a83248", "#555555")
 
@@ -41,6 +43,12 @@ STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "tailback",
 }
+
+# The same for figures inside a report.
+PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"]}
+
+# Place, height and colour of a line's end.
+End: TypeAlias = tuple[float, float, str]
 
 # How each trace is drawn: its value, whether it holds until the next row, and the title of its panel.
 _TRACES = {
@@ -102,6 +110,44 @@ def close(figure: Figure) -> Figure:
 
     plt.close(figure)
     return figure
+
+
+def svg(figure: Figure) -> str:
+    """The figure as an element of a page: as wide as the column, without a prologue."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    whole = text.getvalue()
+    element = whole[whole.index("<svg") :]
+    return re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"', r'<svg \1role="img"', element, count=1)
+
+
+def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:
+    """The name of each line at its end, moved apart where names would overlap. Call it when all limits are set."""
+    points = 72 / axis.figure.dpi
+    heights = {name: float(axis.transData.transform((x, y))[1]) * points for name, (x, y, _) in ends.items()}
+    spread = _apart(heights, gap=11)
+    for name, (x, y, colour) in ends.items():
+        axis.annotate(
+            name,
+            (x, y),
+            (-6 if end == 0 else 6, spread[name] - heights[name]),
+            textcoords="offset points",
+            ha="right" if end == 0 else "left",
+            va="center",
+            color=colour,
+        )
+
+
+def _apart(heights: dict[str, float], gap: float) -> dict[str, float]:
+    """Heights at least `gap` apart, in the same order and as near as can be: crowded names share their middle."""
+    blocks: list[tuple[list[str], float]] = []
+    for name in sorted(heights, key=heights.__getitem__):
+        names, middle = [name], heights[name]
+        while blocks and middle - blocks[-1][1] < gap * (len(names) + len(blocks[-1][0])) / 2:
+            names = blocks.pop()[0] + names
+            middle = sum(heights[each] for each in names) / len(names)
+        blocks.append((names, middle))
+    return {name: middle + gap * (index - (len(names) - 1) / 2) for names, middle in blocks for index, name in enumerate(names)}
 
 
 def _traces(panels: list[Axes], tables: list[Table]) -> None:

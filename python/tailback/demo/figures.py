@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from tailback import models
 from tailback.demo.grid import BDP_PACKETS, Cell, Study, rule
-from tailback.plots import STYLE
+from tailback.plots import PAGE, End, name_ends, svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["draw"]
-
-_PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"]}
-# Place, height and colour of a line's end.
-End: TypeAlias = tuple[float, float, str]
 
 _WIDTH = 7.4
 _INK = "#333333"
@@ -38,8 +32,8 @@ def draw(study: Study) -> dict[str, str]:
         "single": _single,
         "sawtooth": _sawtooth,
     }
-    with mpl.rc_context(_PAGE):
-        return {name: _svg(figure(study)) for name, figure in figures.items()}
+    with mpl.rc_context(PAGE):
+        return {name: svg(figure(study)) for name, figure in figures.items()}
 
 
 def _utilisation(study: Study) -> Figure:
@@ -50,7 +44,7 @@ def _utilisation(study: Study) -> Figure:
     axis.set_ylim(0, 101.5)
     axis.set_ylabel("utilisation, %")
     _buffer_axis(axis, (0.5, 220))
-    _name(axis, ends, end=0)
+    name_ends(axis, ends, end=0)
     return figure
 
 
@@ -67,7 +61,7 @@ def _paced(study: Study) -> Figure:
     axis.set_ylim(top=101)
     axis.set_ylabel("utilisation, %")
     _buffer_axis(axis, (0.4, 55))
-    _name(axis, ends, end=0)
+    name_ends(axis, ends, end=0)
     return figure
 
 
@@ -77,7 +71,7 @@ def _loss(study: Study) -> Figure:
     _decades(axis)
     axis.set_ylabel("packets lost, %")
     _buffer_axis(axis, (0.5, 220))
-    _name(axis, ends, end=0)
+    name_ends(axis, ends, end=0)
     return figure
 
 
@@ -87,7 +81,7 @@ def _delay(study: Study) -> Figure:
     _decades(axis)
     axis.set_ylabel("mean wait in the queue, ms")
     _buffer_axis(axis, (0.9, 400))
-    _name(axis, ends, end=-1)
+    name_ends(axis, ends, end=-1)
     return figure
 
 
@@ -188,35 +182,6 @@ def _curve(
     return places, means
 
 
-def _name(axis: Axes, ends: dict[str, End], *, end: int) -> None:
-    """The name of each line at its end, moved apart where names would overlap. Call it when all limits are set."""
-    points = 72 / axis.figure.dpi
-    heights = {name: float(axis.transData.transform((x, y))[1]) * points for name, (x, y, _) in ends.items()}
-    spread = _apart(heights, gap=11)
-    for name, (x, y, colour) in ends.items():
-        axis.annotate(
-            name,
-            (x, y),
-            (-6 if end == 0 else 6, spread[name] - heights[name]),
-            textcoords="offset points",
-            ha="right" if end == 0 else "left",
-            va="center",
-            color=colour,
-        )
-
-
-def _apart(heights: dict[str, float], gap: float) -> dict[str, float]:
-    """Heights at least `gap` apart, in the same order and as near as can be: crowded names share their middle."""
-    blocks: list[tuple[list[str], float]] = []
-    for name in sorted(heights, key=heights.__getitem__):
-        names, middle = [name], heights[name]
-        while blocks and middle - blocks[-1][1] < gap * (len(names) + len(blocks[-1][0])) / 2:
-            names = blocks.pop()[0] + names
-            middle = sum(heights[each] for each in names) / len(names)
-        blocks.append((names, middle))
-    return {name: middle + gap * (index - (len(names) - 1) / 2) for names, middle in blocks for index, name in enumerate(names)}
-
-
 def _flows(flows: int) -> str:
     return "1 flow" if flows == 1 else f"{flows} flows"
 
@@ -258,12 +223,3 @@ def _buffer_axis(axis: Axes, limits: tuple[float, float]) -> None:
     axis.minorticks_off()
     axis.set_xlim(limits)
     axis.set_xlabel("buffer, % of the bandwidth-delay product")
-
-
-def _svg(figure: Figure) -> str:
-    """The figure as an element of a page: as wide as the column, without a prologue."""
-    text = io.StringIO()
-    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    svg = text.getvalue()
-    svg = svg[svg.index("<svg") :]
-    return re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"', r'<svg \1role="img"', svg, count=1)

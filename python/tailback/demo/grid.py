@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tailback.demo.interval import Interval
+from tailback.interval import Interval
 from tailback.scenario import Scenario
 from tailback.simulation import simulate
 from tailback.topologies import dumbbell

@@ -23,7 +23,7 @@ from tailback.demo.grid import (
     rule,
     scenario,
 )
-from tailback.demo.interval import Interval
+from tailback.interval import Interval
 
 __all__ = ["page", "setting", "table"]
 

@@ -23,6 +23,16 @@ class Interval:
         """The interval of independent values, one a seed; at least two."""
         return cls(fmean(values), student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values)))
 
+    @property
+    def low(self) -> float:
+        """Lower end."""
+        return self.mean - self.half
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return self.mean + self.half
+
 
 @cache
 def student_t(freedom: int) -> float:
