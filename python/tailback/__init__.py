@@ -17,11 +17,13 @@ from tailback.errors import (
     MissingExtra,
     OutputError,
     ParameterError,
+    ReproductionInterrupted,
     ScenarioError,
     TailbackError,
     UnknownName,
 )
 from tailback.nouns import Event, Flow, Link, Node, Queue, Record, Source, Tcp
+from tailback.papers import reproduce
 from tailback.run import Run
 from tailback.scenario import Scenario, load, schema
 from tailback.simulation import simulate
@@ -40,6 +42,7 @@ __all__ = [
     "ParameterError",
     "Queue",
     "Record",
+    "ReproductionInterrupted",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -55,6 +58,7 @@ __all__ = [
     "load",
     "models",
     "parking_lot",
+    "reproduce",
     "schema",
     "simulate",
 ]

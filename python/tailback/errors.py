@@ -8,7 +8,8 @@ TailbackError
 ├── MissingExtra (ImportError)      an optional library is not installed; says how to get it
 └── InternalError (RuntimeError)    our bug: carries what a report needs
 KeyboardInterrupt
-└── Interrupted                     Ctrl-C during a run: carries what was measured
+├── Interrupted                     Ctrl-C during a run: carries what was measured
+└── ReproductionInterrupted         Ctrl-C while a document is reproduced: carries the experiments that were done
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tailback.papers.reproduction import Reproduction
     from tailback.run import Run
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "Problem",
+    "ReproductionInterrupted",
     "ScenarioError",
     "TailbackError",
     "UnknownName",
@@ -164,3 +167,20 @@ class Interrupted(KeyboardInterrupt):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Interrupted, (self.run,)
+
+
+class ReproductionInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a document is reproduced.
+
+    Attributes
+    ----------
+    reproduction : Reproduction
+        The experiments of which every run was done; its ``complete`` is false.
+    """
+
+    def __init__(self, reproduction: Reproduction) -> None:
+        super().__init__(f"interrupted after {reproduction.tally.runs} of {reproduction.tally.planned} runs")
+        self.reproduction = reproduction
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyboardInterrupt, self.args

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 
 import typer
 
-from tailback.errors import InternalError, MissingExtra, OutputError, ScenarioError
+from tailback.errors import InternalError, MissingExtra, OutputError, ParameterError, ScenarioError, UnknownName
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -110,7 +110,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
     if isinstance(error, ScenarioError):
         code, shown = Exit.INPUT, str(error)
         file, problems = error.file, [vars(problem) for problem in error.problems]
-    elif isinstance(error, (OutputError, MissingExtra)):
+    elif isinstance(error, (OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
         code, shown = Exit.INTERRUPTED, "interrupted; nothing was kept"

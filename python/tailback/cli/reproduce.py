@@ -1,0 +1,91 @@
+"""`tailback reproduce list | ID...`: run the experiments of documents and judge their claims."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tailback.cli.out import Bar, Exit, command, data, note
+
+if TYPE_CHECKING:
+    from tailback.papers.reproduction import Reproduction
+
+__all__ = ["reproduce"]
+
+
+@command
+def reproduce(
+    wanted: Annotated[
+        list[str],
+        typer.Argument(metavar="ID...", help="Experiments (bpd-2001/fig12), documents (bpd-2001), or `list` for what there is."),
+    ],
+    seeds: Annotated[int, typer.Option(min=2, metavar="N", help="Runs of each variant, with seeds 1 to N.")] = 10,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write report and numbers of each document to DIR, made if missing.", readable=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
+) -> Exit:
+    """Reproduce figures of documents: what they claim beside what is measured. Exit code 1 if an R claim fails."""
+    from tailback import errors, papers, plots
+    from tailback.papers.reproduction import claimed
+
+    if wanted == ["list"]:
+        data(_listed(seeds, as_json=as_json))
+        return Exit.DONE
+    if out is not None:
+        papers.experiments(*wanted)
+        plots.require()
+        claimed(out)
+    code = Exit.DONE
+    try:
+        with Bar("reproducing") as bar:
+            done = papers.reproduce(*wanted, seeds=seeds, progress=bar)
+    except errors.ReproductionInterrupted as stopped:
+        done, code = stopped.reproduction, Exit.INTERRUPTED
+        note(f"{stopped}; kept what was done, without {', '.join(done.missing)}")
+    data(done.to_json() if as_json else "\n".join(_lines(done)))
+    if out is not None:
+        note("\n".join(f"wrote {file}" for file in done.save(out)))
+    if code is Exit.DONE and not done.holds:
+        return Exit.CLAIM_FAILED
+    return code
+
+
+def _listed(seeds: int, *, as_json: bool) -> str:
+    from tailback import papers
+    from tailback.summary import aligned
+
+    found = papers.experiments()
+    if as_json:
+        rows = [
+            {"id": each.id, "title": each.title, "claims": [claim.id for claim in each.claims], "runs": each.runs(seeds)}
+            for each in found
+        ]
+        return json.dumps(rows, indent=2)
+    table = [[each.id, str(len(each.claims)), str(each.runs(seeds)), f" {each.title}"] for each in found]
+    # Titles to the left: they are last and may be of any length.
+    width = max(len(each.title) for each in found) + 1
+    return aligned([["id", "claims", "runs", " title".ljust(width)], *([*row[:3], row[3].ljust(width)] for row in table)])
+
+
+def _lines(done: Reproduction) -> Iterator[str]:
+    """Each experiment with its claims, then the verdict."""
+    from tailback.papers.reproduction import number, word
+
+    for outcome in done.experiments:
+        yield f"{outcome.experiment.id}  {outcome.experiment.title}"
+        for verdict in outcome.claims:
+            claim = verdict.claim
+            published = "" if claim.published is None else f", published {claim.published:g}"
+            yield f"  {claim.id:<5}{claim.kind}  {word(verdict)}: {number(verdict)}{published}; must be {claim.must}"
+            yield textwrap.fill(verdict.text, 100, initial_indent=" " * 10, subsequent_indent=" " * 10)
+            if verdict.contrast:
+                yield f"          but {verdict.contrast.contrast.setting}: {number(verdict.contrast)}"
+        yield ""
+    yield done.verdict()

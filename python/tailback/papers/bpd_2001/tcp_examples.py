@@ -1,0 +1,264 @@
+"""Figures 1, 2, 4 and 19: what one TCP connection does about losses from one window (sections 2.1, 2.2 and 6.1).
+
+The drawings have no numbers. What the text derives from them is checked over whole families of losses, by dropping segments.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+from tailback.nouns import Flow
+from tailback.papers.experiment import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Trace, Values, Variant, vary
+from tailback.papers.outcome import Outcome
+from tailback.run import Run
+from tailback.topologies import dumbbell
+
+__all__ = ["EXPERIMENTS"]
+
+Preset: TypeAlias = Literal["bpd-2001/reno", "bpd-2001/sack"]
+RENO: Preset = "bpd-2001/reno"
+SACK: Preset = "bpd-2001/sack"
+
+
+def window_with_losses(preset: Preset, window: int, lost: tuple[int, ...]) -> Variant:
+    """A connection that sends a window at once, of which the segments at these places are lost."""
+    connection: Flow = {"size": "100 kB", "tcp": {"preset": preset, "initial_window": window, "initial_ssthresh": window}}
+    base = dumbbell(
+        name="losses from one window",
+        rate="2 Mbps",
+        delay="50 ms",
+        buffer="unlimited",
+        flows={"tcp": connection},
+        duration="20 s",
+    )
+    drops = [{"flow": "tcp", "segment": segment} for segment in lost]
+    choice = Choice(
+        {"preset": preset.removeprefix("bpd-2001/"), "window": window, "losses": len(lost), "lost": " ".join(map(str, lost))},
+        {"topology.dumbbell.loss": {"drops": drops}},
+    )
+    return vary(base, [choice])[0]
+
+
+PAIRS_OF_8 = list(combinations(range(8), 2))
+TRIPLES_OF_24 = sorted({(a, b, c) for a, b in combinations(range(23), 2) for c in (b + 1, 23)})
+# Every 97th set of four places; the derivation holds for all.
+FOURS = {window: list(combinations(range(window), 4))[::97] for window in (8, 12, 16, 24, 32)}
+
+
+def fast_retransmits(run: Run) -> float:
+    """Losses that were noticed by duplicate acknowledgements."""
+    return float(run.flows["fast_retransmits"][0])
+
+
+def timeouts(run: Run) -> float:
+    """Losses that the timer had to notice."""
+    return float(run.flows["timeouts"][0])
+
+
+MEASURES = {"fast_retransmits": fast_retransmits, "timeouts": timeouts}
+
+
+def places(lost: Any) -> list[int]:
+    """The places that a label lists."""
+    return [int(place) for place in str(lost).split()]
+
+
+def share(outcomes: list[bool]) -> Values:
+    """The share that is true, as the one value of an experiment without chance."""
+    import numpy as np
+
+    return np.array([sum(outcomes) / len(outcomes)])
+
+
+def second_needs_the_timer(seen: Outcome) -> Values:
+    """Pairs lost from a window of 8, other than its first and last, with one fast retransmit and one timeout."""
+    points = [point for point in seen.where(preset="reno", window=8) if places(point.labels["lost"]) != [0, 7]]
+    return share([(point.values["fast_retransmits"][0], point.values["timeouts"][0]) == (1, 1) for point in points])
+
+
+def two_losses_as_derived(seen: Outcome) -> Values:
+    """Pairs that recover without a timeout just when W >= 10, or W >= 8 where they are the first and the last."""
+    right = []
+    for point in seen.where(preset="reno"):
+        first, second = places(point.labels["lost"])
+        window = int(point.labels["window"])
+        enough = 8 if second - first == window - 1 else 10
+        right.append((point.values["timeouts"][0] == 0) == (window >= enough))
+    return share(right)
+
+
+def three_losses_as_derived(seen: Outcome) -> Values:
+    """Triples that recover without a timeout just when n2 - n1 >= 3 W / 4 + 3."""
+    right = []
+    for point in seen.where(preset="reno", window=24, losses=3):
+        first, second, _ = places(point.labels["lost"])
+        right.append((point.values["timeouts"][0] == 0) == (second - first >= 21))
+    return share(right)
+
+
+def four_losses_time_out(seen: Outcome) -> Values:
+    """Sets of four with at least one timeout."""
+    return share([point.values["timeouts"][0] >= 1 for point in seen.where(preset="reno", losses=4)])
+
+
+def sack_never_times_out(seen: Outcome) -> Values:
+    """Patterns that SACK repairs without the timer."""
+    return share([point.values["timeouts"][0] == 0 for point in seen.where(preset="sack")])
+
+
+def sent(run: Run) -> tuple[Any, Any]:
+    """First transmissions over time."""
+    return _segments(run, again=False)
+
+
+def resent(run: Run) -> tuple[Any, Any]:
+    """Retransmissions over time."""
+    return _segments(run, again=True)
+
+
+def lost(run: Run) -> tuple[Any, Any]:
+    """What was dropped."""
+    drops = run.trace("drops")
+    return drops["time_s"], drops["segment"]
+
+
+def acknowledged(run: Run) -> tuple[Any, Any]:
+    """Acknowledgements as they reach the sender; each names the segment that it waits for."""
+    acks = run.trace("acks")
+    return acks["time_s"], acks["ack"]
+
+
+def _segments(run: Run, *, again: bool) -> tuple[Any, Any]:
+    segments = run.trace("segments")
+    chosen = (segments["transmission"] > 1) == again
+    return segments["time_s"][chosen], segments["segment"][chosen]
+
+
+def sequence(**where: str | int) -> tuple[Trace, ...]:
+    """The four kinds of points of a time-sequence plot."""
+    record = ["segments", "acks", "drops"]
+    return tuple(
+        Trace(name, where, record, of)
+        for name, of in (("sent", sent), ("acknowledged", acknowledged), ("resent", resent), ("lost", lost))
+    )
+
+
+def panel(span: float) -> Drawn:
+    """Segments over time."""
+    return Drawn(("sent", "acknowledged", "resent", "lost"), "segment", "time, s", markers="o_sx", span=(-0.004, span))
+
+
+FAMILIES = LeftOpen(
+    "rate, round trip and length of the connection",
+    "2 Mbps, 100 ms, 100 kB: the derivation counts segments; nothing else may be lost, and data must not run out",
+)
+WINDOW = LeftOpen(
+    "how the window comes about", "the connection starts with it, and with ssthresh at it, so that it is in congestion avoidance"
+)
+
+
+figure_1 = Experiment(
+    id="bpd-2001/fig1",
+    title="Fast retransmit repairs a single loss",
+    question="What happens when one segment of a window is lost?",
+    source="figure 1, section 2.1",
+    variants=(window_with_losses(RENO, 8, (3,)),),
+    measures=MEASURES,
+    claims=(),
+    panels=((panel(0.75),),),
+    traces=sequence(lost="3"),
+    left_open=(FAMILIES, WINDOW),
+    exact=True,
+)
+
+figure_2 = Experiment(
+    id="bpd-2001/fig2",
+    title="Two losses from a window of eight",
+    question="Why does the second of two losses need a timeout in a small window?",
+    source="figure 2, sections 2.1 and 2.2, conditions (1) and (2)",
+    variants=tuple(window_with_losses(RENO, window, pair) for window in range(5, 17) for pair in combinations(range(window), 2)),
+    measures=MEASURES,
+    claims=(
+        Claim(
+            "C1",
+            "R",
+            "of two losses from a window of 8, not its first and last, fast retransmit repairs the first and the timer "
+            "the second (share of all 27 pairs)",
+            second_needs_the_timer,
+            Inequality(">=", 1),
+        ),
+        Claim(
+            "C3",
+            "R",
+            "two losses are repaired without a timeout if and only if W >= 10, or W >= 8 where they are the first and the last "
+            "(share of all pairs in windows of 5 to 16)",
+            two_losses_as_derived,
+            Inequality(">=", 1),
+            note="The text says W >= 10 for all pairs; for the first and the last segment its own rules give 8.",
+        ),
+    ),
+    panels=((panel(1.0),),),
+    traces=sequence(window=8, lost="3 5"),
+    left_open=(FAMILIES, WINDOW),
+    exact=True,
+)
+
+figure_4 = Experiment(
+    id="bpd-2001/fig4",
+    title="Three and four losses from one window",
+    question="How far apart must losses be for fast retransmit to repair them all?",
+    source="figure 4, section 2.2, conditions (3) and (4)",
+    variants=(
+        *(window_with_losses(RENO, 24, triple) for triple in TRIPLES_OF_24),
+        *(window_with_losses(RENO, window, four) for window, fours in FOURS.items() for four in fours),
+    ),
+    measures=MEASURES,
+    claims=(
+        Claim(
+            "C2",
+            "R",
+            "three losses from a window of 24 are repaired without a timeout if and only if n2 - n1 >= 21 (share of triples)",
+            three_losses_as_derived,
+            Inequality(">=", 1),
+        ),
+        Claim(
+            "C4",
+            "R",
+            "four losses from one window always end in a timeout (share of sets of four in windows of 8 to 32)",
+            four_losses_time_out,
+            Inequality(">=", 1),
+        ),
+    ),
+    panels=((panel(0.75),),),
+    traces=sequence(window=24, lost="1 22 23"),
+    left_open=(FAMILIES, WINDOW),
+    exact=True,
+)
+
+figure_19 = Experiment(
+    id="bpd-2001/fig19",
+    title="SACK repairs what Reno cannot",
+    question="Does SACK need a timeout for the losses of figures 2 and 4?",
+    source="figure 19, section 6.1",
+    variants=(
+        *(window_with_losses(SACK, 8, pair) for pair in PAIRS_OF_8),
+        *(window_with_losses(SACK, 24, triple) for triple in TRIPLES_OF_24),
+    ),
+    measures=MEASURES,
+    claims=(
+        Claim(
+            "C5",
+            "R",
+            "SACK repairs every pattern of figures 2 and 4 without a timeout (share of patterns)",
+            sack_never_times_out,
+            Inequality(">=", 1),
+        ),
+    ),
+    panels=((panel(0.75),),),
+    traces=sequence(window=8, lost="3 5"),
+    left_open=(FAMILIES, WINDOW),
+    exact=True,
+)
+
+EXPERIMENTS = (figure_1, figure_2, figure_4, figure_19)
