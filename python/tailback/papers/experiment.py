@@ -33,6 +33,7 @@ __all__ = [
     "LeftOpen",
     "Level",
     "Line",
+    "Measure",
     "Ranking",
     "Trace",
     "Value",

@@ -1,16 +1,50 @@
-"""The balanced packet discard paper of 2001: TCP over ATM under plain switches, PPD, EPD and BPD."""
+"""The balanced packet discard paper of 2001: TCP over ATM under plain switches, PPD, EPD and BPD.
+
+`networks` has what is simulated and `measures` what is measured; the experiments are grouped as the document's sections are.
+"""
 
 from __future__ import annotations
 
-from tailback.papers.bpd_2001 import tcp_examples
-from tailback.papers.experiment import Document, LeftOpen
+from tailback.papers.bpd_2001 import mixed, tcp_examples, timers, topology_a, topology_b, traces
+from tailback.papers.experiment import Document, Experiment, LeftOpen
 
 __all__ = ["DOCUMENT"]
+
+
+def _figure(experiment: Experiment) -> int:
+    return int(experiment.id.rpartition("fig")[2])
+
 
 DOCUMENT = Document(
     id="bpd-2001",
     title="Balanced packet discard for TCP over ATM",
-    citation="The balanced packet discard (BPD) paper, Elsevier, 2001. Its simulations used a modified NS 1.4.",
-    left_open=(LeftOpen("duration", "10 s from the start of the run, which is included; 10 s is the axis of figure 17"),),
-    experiments=tuple(sorted(tcp_examples.EXPERIMENTS, key=lambda each: int(each.id.rpartition("fig")[2]))),
+    citation="The paper on balanced packet discard (BPD), Elsevier, 2001. Its simulations used a modified NS 1.4.",
+    left_open=(
+        LeftOpen("duration", "10 s from the start of the run, which is included: the axis of figure 17"),
+        LeftOpen("start of the connections", "uniform over the first 50 ms; they never end"),
+        LeftOpen(
+            "what keeps a simulation without chance from locking into phase",
+            "a random delay of up to 20 us for each packet, and the random starts",
+        ),
+        LeftOpen("initial slow-start threshold", "the largest window, 64 KB or 122 segments, as in the simulator that was used"),
+        LeftOpen("acknowledgements", "one for each segment, a cell each, over an uncongested way back"),
+        LeftOpen("cells of a packet", "12: stated twice; with the 8 octets that AAL5 appends it would be 13"),
+        LeftOpen(
+            "the flow chart of BPD (figure 10)",
+            "from section 4: the last cell of the lost packet does not count for the gap, a loss within the gap begins it anew",
+        ),
+    ),
+    experiments=tuple(
+        sorted(
+            (
+                *tcp_examples.EXPERIMENTS,
+                *timers.EXPERIMENTS,
+                *topology_a.EXPERIMENTS,
+                *topology_b.EXPERIMENTS,
+                *traces.EXPERIMENTS,
+                *mixed.EXPERIMENTS,
+            ),
+            key=_figure,
+        )
+    ),
 )

@@ -1,0 +1,210 @@
+"""Figures 20 and 21: a Reno connection beside another one, or beside one with SACK (section 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tailback.papers.bpd_2001 import measures
+from tailback.papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, mixed
+from tailback.papers.experiment import (
+    Choice,
+    Claim,
+    Contrast,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Line,
+    Measure,
+    Ranking,
+    Value,
+    Values,
+    vary,
+)
+from tailback.papers.outcome import Outcome, highest, lowest
+from tailback.run import Run
+
+__all__ = ["EXPERIMENTS"]
+
+PAIRS = (
+    Choice({"connections": "Reno, Reno"}),
+    Choice({"connections": "SACK, Reno"}, {"flows.first.tcp.preset": "bpd-2001/sack"}),
+)
+USUAL = (Choice({"ssthresh": 122}),)
+CAUTIOUS = (Choice({"ssthresh": 16}, {"flows.*.tcp.initial_ssthresh": 16}),)
+BPD = bpd([0.4], gaps=[20])
+BOTH = ("Reno, Reno", "SACK, Reno")
+
+
+def timeouts_of(group: str) -> Measure:
+    """Timeouts of one of the two."""
+    return lambda run: float(run.flows.where(group=group)["timeouts"][0])
+
+
+def advantage(run: Run) -> float:
+    """What the first delivers over what the second does."""
+    first, second = (run.flows.where(group=group)["delivered_packets"][0] for group in ("first", "second"))
+    return float(first / second)
+
+
+def at(seen: Outcome, measure: str, connections: str, policy: str, ssthresh: int = 122) -> Values:
+    """A measure of one pair under one policy."""
+    return seen.values(measure, connections=connections, policy=policy, ssthresh=ssthresh)
+
+
+def under_bpd(measure: str, ssthresh: int = 122, *, worst: str) -> Callable[[Outcome], Values]:
+    """A measure under BPD, of the pair where it is worse."""
+    choose = lowest if worst == "lowest" else highest
+    return lambda seen: choose(*(at(seen, measure, pair, "BPD", ssthresh) for pair in BOTH))
+
+
+def lines(ssthresh: int = 122) -> tuple[Line, ...]:
+    """Each pair under each policy."""
+    return tuple(
+        Line(f"{pair}: {name}", {"connections": pair, "policy": policy, "ssthresh": ssthresh})
+        for pair in BOTH
+        for policy, name in (("plain", "plain ATM"), ("PPD", "PPD"), ("EPD", "EPD at 0.5"), ("BPD", "BPD"))
+    )
+
+
+figure_20 = Experiment(
+    id="bpd-2001/fig20",
+    title="Reno and SACK share a link",
+    question="Can Reno keep up with SACK if the switch spares connections that lost a packet?",
+    source="figures 20 and 21, section 6.2: LT 40 %, UT 90 %, gap 20, buffer 400 cells",
+    variants=(
+        *vary(mixed(), PAIRS, [*PLAIN, *PPD, *epd([0.5]), *BPD], USUAL),
+        *vary(mixed(), PAIRS, BPD, CAUTIOUS),
+    ),
+    measures={
+        "goodput": measures.goodput,
+        "fairness": measures.fairness,
+        "timeouts_first": timeouts_of("first"),
+        "timeouts_second": timeouts_of("second"),
+        "timeouts": lambda run: 2 * measures.timeouts(run),
+        "most_timeouts": measures.most_timeouts,
+        "advantage": advantage,
+    },
+    claims=(
+        Claim(
+            "C28",
+            "R",
+            "two Reno connections share a plain switch evenly (fairness)",
+            lambda seen: at(seen, "fairness", "Reno, Reno", "plain"),
+            Inequality(">", 0.9),
+        ),
+        Claim(
+            "C28b",
+            "R",
+            "with many timeouts (of both together, beyond those under BPD)",
+            lambda seen: at(seen, "timeouts", "Reno, Reno", "plain") - at(seen, "timeouts", "Reno, Reno", "BPD"),
+            Inequality(">", 10),
+        ),
+        Claim(
+            "C28c",
+            "R",
+            "and low utilisation (goodput that BPD adds)",
+            lambda seen: at(seen, "goodput", "Reno, Reno", "BPD") - at(seen, "goodput", "Reno, Reno", "plain"),
+            Inequality(">", 0.1),
+        ),
+        Claim(
+            "C29",
+            "R",
+            "beside SACK on a plain switch Reno is left behind: SACK delivers more than 1.5 times as much",
+            lambda seen: at(seen, "advantage", "SACK, Reno", "plain"),
+            Inequality(">", 1.5),
+        ),
+        Claim(
+            "C29b",
+            "R",
+            "Reno has more than 4 times the timeouts of SACK (timeouts beyond that)",
+            lambda seen: (
+                at(seen, "timeouts_second", "SACK, Reno", "plain") - 4 * at(seen, "timeouts_first", "SACK, Reno", "plain")
+            ),
+            Inequality(">", 0),
+        ),
+        Claim(
+            "C29c",
+            "R",
+            "the two share less evenly than two Reno connections do (loss of fairness)",
+            lambda seen: at(seen, "fairness", "Reno, Reno", "plain") - at(seen, "fairness", "SACK, Reno", "plain"),
+            Inequality(">", 0),
+        ),
+        Claim(
+            "C29d",
+            "N",
+            "Reno beside SACK has 34 timeouts",
+            lambda seen: at(seen, "timeouts_second", "SACK, Reno", "plain"),
+            Value(34, 2),
+            published=34,
+            note="Neither the duration nor the policy without BPD is stated; the number depends on both.",
+        ),
+        Claim(
+            "C29e",
+            "N",
+            "SACK beside Reno has 3 timeouts",
+            lambda seen: at(seen, "timeouts_first", "SACK, Reno", "plain"),
+            Value(3, 1),
+            published=3,
+            note="Neither the duration nor the policy without BPD is stated; the number depends on both.",
+        ),
+        Claim(
+            "C30",
+            "R",
+            "under BPD both pairs share evenly (lesser fairness)",
+            under_bpd("fairness", worst="lowest"),
+            Inequality(">", 0.98),
+        ),
+        Claim(
+            "C30b",
+            "R",
+            "and use at least 0.9 of the link (lesser goodput)",
+            under_bpd("goodput", worst="lowest"),
+            Inequality(">=", 0.9),
+        ),
+        Claim(
+            "C30c",
+            "R",
+            "with at most one timeout for each connection (the connection that has most)",
+            under_bpd("most_timeouts", worst="highest"),
+            Inequality("<=", 1),
+        ),
+        Claim(
+            "C30d",
+            "S",
+            "no connection has a timeout under BPD (timeouts of both, the worse pair)",
+            under_bpd("timeouts", 16, worst="highest"),
+            Inequality("<=", 0),
+            published=0,
+            setting="initial slow-start threshold of 16 segments",
+            contrast=Contrast("122 segments", under_bpd("timeouts", worst="highest")),
+        ),
+        Claim(
+            "C31",
+            "N",
+            "SACK delivers almost 100 % more than Reno beside it (ratio)",
+            lambda seen: at(seen, "advantage", "SACK, Reno", "plain"),
+            Value(2, 0.1),
+            published=2,
+            note="Quoted in section 6.2 from a study of another network, as are its 50 timeouts that SACK reduced to 2.",
+        ),
+    ),
+    panels=(
+        (Ranking("goodput", lines(), "goodput of both, as a fraction of the link"),),
+        (Ranking("fairness", lines(), "fairness of the two"),),
+        (
+            Ranking(
+                "timeouts_second", lines(), "timeouts of the Reno connection, in 15 s", levels=(Level("beside SACK: 34", 34),)
+            ),
+        ),
+    ),
+    left_open=(
+        LeftOpen("duration", "15 s: 34 timeouts of one connection do not fit into 10 s"),
+        LeftOpen("the policy without BPD", "plain ATM; PPD and EPD at half the buffer beside it"),
+        LeftOpen("propagation delays", "0.3 ms on each link, as in the other networks"),
+        LeftOpen("tick of the retransmission timer", "0.1 s"),
+        NORMALISED,
+    ),
+)
+
+EXPERIMENTS = (figure_20,)

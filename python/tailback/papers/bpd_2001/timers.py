@@ -1,0 +1,90 @@
+"""Figure 3: how far the retransmission timeout is above the round trip that it is estimated from (section 2.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tailback.papers.bpd_2001.networks import CONNECTION, PPD, TICKS, bottleneck, ticks
+from tailback.papers.experiment import Claim, Drawn, Experiment, Inequality, LeftOpen, Trace, Values, vary
+from tailback.papers.outcome import Outcome, lowest
+from tailback.run import Run
+from tailback.scenario import Scenario
+
+__all__ = ["EXPERIMENTS"]
+
+CONNECTIONS = 300
+
+
+def many_connections() -> Scenario:
+    """Hundreds of connections with different round trips behind the switch of the other experiments."""
+    return Scenario(
+        {
+            "name": "bpd-2001, several hundreds of connections",
+            "duration": "30 s",
+            "nodes": {"switch": {}, "destination": {"kind": "host"}},
+            "links": {"bottleneck": bottleneck("1200 cells")},
+            "flows": {
+                "source": {
+                    **CONNECTION,
+                    "count": CONNECTIONS,
+                    "rtt": {"uniform": ["1 ms", "30 ms"]},
+                    "tcp": {"preset": "bpd-2001/reno", "timer": {"tick": "0.5 s"}},
+                }
+            },
+        }
+    )
+
+
+def waiting(run: Run) -> tuple[Any, Any]:
+    """Mean round trip and mean wait for a timeout, of each connection that had both."""
+    flows = run.flows
+    known = (flows["timeouts"] > 0) & np.isfinite(flows["mean_rtt_s"])
+    waits = (1 - flows["active_share"][known]) * run.simulated_s / flows["timeouts"][known]
+    return flows["mean_rtt_s"][known], waits
+
+
+def ratio(run: Run) -> float:
+    """Wait for a timeout over round trip, the median connection."""
+    round_trips, waits = waiting(run)
+    return float(np.median(waits / round_trips))
+
+
+def least(seen: Outcome) -> Values:
+    """With ticks of 0.3 and 0.5 s, the one with which it is less."""
+    return lowest(*(seen.values("ratio", tick=tick) for tick in TICKS if tick >= 0.3))
+
+
+figure_3 = Experiment(
+    id="bpd-2001/fig3",
+    title="Retransmission timeout and round trip",
+    question="How much longer than a round trip does a connection wait for its timer?",
+    source="figure 3, section 2.1; no values in the text",
+    variants=vary(many_connections(), PPD, ticks(*TICKS)),
+    measures={"ratio": ratio},
+    claims=(
+        Claim(
+            "C6",
+            "R",
+            "with a coarse tick the timeout is at least 10 round trips (median connection, ticks of 0.3 and 0.5 s)",
+            least,
+            Inequality(">=", 10),
+        ),
+    ),
+    panels=((Drawn(("tick 0.5 s", "tick 0.3 s", "tick 0.1 s"), "wait for a timeout, s", "mean round trip, s", markers="ooo"),),),
+    traces=tuple(Trace(f"tick {tick:g} s", {"tick": tick}, [], waiting) for tick in TICKS),
+    left_open=(
+        LeftOpen(
+            "the connections",
+            f"{CONNECTIONS} connections over one PPD switch as in figure 6, round trips of 1 to 30 ms without queueing, 30 s",
+        ),
+        LeftOpen(
+            "what is drawn",
+            "the mean wait for a timeout: from a connection's last transmission until its timer expires, backed off or not",
+        ),
+        LeftOpen("tick of the retransmission timer", "0.1, 0.3 and 0.5 s; section 2.1 calls 500 ms typical"),
+    ),
+)
+
+EXPERIMENTS = (figure_3,)

@@ -1,0 +1,190 @@
+"""Figures 6, 7 and 14: ten sources, any one of which can fill the link (sections 3 and 5)."""
+
+from __future__ import annotations
+
+from tailback.papers.bpd_2001 import measures
+from tailback.papers.bpd_2001.networks import (
+    ACTIVITY,
+    NORMALISED,
+    PLAIN,
+    PPD,
+    UPPER,
+    bpd,
+    epd,
+    ticks,
+    topology_a,
+    topology_b,
+)
+from tailback.papers.experiment import Claim, Curves, Experiment, Inequality, LeftOpen, Line, Values, vary
+from tailback.papers.outcome import Outcome, lowest
+
+__all__ = ["EXPERIMENTS"]
+
+MEASURES = {"goodput": measures.goodput, "active": measures.active}
+TICK = LeftOpen("tick of the retransmission timer", "0.1 s; where any connection can fill the link, timeouts matter little")
+
+BEFORE_BPD = vary(topology_a(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="A")
+IN_B = vary(topology_b(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="B")
+
+
+def goodput(seen: Outcome, policy: str, topology: str = "A") -> Values:
+    """With the best threshold, where there is one."""
+    return seen.best("goodput", topology=topology, policy=policy)
+
+
+def epd_at(seen: Outcome, threshold: float, topology: str = "A") -> Values:
+    """Goodput of EPD at one threshold."""
+    return seen.values("goodput", topology=topology, policy="EPD", threshold=threshold)
+
+
+def gain(seen: Outcome, topology: str) -> Values:
+    """Of the best EPD over PPD."""
+    return goodput(seen, "EPD", topology) - goodput(seen, "PPD", topology)
+
+
+def three_policies(topology: str = "A") -> tuple[Line, ...]:
+    """One line each."""
+    return tuple(
+        Line(name, {"policy": policy, "topology": topology})
+        for name, policy in (("plain ATM", "plain"), ("PPD", "PPD"), ("EPD", "EPD"))
+    )
+
+
+figure_6 = Experiment(
+    id="bpd-2001/fig6",
+    title="Plain ATM, PPD and EPD in topology A: goodput",
+    question="How much of the link do ten connections use if any of them can fill it?",
+    source="figure 6, section 3; no values in the text",
+    variants=(*BEFORE_BPD, *IN_B),
+    measures=MEASURES,
+    claims=(
+        Claim(
+            "C7",
+            "R",
+            "PPD carries more than plain ATM",
+            lambda seen: goodput(seen, "PPD") - goodput(seen, "plain"),
+            Inequality(">", 0),
+            note="Neither has a threshold to depend on.",
+        ),
+        Claim("C8", "R", "the best EPD carries more than PPD", lambda seen: gain(seen, "A"), Inequality(">", 0)),
+        Claim(
+            "C8b", "R", "but gains less than in topology B", lambda seen: gain(seen, "B") - gain(seen, "A"), Inequality(">", 0)
+        ),
+        Claim(
+            "C9",
+            "R",
+            "EPD carries at least 0.9 of the link (best threshold)",
+            lambda seen: goodput(seen, "EPD"),
+            Inequality(">=", 0.9),
+        ),
+        Claim(
+            "C10",
+            "R",
+            "EPD rises with the threshold from 0.1 to 0.7 in topology B",
+            lambda seen: epd_at(seen, 0.7, "B") - epd_at(seen, 0.1, "B"),
+            Inequality(">", 0),
+        ),
+        Claim(
+            "C10b",
+            "R",
+            "EPD falls from threshold 0.9 to 1, where it is PPD (the lesser fall of both topologies)",
+            lambda seen: lowest(*(epd_at(seen, 0.9, topology) - epd_at(seen, 1.0, topology) for topology in ("A", "B"))),
+            Inequality(">", 0),
+        ),
+        Claim(
+            "C10c",
+            "N",
+            "EPD falls above threshold 0.7 already: from 0.7 to 0.9",
+            lambda seen: epd_at(seen, 0.7) - epd_at(seen, 0.9),
+            Inequality(">", 0),
+            note="Ten connections can have 10 x 11 = 110 cells above the threshold, 9 % of the buffer: at 0.9 they still fit.",
+        ),
+    ),
+    panels=(
+        (
+            Curves("goodput", "threshold", three_policies("A"), "goodput", "EPD threshold", title="topology A, tick 0.1 s"),
+            Curves("goodput", "threshold", three_policies("B"), "goodput", "EPD threshold", title="topology B, tick 0.1 s"),
+        ),
+    ),
+    left_open=(TICK, NORMALISED),
+)
+
+figure_7 = Experiment(
+    id="bpd-2001/fig7",
+    title="Plain ATM, PPD and EPD in topology A: activity",
+    question="Must connections be active for the link to be full?",
+    source="figure 7, section 3; no values in the text",
+    variants=BEFORE_BPD,
+    measures=MEASURES,
+    claims=(
+        Claim("C11", "R", "EPD carries more than PPD (best threshold)", lambda seen: gain(seen, "A"), Inequality(">", 0)),
+        Claim(
+            "C11b",
+            "N",
+            "though connections are more active under PPD than under EPD (threshold below 1 at which EPD is least active)",
+            lambda seen: (
+                seen.values("active", policy="PPD")
+                - lowest(*(seen.values("active", policy="EPD", threshold=each / 10) for each in range(1, 10)))
+            ),
+            Inequality(">", 0),
+            note="EPD is the more active at every threshold below 1.",
+        ),
+        Claim(
+            "C12",
+            "R",
+            "activity is low though goodput is high: it is lower by more than 0.25 (EPD, threshold 0.9)",
+            lambda seen: epd_at(seen, 0.9) - seen.values("active", policy="EPD", threshold=0.9),
+            Inequality(">", 0.25),
+        ),
+    ),
+    panels=((Curves("active", "threshold", three_policies(), "active share", "EPD threshold"),),),
+    left_open=(TICK, ACTIVITY),
+)
+
+
+def lead(seen: Outcome, topology: str) -> Values:
+    """Of the best BPD over the best EPD."""
+    return goodput(seen, "BPD", topology) - goodput(seen, "EPD", topology)
+
+
+figure_14 = Experiment(
+    id="bpd-2001/fig14",
+    title="BPD in topology A: goodput",
+    question="Does BPD still help where timeouts do not hurt?",
+    source="figure 14, section 5; no values in the text",
+    variants=(
+        *vary(topology_a(), [*bpd(), *epd()], ticks(0.1), topology="A"),
+        *vary(topology_b(), [*bpd(), *epd()], ticks(0.1), topology="B"),
+    ),
+    measures=MEASURES,
+    claims=(
+        Claim(
+            "C21",
+            "R",
+            "the best BPD carries no less than the best EPD, but for 0.03",
+            lambda seen: lead(seen, "A"),
+            Inequality(">=", -0.03),
+        ),
+        Claim(
+            "C21b",
+            "R",
+            "and gains less over it than in topology B",
+            lambda seen: lead(seen, "B") - lead(seen, "A"),
+            Inequality(">", 0),
+        ),
+    ),
+    panels=(
+        (
+            Curves(
+                "goodput",
+                "threshold",
+                (Line("BPD, gap 25", {"policy": "BPD", "topology": "A"}), Line("EPD", {"policy": "EPD", "topology": "A"})),
+                "goodput",
+                "lower threshold, or EPD threshold",
+            ),
+        ),
+    ),
+    left_open=(UPPER, TICK, NORMALISED),
+)
+
+EXPERIMENTS = (figure_6, figure_7, figure_14)

@@ -1,0 +1,247 @@
+"""Figures 15 to 18: windows and the buffer over time in topology B, under EPD and BPD (section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tailback.papers.bpd_2001 import measures
+from tailback.papers.bpd_2001.networks import bpd, epd, ticks, topology_a, topology_b
+from tailback.papers.experiment import (
+    Choice,
+    Claim,
+    Contrast,
+    Drawn,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Trace,
+    Value,
+    Values,
+    vary,
+)
+from tailback.papers.outcome import Outcome
+from tailback.run import Run
+
+__all__ = ["EXPERIMENTS"]
+
+TICK = LeftOpen(
+    "tick of the retransmission timer",
+    "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose least timeout is 1 s",
+)
+SSTHRESH = LeftOpen("initial slow-start threshold", "the largest window, 122 segments, as in the simulator that was used")
+WHOSE = LeftOpen("which connection is drawn", "the first, of the first seed")
+
+# The whole run, from its start, with the default threshold; from 1 s on; and with a start that stops short of the buffer.
+WHOLE = Choice({"start": "whole run"})
+SETTLED = Choice({"start": "from 1 s on"}, {"warmup": "1 s"})
+CAUTIOUS = Choice({"start": "ssthresh 16"}, {"flows.source.tcp.initial_ssthresh": 16})
+
+
+def recording(*kinds: str) -> Choice:
+    """Traces that measures need."""
+    return Choice({}, {"record.traces": list(kinds)})
+
+
+def window(run: Run) -> tuple[Any, Any]:
+    """Window of the first connection."""
+    trace = run.trace("cwnd").where(flow=0)
+    return trace["time_s"], trace["cwnd_packets"]
+
+
+def occupancy(run: Run) -> tuple[Any, Any]:
+    """Cells in the buffer: least and most of each of 1000 spans of time, in turn."""
+    trace = run.trace("queue")
+    times, cells = trace["time_s"], trace["queue_units"]
+    edges = np.searchsorted(times, np.linspace(0, run.simulated_s, 1001)[:-1])
+    edges = np.unique(edges[edges < len(times)])
+    ends = np.stack([np.minimum.reduceat(cells, edges), np.maximum.reduceat(cells, edges)], axis=1)
+    return np.repeat(times[edges], 2), ends.ravel()
+
+
+def at(measure: str, **labels: Any) -> Callable[[Outcome], Values]:
+    """A measure at the point with these labels."""
+    return lambda seen: seen.values(measure, **labels)
+
+
+BPD_40 = bpd([0.4])
+ONE_WINDOW = {"cwnd": ["source[0]"]}
+
+figure_15 = Experiment(
+    id="bpd-2001/fig15",
+    title="BPD: the window of a connection",
+    question="Does a connection under BPD ever wait for a timeout?",
+    source="figure 15, section 5: LT 40 %, UT 90 %, gap 25",
+    variants=vary(topology_b(), BPD_40, ticks(0.1), [WHOLE, SETTLED, CAUTIOUS], topology="B"),
+    measures={"timeouts": measures.timeouts, "most_timeouts": measures.most_timeouts, "untroubled": measures.untroubled},
+    claims=(
+        Claim(
+            "C22",
+            "R",
+            "after the first second a connection has at most one timeout in 9 s (the connection that has most)",
+            at("most_timeouts", start="from 1 s on"),
+            Inequality("<=", 1),
+        ),
+        Claim(
+            "C22b",
+            "R",
+            "and usually none (timeouts of a connection after the first second, on average)",
+            at("timeouts", start="from 1 s on"),
+            Inequality("<", 0.5),
+        ),
+        Claim(
+            "C23",
+            "S",
+            "most connections have no timeout at all (share of those without)",
+            at("untroubled", start="ssthresh 16"),
+            Inequality(">", 0.5),
+            published=1,
+            setting="initial slow-start threshold of 16 segments",
+            contrast=Contrast("122 segments", at("untroubled", start="whole run")),
+            note="The figure shows one connection without; the text says that losses at the start mostly cause a timeout.",
+        ),
+    ),
+    panels=((Drawn(("window",), "window, segments", "time, s"),),),
+    traces=(Trace("window", {"start": "whole run"}, ONE_WINDOW, window),),
+    left_open=(TICK, SSTHRESH, WHOSE),
+)
+
+LOSSES = recording("segments", "drops")
+
+figure_16 = Experiment(
+    id="bpd-2001/fig16",
+    title="BPD: losses of a connection",
+    question="How far apart are the losses of a connection?",
+    source="figure 16, section 5: one loss every 25 to 26 segments; LT 40 %, UT 90 %, gap 25",
+    variants=(
+        *vary(topology_b(), [*BPD_40, *epd([0.9])], ticks(0.1), [LOSSES], topology="B"),
+        *vary(topology_a(), BPD_40, ticks(0.1), [LOSSES], topology="A"),
+    ),
+    measures={
+        "close_losses": measures.close_losses,
+        "burst_share": measures.burst_share,
+        "loss_spacing": measures.loss_spacing,
+    },
+    claims=(
+        Claim(
+            "C24a",
+            "R",
+            "under BPD no two losses of a connection are closer than 26 packets, unless the buffer was at the upper threshold "
+            "(losses that are, after the first second)",
+            at("close_losses", policy="BPD", topology="B"),
+            Inequality("<=", 0),
+        ),
+        Claim(
+            "C24b",
+            "S",
+            "a connection loses one packet every 25 to 26 (median)",
+            at("loss_spacing", policy="BPD", topology="A"),
+            Value(26, 2),
+            published=26,
+            setting="topology A",
+            contrast=Contrast("topology B", at("loss_spacing", policy="BPD", topology="B")),
+            note="In topology B a window must outgrow (480 / 12 + 18) / 5 = 11.5 segments before anything is lost, and "
+            "congestion avoidance takes about 3/8 of its square, in segments, from loss to loss.",
+        ),
+        Claim(
+            "C24c",
+            "R",
+            "under EPD more than half of the losses come within 25 packets of the one before",
+            at("burst_share", policy="EPD", topology="B"),
+            Inequality(">", 0.5),
+        ),
+    ),
+    panels=((Drawn(("window",), "window, segments", "time, s", span=(5, 6)),),),
+    traces=(Trace("window", {"policy": "BPD", "topology": "B"}, ONE_WINDOW, window),),
+    left_open=(TICK, SSTHRESH, WHOSE),
+)
+
+WINDOWS = recording("cwnd")
+
+figure_17 = Experiment(
+    id="bpd-2001/fig17",
+    title="EPD: the window of a connection",
+    question="How often does a connection under EPD wait for a timeout?",
+    source="figure 17, section 5: 18 timeouts in 10 s; EPD threshold 90 %",
+    variants=(*vary(topology_b(), [*epd([0.9]), *BPD_40], ticks(0.1, 0.5), [WINDOWS], topology="B"),),
+    measures={"timeouts": measures.timeouts, "peak_window": measures.peak_window},
+    claims=(
+        Claim(
+            "C25",
+            "S",
+            "under EPD a connection has 10 to 20 timeouts in 10 s (on average)",
+            at("timeouts", policy="EPD", tick=0.1),
+            Value(15, 5),
+            published=18,
+            setting="tick 0.1 s",
+            contrast=Contrast("tick 0.5 s", at("timeouts", policy="EPD", tick=0.5)),
+        ),
+        Claim(
+            "C26",
+            "R",
+            "the window has higher peaks under EPD than under BPD (segments, after the first second)",
+            lambda seen: seen.values("peak_window", policy="EPD", tick=0.1) - seen.values("peak_window", policy="BPD", tick=0.1),
+            Inequality(">", 0),
+        ),
+        Claim(
+            "C26b",
+            "R",
+            "under BPD it falls to 1 less often (timeouts of a connection)",
+            lambda seen: seen.values("timeouts", policy="EPD", tick=0.1) - seen.values("timeouts", policy="BPD", tick=0.1),
+            Inequality(">", 0),
+        ),
+    ),
+    panels=((Drawn(("window",), "window, segments", "time, s"),),),
+    traces=(Trace("window", {"policy": "EPD", "tick": 0.1}, ONE_WINDOW, window),),
+    left_open=(TICK, SSTHRESH, WHOSE),
+)
+
+# Half of 1200 cells, and one tail of 11 cells for each of five connections.
+HALF = 600
+CAPPED = HALF + 5 * 11
+ONE_QUEUE = {"queue": ["bottleneck"]}
+
+figure_18 = Experiment(
+    id="bpd-2001/fig18",
+    title="EPD and BPD: cells in the buffer",
+    question="Who uses the buffer above the threshold?",
+    source="figure 18, section 5: EPD threshold and LT 50 %",
+    variants=vary(topology_b(), [*epd([0.5]), *bpd([0.5])], ticks(0.1), topology="B"),
+    measures={"mean_queue": measures.mean_queue, "largest_queue": measures.largest_queue},
+    claims=(
+        Claim(
+            "C27",
+            "R",
+            "EPD never has more cells in the buffer than 600 and a packet's tail for each connection",
+            at("largest_queue", policy="EPD"),
+            Inequality("<=", CAPPED),
+        ),
+        Claim(
+            "C27b",
+            "R",
+            "BPD exceeds that by far: by more than a quarter of the buffer",
+            at("largest_queue", policy="BPD"),
+            Inequality(">", HALF + 300),
+        ),
+        Claim(
+            "C27c",
+            "R",
+            "BPD has more cells in the buffer than EPD on average",
+            lambda seen: seen.values("mean_queue", policy="BPD") - seen.values("mean_queue", policy="EPD"),
+            Inequality(">", 0),
+        ),
+    ),
+    panels=(
+        (
+            Drawn(("EPD",), "cells in the buffer", "time, s", title="EPD", levels=(Level("600 cells", HALF),)),
+            Drawn(("BPD",), "cells in the buffer", "time, s", title="BPD", levels=(Level("600 cells", HALF),)),
+        ),
+    ),
+    traces=tuple(Trace(policy, {"policy": policy}, ONE_QUEUE, occupancy) for policy in ("EPD", "BPD")),
+    left_open=(TICK, SSTHRESH),
+)
+
+EXPERIMENTS = (figure_15, figure_16, figure_17, figure_18)
