@@ -32,7 +32,7 @@ def window_with_losses(preset: Preset, window: int, lost: tuple[int, ...]) -> Va
         flows={"tcp": connection},
         duration="20 s",
     )
-    drops = [{"flow": "tcp", "segment": segment} for segment in lost]
+    drops = [{"group": "tcp", "segment": segment} for segment in lost]
     choice = Choice(
         {"preset": preset.removeprefix("bpd-2001/"), "window": window, "losses": len(lost), "lost": " ".join(map(str, lost))},
         {"topology.dumbbell.loss": {"drops": drops}},
