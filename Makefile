@@ -26,7 +26,7 @@ help:  ## List the verbs
 
 setup: $(VENV)/.installed $(VENV)/.wasm  ## Build the package as it would be published and install it, with all tools, into .venv
 
-demo: setup  ## Answer a real question: how much buffer does a TCP link need? Writes out/buffer.html
+demo: setup  ## Answer two questions: how much buffer does TCP need, and what should an ATM switch discard? Reports in out/
 	$(BIN)/tailback demo --out out
 
 test: setup lint  ## Everything that a change has to pass

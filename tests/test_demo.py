@@ -1,4 +1,4 @@
-"""The demonstration on its coarse grid: table, report, and the theory it draws."""
+"""The demonstration on its coarse grids: tables, reports, and the theory it draws."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
+import tailback as tb
 from support import Command
 from tailback import models, plots
-from tailback.demo import figures, grid, report
+from tailback.demo import figures, grid, headline, report
 from tailback.demo.grid import Cell
 from tailback.interval import Interval, student_t
 
@@ -82,6 +83,17 @@ def test_names_are_moved_apart_and_keep_their_order() -> None:
     spread = plots._apart(heights, gap=10)
     assert spread == {"a": -9.0, "b": 1.0, "c": 11.0, "d": 100.0}
     assert np.all(np.diff(list(plots._apart({str(i): i % 3 for i in range(9)}, gap=5).values())) != 0)
+
+
+def test_the_headline_shows_balanced_discard_ahead_at_every_tick() -> None:
+    outcome = tb.reproduce(headline.EXPERIMENT, seeds=2).experiments[0]
+    head, *rows = headline.table(outcome)
+    assert [row[0] for row in rows] == ["0.1 s", "0.3 s", "0.5 s"]
+    for row, tick in zip(rows, (0.1, 0.3, 0.5), strict=True):
+        assert len(row) == len(head)
+        best = {policy: outcome.best("goodput", policy=policy, tick=tick) for policy in ("EPD", "BPD")}
+        assert row[3].startswith(f"{best['BPD'].mean():.3f} ± ")
+        assert best["BPD"].mean() > best["EPD"].mean()
 
 
 def test_a_place_that_cannot_be_written_is_refused_at_once(command: Command, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`tailback demo`: how much buffer does a TCP link need?"""
+"""`tailback demo`: two questions, each answered by a table and a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tailback.cli.out import Exit, command, path
+from tailback.cli.out import Bar, Exit, command, note, path
 
 __all__ = ["demo"]
 
@@ -17,8 +17,18 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes; made if missing.", parser=path)] = Path("out"),
     quick: Annotated[bool, typer.Option("--quick", help="A coarse grid: seconds instead of a minute.")] = False,
 ) -> Exit:
-    """Answer a real question: how much buffer does a TCP link need? Prints a table, writes DIR/buffer.html."""
+    """How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch?
+
+    Prints a table each, writes DIR/buffer.html and DIR/bpd-2001.html.
+    """
     from tailback import demo as question
+    from tailback.demo import headline
 
     question.answer(out, quick=quick)
+    try:
+        with Bar("simulating") as bar:
+            headline.answer(out, seeds=3 if quick else 10, progress=bar)
+    except KeyboardInterrupt:
+        note("interrupted; the first report was kept")
+        return Exit.INTERRUPTED
     return Exit.DONE
