@@ -265,6 +265,8 @@ class Experiment:
         Rows of panels; those of a row share their vertical axis.
     exact : bool
         Nothing in its runs is random: one run each instead of one for each seed.
+    times : int
+        So many times the seeds that are asked for, where what is measured differs widely from run to run.
     """
 
     id: str
@@ -278,15 +280,20 @@ class Experiment:
     traces: tuple[Trace, ...] = ()
     left_open: tuple[LeftOpen, ...] = ()
     exact: bool = False
+    times: int = 1
 
     def __post_init__(self) -> None:
         for variant in self.variants:
             if taken := set(variant.labels) & set(self.measures):
                 raise ValueError(f"{self.id}: {taken} is a label and a measure")
 
+    def seeds(self, asked: int) -> int:
+        """Runs of each variant."""
+        return 1 if self.exact else asked * self.times
+
     def runs(self, seeds: int) -> int:
         """Simulations that it takes if nothing is shared with others."""
-        return len(self.variants) * (1 if self.exact else seeds) + len(self.traces)
+        return len(self.variants) * self.seeds(seeds) + len(self.traces)
 
 
 @dataclass(frozen=True)

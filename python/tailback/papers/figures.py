@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tailback.papers.experiment import Curves, Drawn, Level, Panel, Ranking
-from tailback.papers.outcome import Outcome
+from tailback.papers.outcome import Outcome, Point
 from tailback.plots import COLOURS, PAGE, End, name_ends, svg
 
 if TYPE_CHECKING:
@@ -27,92 +28,89 @@ def draw(outcome: Outcome) -> list[str]:
 
 
 def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
-    """Panels side by side on one vertical scale."""
+    """Panels side by side on one vertical scale, and below them what their dotted lines are."""
     from matplotlib.figure import Figure
 
-    height = max(_height(panel) for panel in panels) if len(panels) == 1 else 2.9
-    figure = Figure(figsize=(_WIDTH, height))
-    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     rank = isinstance(panels[0], Ranking)
     titled = any(panel.title or (isinstance(panel, Drawn) and len(panel.traces) > 1) for panel in panels)
-    figure.subplots_adjust(
-        left=0.24 if rank else 0.085, right=0.99, top=1 - (0.3 if titled else 0.1) / height, bottom=0.5 / height, wspace=0.06
-    )
-    for place, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
+    above, below = (0.3 if titled else 0.1), (0.7 if panels[0].levels else 0.5)
+    height = above + below + (_height(panels[0]) if len(panels) == 1 else 2.2)
+    figure = Figure(figsize=(_WIDTH, height))
+    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    figure.subplots_adjust(left=0.24 if rank else 0.085, right=0.99, top=1 - above / height, bottom=below / height, wspace=0.06)
+    ends = {}
+    for axis, panel in zip(axes, panels, strict=True):
         axis.set_title(panel.title, loc="left", fontsize=9.5, color=_INK)
         if isinstance(panel, Curves):
-            _curves(axis, outcome, panel, named=place == len(panels) - 1)
+            ends = _curves(axis, outcome, panel, names=0.12 * len(panels) if axis is axes[-1] else 0)
         elif isinstance(panel, Ranking):
             _ranking(axis, outcome, panel)
         else:
             _drawn(axis, outcome, panel)
-        if place == 0 and not rank:
-            axis.set_ylabel(panel.axis)
+    if isinstance(panels[0], Drawn):
+        # Not before all panels have their data: the first would keep the scale for itself.
+        bottom = -0.03 * axes[0].get_ylim()[1] if panels[0].markers else 0
+        axes[0].set_ylim(bottom=bottom)
+    if isinstance(panels[0], Curves):
+        _around_means(axes)
+    if not rank:
+        axes[0].set_ylabel(panels[0].axis)
+    name_ends(axes[-1], ends, end=-1)
+    if panels[0].levels:
+        stated = "; ".join(level.label for level in panels[0].levels)
+        figure.text(0.085, 0.05 / height, f"dotted: {stated}", fontsize=8, color="#666666", va="bottom")
     return svg(figure)
 
 
 def _height(panel: Panel) -> float:
     if isinstance(panel, Ranking):
-        return 0.85 + 0.24 * len(panel.lines)
-    return 2.8 if isinstance(panel, Drawn) else 3.6
+        return 0.24 * len(panel.lines)
+    return 2.2 if isinstance(panel, Drawn) else 3.0
 
 
-def _curves(axis: Axes, outcome: Outcome, panel: Curves, *, named: bool) -> None:
-    """Lines of means in their bands; names at the right ends, in the last panel of a row."""
+def _curves(axis: Axes, outcome: Outcome, panel: Curves, *, names: float) -> dict[str, End]:
+    """Lines of means in their bands, and room for their names at the right. Returns the right end of each."""
+    chosen = {line.label: outcome.where(**line.where) for line in panel.lines}
+    places = sorted({_place(point, panel) for points in chosen.values() for point in points if panel.over in point.labels})
     ends: dict[str, End] = {}
-    places = sorted({float(point.labels[panel.over]) for point in outcome.points if panel.over in point.labels})
     for colour, line in zip(COLOURS, panel.lines, strict=False):
-        points = outcome.where(**line.where)
-        curve = sorted(
-            ((float(each.labels[panel.over]), each) for each in points if panel.over in each.labels), key=lambda pair: pair[0]
-        )
-        x = [place for place, _ in curve] or [places[0], places[-1]]
-        intervals = [outcome.interval(each.values[panel.measure]) for _, each in curve]
-        if not curve:
-            intervals = [outcome.interval(points[0].values[panel.measure])] * 2
+        points = chosen[line.label]
+        curve = sorted((point for point in points if panel.over in point.labels), key=lambda point: _place(point, panel))
+        # What has no place on the axis is drawn across it.
+        across = not curve
+        x = [places[0], places[-1]] if across else [_place(point, panel) for point in curve]
+        intervals = [outcome.interval(point.values[panel.measure]) for point in (points * 2 if across else curve)]
         means = [interval.mean for interval in intervals]
-        axis.fill_between(
-            x,
-            [interval.low for interval in intervals],
-            [interval.high for interval in intervals],
-            color=colour,
-            alpha=0.18,
-            linewidth=0,
-        )
-        axis.plot(
-            x,
-            means,
-            color=colour,
-            linestyle=(0, (5, 2)) if line.dashed or not curve else "solid",
-            marker="o" if curve else "",
-            markersize=2.5,
-        )
+        low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
+        axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+        style = (0, (5, 2)) if across or line.dashed else "solid"
+        axis.plot(x, means, color=colour, linestyle=style, marker="" if across else "o", markersize=2.5)
         ends[line.label] = (x[-1], means[-1], colour)
     span = places[-1] - places[0]
-    axis.set_xlim(places[0] - 0.04 * span, places[-1] + (0.36 if named else 0.04) * span)
-    axis.set_xticks([place for place in axis.get_xticks() if places[0] - 0.04 * span <= place <= places[-1] + 0.04 * span])
+    axis.set_xlim(places[0] - 0.04 * span, places[-1] + (names + 0.04) * span)
+    axis.set_xticks(places if len(places) <= 6 else places[1::2])
     axis.set_xlabel(panel.unit)
-    _levels(axis, panel.levels, named=named)
-    if named:
-        name_ends(axis, ends, end=-1)
+    _levels(axis, panel.levels)
+    return ends
 
 
-def _levels(axis: Axes, levels: tuple[Level, ...], *, named: bool = True) -> None:
-    """What the document's text states, as thin lines with a name each."""
+def _around_means(axes: Sequence[Axes]) -> None:
+    """A scale that shows every line, whatever the bands do: with two seeds they may be wider than all there is."""
+    import numpy as np
+
+    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for axis in axes for line in axis.lines])
+    margin = 0.08 * float(np.ptp(heights))
+    axes[0].set_ylim(heights.min() - margin, heights.max() + margin)
+
+
+def _place(point: Point, panel: Curves) -> float:
+    return float(point.labels[panel.over])
+
+
+def _levels(axis: Axes, levels: tuple[Level, ...]) -> None:
+    """What the document's text states, as thin lines across."""
     for level in levels:
-        axis.axhline(level.value, color=_PALE, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
-        if named:
-            axis.annotate(
-                level.label,
-                (1, level.value),
-                (0, 2),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                ha="right",
-                va="bottom",
-                fontsize=8,
-                color="#666666",
-            )
+        axis.axhline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
 
 
 def _ranking(axis: Axes, outcome: Outcome, panel: Ranking) -> None:
@@ -129,17 +127,7 @@ def _ranking(axis: Axes, outcome: Outcome, panel: Ranking) -> None:
     axis.margins(x=0.06)
     axis.set_xlabel(panel.axis)
     for level in panel.levels:
-        axis.axvline(level.value, color=_PALE, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
-        axis.annotate(
-            level.label,
-            (level.value, 1),
-            (3, -1),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            va="top",
-            fontsize=8,
-            color="#666666",
-        )
+        axis.axvline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
 
 
 def _drawn(axis: Axes, outcome: Outcome, panel: Drawn) -> None:
@@ -160,12 +148,8 @@ def _drawn(axis: Axes, outcome: Outcome, panel: Drawn) -> None:
             axis.plot(x, y, drawstyle="steps-post", linewidth=0.8, color=colour, label=name)
     if panel.span:
         axis.set_xlim(panel.span)
-        seen = [
-            y[(x >= panel.span[0]) & (x <= panel.span[1])].max(initial=0)
-            for x, y in (outcome.traces[name] for name in panel.traces)
-        ]
-        axis.set_ylim(top=1.06 * max(seen))
-    axis.set_ylim(bottom=-1 if panel.markers else 0)
+        curves = [outcome.traces[name] for name in panel.traces]
+        axis.set_ylim(top=1.06 * max(y[(x >= panel.span[0]) & (x <= panel.span[1])].max(initial=0) for x, y in curves))
     axis.set_xlabel(panel.unit)
     _levels(axis, panel.levels)
     if len(panel.traces) > 1:

@@ -103,7 +103,14 @@ def _claims(verdicts: list[Verdict]) -> str:
         said = f'<span class="word {_colour(verdict)}">{word(verdict)}</span>'
         published = "" if claim.published is None else f"{claim.published:g}"
         rows.append(
-            [f"{claim.id} {claim.kind}", escape(verdict.text) + note, said, published, number(verdict), escape(str(claim.must))]
+            [
+                f'<span class="word">{claim.id} {claim.kind}</span>',
+                escape(verdict.text) + note,
+                said,
+                published,
+                number(verdict),
+                escape(str(claim.must)),
+            ]
         )
         if verdict.contrast:
             beside = f'<span class="aside">beside it: {escape(verdict.contrast.contrast.setting)}</span>'

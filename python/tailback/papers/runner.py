@@ -74,7 +74,7 @@ class Plan:
         self._points: dict[str, list[list[Wanted]]] = {}
         self._traces: dict[str, list[Wanted]] = {}
         for experiment in experiments:
-            numbers = range(1, 2 if experiment.exact else seeds + 1)
+            numbers = range(1, experiment.seeds(seeds) + 1)
             self._points[experiment.id] = [
                 [self._want(experiment, variant, seed, _measures(experiment)) for seed in numbers]
                 for variant in experiment.variants
@@ -117,7 +117,7 @@ class Plan:
                     for variant, runs in zip(experiment.variants, points, strict=True)
                 ]
                 drawn = {trace.name: wanted.result for trace, wanted in zip(experiment.traces, traces, strict=True)}
-                found.append(Outcome(experiment, self.seeds, measured, drawn))
+                found.append(Outcome(experiment, experiment.seeds(self.seeds), measured, drawn))
         return found
 
     def _want(self, experiment: Experiment, variant: Variant, seed: int, reduce: Callable[[Run], Any]) -> Wanted:

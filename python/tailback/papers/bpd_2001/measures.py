@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +33,9 @@ CELL_BYTES = 53
 MSS_BYTES = 536
 # The first second of a run is start-up.
 SETTLED_S = 1.0
+# Of the experiments on the spacing of losses: packets, and 90 % of 1200 cells.
+GAP = 25
+UPPER_CELLS = 1080
 
 
 def goodput(run: Run) -> float:
@@ -84,34 +89,48 @@ def peak_window(run: Run) -> float:
 
 
 def loss_spacing(run: Run) -> float:
-    """Packets of a connection from one loss to the next, the median after start-up; needs the traces `segments` and `drops`."""
-    return float(np.median(_spacings(run)))
-
-
-def close_losses(run: Run) -> float:
-    """Losses after start-up that come within 25 packets of the connection's loss before; needs `segments` and `drops`."""
-    return float((_spacings(run) <= 25).sum())
+    """The commonest number of segments from one loss of a connection to the next; see `_losses` for what it needs."""
+    segments = _losses(run).segments
+    return float(np.bincount(segments[segments > 0]).argmax())
 
 
 def burst_share(run: Run) -> float:
-    """Share of the losses after start-up that come within 25 packets of the connection's loss before."""
-    return float((_spacings(run) <= 25).mean())
+    """Share of the losses that come within 25 packets of the connection's loss before."""
+    return float((_losses(run).packets <= GAP).mean())
 
 
-def _spacings(run: Run) -> NDArray[np.int64]:
-    """Packets between one loss and the next of the same connection after start-up: 1 if they are neighbours.
+def close_losses(run: Run) -> float:
+    """Losses that come within 25 packets of the loss before while the buffer is below the upper threshold."""
+    losses = _losses(run)
+    return float(((losses.packets <= GAP) & (losses.cells < UPPER_CELLS)).sum())
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Of each loss but a connection's first: packets and segment numbers since the one before, and cells then in the buffer.
+
+    Packets count retransmissions and segment numbers do not, so that neighbours on the line may be far apart in the data.
+    """
+
+    packets: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    cells: NDArray[np.int64]
+
+
+def _losses(run: Run) -> Losses:
+    """All losses of a run that has the traces `segments`, `drops` and `queue`.
 
     The access link keeps order, so the place of a packet among those that its connection sent is its place at the switch.
     """
-    segments, drops = run.trace("segments"), run.trace("drops")
-    found = [np.empty(0, dtype=np.int64)]
-    for flow in np.unique(drops["flow"]):
-        sent, lost = segments.where(flow=int(flow)), drops.where(flow=int(flow))
-        places: list[int] = []
-        for when, segment in zip(lost["time_s"], lost["segment"], strict=True):
-            # Of several transmissions of a segment the last one before the loss.
-            before = np.flatnonzero((sent["segment"] == segment) & (sent["time_s"] <= when))
-            if when >= SETTLED_S:
-                places.append(int(before[-1]))
-        found.append(np.array(places[1:], dtype=np.int64) - np.array(places[:-1], dtype=np.int64))
-    return np.concatenate(found)
+    segments, drops, queue = (run.trace(kind) for kind in ("segments", "drops", "queue"))
+    rows: list[tuple[int, int, float]] = []
+    for flow in range(len(run.flows)):
+        sent, cells = segments.where(flow=flow), drops.where(flow=flow)
+        order = {packet: place for place, packet in enumerate(zip(sent["segment"], sent["transmission"], strict=True))}
+        # A packet is lost with the first of its cells that is.
+        lost: dict[tuple[int, int], float] = {}
+        for when, segment, transmission in zip(cells["time_s"], cells["segment"], cells["transmission"], strict=True):
+            lost.setdefault((order[segment, transmission], int(segment)), float(when))
+        rows += [(after[0] - before[0], after[1] - before[1], lost[after]) for before, after in pairwise(lost)]
+    packets, numbers, times = (np.array(column) for column in zip(*rows, strict=True))
+    return Losses(packets, numbers, queue["queue_units"][queue["time_s"].searchsorted(times, side="right") - 1])

@@ -189,6 +189,7 @@ figure_20 = Experiment(
             note="Quoted in section 6.2 from a study of another network, as are its 50 timeouts that SACK reduced to 2.",
         ),
     ),
+    times=3,
     panels=(
         (Ranking("goodput", lines(), "goodput of both, as a fraction of the link"),),
         (Ranking("fairness", lines(), "fairness of the two"),),

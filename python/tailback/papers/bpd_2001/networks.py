@@ -9,6 +9,7 @@ from tailback.scenario import Scenario
 
 __all__ = [
     "ACTIVITY",
+    "CLOCKS",
     "CONNECTION",
     "EPD_THRESHOLDS",
     "GAPS",
@@ -47,9 +48,9 @@ CONNECTION = {
 }
 
 
-def topology_a() -> Scenario:
-    """Figure 5, left: ten sources, each with a link as fast as the one that they share."""
-    return _switch("topology A", 10, "75 Mbps")
+def topology_a(access: str = "75.0015 Mbps") -> Scenario:
+    """Figure 5, left: ten sources, each with a link as fast as the one that they share but for 20 parts in a million."""
+    return _switch("topology A", 10, access)
 
 
 def topology_b() -> Scenario:
@@ -137,6 +138,11 @@ def _percent(fraction: float) -> str:
     return f"{100 * fraction:g} %"
 
 
+CLOCKS = LeftOpen(
+    "clocks of the links in topology A",
+    "those of the sources are faster by 20 parts in a million, which is what SONET allows. With equal clocks each cell of "
+    "a source that has filled the buffer arrives as one leaves: it loses nothing, and nine connections get nothing",
+)
 UPPER = LeftOpen("upper threshold in figures 12 to 14", "90 % of the buffer, as stated for figures 15 and 16")
 TICK = LeftOpen(
     "tick of the retransmission timer",

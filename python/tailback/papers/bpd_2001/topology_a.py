@@ -5,6 +5,7 @@ from __future__ import annotations
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import (
     ACTIVITY,
+    CLOCKS,
     NORMALISED,
     PLAIN,
     PPD,
@@ -15,15 +16,16 @@ from tailback.papers.bpd_2001.networks import (
     topology_a,
     topology_b,
 )
-from tailback.papers.experiment import Claim, Curves, Experiment, Inequality, LeftOpen, Line, Values, vary
+from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Values, vary
 from tailback.papers.outcome import Outcome, lowest
 
 __all__ = ["EXPERIMENTS"]
 
-MEASURES = {"goodput": measures.goodput, "active": measures.active}
+MEASURES = {"goodput": measures.goodput, "active": measures.active, "fairness": measures.fairness}
 TICK = LeftOpen("tick of the retransmission timer", "0.1 s; where any connection can fill the link, timeouts matter little")
 
 BEFORE_BPD = vary(topology_a(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="A")
+EQUAL_CLOCKS = vary(topology_a("75 Mbps"), [*PLAIN, *PPD], ticks(0.1), topology="A, equal clocks")
 IN_B = vary(topology_b(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="B")
 
 
@@ -55,7 +57,7 @@ figure_6 = Experiment(
     title="Plain ATM, PPD and EPD in topology A: goodput",
     question="How much of the link do ten connections use if any of them can fill it?",
     source="figure 6, section 3; no values in the text",
-    variants=(*BEFORE_BPD, *IN_B),
+    variants=(*BEFORE_BPD, *IN_B, *EQUAL_CLOCKS),
     measures=MEASURES,
     claims=(
         Claim(
@@ -65,6 +67,17 @@ figure_6 = Experiment(
             lambda seen: goodput(seen, "PPD") - goodput(seen, "plain"),
             Inequality(">", 0),
             note="Neither has a threshold to depend on.",
+        ),
+        Claim(
+            "C7b",
+            "S",
+            "no connection keeps the others out under PPD (fairness; not a claim of the document)",
+            lambda seen: seen.values("fairness", topology="A", policy="PPD"),
+            Inequality(">", 0.8),
+            setting="clocks of the sources 20 parts in a million faster",
+            contrast=Contrast(
+                "exactly equal clocks", lambda seen: seen.values("fairness", topology="A, equal clocks", policy="PPD")
+            ),
         ),
         Claim("C8", "R", "the best EPD carries more than PPD", lambda seen: gain(seen, "A"), Inequality(">", 0)),
         Claim(
@@ -106,7 +119,7 @@ figure_6 = Experiment(
             Curves("goodput", "threshold", three_policies("B"), "goodput", "EPD threshold", title="topology B, tick 0.1 s"),
         ),
     ),
-    left_open=(TICK, NORMALISED),
+    left_open=(CLOCKS, TICK, NORMALISED),
 )
 
 figure_7 = Experiment(
@@ -138,7 +151,7 @@ figure_7 = Experiment(
         ),
     ),
     panels=((Curves("active", "threshold", three_policies(), "active share", "EPD threshold"),),),
-    left_open=(TICK, ACTIVITY),
+    left_open=(CLOCKS, TICK, ACTIVITY),
 )
 
 
@@ -184,7 +197,7 @@ figure_14 = Experiment(
             ),
         ),
     ),
-    left_open=(UPPER, TICK, NORMALISED),
+    left_open=(UPPER, CLOCKS, TICK, NORMALISED),
 )
 
 EXPERIMENTS = (figure_6, figure_7, figure_14)
