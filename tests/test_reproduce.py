@@ -302,6 +302,41 @@ def test_our_bug_in_an_experiment_is_exit_code_3(toys: list[Experiment]) -> None
     assert re.search(r"toy/fig9 \(policy drop_tail, packets \d+\), seed \d+: ValueError", done.stderr)
 
 
+def test_what_is_not_known_is_null_and_holds_nothing(toys: list[Experiment]) -> None:
+    claim = Claim("T", "N", "unknown", lambda seen: seen.values("goodput", packets=2) * float("nan"), Inequality(">", 0))
+    toys[:] = [replaced(claim)]
+    (judged,) = tb.reproduce("toy", seeds=2).to_dict()["experiments"][0]["claims"]
+    assert (judged["measured"], judged["low"], judged["high"], judged["holds"]) == (None, None, None, False)
+
+
+def test_an_experiment_may_take_a_multiple_of_the_seeds() -> None:
+    thrice = Experiment("toy/fig1", "", "", "", TOY.variants, TOY.measures, (), times=3)
+    exact = Experiment("toy/fig1", "", "", "", TOY.variants, TOY.measures, (), exact=True)
+    assert [each.seeds(10) for each in (TOY, thrice, exact)] == [10, 30, 1]
+    assert [each.runs(10) for each in (TOY, thrice, exact)] == [21, 60, 2]
+
+
+def test_every_claim_of_the_reference_is_there_once() -> None:
+    ids = [claim.id for experiment in papers.experiments("bpd-2001") for claim in experiment.claims]
+    assert len(ids) == len(set(ids))
+    # C24 has two parts from the start, a and b.
+    missing = [number for number in range(1, 32) if f"C{number}" not in ids and f"C{number}a" not in ids]
+    assert missing == []
+
+
+def test_every_figure_of_the_document_is_there() -> None:
+    figures = [experiment.id.removeprefix("bpd-2001/fig") for experiment in papers.experiments("bpd-2001")]
+    # Figures 5, 10, 11 and 21 are drawings of networks and of the algorithm.
+    assert figures == [str(number) for number in (1, 2, 3, 4, 6, 7, 8, 9, *range(12, 21))]
+
+
+def test_epd_keeps_the_buffer_at_its_threshold_and_bpd_does_not() -> None:
+    by_id = {verdict.claim.id: verdict for verdict in tb.reproduce("bpd-2001/fig18", seeds=2).claims}
+    # 600 cells and a tail of 11 for each of five connections; BPD may go to 1080 and beyond.
+    assert 600 <= by_id["C27"].interval.mean <= 655
+    assert 900 < by_id["C27b"].interval.mean <= 1200
+
+
 def test_the_list_names_every_experiment(command: Command) -> None:
     done = command("reproduce", "list")
     assert (done.returncode, done.stderr) == (0, "")
