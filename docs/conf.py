@@ -2,10 +2,20 @@
 
 project = "Tailback"
 extensions = ["myst_nb"]
-html_theme = "furo"
-html_title = "Tailback"
+myst_enable_extensions = ["deflist"]
+
+# A cell that fails, or an assertion about what the text says, fails the build.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 300
-nb_execution_in_temp = True
 nb_execution_show_tb = True
+nb_execution_in_temp = True
+# Seconds that one cell may take, on a machine that has other things to do.
+nb_execution_timeout = 300
+
+# Nothing here is fetched from elsewhere: the site opens without a network.
+html_theme = "furo"
+html_title = "Tailback"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_copyright = False
