@@ -19,7 +19,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*')
 PINS := pyproject.toml constraints.txt
 
-.PHONY: help setup demo test lint bench soak clean
+.PHONY: help setup demo test lint docs bench soak clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,6 +42,10 @@ lint: setup  ## Formatting, lints and types
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy python/tailback tests bench
 	$(BIN)/stubtest tailback._core
+
+docs: setup  ## Build the site into out/docs; what its tutorials show is computed on the way
+	rm -rf out/docs target/doctrees
+	$(PYTHON) -m sphinx --quiet --fail-on-warning --keep-going --show-traceback --doctree-dir target/doctrees docs out/docs
 
 bench: setup  ## Speed and results beside ns-2 and ns-3; may install their Debian packages
 	$(PYTHON) bench/run.py

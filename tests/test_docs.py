@@ -2,6 +2,7 @@
 
 `python` snippets are executed, `toml` snippets are scenarios that must check, and in `sh` and `console` snippets every `tailback`
 command is run and every `make` verb must exist. Anything else in a shell snippet fails, so that nothing there goes untested.
+The cells of tutorials run while the site is built.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tailback as tb
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FETCHED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"([^\"]+)|<link\b[^>]*\bhref=\"([^\"]+)")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 VERB = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
 
@@ -53,6 +55,17 @@ def commands(snippet: Snippet) -> list[str]:
     if snippet.language == "console":
         return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
     return [line for line in lines if line and not line.startswith("#")]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as `make docs` builds it."""
+    folder = tmp_path_factory.mktemp("site")
+    strict = ["--quiet", "--fail-on-warning", "--keep-going", "--show-traceback"]
+    places = ["--doctree-dir", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")]
+    done = subprocess.run([sys.executable, "-m", "sphinx", *strict, *places], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
 
 
 def test_every_page_is_there() -> None:
@@ -92,3 +105,22 @@ def test_a_command_works(snippet: Snippet, command: str, tmp_path: Path) -> None
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [target for target in LINK.findall(page.read_text()) if not (page.parent / target).exists()]
     assert not missing
+
+
+def test_a_tutorial_shows_what_it_computes(site: Path) -> None:
+    page = (site / "tutorials" / "atm_switch.html").read_text()
+    pictures = {match[2] for match in re.finditer(r'<img alt="([^"]+)"[^>]* src="\.\./(_images/[^"]+\.svg)"', page)}
+    assert len(pictures) == page.count("<img ")
+    assert len(pictures) >= 10
+    assert all((site / picture).exists() for picture in pictures)
+    # Each number in a sentence has been filled in.
+    written = (ROOT / "docs" / "tutorials" / "atm_switch.md").read_text().count("{glue:text}")
+    assert page.count('<span class="pasted-text">') == written > 50
+
+
+def test_the_site_needs_no_network(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    fetched = {first or second for page in pages for first, second in FETCHED.findall(page.read_text())}
+    assert fetched
+    assert not [address for address in fetched if "//" in address]
+    assert not [sheet for sheet in site.rglob("*.css") if re.search(r"url\([\"']?(https?:)?//|@import", sheet.read_text())]
