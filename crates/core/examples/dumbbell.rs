@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tailback_core::Engine;
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::ControllerKind;
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Transport};
 use tailback_core::queue::{BpdSpec, PolicySpec};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
@@ -117,7 +117,7 @@ impl Settings {
             paths: vec![vec![0], vec![1]],
             groups: vec![Group {
                 name: "greedy".into(),
-                transport: Transport::Tcp(self.tcp(), ControllerKind::Reno),
+                transport: Transport::Tcp(self.tcp(), ControllerSpec::Reno(())),
                 framing: (of["cells"] != 0.0).then_some(Aal5 { overhead: 8 }),
                 send_processing: None,
                 receive_processing: None,

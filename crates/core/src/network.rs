@@ -3,7 +3,7 @@
 //! The scenario crate builds this from a description and has by then refused whatever cannot run. Tests build it by hand.
 
 use crate::base::units::{Rate, Span, Time};
-use crate::congestion::ControllerKind;
+use crate::congestion::ControllerSpec;
 use crate::queue::PolicySpec;
 use crate::tcp::TcpSpec;
 use crate::traffic::{DatagramSpec, PacketSize};
@@ -123,7 +123,7 @@ impl Aal5 {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Transport {
-    Tcp(TcpSpec, ControllerKind),
+    Tcp(TcpSpec, ControllerSpec),
     Datagram(DatagramSpec),
 }
 

@@ -6,7 +6,7 @@ mod common;
 use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::Engine;
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::ControllerKind;
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Access, Buffer, Flow, Network, Port, Transport};
 use tailback_core::tcp::{RecoveryKind, TcpSpec};
 
@@ -37,7 +37,7 @@ fn sharing(flows: u64, recovery: RecoveryKind) -> f64 {
         start: Time(Span::from_micros(1_000_000 * index / flows).0),
         ..flow(0, 0, 1)
     };
-    let transport = Transport::Tcp(tcp(recovery), ControllerKind::Reno);
+    let transport = Transport::Tcp(tcp(recovery), ControllerSpec::Reno(()));
     let members = (0..flows).map(member).collect();
     events_per_packet(dumbbell(bottleneck, group("greedy", transport), members, Span::from_millis(10_000)))
 }
@@ -46,7 +46,7 @@ fn sharing(flows: u64, recovery: RecoveryKind) -> f64 {
 fn holding(window: u32, random_loss: f64) -> f64 {
     let wire = Port { random_loss, ..link("link", 1000, Span::from_millis(50), Buffer::Unlimited) };
     let spec = TcpSpec { initial_window: window.into(), ..tcp(RecoveryKind::Sack) };
-    let transport = Transport::Tcp(spec, ControllerKind::Fixed);
+    let transport = Transport::Tcp(spec, ControllerSpec::Fixed(FixedSpec::default()));
     events_per_packet(dumbbell(wire, group("fixed", transport), vec![flow(0, 0, 1)], Span::from_millis(10_000)))
 }
 

@@ -1,28 +1,61 @@
-//! A window that never changes: the smallest controller, and the sender of the window-limited rate formula.
+//! A window that never changes, and a rate if one is given: the smallest controller, and the sender of the window-limited rate formula.
 
 use super::{Ack, Congestion, Controller, Start};
+use crate::base::units::Rate;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
+
+/// The window is the sender's initial one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixedSpec {
+    /// Full segments leave evenly, at this rate on the wire, as long as the window lets them.
+    pub pacing: Option<Rate>,
+}
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(C)]
 pub struct Fixed {
     window: f64,
+    /// Bit/s.
+    pacing: Option<NonZeroU64>,
 }
 
 impl Fixed {
-    pub(super) fn new(start: Start) -> Fixed {
-        Fixed { window: start.window }
+    pub(super) fn new(spec: &FixedSpec, start: Start) -> Fixed {
+        Fixed { window: start.window, pacing: spec.pacing.and_then(|rate| NonZeroU64::new(rate.0)) }
     }
 }
 
 impl Controller for Fixed {
+    #[inline]
     fn window(&self) -> f64 {
         self.window
     }
+
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
+
+    #[inline]
+    fn pacing(&self) -> Option<Rate> {
+        self.pacing.map(|rate| Rate(rate.get()))
+    }
+
     fn on_ack(&mut self, _: &Ack) {}
     fn on_congestion(&mut self, _: &Congestion) {}
     fn on_timeout(&mut self, _: &Congestion) {}
     fn limit_window(&mut self, _: f64) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_keeps_the_rate_that_it_was_given() {
+        let start = Start { window: 8.0, ssthresh: f64::INFINITY };
+        let rate = Rate(5_000_000);
+        assert_eq!(Fixed::new(&FixedSpec { pacing: Some(rate) }, start).pacing(), Some(rate));
+        assert_eq!(Fixed::new(&FixedSpec::default(), start).pacing(), None);
+    }
 }

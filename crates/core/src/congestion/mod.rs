@@ -1,12 +1,21 @@
-//! Congestion controllers, one file each, behind one interface. They own the window; loss recovery tells them what happened.
+//! Congestion controllers, one file each, behind one interface. They own the window and, where the law has one, the rate at which it is
+//! sent; loss recovery tells them what happened.
 
+mod cubic;
 mod fixed;
 mod reno;
+mod vegas;
 
-use crate::base::units::{Span, Time};
+pub use cubic::CubicSpec;
+pub use fixed::FixedSpec;
+pub use vegas::VegasSpec;
+
+use crate::base::units::{Rate, Span, Time};
+use cubic::Cubic;
 use fixed::Fixed;
 use reno::Reno;
 use serde::{Deserialize, Serialize};
+use vegas::Vegas;
 
 /// New data was acknowledged outside loss recovery.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +27,16 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
     pub in_flight: u32,
-    /// The window, not the receiver or the application, held the sender back.
+    /// The window or its pacing, not the receiver or the application, held the sender back.
     pub window_limited: bool,
+}
+
+/// A round trip was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundTrip {
+    pub sample: Span,
+    /// The retransmission timer's average, which some samples are not part of.
+    pub smoothed: Option<Span>,
 }
 
 /// Loss recovery found congestion.
@@ -34,11 +51,23 @@ pub struct Congestion {
 
 /// The control law of one flow. It hears what loss recovery concluded, never how.
 pub trait Controller {
+    /// Bytes of its state that lie beside the sender.
+    const BYTES_BESIDE: usize = 0;
+
     /// Congestion window in segments.
     fn window(&self) -> f64;
     /// Slow-start threshold in segments; infinite where the law has none.
     fn ssthresh(&self) -> f64;
+    /// The rate on the wire at which full segments leave; `None` leaves it to acknowledgements, or to the sender's own pacing.
+    #[inline]
+    fn pacing(&self) -> Option<Rate> {
+        None
+    }
     fn on_ack(&mut self, ack: &Ack);
+    /// Before anything else of the acknowledgement that gave it: also of one while losses are repaired and, with timestamps, of a
+    /// duplicate.
+    #[inline]
+    fn on_round_trip(&mut self, _measured: &RoundTrip) {}
     /// Once per episode.
     fn on_congestion(&mut self, seen: &Congestion);
     fn on_timeout(&mut self, seen: &Congestion);
@@ -55,33 +84,42 @@ pub struct Start {
     pub ssthresh: f64,
 }
 
-/// Names, states and dispatch, from one list: a new controller is its file and one line here. Controllers of one kind lie in one
-/// array, so that the loop knows their type once per group.
+/// Names, settings, states and dispatch, from one list: a new controller is its file and one line here. A state holds its window and at
+/// most eight bytes more: what only some laws remember lies beside, so that the others' flows do not carry it.
 macro_rules! controllers {
-    ($($name:literal => $variant:ident),+ $(,)?) => {
+    ($($name:literal => $variant:ident($spec:ty)),+ $(,)?) => {
         /// Names as a scenario writes them.
         pub const CONTROLLER_NAMES: &[&str] = &[$($name),+];
 
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        pub enum ControllerKind { $($variant),+ }
+        /// A controller's settings.
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum ControllerSpec { $($variant($spec)),+ }
 
-        impl ControllerKind {
-            pub fn from_name(name: &str) -> Option<ControllerKind> {
-                match name { $($name => Some(ControllerKind::$variant),)+ _ => None }
+        impl ControllerSpec {
+            pub fn name(&self) -> &'static str {
+                match self { $(ControllerSpec::$variant(_) => $name),+ }
             }
 
-            pub fn name(self) -> &'static str {
-                match self { $(ControllerKind::$variant => $name),+ }
+            /// Bytes that a flow takes beside its sender.
+            pub(crate) fn bytes_beside(&self) -> usize {
+                match self { $(ControllerSpec::$variant(_) => <$variant>::BYTES_BESIDE),+ }
             }
         }
 
         /// The controller of one flow.
-        #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         pub(crate) enum Controllers { $($variant($variant)),+ }
 
         impl Controllers {
-            pub(crate) fn new(kind: ControllerKind, start: Start) -> Controllers {
-                match kind { $(ControllerKind::$variant => Controllers::$variant($variant::new(start))),+ }
+            pub(crate) fn new(spec: &ControllerSpec, start: Start) -> Controllers {
+                match spec { $(ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn on_ack_called(&mut self, now: Time, acked: u32, rtt: Option<Span>, in_flight: u32, window_limited: bool) {
+                let ack = Ack { now, acked, rtt, in_flight, window_limited };
+                match self { $(Controllers::$variant(law) => law.on_ack(&ack)),+ }
             }
         }
 
@@ -95,8 +133,20 @@ macro_rules! controllers {
                 match self { $(Controllers::$variant(law) => law.ssthresh()),+ }
             }
             #[inline]
+            fn pacing(&self) -> Option<Rate> {
+                match self { $(Controllers::$variant(law) => law.pacing()),+ }
+            }
+            // Reno's flows pay for no other law: what the others do with an acknowledgement is a call, to which it is handed in registers.
+            #[inline(always)]
             fn on_ack(&mut self, ack: &Ack) {
-                match self { $(Controllers::$variant(law) => law.on_ack(ack)),+ }
+                match self {
+                    Controllers::Reno(law) => law.on_ack(ack),
+                    _ => self.on_ack_called(ack.now, ack.acked, ack.rtt, ack.in_flight, ack.window_limited),
+                }
+            }
+            #[inline]
+            fn on_round_trip(&mut self, measured: &RoundTrip) {
+                match self { $(Controllers::$variant(law) => law.on_round_trip(measured)),+ }
             }
             fn on_congestion(&mut self, seen: &Congestion) {
                 match self { $(Controllers::$variant(law) => law.on_congestion(seen)),+ }
@@ -112,6 +162,76 @@ macro_rules! controllers {
 }
 
 controllers! {
-    "reno" => Reno,
-    "fixed" => Fixed,
+    "reno" => Reno(()),
+    "cubic" => Cubic(CubicSpec),
+    "vegas" => Vegas(VegasSpec),
+    "fixed" => Fixed(FixedSpec),
+}
+
+const _: () = assert!(size_of::<Controllers>() <= 24, "an idle flow has no room for more");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::random::{Purpose, Stream};
+
+    const SPECS: [ControllerSpec; 6] = [
+        ControllerSpec::Reno(()),
+        ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
+        ControllerSpec::Cubic(CubicSpec { fast_convergence: false }),
+        ControllerSpec::Vegas(VegasSpec { alpha: 2.0, beta: 4.0, gamma: 1.0 }),
+        ControllerSpec::Vegas(VegasSpec { alpha: 0.0, beta: 0.0, gamma: 0.0 }),
+        ControllerSpec::Fixed(FixedSpec { pacing: Some(Rate(1)) }),
+    ];
+
+    #[test]
+    fn whatever_happens_the_window_is_a_number_of_at_least_one_segment_that_no_acknowledgement_more_than_doubles() {
+        for (index, spec) in (0..).zip(&SPECS) {
+            for run in 0..200 {
+                drive(spec, Stream::new(run, "controllers", index, Purpose::Policy));
+            }
+        }
+    }
+
+    /// Two thousand events, at any distance in time, with any round trip and any number in flight.
+    fn drive(spec: &ControllerSpec, stream: Stream) {
+        let mut drawn = 0;
+        let mut draw = |most: u64| {
+            drawn += 1;
+            stream.bits(drawn) % (most + 1)
+        };
+        let mut start = Start { window: 1.0 + draw(20) as f64 / 2.0, ssthresh: f64::INFINITY };
+        if draw(1) == 0 {
+            start.ssthresh = 1.0 + draw(30) as f64;
+        }
+        let mut law = Controllers::new(spec, start);
+        let mut now = Time::ZERO;
+        for _ in 0..2000 {
+            let magnitude = draw(13) as u32;
+            now += Span(draw(10u64.pow(magnitude)));
+            // Half of what is in flight fills the window.
+            let in_flight = if draw(1) == 0 { law.window() as u32 } else { 1 + draw(1_000_000) as u32 };
+            let rtt = (draw(2) > 0).then(|| Span(draw(now.0.min(2_000_000_000_000))));
+            let seen = Congestion { now, in_flight, repeated: draw(3) == 0 };
+            let before = law.window();
+            match draw(40) {
+                0 => law.on_congestion(&seen),
+                1 => law.on_timeout(&seen),
+                2 => law.limit_window(1.0 + draw(50) as f64),
+                _ => {
+                    if let Some(rtt) = rtt {
+                        law.on_round_trip(&RoundTrip { sample: rtt, smoothed: Some(rtt) });
+                    }
+                    let acked = 1 + draw(3) as u32;
+                    let window_limited = draw(4) > 0;
+                    law.on_ack(&Ack { now, acked, rtt, in_flight, window_limited });
+                    let most = before + before.max(f64::from(acked));
+                    assert!(law.window() <= most, "{spec:?}: {before} to {} on one acknowledgement", law.window());
+                    assert!(window_limited || law.window() <= before, "{spec:?} grew a window that was not used");
+                }
+            }
+            assert!(law.window().is_finite() && law.window() >= 1.0, "{spec:?}: {}", law.window());
+            assert!(law.ssthresh() >= 1.0, "{spec:?}: {}", law.ssthresh());
+        }
+    }
 }

@@ -6,13 +6,14 @@ use super::{Ack, Congestion, Controller, Start};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(C)]
 pub struct Reno {
     window: f64,
     ssthresh: f64,
 }
 
 impl Reno {
-    pub(super) fn new(start: Start) -> Reno {
+    pub(super) fn new(_: &(), start: Start) -> Reno {
         Reno { window: start.window, ssthresh: start.ssthresh }
     }
 
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn slow_start_doubles_and_avoidance_adds_one_per_window() {
-        let mut law = Reno::new(Start { window: 4.0, ssthresh: 8.0 });
+        let mut law = Reno::new(&(), Start { window: 4.0, ssthresh: 8.0 });
         (0..4).for_each(|_| law.on_ack(&ack()));
         assert_eq!(law.window(), 8.0);
         law.on_ack(&ack());
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn congestion_halves_what_was_in_flight_and_never_below_two() {
-        let mut law = Reno::new(Start { window: 9.0, ssthresh: 4.0 });
+        let mut law = Reno::new(&(), Start { window: 9.0, ssthresh: 4.0 });
         law.on_congestion(&Congestion { now: Time::ZERO, in_flight: 9, repeated: false });
         assert_eq!((law.window(), law.ssthresh()), (4.0, 4.0));
         law.on_timeout(&Congestion { now: Time::ZERO, in_flight: 1, repeated: false });
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_sender_that_does_not_fill_its_window_does_not_grow_it() {
-        let mut law = Reno::new(Start { window: 4.0, ssthresh: 8.0 });
+        let mut law = Reno::new(&(), Start { window: 4.0, ssthresh: 8.0 });
         law.on_ack(&Ack { window_limited: false, ..ack() });
         assert_eq!(law.window(), 4.0);
     }

@@ -5,7 +5,7 @@
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
 use crate::base::units::Span;
-use crate::congestion::ControllerKind;
+use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
 use crate::simulation::ack_cells;
 use crate::tcp::TcpSpec;
@@ -155,7 +155,7 @@ impl<'a> Ways<'a> {
                 sum.rounds += rounds;
                 sum.attempts += match law {
                     // Each repair and each timeout may send the whole of it again.
-                    ControllerKind::Fixed => {
+                    ControllerSpec::Fixed(_) => {
                         spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
                     }
                     _ => attempts(spec, seconds).min(segments),
@@ -318,7 +318,7 @@ mod tests {
             stop: Time::NEVER,
             size: None,
         };
-        let transport = Transport::Tcp(tcp, ControllerKind::Reno);
+        let transport = Transport::Tcp(tcp, ControllerSpec::Reno(()));
         Network {
             ports: vec![port("there"), port("back")],
             paths: vec![vec![0], vec![1]],

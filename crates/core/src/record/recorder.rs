@@ -108,6 +108,8 @@ impl Recorder {
         }
     }
 
+    /// Called, not inlined: what only traces need is else worked out before it is known whether there are any.
+    #[inline(never)]
     pub(crate) fn on_ack(&mut self, flow: u32, now: Time, ack: u32, duplicate: bool, rtt: Option<Span>, sender: &Sender) {
         if self.traces(flow, TraceKind::Acks) {
             self.acks.0.push((now, flow, (ack.into(), duplicate.into())));

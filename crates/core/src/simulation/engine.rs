@@ -530,7 +530,7 @@ fn make_ends(network: &Network) -> Vec<End> {
         match &group.transport {
             Transport::Tcp(spec, law) => {
                 let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh };
-                End::Tcp(Sender::new(Controllers::new(*law, start), segments_of(spec, flow.size)))
+                End::Tcp(Sender::new(Controllers::new(law, start), spec, segments_of(spec, flow.size)))
             }
             Transport::Datagram(_) => End::Datagram(Box::new(Source::new(network.seed, &group.name, index))),
         }
@@ -678,8 +678,12 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let flow = IDLE_FLOW + hosts + channel;
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
+    let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(_, law) => law.bytes_beside() as u64,
+        Transport::Datagram(_) => 0,
+    };
     MemoryEstimate {
-        flows: of(network.flows.len(), flow) + of(network.ports.len(), port),
+        flows: of(network.flows.len(), flow) + network.flows.iter().map(beside).sum::<u64>() + of(network.ports.len(), port),
         packets: packets_in_flight(network).saturating_mul(2 * size_of::<Packet>() as u64),
         traces: trace_rows(network).into_iter().fold(0u64, u64::saturating_add).saturating_mul(ROW_BYTES),
     }

@@ -10,7 +10,7 @@ use super::spec::{Halves, TcpSpec};
 use super::timer::Estimator;
 use crate::base::packet::Side;
 use crate::base::units::{Span, Time};
-use crate::congestion::{Ack, Congestion, Controller, Controllers};
+use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const NONE: u32 = u32::MAX;
@@ -56,6 +56,8 @@ pub(crate) struct Sender {
     /// `una` at the last timeout.
     timed_out: u32,
     pub(crate) phase: Phase,
+    /// Departures are spread, at the controller's rate or because the settings ask for it.
+    is_paced: bool,
     /// Fast recovery has seen its first partial acknowledgement.
     pub(crate) partial_seen: bool,
     timed_at: Time,
@@ -108,7 +110,7 @@ pub(crate) struct Arrived<'a> {
 }
 
 impl Sender {
-    pub(crate) fn new(controller: Controllers, limit: u32) -> Sender {
+    pub(crate) fn new(controller: Controllers, spec: &TcpSpec, limit: u32) -> Sender {
         Sender {
             una: 0,
             next: 0,
@@ -122,6 +124,7 @@ impl Sender {
             timed: NONE,
             timed_out: NONE,
             phase: Phase::Open,
+            is_paced: spec.pacing || controller.pacing().is_some(),
             partial_seen: false,
             timed_at: Time::ZERO,
             deadline: Time::NEVER,
@@ -144,6 +147,19 @@ impl Sender {
         self.una >= self.limit
     }
 
+    /// From one departure to the next, if they are spread: at the controller's rate, or else a window over the round trip.
+    #[inline]
+    fn gap(&self, spec: &TcpSpec) -> Option<Span> {
+        if !self.is_paced {
+            return None;
+        }
+        if let Some(rate) = self.controller.pacing() {
+            return Some(rate.time_to_send(u64::from(spec.mss) + u64::from(spec.header)));
+        }
+        let over_window = |rtt: Span| Span((rtt.0 as f64 / self.controller.window().max(1.0)) as u64);
+        Some(self.estimator.round_trip(&spec.timer).map_or(Span::ZERO, over_window))
+    }
+
     /// `floor(min(cwnd, receiver window))`, at least one segment.
     #[inline]
     pub(crate) fn window(&self, spec: &TcpSpec) -> u32 {
@@ -159,6 +175,10 @@ impl Tcp<'_> {
             return self.on_new_ack(arrived);
         }
         if arrived.ack == self.sender.una && self.sender.high > self.sender.una {
+            if self.spec.timestamps {
+                let sample = self.now.since(arrived.echo);
+                self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed: None });
+            }
             recovery::on_duplicate(self, arrived.blocks);
         }
         None
@@ -169,7 +189,7 @@ impl Tcp<'_> {
         let rtt = self.round_trip_sample(arrived);
         let sender = &mut *self.sender;
         let in_flight = sender.in_flight();
-        let limited = in_flight >= sender.window(self.spec) || self.spec.pacing;
+        let limited = in_flight >= sender.window(self.spec) || sender.is_paced;
         let acked = arrived.ack - sender.una;
         sender.una = arrived.ack;
         sender.next = sender.next.max(arrived.ack);
@@ -207,6 +227,8 @@ impl Tcp<'_> {
             return None;
         };
         sender.estimator.sample(rtt, &self.spec.timer);
+        let smoothed = sender.estimator.round_trip(&self.spec.timer);
+        sender.controller.on_round_trip(&RoundTrip { sample: rtt, smoothed });
         if self.now >= self.warmup {
             self.sender.counts.rtt_samples += 1;
             self.sender.counts.rtt_sum = self.sender.counts.rtt_sum + rtt;
@@ -283,8 +305,7 @@ impl Tcp<'_> {
     /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for any other.
     #[inline]
     pub(crate) fn next_segment(&mut self) -> Option<(u32, u32)> {
-        let paced = self.spec.pacing && self.sender.paced_until > self.now;
-        if paced {
+        if self.sender.paced_until > self.now {
             return None;
         }
         let segment = recovery::next_segment(self)?;
@@ -299,11 +320,7 @@ impl Tcp<'_> {
         } else if segment == sender.timed {
             sender.timed = NONE;
         }
-        if self.spec.pacing {
-            let gap = sender
-                .estimator
-                .round_trip(&self.spec.timer)
-                .map_or(Span::ZERO, |rtt| Span((rtt.0 as f64 / sender.controller.window().max(1.0)) as u64));
+        if let Some(gap) = sender.gap(self.spec) {
             sender.paced_until = self.now + gap;
         }
         sender.last_active = self.now;
@@ -346,7 +363,7 @@ mod tests {
     fn a_resend_that_the_pacer_held_back_is_forgotten_once_acknowledged() {
         let spec = TcpSpec { pacing: true, ..spec_of_a_plain_sender() };
         let start = crate::congestion::Start { window: 4.0, ssthresh: 4.0 };
-        let mut sender = Sender::new(Controllers::new(crate::congestion::ControllerKind::Reno, start), 4);
+        let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, 4);
         (sender.next, sender.high, sender.resend) = (4, 4, 1);
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
         let mut tcp =

@@ -4,7 +4,7 @@
 
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::ControllerKind;
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::queue::{ActiveVcs, BpdSpec, EpdPerVcSpec, EpdSpec, PolicySpec, SpdReading, SpdSpec};
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
@@ -275,7 +275,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
         ..base
     };
-    Transport::Tcp(spec, if dice.chance(6) { ControllerKind::Fixed } else { ControllerKind::Reno })
+    Transport::Tcp(spec, if dice.chance(6) { ControllerSpec::Fixed(FixedSpec::default()) } else { ControllerSpec::Reno(()) })
 }
 
 fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut Dice, coarse: bool) -> Flow {

@@ -5,7 +5,7 @@
 pub mod statistics;
 
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::ControllerKind;
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Record, Transport};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
@@ -125,5 +125,5 @@ pub fn steady(recovery: RecoveryKind, window: u32) -> TcpSpec {
 }
 
 pub fn reno(spec: TcpSpec) -> Transport {
-    Transport::Tcp(spec, ControllerKind::Reno)
+    Transport::Tcp(spec, ControllerSpec::Reno(()))
 }

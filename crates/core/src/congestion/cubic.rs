@@ -1,0 +1,306 @@
+//! CUBIC: after a reduction the window returns along a cubic curve of time to where it was, stays there a while and then probes beyond
+//! (RFC 9438).
+//!
+//! Differs: slow start is that of RFC 5681, not HyStart++ (section 4.10 recommends it); a reduction that turns out to be needless is not
+//! taken back (section 4.9); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers it to it.
+
+use super::{Ack, Congestion, Controller, RoundTrip, Start};
+use crate::base::math::cbrt;
+use crate::base::units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// C of section 4.1.1 in segments per cubed second, beta, and the alpha of equation 4 that lets AIMD with that beta keep pace with Reno.
+const C: f64 = 0.4;
+const BETA: f64 = 0.7;
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CubicSpec {
+    /// A flow that is reduced again before it was back gives way to others (section 4.7).
+    pub fast_convergence: bool,
+}
+
+impl Default for CubicSpec {
+    fn default() -> CubicSpec {
+        CubicSpec { fast_convergence: true }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Cubic {
+    window: f64,
+    memory: Box<Memory>,
+}
+
+/// Windows in segments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Memory {
+    fast_convergence: bool,
+    ssthresh: f64,
+    /// cwnd_prior: the window just before the last reduction.
+    prior: f64,
+    /// W_max: where the curve is flat.
+    plateau: f64,
+    /// K: seconds from the begin of the stage to the plateau.
+    to_plateau: f64,
+    /// W_est: what AIMD would have.
+    estimate: f64,
+    stage: Stage,
+    /// The round trip, as the retransmission timer averages it.
+    smoothed: Span,
+}
+
+/// The present stage of congestion avoidance. Its time counts only while the window is in use (sections 4.2 and 5.8).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Stage {
+    /// It will begin at its plateau: nothing is known of the path, or a timeout has made it void (sections 4.8 and 4.10).
+    DueAtPlateau,
+    /// It will begin below it: the window has been reduced.
+    DueBelow,
+    /// It would have begun then, had it never paused.
+    Since(Time),
+    Paused(Span),
+}
+
+impl Cubic {
+    pub(super) fn new(spec: &CubicSpec, start: Start) -> Cubic {
+        let memory = Memory {
+            fast_convergence: spec.fast_convergence,
+            ssthresh: start.ssthresh,
+            prior: 0.0,
+            plateau: 0.0,
+            to_plateau: 0.0,
+            estimate: 0.0,
+            stage: Stage::DueAtPlateau,
+            smoothed: Span::ZERO,
+        };
+        Cubic { window: start.window, memory: Box::new(memory) }
+    }
+
+    fn follow_the_curve(&mut self, now: Time, acked: u32) {
+        let memory = &mut *self.memory;
+        let time = memory.time_in_stage(now, self.window);
+        memory.estimate += memory.alpha() * f64::from(acked) / self.window;
+        if memory.curve(time) < memory.estimate {
+            self.window = self.window.max(memory.estimate);
+        } else {
+            let target = memory.curve(time + memory.smoothed.seconds()).clamp(self.window, 1.5 * self.window);
+            self.window += (target - self.window) / self.window;
+        }
+    }
+}
+
+impl Controller for Cubic {
+    const BYTES_BESIDE: usize = size_of::<Memory>();
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.memory.ssthresh
+    }
+
+    /// Slow start as in RFC 5681; sections 4.2 to 4.5 above the threshold.
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.window_limited {
+            self.memory.pause(ack.now);
+        } else if self.window < self.memory.ssthresh {
+            self.window += 1.0;
+        } else {
+            self.follow_the_curve(ack.now, ack.acked);
+        }
+    }
+
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        self.memory.smoothed = measured.smoothed.unwrap_or(self.memory.smoothed);
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.memory.reduce(self.window, seen.in_flight);
+        self.memory.stage = Stage::DueBelow;
+        self.window = self.memory.ssthresh;
+    }
+
+    /// Section 4.8.
+    fn on_timeout(&mut self, seen: &Congestion) {
+        if !seen.repeated {
+            self.memory.reduce(self.window, seen.in_flight);
+        }
+        self.memory.stage = Stage::DueAtPlateau;
+        self.window = 1.0;
+    }
+
+    /// AIMD would be limited likewise.
+    fn limit_window(&mut self, segments: f64) {
+        self.window = self.window.min(segments);
+        self.memory.estimate = self.memory.estimate.min(segments);
+    }
+}
+
+impl Memory {
+    /// W_cubic(t), equation 1.
+    fn curve(&self, time: f64) -> f64 {
+        let from_plateau = time - self.to_plateau;
+        C * from_plateau * from_plateau * from_plateau + self.plateau
+    }
+
+    /// The estimate's increase in a round trip: Reno's own once it is back where it was (section 4.3).
+    fn alpha(&self) -> f64 {
+        if self.estimate >= self.prior { 1.0 } else { ALPHA }
+    }
+
+    /// Sections 4.6 and 4.7.
+    fn reduce(&mut self, window: f64, in_flight: u32) {
+        let gives_way = self.fast_convergence && window < self.plateau;
+        self.plateau = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
+        self.prior = window;
+        self.ssthresh = (f64::from(in_flight) * BETA).max(2.0);
+    }
+
+    /// t in seconds. A stage that is due begins now.
+    fn time_in_stage(&mut self, now: Time, window: f64) -> f64 {
+        let since = match self.stage {
+            Stage::Since(since) => since,
+            Stage::Paused(time) => Time(now.since(Time(time.0)).0),
+            Stage::DueAtPlateau | Stage::DueBelow => {
+                self.begin(window);
+                now
+            }
+        };
+        self.stage = Stage::Since(since);
+        now.since(since).seconds()
+    }
+
+    /// Equation 2. A window that is already at the plateau or above has none before it.
+    fn begin(&mut self, window: f64) {
+        if matches!(self.stage, Stage::DueAtPlateau) {
+            self.plateau = window;
+        }
+        self.plateau = self.plateau.max(window);
+        self.prior = self.prior.max(window);
+        self.to_plateau = cbrt((self.plateau - window) / C);
+        self.estimate = window;
+    }
+
+    fn pause(&mut self, now: Time) {
+        if let Stage::Since(since) = self.stage {
+            self.stage = Stage::Paused(now.since(since));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUND_TRIP: Span = Span::from_millis(100);
+
+    fn at(seconds: f64) -> Time {
+        Time(Span::from_seconds(seconds).0)
+    }
+
+    fn ack(now: Time) -> Ack {
+        Ack { now, acked: 1, rtt: None, in_flight: 1, window_limited: true }
+    }
+
+    fn congestion(in_flight: u32) -> Congestion {
+        Congestion { now: Time::ZERO, in_flight, repeated: false }
+    }
+
+    /// In congestion avoidance since time 0, reduced from `window`.
+    fn reduced_from(window: f64) -> Cubic {
+        let mut law = Cubic::new(&CubicSpec::default(), Start { window, ssthresh: window });
+        law.on_round_trip(&RoundTrip { sample: ROUND_TRIP, smoothed: Some(ROUND_TRIP) });
+        law.on_congestion(&congestion(window as u32));
+        law.on_ack(&ack(Time::ZERO));
+        law
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn a_flow_reduced_at_288_segments_is_back_after_6_seconds() {
+        // 0.3 * 288 / 0.4 = 216 = 6^3
+        let law = reduced_from(288.0);
+        near(law.memory.to_plateau, 6.0);
+        near(law.memory.curve(0.0), 201.6);
+        near(law.memory.curve(4.0), 284.8);
+        near(law.memory.curve(6.0), 288.0);
+        near(law.memory.curve(9.0), 298.8);
+    }
+
+    #[test]
+    fn an_acknowledgement_brings_the_window_a_windowth_of_the_way_to_the_curve_a_round_trip_ahead() {
+        let mut law = reduced_from(288.0);
+        let before = law.window();
+        law.on_ack(&ack(at(3.9)));
+        near(law.window(), before + (284.8 - before) / before);
+    }
+
+    #[test]
+    fn the_target_is_at_most_half_a_window_away() {
+        // W_cubic(26) = 288 + 0.4 * 20^3 = 3488
+        let mut law = reduced_from(288.0);
+        let before = law.window();
+        law.on_ack(&ack(at(25.9)));
+        near(law.window(), before + 0.5);
+    }
+
+    #[test]
+    fn where_the_curve_is_slower_than_reno_the_window_follows_reno() {
+        // 36 -> 25.2; alpha = 0.9 / 1.7
+        let mut law = reduced_from(36.0);
+        let first = 25.2 + 0.9 / 1.7 / 25.2;
+        near(law.window(), first);
+        law.on_ack(&Ack { acked: 2, ..ack(Time::ZERO) });
+        near(law.window(), first + 2.0 * 0.9 / 1.7 / first);
+        law.memory.estimate = 36.0;
+        law.on_ack(&ack(Time::ZERO));
+        near(law.memory.estimate, 36.0 + 1.0 / (first + 2.0 * 0.9 / 1.7 / first));
+    }
+
+    #[test]
+    fn a_second_reduction_below_the_plateau_lowers_it_to_85_percent_of_the_window() {
+        let mut law = reduced_from(100.0);
+        law.window = 80.0;
+        law.on_congestion(&congestion(80));
+        near(law.memory.plateau, 68.0);
+        near(law.window(), 56.0);
+        let mut stays = Cubic::new(&CubicSpec { fast_convergence: false }, Start { window: 100.0, ssthresh: 100.0 });
+        stays.on_congestion(&congestion(100));
+        stays.window = 80.0;
+        stays.on_congestion(&congestion(80));
+        near(stays.memory.plateau, 80.0);
+    }
+
+    #[test]
+    fn after_a_timeout_the_curve_begins_at_its_plateau() {
+        let mut law = reduced_from(100.0);
+        law.on_timeout(&congestion(10));
+        assert_eq!((law.window(), law.ssthresh()), (1.0, 7.0));
+        (0..6).for_each(|_| law.on_ack(&ack(at(2.0))));
+        law.on_ack(&ack(at(3.0)));
+        assert_eq!((law.memory.plateau, law.memory.to_plateau), (7.0, 0.0));
+        near(law.memory.curve(1.0), 7.4);
+        law.on_timeout(&Congestion { repeated: true, ..congestion(1) });
+        assert_eq!(law.ssthresh(), 7.0);
+    }
+
+    #[test]
+    fn time_stands_still_while_the_application_has_nothing_to_send() {
+        let mut law = reduced_from(288.0);
+        law.on_ack(&Ack { window_limited: false, ..ack(at(1.0)) });
+        law.on_ack(&Ack { window_limited: false, ..ack(at(50.0)) });
+        let before = law.window();
+        law.on_ack(&ack(at(100.0)));
+        assert_eq!(law.memory.time_in_stage(at(102.9), 0.0), 3.9);
+        // t = 1 + 0.1: 288 - 0.4 * 4.9^3
+        near(law.window(), before + (240.9404 - before) / before);
+    }
+}

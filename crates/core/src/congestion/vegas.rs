@@ -1,0 +1,222 @@
+//! Vegas: the window is what keeps a few segments in the queues, judged by how far the rate falls short of an empty path's (Brakmo and
+//! Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, IEEE JSAC 13(8), 1995).
+//!
+//! Differs: section 3.1's retransmission before the third duplicate acknowledgement needs the time at which each segment left; loss
+//! recovery stays that of the sender. A loss halves the window as Reno's does, and no decrease goes below two segments, as in Linux.
+
+use super::{Ack, Congestion, Controller, RoundTrip, Start};
+use crate::base::units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// Thresholds in segments queued.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VegasSpec {
+    /// Fewer let the window grow.
+    pub alpha: f64,
+    /// More let it shrink; at least `alpha`.
+    pub beta: f64,
+    /// More end slow start.
+    pub gamma: f64,
+}
+
+impl Default for VegasSpec {
+    /// Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, which NS takes);
+    /// they give no gamma, and one segment is what NS and Linux take.
+    fn default() -> VegasSpec {
+        VegasSpec { alpha: 2.0, beta: 4.0, gamma: 1.0 }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Vegas {
+    window: f64,
+    memory: Box<Memory>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Memory {
+    thresholds: VegasSpec,
+    ssthresh: f64,
+    /// BaseRTT: the shortest seen.
+    base: Option<Span>,
+    /// The first segment sent since then is the distinguished one, whose acknowledgement ends the round trip.
+    began: Time,
+    /// In slow start, every other round trip.
+    grows: bool,
+}
+
+impl Vegas {
+    pub(super) fn new(spec: &VegasSpec, start: Start) -> Vegas {
+        let memory = Memory { thresholds: *spec, ssthresh: start.ssthresh, base: None, began: Time::ZERO, grows: false };
+        Vegas { window: start.window, memory: Box::new(memory) }
+    }
+
+    /// Once per round trip (section 3.2; section 3.3 in slow start, where only a round trip of a constant window tells something).
+    fn judge(&mut self, queued: f64, window_limited: bool) {
+        let VegasSpec { alpha, beta, gamma } = self.memory.thresholds;
+        if self.window < self.memory.ssthresh {
+            if !self.memory.grows && queued > gamma {
+                self.memory.ssthresh = self.window;
+            }
+            self.memory.grows = !self.memory.grows;
+        } else if queued < alpha && window_limited {
+            self.window += 1.0;
+        } else if queued > beta && self.window > LEAST {
+            self.window = (self.window - 1.0).max(LEAST);
+            self.memory.ssthresh = self.memory.ssthresh.min(self.window);
+        }
+    }
+
+    fn halve(&mut self, seen: &Congestion) {
+        self.memory.ssthresh = f64::from(seen.in_flight / 2).max(LEAST);
+    }
+
+    /// What was sent with the old window does not judge the new one.
+    fn begin_round_trip(&mut self, now: Time) {
+        self.memory.began = now;
+        self.memory.grows = false;
+    }
+}
+
+const LEAST: f64 = 2.0;
+
+/// Diff in segments: Expected - Actual, times BaseRTT. Expected is what is in flight over BaseRTT, Actual the same over the round trip.
+fn queued(in_flight: u32, base: Span, rtt: Span) -> f64 {
+    f64::from(in_flight) * (rtt - base).0 as f64 / rtt.0.max(1) as f64
+}
+
+impl Controller for Vegas {
+    const BYTES_BESIDE: usize = size_of::<Memory>();
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.memory.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if let (Some(base), Some(rtt)) = (self.memory.base, ack.rtt)
+            && ack.now.since(self.memory.began) >= rtt
+        {
+            self.memory.began = ack.now;
+            self.judge(queued(ack.in_flight, base, rtt), ack.window_limited);
+        }
+        if self.memory.grows && ack.window_limited && self.window < self.memory.ssthresh {
+            self.window += 1.0;
+        }
+    }
+
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        let base = self.memory.base.unwrap_or(measured.sample);
+        self.memory.base = Some(base.min(measured.sample));
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.halve(seen);
+        self.window = self.memory.ssthresh;
+        self.begin_round_trip(seen.now);
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        if !seen.repeated {
+            self.halve(seen);
+        }
+        self.window = 1.0;
+        self.begin_round_trip(seen.now);
+    }
+
+    fn limit_window(&mut self, segments: f64) {
+        self.window = self.window.min(segments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: Span = Span::from_millis(100);
+
+    /// A sender in one-second rounds: each acknowledges the first segment of the round, with the given round trip.
+    struct Driver {
+        law: Vegas,
+        now: Time,
+    }
+
+    impl Driver {
+        fn new(window: f64, ssthresh: f64) -> Driver {
+            let mut law = Vegas::new(&VegasSpec::default(), Start { window, ssthresh });
+            law.on_round_trip(&RoundTrip { sample: BASE, smoothed: None });
+            Driver { law, now: Time::ZERO }
+        }
+
+        /// Returns the window at the round's end.
+        fn round(&mut self, in_flight: u32, milliseconds: u64) -> f64 {
+            self.now += Span::from_millis(1000);
+            self.ack(in_flight, milliseconds)
+        }
+
+        fn ack(&mut self, in_flight: u32, milliseconds: u64) -> f64 {
+            let rtt = Span::from_millis(milliseconds);
+            self.law.on_round_trip(&RoundTrip { sample: rtt, smoothed: None });
+            let ack = Ack { now: self.now, acked: 1, rtt: Some(rtt), in_flight, window_limited: true };
+            self.law.on_ack(&ack);
+            self.law.window()
+        }
+    }
+
+    #[test]
+    fn what_is_queued_is_the_share_of_the_round_trip_above_the_base() {
+        // 10 / 100 ms - 10 / 125 ms = 20 a second; over 100 ms, 2
+        assert_eq!(queued(10, BASE, Span::from_millis(125)), 2.0);
+        assert_eq!(queued(10, BASE, Span::from_millis(200)), 5.0);
+        assert_eq!(queued(10, BASE, BASE), 0.0);
+    }
+
+    #[test]
+    fn once_per_round_trip_the_window_moves_towards_two_to_four_queued() {
+        let mut driver = Driver::new(10.0, 10.0);
+        assert_eq!(driver.round(10, 110), 11.0);
+        assert_eq!(driver.ack(11, 110), 11.0);
+        // 11 * 30 / 130 = 2.54
+        assert_eq!(driver.round(11, 130), 11.0);
+        // 11 * 70 / 170 = 4.53
+        assert_eq!(driver.round(11, 170), 10.0);
+    }
+
+    #[test]
+    fn a_shorter_round_trip_becomes_the_base() {
+        let mut driver = Driver::new(10.0, 10.0);
+        driver.law.on_round_trip(&RoundTrip { sample: Span::from_millis(50), smoothed: None });
+        // 10 * 50 / 100 = 5
+        assert_eq!(driver.round(10, 100), 9.0);
+    }
+
+    #[test]
+    fn slow_start_grows_every_other_round_trip_and_ends_with_more_than_one_queued() {
+        let mut driver = Driver::new(2.0, f64::INFINITY);
+        assert_eq!((driver.round(2, 100), driver.ack(2, 100)), (3.0, 4.0));
+        assert_eq!((driver.round(4, 100), driver.ack(4, 100)), (4.0, 4.0));
+        assert_eq!((driver.round(4, 100), driver.ack(4, 100)), (5.0, 6.0));
+        // A round trip that grew tells nothing; 6 * 50 / 150 = 2.
+        assert_eq!(driver.round(6, 150), 6.0);
+        assert_eq!(driver.law.ssthresh(), f64::INFINITY);
+        assert_eq!(driver.round(6, 150), 6.0);
+        assert_eq!(driver.law.ssthresh(), 6.0);
+    }
+
+    #[test]
+    fn a_loss_halves_and_what_was_sent_before_it_does_not_judge_the_new_window() {
+        let mut driver = Driver::new(20.0, 20.0);
+        driver.now += Span::from_millis(1000);
+        driver.law.on_congestion(&Congestion { now: driver.now, in_flight: 20, repeated: false });
+        assert_eq!((driver.law.window(), driver.law.ssthresh()), (10.0, 10.0));
+        driver.now += Span::from_millis(150);
+        assert_eq!(driver.ack(20, 200), 10.0);
+        driver.law.on_timeout(&Congestion { now: driver.now, in_flight: 10, repeated: false });
+        assert_eq!((driver.law.window(), driver.law.ssthresh()), (1.0, 5.0));
+    }
+}
