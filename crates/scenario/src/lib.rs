@@ -27,6 +27,6 @@ mod values;
 pub use distribution::Distribution;
 pub use presets::{PRESETS, Preset, presets_markdown};
 pub use problem::{Errors, Problem};
-pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size};
+pub use quantity::{Duration, Percent, Probability, Queued, Rate, Segments, Size};
 pub use scenario::{Description, Scenario, json_schema};
 pub use values::{FlowIndex, Name, Whole};

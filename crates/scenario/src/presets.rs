@@ -4,14 +4,14 @@ use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
 use tailback_core::base::units::Span;
-use tailback_core::congestion::ControllerKind;
+use tailback_core::congestion::{ControllerSpec, CubicSpec};
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 
 /// A named TCP with where its settings come from.
 pub struct Preset {
     pub name: PresetName,
     pub source: &'static str,
-    pub controller: ControllerKind,
+    pub controller: ControllerSpec,
     /// The settings, for a timer with ticks of the given length or of the preset's own. Other forms of timer ignore it.
     pub spec: fn(tick: Option<Span>) -> TcpSpec,
 }
@@ -21,40 +21,51 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: PresetName::Tahoe,
         source: "RFC 5681 without fast recovery: the third duplicate acknowledgement starts slow start from one segment",
-        controller: ControllerKind::Reno,
+        controller: ControllerSpec::Reno(()),
         spec: |_| modern(RecoveryKind::Tahoe),
     },
-    Preset { name: PresetName::Reno, source: "RFC 5681", controller: ControllerKind::Reno, spec: |_| modern(RecoveryKind::Reno) },
+    Preset {
+        name: PresetName::Reno,
+        source: "RFC 5681",
+        controller: ControllerSpec::Reno(()),
+        spec: |_| modern(RecoveryKind::Reno),
+    },
     Preset {
         name: PresetName::NewReno,
         source: "RFC 5681 and RFC 6582",
-        controller: ControllerKind::Reno,
+        controller: ControllerSpec::Reno(()),
         spec: |_| modern(RecoveryKind::NewReno),
     },
     Preset {
         name: PresetName::Sack,
         source: "RFC 5681, RFC 2018 and RFC 6675",
-        controller: ControllerKind::Reno,
+        controller: ControllerSpec::Reno(()),
+        spec: |_| modern(RecoveryKind::Sack),
+    },
+    Preset {
+        name: PresetName::Cubic,
+        source: "RFC 9438 with the slow start of RFC 5681, RFC 2018 and RFC 6675",
+        controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
         spec: |_| modern(RecoveryKind::Sack),
     },
     Preset {
         name: PresetName::BpdReno,
         source: "bpd-2001 sections 2.1 and 3: MSS 536, window 64 KB = 122 segments, an acknowledgement per segment. The tick is not \
                  given: 0.1 s fits its counts of timeouts and its traces, 0.3 s its goodput",
-        controller: ControllerKind::Reno,
+        controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(RecoveryKind::Reno, tick),
     },
     Preset {
         name: PresetName::BpdSack,
         source: "bpd-2001 section 6.1: as bpd-2001/reno, with its own pipe rules",
-        controller: ControllerKind::Reno,
+        controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(RecoveryKind::BpdSack, tick),
     },
     Preset {
         name: PresetName::SpdTahoe,
         source: "spd-1998 sections 2.1 and 4.1: packets of 1024 octets, window 64 KB = 64 segments, loss noticed by the timer. Tick and \
                  fast retransmit are not given: 0.5 s is the usual coarse clock, and without fast retransmit its numbers appear",
-        controller: ControllerKind::Reno,
+        controller: ControllerSpec::Reno(()),
         spec: |tick| TcpSpec {
             fast_retransmit: None,
             ..coarse(RecoveryKind::Tahoe, 1024, 64, tick.unwrap_or(Span::from_millis(500)))
@@ -186,7 +197,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         delayed_ack,
         pacing,
         timer,
-    } = Tcp::of(preset.name, preset.controller, &(preset.spec)(None));
+    } = Tcp::of(preset.name, &preset.controller, &(preset.spec)(None));
     vec![
         ("controller", shown(controller)),
         ("recovery", shown(recovery)),
@@ -221,6 +232,10 @@ fn shown(setting: Option<impl Serialize>) -> String {
         Value::Bool(false) => "off".into(),
         Value::String(text) => text,
         Value::Number(number) => number.as_f64().unwrap_or_default().to_string(),
+        Value::Object(mut law) if law.contains_key("kind") => {
+            let name = shown(law.remove("kind"));
+            law.into_iter().fold(name, |text, (key, value)| format!("{text}, {key} {}", shown(Some(value))))
+        }
         Value::Object(ack) => format!("every {}, within {}", shown(ack.get("every")), shown(ack.get("timeout"))),
         list @ Value::Array(_) => list.to_string(),
     }

@@ -305,7 +305,7 @@ impl Tcp<'_> {
     /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for any other.
     #[inline]
     pub(crate) fn next_segment(&mut self) -> Option<(u32, u32)> {
-        if self.sender.paced_until > self.now {
+        if self.sender.is_paced && self.sender.paced_until > self.now {
             return None;
         }
         let segment = recovery::next_segment(self)?;

@@ -4,7 +4,7 @@
 
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::ControllerSpec;
+use tailback_core::congestion::{ControllerSpec, CubicSpec, FixedSpec, VegasSpec};
 use tailback_core::network::*;
 use tailback_core::queue::{ActiveVcs, BpdSpec, EpdPerVcSpec, EpdSpec, PolicySpec, SpdReading, SpdSpec};
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
@@ -275,7 +275,22 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
         ..base
     };
-    Transport::Tcp(spec, if dice.chance(6) { ControllerSpec::Fixed(FixedSpec::default()) } else { ControllerSpec::Reno(()) })
+    Transport::Tcp(spec, random_controller(dice))
+}
+
+fn random_controller(dice: &mut Dice) -> ControllerSpec {
+    match dice.pick(0, 6) {
+        0 | 1 => ControllerSpec::Cubic(CubicSpec { fast_convergence: dice.chance(2) }),
+        2 | 3 => {
+            let alpha = dice.pick(0, 4) as f64 / 2.0;
+            ControllerSpec::Vegas(VegasSpec { alpha, beta: alpha + dice.pick(0, 3) as f64, gamma: dice.pick(0, 2) as f64 })
+        }
+        4 => {
+            let pacing = if dice.chance(2) { Some(Rate(dice.pick(100_000, 10_000_000))) } else { None };
+            ControllerSpec::Fixed(FixedSpec { pacing })
+        }
+        _ => ControllerSpec::Reno(()),
+    }
 }
 
 fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut Dice, coarse: bool) -> Flow {

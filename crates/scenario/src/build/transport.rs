@@ -5,6 +5,7 @@ use crate::problem::{self, Report};
 use crate::quantity::{Duration, Segments, Size};
 use crate::schema::{Arrivals, PacketBytes, Source, Tcp, Timer, TimerForm};
 use tailback_core::base::units::Span;
+use tailback_core::congestion::{ControllerSpec, VegasSpec};
 use tailback_core::network::Transport;
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, DatagramSpec, PacketSize};
@@ -28,7 +29,9 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.pacing, tcp.pacing);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
-    Transport::Tcp(spec, tcp.controller.map_or(preset.controller, |controller| controller.0))
+    let law = tcp.controller.as_ref().map_or(preset.controller, |controller| controller.0.spec());
+    check_law(&law, &format!("{at}.controller"), report);
+    Transport::Tcp(spec, law)
 }
 
 /// The same TCP with nothing left to its preset. One that cannot be built stays as it is.
@@ -36,7 +39,7 @@ pub(crate) fn filled(given: &Tcp) -> Tcp {
     let source = problem::Source::default();
     let mut report = Report::new(&source);
     match tcp(given, "", &mut report) {
-        Transport::Tcp(spec, controller) if report.is_empty() => Tcp::of(given.preset, controller, &spec),
+        Transport::Tcp(spec, controller) if report.is_empty() => Tcp::of(given.preset, &controller, &spec),
         _ => given.clone(),
     }
 }
@@ -169,6 +172,15 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     }
 }
 
+fn check_law(law: &ControllerSpec, at: &str, report: &mut Report) {
+    if let ControllerSpec::Vegas(VegasSpec { alpha, beta, .. }) = law
+        && beta < alpha
+    {
+        let problem = report.add(format!("{at}.beta"), "`beta` is below `alpha`");
+        problem.given(beta.to_string()).expected(format!("at least {alpha}"));
+    }
+}
+
 fn set<T>(place: &mut T, given: Option<T>) {
     if let Some(value) = given {
         *place = value;
@@ -197,7 +209,7 @@ fn above_zero(span: Span, at: &str, report: &mut Report) {
 mod tests {
     use super::*;
     use crate::build::tests::dumbbell;
-    use tailback_core::congestion::ControllerKind;
+    use tailback_core::congestion::FixedSpec;
 
     fn transport(sends: &str) -> Transport {
         dumbbell(&format!("[flows.web]\nfrom = \"left\"\nto = \"right\"\n{sends}\n")).groups[0].transport.clone()
@@ -218,7 +230,7 @@ mod tests {
             timer: TimerSpec { form, ..preset.timer },
             ..preset
         };
-        assert_eq!((spec, controller), (wanted, ControllerKind::Fixed));
+        assert_eq!((spec, controller), (wanted, ControllerSpec::Fixed(FixedSpec::default())));
     }
 
     #[test]

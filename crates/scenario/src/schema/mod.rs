@@ -1,5 +1,6 @@
 //! The tables of a scenario, one file for each: what may stand in them, with defaults and bounds.
 
+mod controller;
 mod flow;
 mod link;
 mod node;
@@ -10,6 +11,7 @@ mod tcp;
 mod timeline;
 mod topology;
 
+pub use controller::{Controller, ControllerTable, Cubic, Fixed, Law, Reno, Vegas};
 pub use flow::{Access, Flow, Framing, PortName};
 pub use link::{Drop, Link, Loss, Reverse};
 pub use node::{Node, NodeKind, Processing};
@@ -19,6 +21,6 @@ pub use queue::{
 pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
 pub use source::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source};
-pub use tcp::{Controller, DelayedAck, DelayedAckTable, FastRetransmit, Halves, PresetName, Recovery, Tcp, Timer, TimerForm};
+pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, Halves, PresetName, Recovery, Tcp, Timer, TimerForm};
 pub use timeline::Event;
 pub use topology::{Chain, Dumbbell, ParkingLot, Topology};

@@ -1,7 +1,7 @@
 //! `tcp = {preset = ..., ...}`: a preset and what to change in it.
 
+use super::controller::Controller;
 use crate::decode::{Decode, Decoder};
-use crate::problem::listed;
 use crate::quantity::{Duration, Segments, Size};
 use crate::record::{record, words};
 use crate::tree::Node;
@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::base::units::Span;
-use tailback_core::congestion::{CONTROLLER_NAMES, ControllerKind};
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::tcp::{self, RecoveryKind, TcpSpec};
 
 words! {
@@ -20,6 +20,7 @@ words! {
         Reno = "reno",
         Sack = "sack",
         Tahoe = "tahoe",
+        Cubic = "cubic",
         BpdReno = "bpd-2001/reno",
         BpdSack = "bpd-2001/sack",
         SpdTahoe = "spd-1998/tahoe",
@@ -144,7 +145,7 @@ record! {
 
 impl Tcp {
     /// Every setting that the core takes, as a scenario writes it.
-    pub(crate) fn of(preset: PresetName, controller: ControllerKind, spec: &TcpSpec) -> Tcp {
+    pub(crate) fn of(preset: PresetName, controller: &ControllerSpec, spec: &TcpSpec) -> Tcp {
         let (form, granularity, tick) = match spec.timer.form {
             tcp::TimerForm::Exact { granularity } => (TimerForm::Exact, Some(granularity), None),
             tcp::TimerForm::CoarseNs { tick } => (TimerForm::CoarseNs, None, Some(tick)),
@@ -161,7 +162,7 @@ impl Tcp {
         };
         Tcp {
             preset,
-            controller: Some(Controller(controller)),
+            controller: Some(Controller::of(controller)),
             recovery: Some(Recovery::of(spec.recovery)),
             halves: Some(Halves::of(spec.halves)),
             mss: Some(Size::new(spec.mss.into())),
@@ -202,42 +203,6 @@ record! {
         initial_rto: Option<Duration>,
         /// Largest back-off factor, a power of two.
         max_backoff: Option<Whole<1, 65536>>,
-    }
-}
-
-/// A control law, by the names that the core has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Controller(pub ControllerKind);
-
-impl Default for Controller {
-    fn default() -> Controller {
-        Controller(ControllerKind::Reno)
-    }
-}
-
-impl Decode for Controller {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Controller> {
-        ControllerKind::from_name(decoder.word(node, "controller", CONTROLLER_NAMES)?).map(Controller)
-    }
-
-    fn expected() -> String {
-        listed(CONTROLLER_NAMES)
-    }
-}
-
-impl Serialize for Controller {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.name())
-    }
-}
-
-impl JsonSchema for Controller {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Controller".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"description": "Control law of the congestion window.", "enum": CONTROLLER_NAMES})
     }
 }
 

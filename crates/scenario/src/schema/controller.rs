@@ -1,0 +1,179 @@
+//! `controller = "vegas"` or `controller = {kind = "vegas", ...}`: the control law of the window, with what can be set of it.
+//!
+//! A law's settings are its record here, one line in [`Law`], and one in each of [`Law::spec`] and [`Law::of`].
+
+use crate::decode::{Decode, Decoder};
+use crate::problem::listed;
+use crate::quantity::{Queued, Rate};
+use crate::record::{record, tagged};
+use crate::tree::Node;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use std::collections::BTreeMap;
+use tailback_core::base::units;
+use tailback_core::congestion::{CONTROLLER_NAMES, ControllerSpec, CubicSpec, FixedSpec, VegasSpec};
+
+tagged! {
+    /// Control law of the congestion window.
+    pub enum Law ("controller") by "kind" {
+        "reno" => Reno,
+        "cubic" => Cubic,
+        "vegas" => Vegas,
+        "fixed" => Fixed,
+    }
+}
+
+record! {
+    /// A segment more per round trip, half on congestion (RFC 5681).
+    pub struct Reno {}
+}
+
+record! {
+    /// A cubic curve of time (RFC 9438).
+    pub struct Cubic {
+        /// A flow that loses again before it was back where it was gives way to others (of `cubic`).
+        fast_convergence: bool = true,
+    }
+}
+
+record! {
+    /// A few segments in the queues (Brakmo and Peterson, 1995).
+    pub struct Vegas {
+        /// The window grows with fewer segments queued (of `vegas`).
+        alpha: Queued = Queued(2.0),
+        /// The window shrinks with more segments queued (of `vegas`).
+        beta: Queued = Queued(4.0),
+        /// Slow start ends with more segments queued (of `vegas`).
+        gamma: Queued = Queued(1.0),
+    }
+}
+
+record! {
+    /// The initial window, for ever.
+    pub struct Fixed {
+        /// Rate on the wire at which full segments leave, if acknowledgements do not clock them (of `fixed`).
+        rate: Option<Rate>,
+    }
+}
+
+record! {
+    /// A control law with its settings.
+    pub struct ControllerTable {}
+    with
+    /// The law.
+    law: Law
+}
+
+impl Law {
+    /// As the core takes it.
+    pub(crate) fn spec(&self) -> ControllerSpec {
+        match self {
+            Law::Reno(Reno {}) => ControllerSpec::Reno(()),
+            Law::Cubic(Cubic { fast_convergence }) => ControllerSpec::Cubic(CubicSpec { fast_convergence: *fast_convergence }),
+            Law::Vegas(Vegas { alpha, beta, gamma }) => {
+                ControllerSpec::Vegas(VegasSpec { alpha: alpha.0, beta: beta.0, gamma: gamma.0 })
+            }
+            Law::Fixed(Fixed { rate }) => ControllerSpec::Fixed(FixedSpec { pacing: rate.map(Rate::rate) }),
+        }
+    }
+
+    fn of(spec: &ControllerSpec) -> Law {
+        match *spec {
+            ControllerSpec::Reno(()) => Law::Reno(Reno {}),
+            ControllerSpec::Cubic(CubicSpec { fast_convergence }) => Law::Cubic(Cubic { fast_convergence }),
+            ControllerSpec::Vegas(VegasSpec { alpha, beta, gamma }) => {
+                Law::Vegas(Vegas { alpha: Queued(alpha), beta: Queued(beta), gamma: Queued(gamma) })
+            }
+            ControllerSpec::Fixed(FixedSpec { pacing }) => {
+                Law::Fixed(Fixed { rate: pacing.map(|units::Rate(rate)| Rate::new(rate)) })
+            }
+        }
+    }
+}
+
+/// A control law: its name alone, or a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Controller(pub Law);
+
+impl Controller {
+    pub(crate) fn of(spec: &ControllerSpec) -> Controller {
+        Controller(Law::of(spec))
+    }
+}
+
+impl Decode for Controller {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Controller> {
+        let table = match node {
+            Node::Table(_) => ControllerTable::decode(node, decoder),
+            Node::Text(_) => {
+                decoder.word(node, "controller", CONTROLLER_NAMES)?;
+                let name_alone = BTreeMap::from([("kind".to_string(), node.clone())]);
+                ControllerTable::decode(&Node::Table(name_alone), decoder)
+            }
+            _ => decoder.misfit::<Controller>(node, "not a controller").and(None),
+        };
+        table.map(|table| Controller(table.law))
+    }
+
+    fn expected() -> String {
+        format!("{}, or a table such as {{kind = \"vegas\", alpha = 1, beta = 3}}", listed(CONTROLLER_NAMES))
+    }
+}
+
+/// A law of which nothing is set is its name.
+impl Serialize for Controller {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            law @ (Law::Reno(_) | Law::Fixed(Fixed { rate: None })) => serializer.serialize_str(law.spec().name()),
+            law => law.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for Controller {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Controller".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<ControllerTable>();
+        schemars::json_schema!({"description": Controller::expected(), "anyOf": [json!({"enum": CONTROLLER_NAMES}), table]})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Report;
+
+    fn read(json: &str) -> Option<Controller> {
+        let (node, source) = crate::tree::from_json(json, "").unwrap();
+        let mut decoder = Decoder::new(Report::new(&source));
+        Controller::decode(&node, &mut decoder).filter(|_| decoder.report.is_empty())
+    }
+
+    #[test]
+    fn a_name_alone_is_the_table_with_nothing_set_and_has_the_defaults_of_the_core() {
+        for name in CONTROLLER_NAMES {
+            let alone = read(&format!("\"{name}\"")).unwrap();
+            assert_eq!(read(&format!("{{\"kind\": \"{name}\"}}")).as_ref(), Some(&alone));
+            assert_eq!((alone.0.spec().name(), Controller::of(&alone.0.spec())), (*name, alone));
+        }
+        let specs = ["cubic", "vegas", "fixed"].map(|name| read(&format!("\"{name}\"")).unwrap().0.spec());
+        let defaults = [
+            ControllerSpec::Cubic(CubicSpec::default()),
+            ControllerSpec::Vegas(VegasSpec::default()),
+            ControllerSpec::Fixed(FixedSpec::default()),
+        ];
+        assert_eq!(specs, defaults);
+    }
+
+    #[test]
+    fn what_is_set_is_written_and_what_is_not_is_a_word() {
+        let written = |json| serde_json::to_string(&read(json)).unwrap();
+        assert_eq!(written("\"reno\""), "\"reno\"");
+        assert_eq!(written(r#"{"kind": "fixed", "rate": "5 Mbps"}"#), r#"{"kind":"fixed","rate":"5 Mbps"}"#);
+        assert_eq!(written(r#"{"kind": "vegas", "alpha": 1}"#), r#"{"kind":"vegas","alpha":1.0,"beta":4.0,"gamma":1.0}"#);
+    }
+}
