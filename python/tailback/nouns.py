@@ -17,6 +17,7 @@ __all__ = [
     "Buffer",
     "Chain",
     "Controller",
+    "ControllerTable",
     "DelayedAck",
     "DelayedAckTable",
     "Description",
@@ -40,6 +41,7 @@ __all__ = [
     "Probability",
     "Processing",
     "Queue",
+    "Queued",
     "Rate",
     "Record",
     "Recovery",
@@ -101,8 +103,36 @@ class Chain(TypedDict, total=False):
     rates: list[Rate]
 
 
-# Control law of the congestion window.
-Controller: TypeAlias = "Literal['reno', 'fixed']"
+# one of `reno`, `cubic`, `vegas`, `fixed`, or a table such as {kind = "vegas", alpha = 1, beta = 3}
+Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fixed'] | ControllerTable"
+
+
+class ControllerTable(TypedDict, total=False):
+    """A control law with its settings.
+
+    Attributes
+    ----------
+    kind
+        Control law of the congestion window.
+    fast_convergence
+        A flow that loses again before it was back where it was gives way to others (of `cubic`).
+    alpha
+        The window grows with fewer segments queued (of `vegas`).
+    beta
+        The window shrinks with more segments queued (of `vegas`).
+    gamma
+        Slow start ends with more segments queued (of `vegas`).
+    rate
+        Rate on the wire at which full segments leave, if acknowledgements do not clock them (of `fixed`).
+    """
+
+    kind: Literal["reno", "cubic", "vegas", "fixed"]
+    fast_convergence: bool
+    alpha: Queued
+    beta: Queued
+    gamma: Queued
+    rate: Rate
+
 
 # true, false, or a table such as {every = 2, timeout = "200 ms"}
 DelayedAck: TypeAlias = "bool | DelayedAckTable"
@@ -450,7 +480,7 @@ class ParkingLot(TypedDict, total=False):
 
 
 # Settings with a name. Plain names follow the RFCs, the others the document that they name.
-PresetName: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe']"
+PresetName: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe']"
 
 # a number from 0 to 1, or a percentage such as `1 %`
 Probability: TypeAlias = "float | str"
@@ -511,6 +541,9 @@ class Queue(TypedDict, total=False):
     epd_threshold: Threshold
     reading: SpdReading
 
+
+# a number of segments from 0 to 1000000
+Queued: TypeAlias = "float"
 
 # a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)
 Rate: TypeAlias = "str"
