@@ -171,6 +171,7 @@ impl Settings {
             timestamps: false,
             sack_blocks: 3,
             delayed_ack: None,
+            ecn: false,
             pacing: false,
             halves: Halves::FlightSize,
             timer: TimerSpec {

@@ -104,6 +104,7 @@ fn modern(recovery: RecoveryKind) -> TcpSpec {
         sack_blocks: 3,
         // RFC 5681 section 4.2: at least every second full segment, within 500 ms; 200 ms is what implementations use.
         delayed_ack: Some(DelayedAck { every: 2, timeout: Span::from_millis(200) }),
+        ecn: false,
         pacing: false,
         timer: TimerSpec {
             // RFC 6298 section 4: finer than 100 ms is said to do better.
@@ -139,6 +140,7 @@ fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec 
         timestamps: false,
         sack_blocks: 3,
         delayed_ack: None,
+        ecn: false,
         pacing: false,
         timer: TimerSpec {
             form: TimerForm::CoarseNs { tick },

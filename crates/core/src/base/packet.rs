@@ -26,10 +26,26 @@ const RETRANSMITTED: u32 = 1 << 30;
 const HAS_BLOCKS: u32 = 1 << 29;
 const CELL: u32 = 1 << 28;
 const LAST: u32 = 1 << 27;
+/// ECN-capable transport (ECT) in a data packet.
+const CAPABLE: u32 = 1 << 26;
+/// Congestion experienced (CE) in a data packet; its echo (ECE) in an acknowledgement, which itself is never marked (RFC 3168 section 6.1.4).
+const MARKED: u32 = 1 << 25;
+/// The sender has reduced its window (CWR), in a data packet.
+const REDUCED: u32 = 1 << 24;
 const PLACE: u32 = (1 << 24) - 1;
 const SIZE: u32 = (1 << 24) - 1;
 
 const _: () = assert!(MAX_PACKET <= SIZE && MAX_ROUTE_ENTRIES <= PLACE as usize);
+
+/// What the sender of a data packet says about explicit congestion notification (RFC 3168 section 6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Whoever wants to mark it has to discard it.
+    Incapable,
+    Capable,
+    /// Capable, and the first new data since the window was reduced (CWR).
+    Reduced,
+}
 
 impl Packet {
     #[inline]
@@ -98,6 +114,39 @@ impl Packet {
     #[inline]
     pub fn ack_word(&self) -> u32 {
         self.word
+    }
+
+    /// A data packet is sent.
+    #[inline]
+    pub fn set_ecn(&mut self, ecn: Ecn) {
+        self.place |= match ecn {
+            Ecn::Incapable => 0,
+            Ecn::Capable => CAPABLE,
+            Ecn::Reduced => CAPABLE | REDUCED,
+        };
+    }
+
+    /// A data packet may be marked.
+    #[inline]
+    pub fn is_capable(&self) -> bool {
+        self.place & CAPABLE != 0
+    }
+
+    /// A data packet has met congestion (CE); an acknowledgement tells of one that has (ECE).
+    #[inline]
+    pub fn is_marked(&self) -> bool {
+        self.place & MARKED != 0
+    }
+
+    #[inline]
+    pub fn mark(&mut self) {
+        self.place |= MARKED;
+    }
+
+    /// A data packet says that its sender has reduced the window.
+    #[inline]
+    pub fn tells_of_reduction(&self) -> bool {
+        self.place & REDUCED != 0
     }
 
     #[inline]
@@ -189,5 +238,19 @@ mod tests {
         ack.become_ack(Time(11), 78, false, 7);
         assert!(ack.is_ack() && ack.is_cell() && ack.is_last() && ack.is_retransmission() && !ack.has_blocks());
         assert_eq!((ack.ack_word(), ack.place(), ack.segment, ack.sent), (78, 7, 77, Time(5)));
+    }
+
+    #[test]
+    fn an_acknowledgement_is_neither_capable_nor_marked_until_it_echoes() {
+        let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 1, (1 << 24) - 2);
+        packet.set_ecn(Ecn::Reduced);
+        packet.mark();
+        packet.next_hop();
+        assert!(packet.is_capable() && packet.is_marked() && packet.tells_of_reduction() && !packet.is_cell());
+        assert_eq!(packet.place(), (1 << 24) - 1);
+        packet.become_ack(Time(11), 78, false, 7);
+        assert!(!packet.is_capable() && !packet.is_marked());
+        packet.mark();
+        assert!(packet.is_marked() && packet.place() == 7);
     }
 }

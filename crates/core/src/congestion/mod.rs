@@ -39,7 +39,7 @@ pub struct RoundTrip {
     pub smoothed: Option<Span>,
 }
 
-/// Loss recovery found congestion.
+/// Loss recovery found congestion, or a mark told of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
     pub now: Time,
@@ -71,7 +71,8 @@ pub trait Controller {
     /// Once per episode.
     fn on_congestion(&mut self, seen: &Congestion);
     fn on_timeout(&mut self, seen: &Congestion);
-    /// Loss recovery is over and may not release more than this many segments at once (RFC 6582 section 3.2 step 3).
+    /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3), or
+    /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2).
     fn limit_window(&mut self, segments: f64);
 }
 

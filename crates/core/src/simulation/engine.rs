@@ -11,7 +11,7 @@ use super::window::Window;
 use crate::base::calendar::Calendar;
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Packet, Side};
+use crate::base::packet::{Ecn, Packet, Side};
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::congestion::{Controllers, Start};
@@ -223,7 +223,7 @@ impl Engine {
         let number = source.sent;
         source.sent += 1;
         source.sent_measured += u32::from(self.fabric.common.window.measures(self.now));
-        self.fabric.send(self.now, flow, number, 1, wire);
+        self.fabric.send(self.now, flow, number, 1, wire, Ecn::Incapable);
         Some(number)
     }
 
@@ -255,12 +255,13 @@ impl Engine {
     #[inline]
     fn on_home(&mut self, flow: u32) {
         let Some(packet) = self.fabric.take_home(flow) else { return };
+        let echoes = packet.is_marked();
         if packet.has_blocks() {
             let blocks = *self.fabric.common.blocks.at(packet.ack_word());
             self.fabric.common.blocks.release(packet.ack_word());
-            self.act(flow, Some(Arrived { ack: blocks.ack, blocks: blocks.ranges(), echo: packet.sent }));
+            self.act(flow, Some(Arrived { ack: blocks.ack, blocks: blocks.ranges(), echo: packet.sent }), echoes);
         } else {
-            self.act(flow, Some(Arrived { ack: packet.ack_word(), blocks: &[], echo: packet.sent }));
+            self.act(flow, Some(Arrived { ack: packet.ack_word(), blocks: &[], echo: packet.sent }), echoes);
         }
     }
 
@@ -274,13 +275,14 @@ impl Engine {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Timer, flow), deadline);
             return;
         }
-        self.act(flow, None);
+        self.act(flow, None, false);
     }
 
     /// Give a sender what has happened (an acknowledgement, or else what the time brings: a timeout, a start, the pacer's turn), let
     /// it send until it has nothing more to send now, and see to its timers.
+    /// The acknowledgement `echoes` a mark.
     #[inline]
-    fn act(&mut self, flow: u32, arrived: Option<Arrived>) {
+    fn act(&mut self, flow: u32, arrived: Option<Arrived>, echoes: bool) {
         let now = self.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = self.fabric.paths[flow as usize].wire.group;
@@ -297,7 +299,7 @@ impl Engine {
         match &arrived {
             Some(arrived) => {
                 let duplicate = arrived.ack <= tcp.sender.una;
-                let rtt = tcp.on_ack(arrived);
+                let rtt = tcp.on_ack(arrived, echoes);
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
                 }
@@ -314,6 +316,7 @@ impl Engine {
             tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
         }
         while let Some((segment, transmission)) = tcp.next_segment() {
+            let ecn = tcp.announce(transmission == 1);
             let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
             let transmission = if transmission == 1 || !self.counts_transmissions {
                 transmission
@@ -322,7 +325,7 @@ impl Engine {
                 *count += 1;
                 *count
             };
-            self.fabric.send(now, flow, segment, transmission, wire_bytes(spec, size, segment));
+            self.fabric.send(now, flow, segment, transmission, wire_bytes(spec, size, segment), ecn);
         }
         see_to_timers(&mut self.fabric, flow, now, tcp.sender);
         if let Some(recorder) = &mut self.fabric.common.recorder {
@@ -334,7 +337,7 @@ impl Engine {
     fn on_wake(&mut self, flow: u32) {
         let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
-            return self.act(flow, None);
+            return self.act(flow, None, false);
         };
         if self.stops.get(&flow).is_some_and(|&stop| self.now >= stop) {
             return;
@@ -346,7 +349,7 @@ impl Engine {
         if let Some(next) = next {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow), next);
         }
-        self.fabric.send(self.now, flow, number, 1, bytes);
+        self.fabric.send(self.now, flow, number, 1, bytes, Ecn::Incapable);
     }
 
     fn schedule_change(&mut self) {
@@ -374,7 +377,7 @@ impl Engine {
 }
 
 /// Keep the pending timer event at or before the deadline. It is looked at when it comes, not moved with every acknowledgement.
-#[inline]
+#[inline(always)]
 fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
     let slot = fabric.common.slots.flow(FlowKind::Timer, flow);
     let pending = fabric.common.calendar.time_of(slot);
@@ -512,6 +515,7 @@ fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
             receiver: Receiver::new(),
             wire: Wire::new(flow, starts[flow.forward as usize], starts[flow.backward as usize], rates),
             complete_at,
+            marked: 0,
             send: Line::default(),
             back: Line::default(),
             home: Line::default(),

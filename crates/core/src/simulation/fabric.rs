@@ -13,7 +13,7 @@ use super::window::Window;
 use crate::base::calendar::{Calendar, Slot};
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Blocks, Packet, Side};
+use crate::base::packet::{Blocks, Ecn, Packet, Side};
 use crate::base::units::{Span, Time};
 use crate::network::{Aal5, CELL_BYTES, Group, Transport};
 use crate::queue::Reason;
@@ -70,6 +70,8 @@ pub(crate) struct Path {
     pub(crate) wire: Wire,
     /// Segments that complete a transfer; the largest number if it has no size.
     pub(crate) complete_at: u32,
+    /// Packets that reached the receiver with a mark, within the measured part.
+    pub(crate) marked: u32,
     /// From the sender to the first port.
     pub(crate) send: Line,
     /// Acknowledgements from the receiver to the first port of the way back.
@@ -82,9 +84,10 @@ pub(crate) struct Path {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    /// TCP over packets that acknowledges every segment at once, with nothing recorded on the way and hosts that take no time.
+    /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way and hosts that take no time.
     plain: bool,
     is_tcp: bool,
+    ecn: bool,
     /// A datagram group whose deliveries the caller takes.
     is_external: bool,
     /// Arrivals at the receiver are events.
@@ -129,8 +132,9 @@ impl Facts {
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
         Facts {
-            plain: tcp.is_some() && delayed_ack.is_none() && group.framing.is_none() && !observed,
+            plain: tcp.is_some_and(|spec| !spec.ecn) && delayed_ack.is_none() && group.framing.is_none() && !observed,
             is_tcp: tcp.is_some(),
+            ecn: tcp.is_some_and(|spec| spec.ecn),
             is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
             delivers_as_event: stepped || delayed_ack.is_some(),
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or(0),
@@ -178,7 +182,7 @@ impl Facts {
 impl Fabric {
     /// A sender hands down a data packet.
     #[inline]
-    pub(crate) fn send(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32) {
+    pub(crate) fn send(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
         let common = &mut self.common;
         if let Some(recorder) = &mut common.recorder {
             recorder.on_send(flow, now, segment, transmission);
@@ -192,6 +196,7 @@ impl Fabric {
         if self.facts[path.wire.group as usize].framing.is_some() {
             return self.walk_in_cells(Direction::Forth, packet);
         }
+        packet.set_ecn(ecn);
         packet.time = path.wire.sender_up(time, bytes, &mut common.rates);
         self.walk(Some(Feeder::Send), packet);
     }
@@ -530,6 +535,10 @@ impl Path {
         {
             delays.add(time.since(packet.sent));
         }
+        if !PLAIN && facts.ecn {
+            self.receiver.on_ecn(packet.is_marked(), packet.tells_of_reduction());
+            self.marked += u32::from(measured && packet.is_marked());
+        }
         let is_tcp = PLAIN || facts.is_tcp;
         let (is_new, reply) = if is_tcp {
             let delayed_ack = if PLAIN { None } else { facts.delayed_ack };
@@ -595,6 +604,9 @@ impl Path {
         };
         self.counts.acks_sent_in_all += 1;
         packet.become_ack(time, word, blocks.is_some(), self.wire.backward);
+        if !PLAIN && facts.ecn && self.receiver.take_echo() {
+            packet.mark();
+        }
         if !PLAIN && facts.framing.is_some() {
             packet.become_cell(true);
         } else {

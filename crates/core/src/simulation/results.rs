@@ -97,6 +97,7 @@ impl Engine {
             ("delivered_packets", integer(&|i| counts(i).delivered.into())),
             ("delivered_bytes", integer(&|i| counts(i).delivered_bytes)),
             ("goodput_bps", float(&|i| counts(i).delivered_bytes as f64 * 8.0 / seconds)),
+            ("marked_packets", integer(&|i| self.fabric.paths[i].marked.into())),
             ("loss_share", float(&|i| share(counts(i).discarded.into(), senders[i].sent.into()))),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),

@@ -19,6 +19,16 @@ pub(crate) struct Receiver {
     delayed: u32,
     /// When the first of them was sent, for the echo (RFC 7323 section 4.3).
     delayed_echo: Time,
+    marks: Marks,
+}
+
+/// Marks to tell the sender of (RFC 3168 section 6.1.3).
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Marks {
+    /// There was one, and the sender has not said since that it reduced its window.
+    until_reduced: bool,
+    /// A segment that the next acknowledgement covers was marked.
+    covered: bool,
 }
 
 /// Segments that arrived above a gap.
@@ -49,7 +59,7 @@ pub(crate) enum Reply {
 
 impl Receiver {
     pub(crate) fn new() -> Receiver {
-        Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO }
+        Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO, marks: Marks::default() }
     }
 
     /// A data segment arrived.
@@ -101,6 +111,19 @@ impl Receiver {
             return true;
         }
         held.add(segment)
+    }
+
+    /// What a data segment that arrived says of congestion: whether it is marked, and whether its sender has reduced the window. The
+    /// reduction answers earlier marks, so that a segment that says both starts the echo anew.
+    pub(crate) fn on_ecn(&mut self, marked: bool, reduced: bool) {
+        self.marks.until_reduced = marked || (self.marks.until_reduced && !reduced);
+        self.marks.covered |= marked;
+    }
+
+    /// Whether the acknowledgement that leaves now echoes a mark.
+    pub(crate) fn take_echo(&mut self) -> bool {
+        let covered = std::mem::take(&mut self.marks.covered);
+        covered || self.marks.until_reduced
     }
 
     /// Something is delayed and its timer expired, or the flow needs it acknowledged for another reason.
@@ -218,6 +241,34 @@ mod tests {
         receive(&mut receiver, &mut pool, &[4]);
         let blocks = receiver.blocks(3, &pool).unwrap();
         assert_eq!(blocks.ranges(), &[(3, 6), (7, 8), (1, 2)]);
+    }
+
+    /// Segments as (marked, window reduced), `every` of them under one acknowledgement: which acknowledgements echo.
+    fn echoes(every: usize, segments: &[(bool, bool)]) -> Vec<bool> {
+        let mut receiver = Receiver::new();
+        let of_one = |covered: &[(bool, bool)]| {
+            covered.iter().for_each(|&(marked, reduced)| receiver.on_ecn(marked, reduced));
+            receiver.take_echo()
+        };
+        segments.chunks(every).map(of_one).collect()
+    }
+
+    const PLAIN: (bool, bool) = (false, false);
+    const MARKED: (bool, bool) = (true, false);
+    const REDUCED: (bool, bool) = (false, true);
+
+    #[test]
+    fn a_mark_is_echoed_until_the_sender_has_reduced_its_window() {
+        assert_eq!(echoes(1, &[PLAIN, MARKED, PLAIN, PLAIN, REDUCED, PLAIN]), [false, true, true, true, false, false]);
+        assert_eq!(echoes(1, &[MARKED, (true, true), PLAIN, REDUCED]), [true, true, true, false]);
+    }
+
+    #[test]
+    fn a_delayed_acknowledgement_echoes_a_mark_on_any_segment_that_it_covers() {
+        assert_eq!(echoes(2, &[MARKED, PLAIN, PLAIN, PLAIN, PLAIN, REDUCED, PLAIN, PLAIN]), [true, true, false, false]);
+        // The mark is on the first and the reduction, which answers an earlier one, on the second: it is told of all the same, once.
+        assert_eq!(echoes(2, &[MARKED, REDUCED, PLAIN, PLAIN]), [true, false]);
+        assert_eq!(echoes(2, &[REDUCED, MARKED, PLAIN, PLAIN]), [true, true]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::recovery;
 use super::scoreboard::Scoreboard;
 use super::spec::{Halves, TcpSpec};
 use super::timer::Estimator;
-use crate::base::packet::Side;
+use crate::base::packet::{Ecn, Side};
 use crate::base::units::{Span, Time};
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
 use serde::{Deserialize, Serialize};
@@ -53,13 +53,17 @@ pub(crate) struct Sender {
     pub(crate) board: u32,
     /// The segment being timed.
     timed: u32,
-    /// `una` at the last timeout.
-    timed_out: u32,
+    /// `high` when the window was last reduced: what lies below was sent under a larger one.
+    reduced_at: u32,
     pub(crate) phase: Phase,
     /// Departures are spread, at the controller's rate or because the settings ask for it.
     is_paced: bool,
     /// Fast recovery has seen its first partial acknowledgement.
     pub(crate) partial_seen: bool,
+    /// Nothing has been acknowledged since the last timeout.
+    pub(crate) timed_out: bool,
+    /// The window has been reduced and no new segment has said so yet (CWR).
+    is_reduced: bool,
     timed_at: Time,
     /// When the timer expires; [`Time::NEVER`] while it is off.
     pub(crate) deadline: Time,
@@ -122,10 +126,12 @@ impl Sender {
             resend: NONE,
             board: NONE,
             timed: NONE,
-            timed_out: NONE,
+            reduced_at: 0,
             phase: Phase::Open,
             is_paced: spec.pacing || controller.pacing().is_some(),
             partial_seen: false,
+            timed_out: false,
+            is_reduced: false,
             timed_at: Time::ZERO,
             deadline: Time::NEVER,
             last_active: Time::ZERO,
@@ -169,8 +175,18 @@ impl Sender {
 
 impl Tcp<'_> {
     /// An acknowledgement arrived. Returns the round-trip sample it gave, if any.
-    #[inline]
-    pub(crate) fn on_ack(&mut self, arrived: &Arrived) -> Option<Span> {
+    #[inline(always)]
+    pub(crate) fn on_ack(&mut self, arrived: &Arrived, echoes: bool) -> Option<Span> {
+        let most = if echoes { self.on_echo(arrived.ack) } else { f64::INFINITY };
+        let rtt = self.take_in(arrived);
+        if echoes {
+            self.sender.controller.limit_window(most);
+        }
+        rtt
+    }
+
+    #[inline(always)]
+    fn take_in(&mut self, arrived: &Arrived) -> Option<Span> {
         if arrived.ack > self.sender.una {
             return self.on_new_ack(arrived);
         }
@@ -184,7 +200,7 @@ impl Tcp<'_> {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack(&mut self, arrived: &Arrived) -> Option<Span> {
         let rtt = self.round_trip_sample(arrived);
         let sender = &mut *self.sender;
@@ -215,7 +231,31 @@ impl Tcp<'_> {
         rtt
     }
 
-    #[inline]
+    /// An acknowledgement up to `ack` that is about to be heard echoes a mark: congestion as if a segment were lost, but once per window of
+    /// data. What was sent before the last reduction, for whatever reason, has been answered by it. Returns the window that must not be
+    /// exceeded afterwards (RFC 3168 section 6.1.2).
+    ///
+    /// Differs: with a window of one the RFC lets the timer space the segments out; here, as in Linux, the window stays at one.
+    #[cold]
+    #[inline(never)]
+    fn on_echo(&mut self, ack: u32) -> f64 {
+        let window = self.sender.controller.window();
+        if ack <= self.sender.reduced_at {
+            return window;
+        }
+        let seen = self.congestion(false);
+        self.sender.controller.on_congestion(&seen);
+        self.note_reduction();
+        window.min(self.sender.controller.window())
+    }
+
+    /// The window has been reduced, for a loss or for a mark: the next new segment says so.
+    pub(crate) fn note_reduction(&mut self) {
+        self.sender.reduced_at = self.sender.high;
+        self.sender.is_reduced = true;
+    }
+
+    #[inline(always)]
     fn round_trip_sample(&mut self, arrived: &Arrived) -> Option<Span> {
         let sender = &mut *self.sender;
         let rtt = if self.spec.timestamps {
@@ -238,7 +278,7 @@ impl Tcp<'_> {
 
     /// The timer expired with data outstanding. `completed`: when the receiver had everything, whatever the sender knows.
     pub(crate) fn on_timeout(&mut self, completed: Time) {
-        let seen = self.congestion(self.sender.timed_out == self.sender.una);
+        let seen = self.congestion(self.sender.timed_out);
         if self.now >= self.warmup {
             self.sender.counts.timeouts += 1;
             if self.now < completed {
@@ -248,9 +288,10 @@ impl Tcp<'_> {
         }
         self.sender.last_active = self.now;
         self.release_board();
+        self.note_reduction();
         let sender = &mut *self.sender;
         sender.controller.on_timeout(&seen);
-        sender.timed_out = sender.una;
+        sender.timed_out = true;
         sender.recovery_point = sender.high;
         sender.next = sender.una;
         sender.phase = Phase::Timeout;
@@ -278,6 +319,7 @@ impl Tcp<'_> {
     /// The fast retransmit threshold is reached: enter fast recovery and resend the first hole.
     pub(crate) fn enter_recovery(&mut self) {
         let seen = self.congestion(false);
+        self.note_reduction();
         let sender = &mut *self.sender;
         sender.controller.on_congestion(&seen);
         sender.phase = Phase::Recovery;
@@ -303,7 +345,7 @@ impl Tcp<'_> {
     }
 
     /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for any other.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_segment(&mut self) -> Option<(u32, u32)> {
         if self.sender.is_paced && self.sender.paced_until > self.now {
             return None;
@@ -333,6 +375,16 @@ impl Tcp<'_> {
             self.start_timer();
         }
         Some((segment, if is_new { 1 } else { 2 }))
+    }
+
+    /// What a segment that is sent says to the network: only new data is capable (RFC 3168 section 6.1.5).
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, is_new: bool) -> Ecn {
+        match () {
+            () if !self.spec.ecn || !is_new => Ecn::Incapable,
+            () if std::mem::take(&mut self.sender.is_reduced) => Ecn::Reduced,
+            () => Ecn::Capable,
+        }
     }
 
     pub(crate) fn board(&mut self) -> &mut Scoreboard {
@@ -368,9 +420,63 @@ mod tests {
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
         let mut tcp =
             Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
-        tcp.on_ack(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO });
+        tcp.on_ack(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO }, false);
         assert_eq!(tcp.next_segment(), None);
         assert_eq!(sender.deadline, Time::NEVER);
+    }
+
+    /// An ECN-capable Reno sender with this window, all of it under way, hears acknowledgements, (number, echo), one by one: its window
+    /// and where it was last reduced, and what it sent after each.
+    fn hear(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
+        let spec = TcpSpec { ecn: true, ..spec_of_a_plain_sender() };
+        let start = crate::congestion::Start { window, ssthresh: 8.0 };
+        let mut sender = Sender::new(Controllers::new(crate::congestion::ControllerKind::Reno, start), 1000);
+        let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
+        let mut tcp =
+            Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
+        let send = |tcp: &mut Tcp| {
+            let mut sent = Vec::new();
+            while let Some((segment, transmission)) = tcp.next_segment() {
+                sent.push((segment, tcp.announce(transmission == 1)));
+            }
+            sent
+        };
+        assert_eq!(send(&mut tcp), (0..window as u32).map(|segment| (segment, Ecn::Capable)).collect::<Vec<_>>());
+        let hear = |&(ack, marked): &(u32, bool)| {
+            let arrived = Arrived { ack, blocks: &[], echo: Time::ZERO };
+            tcp.on_ack(&arrived, marked);
+            send(&mut tcp)
+        };
+        let sent = acks.iter().map(hear).collect();
+        (sender.controller.window(), sender.reduced_at, sent)
+    }
+
+    #[test]
+    fn a_window_is_halved_once_however_many_of_its_acknowledgements_echo() {
+        // Eight under way: the first echo halves the window to four. Nothing is sent until fewer than four are under way; then the
+        // first new segment says so. The echoes of the other seven are of the same window.
+        let echoes: Vec<(u32, bool)> = (1..=8).map(|ack| (ack, true)).collect();
+        let (window, at, sent) = hear(8.0, &echoes);
+        assert_eq!((window, at), (4.0, 8));
+        assert!(sent[..4].iter().all(Vec::is_empty));
+        assert_eq!(sent[4..6], [[(8, Ecn::Reduced)], [(9, Ecn::Capable)]]);
+        // Segments 8 to 11 are under way. The echo of 8 is of the new window, and halves it again.
+        let (window, at, sent) = hear(8.0, &[&echoes[..], &[(9, true)]].concat());
+        assert_eq!((window, at, sent[8].len()), (2.0, 12, 0));
+    }
+
+    #[test]
+    fn a_window_that_a_loss_has_halved_is_not_halved_again_for_a_mark_of_the_same_time() {
+        // Segment 1 is lost. The third duplicate halves eight to four, and the repair is not capable; echoes of that window change nothing.
+        // The fifth duplicate inflates the window to nine, and lets the first new segment go.
+        let (window, at, sent) = hear(8.0, &[(1, false), (1, false), (1, false), (1, false), (1, true), (1, true)]);
+        assert_eq!((window, at), (4.0, 9));
+        assert_eq!(sent[3..], [vec![(1, Ecn::Incapable)], vec![], vec![(9, Ecn::Reduced)]]);
+    }
+
+    #[test]
+    fn a_mark_does_not_enlarge_a_window_of_one() {
+        assert_eq!(hear(1.0, &[(1, true)]).0, 1.0);
     }
 
     fn spec_of_a_plain_sender() -> TcpSpec {
@@ -394,6 +500,7 @@ mod tests {
             timestamps: false,
             sack_blocks: 3,
             delayed_ack: None,
+            ecn: false,
             pacing: false,
             timer,
             halves: Halves::FlightSize,

@@ -28,6 +28,8 @@ pub struct TcpSpec {
     /// SACK blocks per acknowledgement, 1 to 4. Only read by the recoveries that use SACK.
     pub sack_blocks: u32,
     pub delayed_ack: Option<DelayedAck>,
+    /// Explicit congestion notification (RFC 3168): queues may mark new data instead of discarding it. Of packets that travel whole only.
+    pub ecn: bool,
     /// Spread new data at `cwnd / RTT` instead of sending on the acknowledgement's heels.
     pub pacing: bool,
     pub timer: TimerSpec,

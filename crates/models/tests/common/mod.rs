@@ -107,6 +107,7 @@ pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
         timestamps: false,
         sack_blocks: 3,
         delayed_ack: None,
+        ecn: false,
         pacing: false,
         timer: TimerSpec {
             form: TimerForm::Exact { granularity: Span::from_millis(1) },

@@ -36,11 +36,14 @@ pub(crate) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
 }
 
 /// `una` has moved; `ack` says how the window stood before.
-#[inline]
+#[inline(always)]
 pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
     tcp.sender.duplicates = 0;
-    if tcp.sender.phase == Phase::Timeout && tcp.sender.una >= tcp.sender.recovery_point {
-        tcp.sender.phase = Phase::Open;
+    if tcp.sender.phase == Phase::Timeout {
+        tcp.sender.timed_out = false;
+        if tcp.sender.una >= tcp.sender.recovery_point {
+            tcp.sender.phase = Phase::Open;
+        }
     }
     match tcp.spec.recovery {
         RecoveryKind::Tahoe => open(tcp, ack),

@@ -13,6 +13,7 @@ pub(super) fn on_duplicate(tcp: &mut Tcp) {
         return limited_transmit(tcp);
     }
     let seen = tcp.congestion(false);
+    tcp.note_reduction();
     let sender = &mut *tcp.sender;
     sender.controller.on_timeout(&seen);
     sender.recovery_point = sender.high;
