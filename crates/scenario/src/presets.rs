@@ -197,6 +197,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         timestamps,
         sack_blocks,
         delayed_ack,
+        ecn,
         pacing,
         timer,
     } = Tcp::of(preset.name, &preset.controller, &(preset.spec)(None));
@@ -215,6 +216,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("timestamps", shown(timestamps)),
         ("sack_blocks", shown(sack_blocks)),
         ("delayed_ack", shown(delayed_ack)),
+        ("ecn", shown(ecn)),
         ("pacing", shown(pacing)),
         ("timer.form", shown(timer.form)),
         ("timer.granularity", shown(timer.granularity)),

@@ -39,12 +39,14 @@ const _: () = assert!(MAX_PACKET <= SIZE && MAX_ROUTE_ENTRIES <= PLACE as usize)
 
 /// What the sender of a data packet says about explicit congestion notification (RFC 3168 section 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ecn {
+pub struct Ecn(u32);
+
+impl Ecn {
     /// Whoever wants to mark it has to discard it.
-    Incapable,
-    Capable,
+    pub const INCAPABLE: Ecn = Ecn(0);
+    pub const CAPABLE: Ecn = Ecn(CAPABLE);
     /// Capable, and the first new data since the window was reduced (CWR).
-    Reduced,
+    pub const REDUCED: Ecn = Ecn(CAPABLE | REDUCED);
 }
 
 impl Packet {
@@ -119,11 +121,7 @@ impl Packet {
     /// A data packet is sent.
     #[inline]
     pub fn set_ecn(&mut self, ecn: Ecn) {
-        self.place |= match ecn {
-            Ecn::Incapable => 0,
-            Ecn::Capable => CAPABLE,
-            Ecn::Reduced => CAPABLE | REDUCED,
-        };
+        self.place |= ecn.0;
     }
 
     /// A data packet may be marked.
@@ -243,7 +241,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_is_neither_capable_nor_marked_until_it_echoes() {
         let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 1, (1 << 24) - 2);
-        packet.set_ecn(Ecn::Reduced);
+        packet.set_ecn(Ecn::REDUCED);
         packet.mark();
         packet.next_hop();
         assert!(packet.is_capable() && packet.is_marked() && packet.tells_of_reduction() && !packet.is_cell());

@@ -24,7 +24,7 @@ pub enum Purpose {
 }
 
 /// One stream of draws.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
     key: u64,
 }
@@ -51,6 +51,25 @@ impl Stream {
     /// Exponential with mean 1.
     pub fn exponential(&self, n: u64) -> f64 {
         -math::ln(1.0 - self.uniform(n))
+    }
+}
+
+/// A stream whose draws are taken one after another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draws {
+    stream: Stream,
+    taken: u64,
+}
+
+impl Draws {
+    pub fn new(stream: Stream) -> Draws {
+        Draws { stream, taken: 0 }
+    }
+
+    /// Uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        self.taken += 1;
+        self.stream.uniform(self.taken)
     }
 }
 

@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_flow_counts_as_backlogged_while_it_has_units_in_the_buffer() {
         let mut records = FlowRecords::<()>::new(&[7, 9]);
-        let empty = Occupancy { units: 0, bytes: 0, of_flow: 0, flows: 0, backlogged: 0, has_room: true };
+        let empty = Occupancy::of(0, 0);
         let seen = |records: &mut FlowRecords<()>, flow| {
             let mut buffer = empty;
             records.describe(flow, &mut buffer);

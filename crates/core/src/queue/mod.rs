@@ -1,6 +1,7 @@
 //! Queue policies, one file each, behind one interface: a policy decides, the port stores, counts and refuses what does not fit.
 
 mod bpd;
+mod codel;
 mod drop_tail;
 mod epd;
 mod epd_per_vc;
@@ -8,30 +9,41 @@ mod flow_records;
 mod frame;
 #[cfg(test)]
 mod model_buffer;
+mod pie;
 mod ppd;
+mod red;
 mod spd;
 
 pub use bpd::BpdSpec;
+pub use codel::CodelSpec;
 pub use epd::EpdSpec;
 pub use epd_per_vc::{ActiveVcs, EpdPerVcSpec};
+pub use pie::PieSpec;
+pub use red::RedSpec;
 pub use spd::{SpdReading, SpdSpec};
 
-use crate::base::units::Time;
+use crate::base::random::Stream;
+use crate::base::units::{Rate, Span, Time};
 use bpd::Bpd;
+use codel::Codel;
 use drop_tail::DropTail;
 use epd::Epd;
 use epd_per_vc::EpdPerVc;
 use flow_records::FlowRecords;
+use pie::Pie;
 use ppd::Ppd;
+use red::Red;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use spd::Spd;
 use std::fmt::Debug;
 
-/// What a policy decides of one arriving unit. A unit that is accepted is refused all the same where there is no room.
+/// What a policy decides of one unit. A unit that is accepted is refused all the same where there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accept,
+    /// Tell the sender of congestion (RFC 3168). The port discards a unit that cannot carry the mark.
+    Mark,
     Discard(Reason),
 }
 
@@ -42,6 +54,8 @@ pub enum Reason {
     Full,
     /// The policy refused it although there was room.
     Early,
+    /// The policy had let it in, and discarded it when its turn to be sent came.
+    Late,
     /// It belongs to a frame of which a cell has been discarded here.
     Partial,
     /// The one packet that SPD takes of a queue that builds up: its first cell.
@@ -54,11 +68,17 @@ pub enum Reason {
 
 impl Reason {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 6] = [Reason::Full, Reason::Early, Reason::Partial, Reason::Single, Reason::Random, Reason::Listed];
+    pub const ALL: [Reason; 7] =
+        [Reason::Full, Reason::Early, Reason::Late, Reason::Partial, Reason::Single, Reason::Random, Reason::Listed];
 
     /// As columns name it.
     pub fn name(self) -> &'static str {
-        ["full", "early", "partial", "single", "random", "listed"][self as usize]
+        ["full", "early", "late", "partial", "single", "random", "listed"][self as usize]
+    }
+
+    /// What is discarded for it had been let in.
+    pub(crate) fn follows_acceptance(self) -> bool {
+        matches!(self, Reason::Late | Reason::Random)
     }
 }
 
@@ -84,6 +104,28 @@ pub struct Occupancy {
     pub backlogged: u32,
     /// The port would take the unit.
     pub has_room: bool,
+    /// How long the port has had nothing to send; zero while it sends.
+    pub idle: Span,
+    /// At which it sends, all transmitters together.
+    pub rate: Rate,
+}
+
+#[cfg(test)]
+impl Occupancy {
+    /// A buffer with room at a busy port of 8 Mbit/s, where 1000 bytes take 1 ms.
+    pub(crate) fn of(units: u64, bytes: u64) -> Occupancy {
+        let (idle, rate) = (Span::ZERO, Rate(8_000_000));
+        Occupancy { units, bytes, of_flow: 0, flows: 0, backlogged: 0, has_room: true, idle, rate }
+    }
+}
+
+/// A unit whose turn to be sent has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    pub now: Time,
+    pub waited: Span,
+    /// Bytes that wait behind it.
+    pub bytes_behind: u64,
 }
 
 /// A queue policy. Decides; does not store.
@@ -97,7 +139,26 @@ pub trait Policy {
     /// Whether it takes whatever fits, so that the port need not ask.
     const TAKES_ALL: bool = false;
 
+    /// Whether [`Policy::on_departure`] or [`Policy::on_period`] does anything. The port is stepped then: neither is known ahead.
+    const IS_STEPPED: bool = false;
+
+    /// Where its draws come from, if it takes any.
+    fn draw_from(&mut self, _stream: Stream) {}
+
     fn on_arrival(&mut self, unit: &Unit, flow: &mut Self::PerFlow, buffer: &Occupancy, now: Time) -> Verdict;
+
+    /// What is discarded here is discarded as [`Reason::Late`].
+    fn on_departure(&mut self, _unit: &Unit, _turn: &Turn) -> Verdict {
+        Verdict::Accept
+    }
+
+    /// How often [`Policy::on_period`] is wanted.
+    fn period(&self) -> Option<Span> {
+        None
+    }
+
+    /// The port holds this much and sends it at this rate.
+    fn on_period(&mut self, _bytes: u64, _rate: Rate) {}
 }
 
 /// Names, settings and dispatch, from one list: a new policy is its file and one line here.
@@ -115,6 +176,11 @@ macro_rules! policies {
             pub(crate) fn sees_flows(&self) -> bool {
                 match self { $(PolicySpec::$variant(_) => <$state>::SEES_FLOWS),+ }
             }
+
+            /// Whether its port has to be stepped.
+            pub(crate) fn is_stepped(&self) -> bool {
+                match self { $(PolicySpec::$variant(_) => <$state>::IS_STEPPED),+ }
+            }
         }
 
         /// A policy at work, and what the port keeps of each flow for it.
@@ -123,10 +189,12 @@ macro_rules! policies {
 
         impl Policies {
             /// `flows`: the flows whose route crosses the port, ascending.
-            pub(crate) fn new(spec: &PolicySpec, flows: &[u32]) -> Policies {
+            pub(crate) fn new(spec: &PolicySpec, flows: &[u32], stream: Stream) -> Policies {
                 match spec { $(PolicySpec::$variant(spec) => {
                     let flows = if <$state>::SEES_FLOWS { flows } else { &[] };
-                    Policies::$variant(<$state>::new(spec), FlowRecords::new(flows))
+                    let mut policy = <$state>::new(spec);
+                    policy.draw_from(stream);
+                    Policies::$variant(policy, FlowRecords::new(flows))
                 }),+ }
             }
 
@@ -145,6 +213,18 @@ macro_rules! policies {
                     let record = records.describe(flow, &mut buffer);
                     policy.on_arrival(unit, record, &buffer, now)
                 }),+ }
+            }
+
+            pub(crate) fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
+                match self { $(Policies::$variant(policy, _) => policy.on_departure(unit, turn)),+ }
+            }
+
+            pub(crate) fn period(&self) -> Option<Span> {
+                match self { $(Policies::$variant(policy, _) => policy.period()),+ }
+            }
+
+            pub(crate) fn on_period(&mut self, bytes: u64, rate: Rate) {
+                match self { $(Policies::$variant(policy, _) => policy.on_period(bytes, rate)),+ }
             }
 
             /// A unit of the flow has been stored.
@@ -169,4 +249,7 @@ policies! {
     "epd_per_vc" => EpdPerVc(EpdPerVcSpec, EpdPerVc),
     "bpd" => Bpd(BpdSpec, Bpd),
     "spd" => Spd(SpdSpec, Spd),
+    "red" => Red(RedSpec, Red),
+    "codel" => Codel(CodelSpec, Codel),
+    "pie" => Pie(PieSpec, Pie),
 }

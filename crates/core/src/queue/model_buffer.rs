@@ -36,7 +36,7 @@ impl<P: Policy> ModelBuffer<P> {
         let units = self.occupancy();
         let bytes = units * u64::from(CELL_BYTES);
         let has_room = units < self.places;
-        let mut buffer = Occupancy { units, bytes, of_flow: 0, flows: 0, backlogged: 0, has_room };
+        let mut buffer = Occupancy { has_room, ..Occupancy::of(units, bytes) };
         let record = self.records.describe(vc, &mut buffer);
         let cell = Unit { bytes: CELL_BYTES, is_last };
         let verdict = self.policy.on_arrival(&cell, record, &buffer, Time::ZERO);
@@ -66,6 +66,7 @@ impl<P: Policy> ModelBuffer<P> {
             }
             letter => match self.arrive(vc(letter), letter.is_ascii_uppercase()) {
                 Verdict::Accept => '+',
+                Verdict::Mark => panic!("no policy of cells marks"),
                 Verdict::Discard(Reason::Full) => 'F',
                 Verdict::Discard(Reason::Early) => 'E',
                 Verdict::Discard(Reason::Partial) => 'P',

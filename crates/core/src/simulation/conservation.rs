@@ -5,6 +5,7 @@ use super::fabric::Path;
 use super::port::Gather;
 use crate::base::line::Line;
 use crate::base::packet::Packet;
+use crate::queue::Reason;
 use std::fmt;
 
 /// A count that does not add up. The run's results must not be trusted; please report it with the scenario and seed.
@@ -54,7 +55,8 @@ impl Engine {
         for port in &self.fabric.ports {
             let counts = &port.counts;
             let stored = port.stepped.as_ref().map_or(0, |stepped| u64::from(stepped.queue.len()));
-            let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + stored);
+            let late = counts.discarded[Reason::Late as usize].all();
+            let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + late + stored);
             if taken != accounted {
                 return Err(ConservationError { of: port.name.clone(), sent: taken, accounted_for: accounted, what: "packets" });
             }

@@ -112,7 +112,9 @@ impl Engine {
             .filter_map(|change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None })
             .collect();
         let (mut ports, transmitters) = make_ports(&network, !rerouted.is_empty());
-        let slots = Slots::new(network.flows.len() as u32, ports.len() as u32, transmitters.len() as u32);
+        let periodic: Vec<u32> = (0..).zip(&ports).filter(|(_, port)| port.period().is_some()).map(|(index, _)| index).collect();
+        let [flow_count, port_count] = [network.flows.len() as u32, ports.len() as u32];
+        let slots = Slots::new(flow_count, port_count, transmitters.len() as u32, periodic.len() as u32);
         let calendar = Calendar::new(slots, slots.total(), 2 * network.flows.len() + 2 * ports.len(), reach(&network));
         let recorder = Recorder::new(&network, &mut ports).map(Box::new);
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
@@ -137,6 +139,7 @@ impl Engine {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
             ports,
             transmitters,
+            periodic,
             paths: make_paths(&network, &common.rates),
             facts: network.groups.iter().map(|group| Facts::of(group, network.stepped, observed)).collect(),
             rerouted,
@@ -198,6 +201,7 @@ impl Engine {
                 Event::Port(port) => self.fabric.on_port(port),
                 Event::Gathered(port) => self.fabric.on_gathered(now, port),
                 Event::Departure(transmitter) => self.fabric.on_departure(now, transmitter),
+                Event::Period(place) => self.fabric.on_period(now, place),
                 Event::Deliver(flow) => self.fabric.on_deliver(flow),
                 Event::DelayedAck(flow) => self.fabric.on_delayed_ack(now, flow),
                 Event::Timer(flow) => self.on_timer(flow),
@@ -223,7 +227,7 @@ impl Engine {
         let number = source.sent;
         source.sent += 1;
         source.sent_measured += u32::from(self.fabric.common.window.measures(self.now));
-        self.fabric.send(self.now, flow, number, 1, wire, Ecn::Incapable);
+        self.fabric.send(self.now, flow, number, 1, wire, Ecn::INCAPABLE);
         Some(number)
     }
 
@@ -248,6 +252,9 @@ impl Engine {
                 self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow as u32), first);
             }
         }
+        for place in 0..self.fabric.periodic.len() as u32 {
+            self.fabric.schedule_period(Time::ZERO, place);
+        }
         self.schedule_change();
     }
 
@@ -255,14 +262,22 @@ impl Engine {
     #[inline]
     fn on_home(&mut self, flow: u32) {
         let Some(packet) = self.fabric.take_home(flow) else { return };
-        let echoes = packet.is_marked();
-        if packet.has_blocks() {
-            let blocks = *self.fabric.common.blocks.at(packet.ack_word());
+        let blocks = packet.has_blocks().then(|| {
             self.fabric.common.blocks.release(packet.ack_word());
-            self.act(flow, Some(Arrived { ack: blocks.ack, blocks: blocks.ranges(), echo: packet.sent }), echoes);
-        } else {
-            self.act(flow, Some(Arrived { ack: packet.ack_word(), blocks: &[], echo: packet.sent }), echoes);
-        }
+            *self.fabric.common.blocks.at(packet.ack_word())
+        });
+        let arrived = match &blocks {
+            Some(blocks) => Arrived { ack: blocks.ack, blocks: blocks.ranges(), echo: packet.sent },
+            None => Arrived { ack: packet.ack_word(), blocks: &[], echo: packet.sent },
+        };
+        if packet.is_marked() { self.on_echo(flow, arrived) } else { self.act::<false>(flow, Some(arrived)) }
+    }
+
+    /// The acknowledgement echoes a mark.
+    #[cold]
+    #[inline(never)]
+    fn on_echo(&mut self, flow: u32, arrived: Arrived) {
+        self.act::<true>(flow, Some(arrived));
     }
 
     fn on_timer(&mut self, flow: u32) {
@@ -275,14 +290,14 @@ impl Engine {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Timer, flow), deadline);
             return;
         }
-        self.act(flow, None, false);
+        self.act::<false>(flow, None);
     }
 
     /// Give a sender what has happened (an acknowledgement, or else what the time brings: a timeout, a start, the pacer's turn), let
     /// it send until it has nothing more to send now, and see to its timers.
-    /// The acknowledgement `echoes` a mark.
+    /// `ECHO`: the acknowledgement echoes a mark.
     #[inline]
-    fn act(&mut self, flow: u32, arrived: Option<Arrived>, echoes: bool) {
+    fn act<const ECHO: bool>(&mut self, flow: u32, arrived: Option<Arrived>) {
         let now = self.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = self.fabric.paths[flow as usize].wire.group;
@@ -299,7 +314,7 @@ impl Engine {
         match &arrived {
             Some(arrived) => {
                 let duplicate = arrived.ack <= tcp.sender.una;
-                let rtt = tcp.on_ack(arrived, echoes);
+                let rtt = tcp.on_ack::<ECHO>(arrived);
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
                 }
@@ -337,7 +352,7 @@ impl Engine {
     fn on_wake(&mut self, flow: u32) {
         let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
-            return self.act(flow, None, false);
+            return self.act::<false>(flow, None);
         };
         if self.stops.get(&flow).is_some_and(|&stop| self.now >= stop) {
             return;
@@ -349,7 +364,7 @@ impl Engine {
         if let Some(next) = next {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow), next);
         }
-        self.fabric.send(self.now, flow, number, 1, bytes, Ecn::Incapable);
+        self.fabric.send(self.now, flow, number, 1, bytes, Ecn::INCAPABLE);
     }
 
     fn schedule_change(&mut self) {
@@ -396,7 +411,7 @@ fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
 }
 
 /// Bytes on the wire of a segment: the last one of a transfer, whose size is given, may be short.
-#[inline]
+#[inline(always)]
 fn wire_bytes(spec: &TcpSpec, size: u64, segment: u32) -> u32 {
     if size == u64::MAX {
         return spec.mss + spec.header;
@@ -424,8 +439,11 @@ fn make_ports(network: &Network, any_rerouted: bool) -> (Vec<Port>, Vec<u32>) {
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let mut make = |(index, spec): (u32, &crate::network::Port)| {
-        let stepped =
-            network.stepped || spec.transmitters > 1 || changing.contains(&index) || (traced(index) && spec.counts_in_service);
+        let stepped = network.stepped
+            || spec.transmitters > 1
+            || changing.contains(&index)
+            || (traced(index) && spec.counts_in_service)
+            || spec.policy.is_stepped();
         let first = stepped.then_some(transmitters.len() as u32);
         if stepped {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));

@@ -35,6 +35,8 @@ pub(crate) struct Fabric {
     pub(crate) ports: Vec<Port>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<u32>,
+    /// The ports whose policy wants to be heard at a fixed period.
+    pub(crate) periodic: Vec<u32>,
     pub(crate) paths: Vec<Path>,
     /// What the fabric has to know of each flow group.
     pub(crate) facts: Vec<Facts>,
@@ -406,9 +408,9 @@ impl Fabric {
     }
 
     #[inline(never)]
-    fn arrive_stepped(&mut self, port: u32, packet: Packet, bytes: u32) {
+    fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: u32) {
         let state = &mut self.ports[port as usize];
-        match state.arrive(&packet, bytes, &self.common.window) {
+        match state.arrive(&mut packet, bytes, &self.common.window) {
             Arrival::Discarded(reason) => self.discard(port, &packet, packet.time, reason),
             Arrival::Waits => {
                 if let Some(stepped) = &mut state.stepped {
@@ -435,20 +437,47 @@ impl Fabric {
         let Some(stepped) = &mut self.ports[port as usize].stepped else { return };
         let transmitter = transmitter - stepped.first;
         let Some(sent) = stepped.transmitters[transmitter as usize].take() else { return };
-        let waiting = self.common.pool.pop(&mut stepped.queue);
         let bytes = self.unit_bytes(&sent);
         let (packet, survives) = self.ports[port as usize].finish(sent, now, bytes, &self.common.window);
-        if let Some(waiting) = waiting {
-            let bytes = self.unit_bytes(&waiting);
-            let state = &mut self.ports[port as usize];
-            state.leave_queue(waiting.flow, bytes);
-            let service = state.begin_service(transmitter, &waiting, now, bytes, &self.common.window);
-            self.schedule_departure(now, port, transmitter, service);
-        }
-        self.ports[port as usize].trace_departure(now, waiting.is_some());
+        let left_queue = self.serve_next(now, port, transmitter);
+        self.ports[port as usize].trace_departure(now, left_queue);
         match survives {
             Err(reason) => self.discard(port, &packet, now, reason),
             Ok(()) => self.walk(Some(Feeder::Port(port)), packet),
+        }
+    }
+
+    /// Put the next packet that the policy lets go on this transmitter. True if something left the queue.
+    fn serve_next(&mut self, now: Time, port: u32, transmitter: u32) -> bool {
+        let mut left_queue = false;
+        while let Some(stepped) = &mut self.ports[port as usize].stepped
+            && let Some(mut waiting) = self.common.pool.pop(&mut stepped.queue)
+        {
+            left_queue = true;
+            let bytes = self.unit_bytes(&waiting);
+            let state = &mut self.ports[port as usize];
+            state.leave_queue(waiting.flow, bytes);
+            match state.let_go(&mut waiting, now, bytes, &self.common.window) {
+                Err(reason) => self.discard(port, &waiting, now, reason),
+                Ok(()) => {
+                    let service = state.begin_service(transmitter, &waiting, now, bytes, &self.common.window);
+                    self.schedule_departure(now, port, transmitter, service);
+                    break;
+                }
+            }
+        }
+        left_queue
+    }
+
+    /// The policy of a port wants to be heard, and again after its period.
+    pub(crate) fn on_period(&mut self, now: Time, place: u32) {
+        self.ports[self.periodic[place as usize] as usize].on_period();
+        self.schedule_period(now, place);
+    }
+
+    pub(crate) fn schedule_period(&mut self, now: Time, place: u32) {
+        if let Some(period) = self.ports[self.periodic[place as usize] as usize].period() {
+            self.common.calendar.schedule(self.common.slots.period(place), now + period);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A port works in one of two ways with the same result. *Ahead*: on arrival the departure is computed at once,
 //! `departure = max(arrival, free) + service`, and what has left by then is struck off; no event is needed. *Stepped*: each departure
-//! is an event, which ports with several transmitters or with changes to come need.
+//! is an event, which ports with several transmitters, with changes to come or with a policy that acts on departures or from time to time need.
 
 use super::flows::service_time;
 use super::window::{Parts, Window};
@@ -13,7 +13,7 @@ use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
-use crate::queue::{Occupancy, Policies, Reason, Unit, Verdict};
+use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -132,6 +132,8 @@ pub(crate) struct Stepped {
     pub(crate) first: u32,
     in_service: u32,
     in_service_bytes: u64,
+    /// When the last transmitter finished, if all are idle.
+    idle_from: Time,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -142,6 +144,7 @@ pub(crate) struct PortCounts {
     pub(crate) departed_bytes: Parts,
     /// By reason, as [`Reason`] orders them.
     pub(crate) discarded: [Parts; Reason::ALL.len()],
+    pub(crate) marked: Parts,
     /// Transmitter-time in use.
     pub(crate) busy: u128,
     /// Sum over packets of their time in the buffer, picoseconds.
@@ -150,6 +153,16 @@ pub(crate) struct PortCounts {
     pub(crate) waited: u128,
     pub(crate) served: u64,
     pub(crate) most: u64,
+}
+
+/// What stands before an arriving unit.
+struct Held {
+    /// No transmitter is idle.
+    busy: bool,
+    /// Without any that is in service and does not count.
+    units: u64,
+    bytes: u64,
+    idle: Span,
 }
 
 /// What became of an arrival at a stepped port.
@@ -166,7 +179,7 @@ impl Port {
     pub(crate) fn new(spec: &network::Port, seed: u64, stepped: Option<u32>, percentiles: bool, flows: &[u32]) -> Port {
         let mut listed = spec.listed_drops.clone();
         listed.sort_unstable();
-        let policy = Policies::new(&spec.policy, flows);
+        let policy = Policies::new(&spec.policy, flows, Stream::new(seed, &spec.name, 0, Purpose::Policy));
         let care = match policy.takes_all() {
             _ if !spec.listed_drops.is_empty() || spec.random_loss > 0.0 || percentiles => Care::Everything,
             true => Care::Plain,
@@ -193,6 +206,7 @@ impl Port {
                 first,
                 in_service: 0,
                 in_service_bytes: 0,
+                idle_from: Time::ZERO,
             }),
             free: Time::ZERO,
             waiting: VecDeque::new(),
@@ -266,7 +280,8 @@ impl Port {
         let in_service = u64::from(busy && self.counts_in_service);
         let units = self.waiting.len() as u64 + in_service;
         let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
-        if let Some(reason) = self.refuses::<PLAIN, POLICY>(packet, bytes, busy, units, held_bytes) {
+        let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free) };
+        if let Err(reason) = self.admit::<PLAIN, POLICY>(packet, bytes, &held, window) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
         }
@@ -300,25 +315,26 @@ impl Port {
     }
 
     /// A packet arrives at a stepped port. The caller stores it if it waits.
-    pub(crate) fn arrive(&mut self, packet: &Packet, bytes: u32, window: &Window) -> Arrival {
+    pub(crate) fn arrive(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Arrival {
         let now = packet.time;
         let Some(stepped) = &self.stepped else { return Arrival::Waits };
         let idle = stepped.transmitters.iter().position(Option::is_none);
-        let (mut packets, mut held_bytes) = (u64::from(stepped.queue.len()), self.waiting_bytes);
-        if self.counts_in_service {
-            packets += u64::from(stepped.in_service);
-            held_bytes += stepped.in_service_bytes;
-        }
-        if let Some(reason) = self.refuses::<false, true>(packet, bytes, idle.is_none(), packets, held_bytes) {
+        let idle_for = if stepped.in_service == 0 { now.since(stepped.idle_from) } else { Span::ZERO };
+        let (units, held_bytes) = self.held_by_stepped(stepped);
+        let held = Held { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for };
+        if let Err(reason) = self.admit::<false, true>(packet, bytes, &held, window) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Arrival::Discarded(reason);
         }
-        self.count_accepted(now, idle.is_none(), packets, window);
+        self.count_accepted(now, idle.is_none(), units, window);
         if idle.is_none() || self.counts_in_service {
             self.policy.on_stored(packet.flow);
         }
         match idle {
             Some(transmitter) => {
+                if let Err(reason) = self.let_go(packet, now, bytes, window) {
+                    return Arrival::Discarded(reason);
+                }
                 let service = self.begin_service(transmitter as u32, packet, now, bytes, window);
                 self.trace_stepped(now, 0);
                 Arrival::Serves(transmitter as u32, service)
@@ -329,6 +345,62 @@ impl Port {
                 Arrival::Waits
             }
         }
+    }
+
+    /// Units and bytes in the buffer of a stepped port.
+    fn held_by_stepped(&self, stepped: &Stepped) -> (u64, u64) {
+        let waiting = (u64::from(stepped.queue.len()), self.waiting_bytes);
+        if !self.counts_in_service {
+            return waiting;
+        }
+        (waiting.0 + u64::from(stepped.in_service), waiting.1 + stepped.in_service_bytes)
+    }
+
+    /// The turn of a packet of a stepped port has come, and nothing of it waits any more. The policy may mark or discard it yet.
+    pub(crate) fn let_go(&mut self, packet: &mut Packet, now: Time, bytes: u32, window: &Window) -> Result<(), Reason> {
+        let unit = Unit { bytes, is_last: packet.is_last() };
+        let turn = Turn { now, waited: now.since(packet.time), bytes_behind: self.waiting_bytes };
+        let goes = match self.policy.on_departure(&unit, &turn) {
+            Verdict::Accept => Ok(()),
+            Verdict::Mark => self.mark(packet, now, Reason::Late, window),
+            Verdict::Discard(_) => Err(Reason::Late),
+        };
+        if goes.is_err() {
+            if self.counts_in_service {
+                self.policy.on_left(packet.flow);
+            }
+            self.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
+            self.counts.held += u128::from(window.overlap(packet.time, now).0);
+        }
+        goes
+    }
+
+    /// A mark; what cannot carry one is discarded for this reason.
+    fn mark(&mut self, packet: &mut Packet, now: Time, otherwise: Reason, window: &Window) -> Result<(), Reason> {
+        if !packet.is_capable() {
+            return Err(otherwise);
+        }
+        packet.mark();
+        self.counts.marked.add(window.part(now), 1);
+        Ok(())
+    }
+
+    /// How often [`Port::on_period`] is wanted.
+    pub(crate) fn period(&self) -> Option<Span> {
+        self.policy.period()
+    }
+
+    pub(crate) fn on_period(&mut self) {
+        if let Some(stepped) = &self.stepped {
+            let (_, bytes) = self.held_by_stepped(stepped);
+            self.policy.on_period(bytes, self.whole_rate());
+        }
+    }
+
+    /// Of all transmitters together.
+    fn whole_rate(&self) -> Rate {
+        let transmitters = self.stepped.as_ref().map_or(1, |stepped| stepped.transmitters.len());
+        Rate(self.rate.0 * transmitters as u64)
     }
 
     /// Put a packet that arrived at `arrival` on a transmitter of a stepped port. Returns how long sending takes.
@@ -348,6 +420,7 @@ impl Port {
         if let Some(stepped) = &mut self.stepped {
             stepped.in_service -= 1;
             stepped.in_service_bytes -= u64::from(bytes);
+            stepped.idle_from = now;
         }
         if self.counts_in_service {
             self.policy.on_left(packet.flow);
@@ -431,34 +504,44 @@ impl Port {
         }
     }
 
+    /// Let the unit in, marked or not, or say why not.
     #[inline]
-    fn refuses<const PLAIN: bool, const POLICY: bool>(
+    fn admit<const PLAIN: bool, const POLICY: bool>(
         &mut self,
-        packet: &Packet,
+        packet: &mut Packet,
         bytes: u32,
-        busy: bool,
-        units: u64,
-        held_bytes: u64,
-    ) -> Option<Reason> {
+        held: &Held,
+        window: &Window,
+    ) -> Result<(), Reason> {
         if !PLAIN && self.lists(packet) {
-            return Some(Reason::Listed);
+            return Err(Reason::Listed);
         }
-        let full = busy
+        let full = held.busy
             && match self.buffer {
-                Buffer::Units(places) => units >= places,
-                Buffer::Bytes(places) => held_bytes + u64::from(bytes) > places,
+                Buffer::Units(places) => held.units >= places,
+                Buffer::Bytes(places) => held.bytes + u64::from(bytes) > places,
                 Buffer::Unlimited => false,
             };
         if !POLICY {
-            return full.then_some(Reason::Full);
+            return if full { Err(Reason::Full) } else { Ok(()) };
         }
         let unit = Unit { bytes, is_last: packet.is_last() };
         // What the buffer holds of flows, the policy's records know.
-        let occupancy = Occupancy { units, bytes: held_bytes, of_flow: 0, flows: 0, backlogged: 0, has_room: !full };
+        let occupancy = Occupancy {
+            units: held.units,
+            bytes: held.bytes,
+            of_flow: 0,
+            flows: 0,
+            backlogged: 0,
+            has_room: !full,
+            idle: held.idle,
+            rate: self.whole_rate(),
+        };
         match self.policy.on_arrival(&unit, packet.flow, occupancy, packet.time) {
-            Verdict::Discard(reason) => Some(reason),
-            Verdict::Accept if full => Some(Reason::Full),
-            Verdict::Accept => None,
+            Verdict::Discard(reason) => Err(reason),
+            _ if full => Err(Reason::Full),
+            Verdict::Accept => Ok(()),
+            Verdict::Mark => self.mark(packet, packet.time, Reason::Early, window),
         }
     }
 

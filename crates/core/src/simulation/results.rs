@@ -140,8 +140,11 @@ impl Engine {
         let counts = |i: usize| &self.fabric.ports[i].counts;
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
-        // What the wire loses has been accepted before.
-        let arrived = |i: usize| counts(i).accepted.measured() + all(i) - discarded(i, Reason::Random);
+        let refused = |i: usize| {
+            let reasons = Reason::ALL.into_iter().filter(|reason| !reason.follows_acceptance());
+            reasons.map(|reason| discarded(i, reason)).sum::<u64>()
+        };
+        let arrived = |i: usize| counts(i).accepted.measured() + refused(i);
         let unit_names = Arc::new(vec!["packets".to_string(), "cells".to_string()]);
         let units = self.ports_of_cells().into_iter().map(u32::from).collect();
         let mut columns = vec![
@@ -150,6 +153,7 @@ impl Engine {
             ("arrived_units", integer(&arrived)),
             ("departed_units", integer(&|i| counts(i).departed.measured())),
             ("departed_bytes", integer(&|i| counts(i).departed_bytes.measured())),
+            ("marked_units", integer(&|i| counts(i).marked.measured())),
             ("discarded_units", integer(&all)),
         ];
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
@@ -238,6 +242,7 @@ impl Engine {
 const DISCARDED: [(&str, Reason); Reason::ALL.len()] = [
     ("discarded_full", Reason::Full),
     ("discarded_early", Reason::Early),
+    ("discarded_late", Reason::Late),
     ("discarded_partial", Reason::Partial),
     ("discarded_single", Reason::Single),
     ("discarded_random", Reason::Random),

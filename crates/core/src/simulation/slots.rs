@@ -11,6 +11,8 @@ pub(crate) enum Event {
     Change,
     /// A transmitter finished.
     Departure(u32),
+    /// A policy wants to be heard. The payload is its place among those that do.
+    Period(u32),
     /// The head of a port's delay line reaches the next port, or the end of its route.
     Port(u32),
     /// The first acknowledgement gathered at a port is there.
@@ -31,9 +33,10 @@ pub(crate) enum Event {
     Back(u32),
 }
 
-/// Which slots are whose: first the timeline's, then transmitters, then flows (all kinds of one flow side by side), then ports, twice.
+/// Which slots are whose: first the timeline's, then transmitters, then policies with a period, then flows (all kinds of one flow side by side), then ports, twice.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Slots {
+    first_period: u32,
     first_flow: u32,
     first_port: u32,
     ports: u32,
@@ -55,10 +58,11 @@ pub(crate) enum FlowKind {
 const PER_FLOW: u32 = 8;
 
 impl Slots {
-    pub(crate) fn new(flows: u32, ports: u32, transmitters: u32) -> Slots {
-        let first_flow = 1 + transmitters;
+    pub(crate) fn new(flows: u32, ports: u32, transmitters: u32, periodic: u32) -> Slots {
+        let first_period = 1 + transmitters;
+        let first_flow = first_period + periodic;
         let first_port = first_flow + PER_FLOW * flows;
-        Slots { first_flow, first_port, ports }
+        Slots { first_period, first_flow, first_port, ports }
     }
 
     pub(crate) fn total(&self) -> usize {
@@ -70,6 +74,10 @@ impl Slots {
     #[inline]
     pub(crate) fn departure(&self, transmitter: u32) -> Slot {
         1 + transmitter
+    }
+
+    pub(crate) fn period(&self, place: u32) -> Slot {
+        self.first_period + place
     }
 
     #[inline]
@@ -94,7 +102,11 @@ impl Slots {
             return if port < self.ports { Event::Port(port) } else { Event::Gathered(port - self.ports) };
         }
         if slot < self.first_flow {
-            return if slot == 0 { Event::Change } else { Event::Departure(slot - 1) };
+            return match slot {
+                0 => Event::Change,
+                _ if slot < self.first_period => Event::Departure(slot - 1),
+                _ => Event::Period(slot - self.first_period),
+            };
         }
         let place = slot - self.first_flow;
         let flow = place / PER_FLOW;
@@ -111,7 +123,7 @@ impl Slots {
 }
 
 impl Ranks for Slots {
-    /// By kind, then by entity. What reaches the end of a route may be at a flow's end at the same instant, and what a flow's end
+    /// By kind, then by entity. A policy is heard after the departures and before the arrivals of its instant. What reaches the end of a route may be at a flow's end at the same instant, and what a flow's end
     /// does may reach a port at the same instant; a port takes time.
     fn rank(&self, slot: Slot) -> u64 {
         let kind = if slot < self.first_flow {
@@ -131,22 +143,24 @@ mod tests {
 
     #[test]
     fn every_slot_is_the_slot_of_its_event() {
-        let slots = Slots::new(3, 2, 4);
+        let slots = Slots::new(3, 2, 4, 2);
         let seen: Vec<Event> = (0..slots.total() as u32).map(|slot| slots.event(slot)).collect();
-        assert_eq!(seen.len(), 1 + 4 + 24 + 2 + 2);
+        assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2);
         assert_eq!(slots.event(slots.gathered(1)), Event::Gathered(1));
         assert_eq!(slots.event(slots.flow(FlowKind::Timer, 2)), Event::Timer(2));
         assert_eq!(slots.event(slots.departure(3)), Event::Departure(3));
+        assert_eq!(slots.event(slots.period(1)), Event::Period(1));
         assert_eq!(slots.event(slots.port(1)), Event::Port(1));
         assert_eq!(seen[0], Event::Change);
     }
 
     #[test]
     fn at_one_instant_kinds_go_before_entities() {
-        let slots = Slots::new(3, 2, 4);
+        let slots = Slots::new(3, 2, 4, 2);
         let order = [
             Slots::CHANGE,
             slots.departure(1),
+            slots.period(0),
             slots.port(0),
             slots.flow(FlowKind::Deliver, 2),
             slots.flow(FlowKind::Home, 0),

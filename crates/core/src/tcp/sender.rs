@@ -167,19 +167,19 @@ impl Sender {
     }
 
     /// `floor(min(cwnd, receiver window))`, at least one segment.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn window(&self, spec: &TcpSpec) -> u32 {
         (self.controller.window().min(f64::from(spec.receiver_window)) as u32).max(1)
     }
 }
 
 impl Tcp<'_> {
-    /// An acknowledgement arrived. Returns the round-trip sample it gave, if any.
+    /// An acknowledgement arrived; with `ECHO` it echoes a mark. Returns the round-trip sample it gave, if any.
     #[inline(always)]
-    pub(crate) fn on_ack(&mut self, arrived: &Arrived, echoes: bool) -> Option<Span> {
-        let most = if echoes { self.on_echo(arrived.ack) } else { f64::INFINITY };
+    pub(crate) fn on_ack<const ECHO: bool>(&mut self, arrived: &Arrived) -> Option<Span> {
+        let most = if ECHO { self.on_echo(arrived.ack) } else { f64::INFINITY };
         let rtt = self.take_in(arrived);
-        if echoes {
+        if ECHO {
             self.sender.controller.limit_window(most);
         }
         rtt
@@ -339,7 +339,7 @@ impl Tcp<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn start_timer(&mut self) {
         self.sender.deadline = self.sender.estimator.deadline(self.now, &self.spec.timer, self.clock_phase);
     }
@@ -381,9 +381,9 @@ impl Tcp<'_> {
     #[inline(always)]
     pub(crate) fn announce(&mut self, is_new: bool) -> Ecn {
         match () {
-            () if !self.spec.ecn || !is_new => Ecn::Incapable,
-            () if std::mem::take(&mut self.sender.is_reduced) => Ecn::Reduced,
-            () => Ecn::Capable,
+            () if !self.spec.ecn || !is_new => Ecn::INCAPABLE,
+            () if std::mem::take(&mut self.sender.is_reduced) => Ecn::REDUCED,
+            () => Ecn::CAPABLE,
         }
     }
 
@@ -420,7 +420,7 @@ mod tests {
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
         let mut tcp =
             Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
-        tcp.on_ack(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO }, false);
+        tcp.on_ack::<false>(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO });
         assert_eq!(tcp.next_segment(), None);
         assert_eq!(sender.deadline, Time::NEVER);
     }
@@ -441,10 +441,14 @@ mod tests {
             }
             sent
         };
-        assert_eq!(send(&mut tcp), (0..window as u32).map(|segment| (segment, Ecn::Capable)).collect::<Vec<_>>());
+        assert_eq!(send(&mut tcp), (0..window as u32).map(|segment| (segment, Ecn::CAPABLE)).collect::<Vec<_>>());
         let hear = |&(ack, marked): &(u32, bool)| {
             let arrived = Arrived { ack, blocks: &[], echo: Time::ZERO };
-            tcp.on_ack(&arrived, marked);
+            if marked {
+                tcp.on_ack::<true>(&arrived)
+            } else {
+                tcp.on_ack::<false>(&arrived)
+            };
             send(&mut tcp)
         };
         let sent = acks.iter().map(hear).collect();
@@ -459,7 +463,7 @@ mod tests {
         let (window, at, sent) = hear(8.0, &echoes);
         assert_eq!((window, at), (4.0, 8));
         assert!(sent[..4].iter().all(Vec::is_empty));
-        assert_eq!(sent[4..6], [[(8, Ecn::Reduced)], [(9, Ecn::Capable)]]);
+        assert_eq!(sent[4..6], [[(8, Ecn::REDUCED)], [(9, Ecn::CAPABLE)]]);
         // Segments 8 to 11 are under way. The echo of 8 is of the new window, and halves it again.
         let (window, at, sent) = hear(8.0, &[&echoes[..], &[(9, true)]].concat());
         assert_eq!((window, at, sent[8].len()), (2.0, 12, 0));
@@ -471,7 +475,7 @@ mod tests {
         // The fifth duplicate inflates the window to nine, and lets the first new segment go.
         let (window, at, sent) = hear(8.0, &[(1, false), (1, false), (1, false), (1, false), (1, true), (1, true)]);
         assert_eq!((window, at), (4.0, 9));
-        assert_eq!(sent[3..], [vec![(1, Ecn::Incapable)], vec![], vec![(9, Ecn::Reduced)]]);
+        assert_eq!(sent[3..], [vec![(1, Ecn::INCAPABLE)], vec![], vec![(9, Ecn::REDUCED)]]);
     }
 
     #[test]

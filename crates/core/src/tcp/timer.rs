@@ -21,7 +21,7 @@ impl Estimator {
     }
 
     /// A round trip that was measured on a segment sent once (Karn); it clears the back-off.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sample(&mut self, rtt: Span, spec: &TimerSpec) {
         self.backoff = 1;
         match spec.form {
@@ -33,7 +33,7 @@ impl Estimator {
     }
 
     /// RFC 6298 section 2, rules 2.2 and 2.3.
-    #[inline]
+    #[inline(always)]
     fn sample_exact(&mut self, rtt: u64) {
         if self.smoothed == 0 {
             self.smoothed = rtt;
@@ -73,7 +73,7 @@ impl Estimator {
     }
 
     /// When a timer that is started now expires. `phase` is where the host's free-running clock ticks (BSD form only).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deadline(&self, now: Time, spec: &TimerSpec, phase: Span) -> Time {
         let base = self.timeout_without_back_off(spec);
         let timeout = Span(base.0.saturating_mul(u64::from(self.backoff)).min(spec.max_rto.0));

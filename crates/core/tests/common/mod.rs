@@ -6,7 +6,9 @@ use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::{ControllerSpec, CubicSpec, FixedSpec, VegasSpec};
 use tailback_core::network::*;
-use tailback_core::queue::{ActiveVcs, BpdSpec, EpdPerVcSpec, EpdSpec, PolicySpec, SpdReading, SpdSpec};
+use tailback_core::queue::{
+    ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, PolicySpec, RedSpec, SpdReading, SpdSpec,
+};
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 
@@ -199,7 +201,7 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
         _ => Buffer::Units(dice.pick(0, 30)),
     };
     let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
-    let policy = if in_cells { random_cell_policy(dice) } else { PolicySpec::DropTail(()) };
+    let policy = if in_cells && dice.chance(2) { random_cell_policy(dice) } else { random_policy(dice) };
     Port {
         counts_in_service,
         policy,
@@ -210,6 +212,33 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
 }
 
 /// With thresholds that small buffers reach and large ones do not.
+/// Policies of packets, which may judge single cells too.
+fn random_policy(dice: &mut Dice) -> PolicySpec {
+    let ms = Span::from_millis;
+    match dice.pick(0, 5) {
+        0 => {
+            let lower = dice.pick(0, 5);
+            PolicySpec::Red(RedSpec {
+                lower,
+                upper: lower + dice.pick(1, 20),
+                weight: dice.one_of(&[0.002, 0.1, 1.0]),
+                probability: dice.one_of(&[0.02, 0.5, 1.0]),
+                gentle: dice.chance(2),
+                packet: 500,
+            })
+        }
+        1 => PolicySpec::Codel(CodelSpec { target: ms(dice.pick(1, 5)), interval: ms(dice.pick(5, 50)) }),
+        2 => PolicySpec::Pie(PieSpec {
+            target: ms(dice.pick(1, 10)),
+            period: ms(dice.pick(1, 15)),
+            burst: ms(dice.pick(0, 50)),
+            most_marked: dice.one_of(&[0.0, 0.1, 1.0]),
+            packet: 500,
+        }),
+        _ => PolicySpec::DropTail(()),
+    }
+}
+
 fn random_cell_policy(dice: &mut Dice) -> PolicySpec {
     let (lower, upper) = (dice.pick(0, 100), dice.pick(100, 200));
     let dropping_threshold = if dice.chance(4) { None } else { Some(dice.pick(1, 30)) };
@@ -271,6 +300,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         timestamps: dice.chance(2),
         sack_blocks: dice.pick(1, 4) as u32,
         delayed_ack: if dice.chance(3) { Some(DelayedAck { every: 2, timeout: Span::from_millis(100) }) } else { None },
+        ecn: dice.chance(2),
         pacing: dice.chance(5),
         timer: TimerSpec { form: dice.one_of(&forms), ..base.timer },
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),

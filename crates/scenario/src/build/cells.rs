@@ -80,6 +80,10 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
         let message = format!("data and acknowledgements would share a virtual channel on `{}`", graph.ports[port as usize].name);
         report.add(&at, message).expected("a `return_route` over other links");
     }
+    let ecn_at = format!("flows.{name}.tcp.ecn");
+    if matches!(&group.transport, Transport::Tcp(spec, _) if spec.ecn) && report.sound(&ecn_at) {
+        report.add(ecn_at, "ECN marks packets, and these travel in cells").given("true").expected("false, or no `framing`");
+    }
     let largest = largest_packet(&group.transport);
     if largest + framing.overhead > Aal5::MAX_FRAME {
         let problem = report.add(&at, "a frame larger than AAL5 allows");

@@ -26,6 +26,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.timestamps, tcp.timestamps);
     set(&mut spec.sack_blocks, tcp.sack_blocks.map(|blocks| blocks.0 as u32));
     set(&mut spec.delayed_ack, tcp.delayed_ack.as_ref().map(|setting| setting.spec()));
+    set(&mut spec.ecn, tcp.ecn);
     set(&mut spec.pacing, tcp.pacing);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);

@@ -4,14 +4,17 @@
 
 use crate::decode::{Decode, Decoder};
 use crate::problem::Report;
-use crate::quantity::{CELL_UNITS, Complaint, Duration, PACKET_UNITS, Percent, Size, cells, complaint, packets, pattern};
+use crate::quantity::{
+    CELL_UNITS, Complaint, Duration, PACKET_UNITS, Percent, Probability, Size, cells, complaint, packets, pattern,
+};
 use crate::record::{record, tagged, words};
 use crate::tree::Node;
 use crate::values::Whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
+use tailback_core::base::units::Span;
 use tailback_core::network::CELL_BYTES;
-use tailback_core::queue::{self, BpdSpec, EpdPerVcSpec, EpdSpec, PolicySpec, SpdSpec};
+use tailback_core::queue::{self, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, PolicySpec, RedSpec, SpdSpec};
 
 record! {
     /// A queue.
@@ -45,6 +48,9 @@ tagged! {
         "epd_per_vc" => EpdPerVc,
         "bpd" => Bpd,
         "spd" => Spd,
+        "red" => Red,
+        "codel" => Codel,
+        "pie" => Pie,
     }
 }
 
@@ -122,36 +128,84 @@ words! {
     }
 }
 
+record! {
+    /// Random early detection: marks at random, the likelier the longer the average queue. Discards what is not ECN-capable.
+    pub struct Red {
+        /// Average queue below which nothing is marked.
+        lower: Level,
+        /// Average queue at which the probability is `max_probability`; above it grows on (`gentle`) or is 1.
+        upper: Level,
+        /// Probability of a mark as the average reaches `upper`.
+        max_probability: Probability = Probability(0.1),
+        /// Of a new sample in the average.
+        weight: Probability = Probability(0.002),
+        /// From `upper` to twice that the probability grows to 1.
+        gentle: bool = true,
+        /// Typical packet: what an idle time is counted in.
+        packet: Size = Size::new(1000),
+    }
+}
+
+record! {
+    /// Controlled delay (RFC 8289): marks when no wait of an interval was within the target. Discards what is not ECN-capable.
+    pub struct Codel {
+        /// Wait that is good enough.
+        target: Duration = Duration::new(5_000_000_000),
+        /// How long waits have to exceed it: about the longest usual round-trip time.
+        interval: Duration = Duration::new(100_000_000_000),
+    }
+}
+
+record! {
+    /// Proportional integral controller enhanced (RFC 8033): the probability of a mark follows the delay. Discards what is not ECN-capable.
+    pub struct Pie {
+        /// Delay to hold.
+        target: Duration = Duration::new(15_000_000_000),
+        /// Time between updates of the probability, at least 1 us.
+        period: Duration = Duration::new(15_000_000_000),
+        /// A burst of this length after a calm passes unmarked.
+        burst: Duration = Duration::new(150_000_000_000),
+        /// Highest probability at which packets are marked; above it they are discarded.
+        max_marked: Probability = Probability(0.1),
+        /// Typical packet: a queue of two of them is none.
+        packet: Size = Size::new(1000),
+    }
+}
+
 impl Policy {
     /// As the core takes it. `buffer` is that of the queue, and `at` the queue's place.
     pub(crate) fn spec(&self, buffer: Buffer, at: &str, report: &mut Report) -> PolicySpec {
-        if !matches!(self, Policy::DropTail(_)) {
+        let judges_frames = !matches!(self, Policy::DropTail(_) | Policy::Red(_) | Policy::Codel(_) | Policy::Pie(_));
+        if judges_frames {
             check_cells(buffer, at, report);
         }
-        let mut cells = |key: &str, threshold: Threshold| threshold.cells(buffer, at, key, report);
+        let cells = |key: &str, threshold: Threshold, report: &mut Report| threshold.cells(buffer, at, key, report);
         match self {
             Policy::DropTail(DropTail {}) => PolicySpec::DropTail(()),
+            Policy::Red(red) => PolicySpec::Red(red.spec(buffer, at, report)),
+            Policy::Codel(codel) => PolicySpec::Codel(codel.spec(at, report)),
+            Policy::Pie(pie) => PolicySpec::Pie(pie.spec(at, report)),
             Policy::Ppd(Ppd {}) => PolicySpec::Ppd(()),
-            Policy::Epd(epd) => PolicySpec::Epd(EpdSpec { threshold: cells("threshold", epd.threshold) }),
+            Policy::Epd(epd) => PolicySpec::Epd(EpdSpec { threshold: cells("threshold", epd.threshold, report) }),
             Policy::EpdPerVc(epd) => PolicySpec::EpdPerVc(EpdPerVcSpec {
-                threshold: cells("threshold", epd.threshold),
+                threshold: cells("threshold", epd.threshold, report),
                 active: match epd.active {
                     ActiveVcs::Configured => queue::ActiveVcs::Configured,
                     ActiveVcs::Backlogged => queue::ActiveVcs::Backlogged,
                 },
             }),
             Policy::Bpd(bpd) => {
-                let (lower, upper) = (cells("lower", bpd.lower), cells("upper", bpd.upper));
+                let (lower, upper) = (cells("lower", bpd.lower, report), cells("upper", bpd.upper, report));
                 bpd.check_order(lower, upper, at, report);
                 PolicySpec::Bpd(BpdSpec { lower, upper, gap: bpd.gap.0 as u32 })
             }
             Policy::Spd(spd) => PolicySpec::Spd(SpdSpec {
                 dropping_threshold: match spd.dropping_threshold {
-                    DroppingThreshold::At(threshold) => Some(cells("dropping_threshold", threshold)),
+                    DroppingThreshold::At(threshold) => Some(cells("dropping_threshold", threshold, report)),
                     DroppingThreshold::None => None,
                 },
-                epd_threshold: cells("epd_threshold", spd.epd_threshold),
-                congestion_threshold: cells("congestion_threshold", spd.congestion_threshold),
+                epd_threshold: cells("epd_threshold", spd.epd_threshold, report),
+                congestion_threshold: cells("congestion_threshold", spd.congestion_threshold, report),
                 reading: match spd.reading {
                     SpdReading::Corrected => queue::SpdReading::Corrected,
                     SpdReading::Printed => queue::SpdReading::Printed,
@@ -177,6 +231,178 @@ impl Bpd {
             let given = format!("lower = {}, upper = {}", self.lower, self.upper);
             report.add(&places[1], "thresholds out of order").given(given).expected("`lower` no higher than `upper`");
         }
+    }
+}
+
+impl Red {
+    fn spec(&self, buffer: Buffer, at: &str, report: &mut Report) -> RedSpec {
+        let [lower, upper] =
+            [("lower", self.lower), ("upper", self.upper)].map(|(key, level)| level.units(buffer, at, key, report));
+        let places = ["buffer", "lower", "upper"].map(|key| format!("{at}.{key}"));
+        if lower >= upper && places.iter().all(|place| report.sound(place)) {
+            let given = format!("lower = {}, upper = {}", self.lower, self.upper);
+            report.add(&places[1], "thresholds out of order").given(given).expected("`lower` below `upper`");
+        }
+        for (key, value) in [("weight", self.weight), ("max_probability", self.max_probability)] {
+            let place = format!("{at}.{key}");
+            if value.0 == 0.0 && report.sound(&place) {
+                report.add(place, "with nothing of it RED never marks").given("0").expected("above 0, at most 1");
+            }
+        }
+        RedSpec {
+            lower,
+            upper,
+            weight: self.weight.0,
+            probability: self.max_probability.0,
+            gentle: self.gentle,
+            packet: typical(self.packet, at, report),
+        }
+    }
+}
+
+impl Codel {
+    fn spec(&self, at: &str, report: &mut Report) -> CodelSpec {
+        CodelSpec {
+            target: at_least(Span(1), self.target, at, "target", report),
+            interval: at_least(Span(1), self.interval, at, "interval", report),
+        }
+    }
+}
+
+impl Pie {
+    fn spec(&self, at: &str, report: &mut Report) -> PieSpec {
+        PieSpec {
+            target: at_least(Span(1), self.target, at, "target", report),
+            period: at_least(Span::from_micros(1), self.period, at, "period", report),
+            burst: self.burst.span(),
+            most_marked: self.max_marked.0,
+            packet: typical(self.packet, at, report),
+        }
+    }
+}
+
+fn at_least(least: Span, given: Duration, at: &str, key: &str, report: &mut Report) -> Span {
+    let place = format!("{at}.{key}");
+    if given.span() < least && report.sound(&place) {
+        let expected = if least == Span(1) { "more than 0 ms".into() } else { format!("at least {}", Duration::new(least.0)) };
+        report.add(place, "a duration too short").given(given.to_string()).expected(expected);
+    }
+    given.span()
+}
+
+/// Bytes of a typical packet.
+fn typical(packet: Size, at: &str, report: &mut Report) -> u32 {
+    let place = format!("{at}.packet");
+    match packet.bytes() {
+        bytes @ 1..=1_000_000 => return bytes as u32,
+        _ if report.sound(&place) => {
+            report.add(place, "a size out of range").given(packet.to_string()).expected("1 B to 1 MB");
+        }
+        _ => {}
+    }
+    1
+}
+
+/// A length of the queue: packets or cells, as the buffer is counted in, or a percentage of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Level {
+    Packets(u64),
+    Cells(u64),
+    /// Of the buffer.
+    Share(Percent),
+}
+
+impl Default for Level {
+    fn default() -> Level {
+        Level::Packets(0)
+    }
+}
+
+impl Level {
+    /// In what the buffer is counted in. What does not fit the buffer is reported.
+    fn units(self, buffer: Buffer, at: &str, key: &str, report: &mut Report) -> u64 {
+        let (place, buffer_at) = (format!("{at}.{key}"), format!("{at}.buffer"));
+        if !report.sound(&place) || !report.sound(&buffer_at) {
+            return 0;
+        }
+        let (units, whole) = match (self, buffer) {
+            (Level::Packets(count), Buffer::Packets(whole)) | (Level::Cells(count), Buffer::Cells(whole)) => (count, whole),
+            (Level::Share(share), Buffer::Packets(whole) | Buffer::Cells(whole)) => (share.of(whole), whole),
+            (Level::Packets(count), Buffer::Share(_)) => return count,
+            (_, Buffer::Bytes(_) | Buffer::Unlimited) => {
+                let problem = report.add(buffer_at, "RED counts what the queue holds");
+                problem.given(buffer.to_string()).expected("a buffer in packets or cells such as `100 packets`");
+                return 0;
+            }
+            (_, Buffer::Share(_)) => {
+                let problem = report.add(place, "a threshold in packets is needed beside this buffer");
+                problem.given(self.to_string()).expected("a threshold such as `20 packets`");
+                return 0;
+            }
+            (Level::Packets(_) | Level::Cells(_), _) => {
+                let problem = report.add(place, "threshold and buffer are counted in different units");
+                problem.given(format!("{self}, of {buffer}")).expected("packets or cells for both");
+                return 0;
+            }
+        };
+        if units > whole {
+            let problem = report.add(place, "a threshold beyond the buffer");
+            problem.given(self.to_string()).expected(format!("at most the buffer, {buffer}"));
+        }
+        units
+    }
+}
+
+impl Decode for Level {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Level> {
+        let complaint = match node {
+            Node::Text(text) => {
+                let level = packets(text).map(Level::Packets).or_else(|| cells(text).map(Level::Cells));
+                match level.or_else(|| Percent::read(text).map(Level::Share)) {
+                    Some(level) => return Some(level),
+                    None => complaint(text, "a threshold", RANGES),
+                }
+            }
+            Node::Integer(_) | Node::Float(_) => {
+                Complaint { message: "a threshold without a unit".into(), unit: None, range: None }
+            }
+            _ => Complaint { message: "not a threshold".into(), unit: None, range: None },
+        };
+        let problem = decoder.fault(complaint.message).given(node.to_string());
+        problem.one_of(complaint.unit.unwrap_or_default(), ["packets", "cells", "%"]);
+        problem.expected(complaint.range.map_or_else(Level::expected, String::from));
+        None
+    }
+
+    fn expected() -> String {
+        "`20 packets`, `400 cells` or `25 %` (of the buffer)".into()
+    }
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Level::Packets(count) => write!(out, "{count} packets"),
+            Level::Cells(count) => write!(out, "{count} cells"),
+            Level::Share(share) => write!(out, "{share}"),
+        }
+    }
+}
+
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl JsonSchema for Level {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Level".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let units = PACKET_UNITS.iter().chain(CELL_UNITS).map(|(unit, _)| *unit).chain(["%"]);
+        schemars::json_schema!({"type": "string", "description": Level::expected(), "pattern": pattern(units)})
     }
 }
 
@@ -507,6 +733,22 @@ mod tests {
         assert!(
             !counts(r#"{"buffer": "9 packets"}"#) && !counts(r#"{"buffer": "9 kB"}"#) && !counts(r#"{"buffer": "unlimited"}"#)
         );
+    }
+
+    #[test]
+    fn settings_of_active_queue_management_reach_the_core() {
+        let red = |rest: &str| spec(&format!(r#"{{"policy": "red", "buffer": "80 packets", "lower": "25 %"{rest}}}"#));
+        let usual = RedSpec { lower: 20, upper: 60, weight: 0.002, probability: 0.1, gentle: true, packet: 1000 };
+        assert_eq!(red(r#", "upper": "60 packets""#), PolicySpec::Red(usual));
+        let given = r#", "upper": "75 %", "weight": 0.01, "max_probability": 0.02, "gentle": false, "packet": "500 B""#;
+        let other = RedSpec { weight: 0.01, probability: 0.02, gentle: false, packet: 500, ..usual };
+        assert_eq!(red(given), PolicySpec::Red(other));
+        // RFC 8289 sections 4.2 and 4.3, RFC 8033 sections 4 and 5.1.
+        let ms = Span::from_millis;
+        let codel = CodelSpec { target: ms(5), interval: ms(100) };
+        assert_eq!(spec(r#"{"policy": "codel", "buffer": "unlimited"}"#), PolicySpec::Codel(codel));
+        let pie = PieSpec { target: ms(15), period: ms(15), burst: ms(150), most_marked: 0.1, packet: 1000 };
+        assert_eq!(spec(r#"{"policy": "pie", "buffer": "50 kB"}"#), PolicySpec::Pie(pie));
     }
 
     #[test]

@@ -136,6 +136,8 @@ record! {
         sack_blocks: Option<Whole<1, 4>>,
         /// Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
         delayed_ack: Option<DelayedAck>,
+        /// Explicit congestion notification (RFC 3168): queues whose policy marks need not discard. Not with `framing`.
+        ecn: Option<bool>,
         /// Spread new data at window / RTT instead of sending when acknowledgements come.
         pacing: Option<bool>,
         /// Retransmission timer.
@@ -176,6 +178,7 @@ impl Tcp {
             timestamps: Some(spec.timestamps),
             sack_blocks: Some(Whole(spec.sack_blocks.into())),
             delayed_ack: Some(spec.delayed_ack.map_or(DelayedAck::Off, DelayedAck::of)),
+            ecn: Some(spec.ecn),
             pacing: Some(spec.pacing),
             timer,
         }

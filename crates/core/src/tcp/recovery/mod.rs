@@ -55,7 +55,7 @@ pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
 }
 
 /// The next segment that recovery and window allow, taken off `resend` or `next`.
-#[inline]
+#[inline(always)]
 pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     let resend = std::mem::replace(&mut tcp.sender.resend, NONE);
     if resend != NONE {
@@ -69,7 +69,7 @@ pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
 }
 
 /// Sliding window: the next segment in order, whether new or, after a timeout, sent before. What is SACKed is skipped.
-#[inline]
+#[inline(always)]
 fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
     let sender = &mut *tcp.sender;
     if sender.board != NONE && sender.next < sender.high {
@@ -85,7 +85,7 @@ fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
 }
 
 /// Outside fast recovery every acknowledgement of new data goes to the control law.
-#[inline]
+#[inline(always)]
 fn open(tcp: &mut Tcp, ack: &Ack) {
     tcp.sender.extra = 0;
     tcp.sender.controller.on_ack(ack);

@@ -6,7 +6,7 @@ use super::open;
 use crate::congestion::{Ack, Controller};
 use crate::tcp::sender::{Phase, Tcp};
 
-#[inline]
+#[inline(always)]
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
     if tcp.sender.phase != Phase::Recovery {
         return open(tcp, ack);

@@ -1,0 +1,168 @@
+//! PIE, proportional integral controller enhanced: a probability of marking follows the delay in the queue and its trend, updated at a
+//! fixed period (Pan, Natarajan, Baker and White, RFC 8033, sections 4 and 5.1).
+//!
+//! Differs: the delay is what the queue holds over the rate at which the port sends, which the port knows; nothing is estimated (section
+//! 4.3 asks for either). Of the optional parts only ECN is here (section 5.1); the first update follows after one period.
+
+use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use crate::base::random::{Draws, Stream};
+use crate::base::units::{Rate, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// Settings of PIE.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PieSpec {
+    /// Delay to hold (QDELAY_REF), above zero.
+    pub target: Span,
+    /// Time between updates (T_UPDATE), above zero.
+    pub period: Span,
+    /// A burst of this length after a calm passes unmarked (MAX_BURST).
+    pub burst: Span,
+    /// Highest probability at which capable packets are marked and not discarded (mark_ecnth).
+    pub most_marked: f64,
+    /// Bytes of a typical packet: a queue of two of them is none (MEAN_PKTSIZE).
+    pub packet: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pie {
+    spec: PieSpec,
+    probability: f64,
+    /// Seconds, at the last update (qdelay_old_).
+    delay: f64,
+    /// What is left of the burst.
+    allowance: Span,
+    draws: Draws,
+}
+
+/// Weight of the delay's distance from the target, per second (section 4.2).
+const ALPHA: f64 = 0.125;
+/// Weight of its change.
+const BETA: f64 = 1.25;
+/// How small a probability has to be for its steps to be so much smaller (section 4.2).
+const STEPS: [(f64, f64); 6] = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+
+impl Pie {
+    pub(super) fn new(spec: &PieSpec) -> Pie {
+        Pie { spec: *spec, probability: 0.0, delay: 0.0, allowance: spec.burst, draws: Draws::default() }
+    }
+
+    /// Section 4.1: bursts pass, and so does everything while there is next to no queue.
+    fn spares(&self, buffer: &Occupancy) -> bool {
+        self.allowance > Span::ZERO
+            || (self.delay < self.spec.target.seconds() / 2.0 && self.probability < 0.2)
+            || buffer.bytes <= 2 * u64::from(self.spec.packet)
+    }
+}
+
+impl Policy for Pie {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+
+    fn draw_from(&mut self, stream: Stream) {
+        self.draws = Draws::new(stream);
+    }
+
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
+        match () {
+            () if self.spares(buffer) || self.draws.uniform() >= self.probability => Verdict::Accept,
+            () if self.probability <= self.spec.most_marked => Verdict::Mark,
+            () => Verdict::Discard(Reason::Early),
+        }
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.spec.period)
+    }
+
+    fn on_period(&mut self, bytes: u64, rate: Rate) {
+        let (delay, target) = (bytes as f64 * 8.0 / rate.0 as f64, self.spec.target.seconds());
+        let step = ALPHA * (delay - target) + BETA * (delay - self.delay);
+        let part = STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, part)| *part);
+        self.probability += step / part;
+        if delay == 0.0 && self.delay == 0.0 {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        let is_calm = self.probability == 0.0 && delay < target / 2.0 && self.delay < target / 2.0;
+        self.allowance = if is_calm { self.spec.burst } else { self.allowance - self.spec.period };
+        self.delay = delay;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: Unit = Unit { bytes: 1000, is_last: true };
+    const RATE: Rate = Rate(8_000_000);
+
+    fn pie(probability: f64, delay: f64) -> Pie {
+        let ms = Span::from_millis;
+        let spec = PieSpec { target: ms(15), period: ms(15), burst: ms(30), most_marked: 0.1, packet: 1000 };
+        Pie { probability, delay, ..Pie::new(&spec) }
+    }
+
+    /// The probability after an update that finds so many packets of 1 ms each.
+    fn updated(probability: f64, delay: f64, packets: u64) -> f64 {
+        let mut pie = pie(probability, delay);
+        pie.on_period(1000 * packets, RATE);
+        pie.probability
+    }
+
+    fn near(value: f64, wanted: f64) -> bool {
+        (value - wanted).abs() < 1e-12
+    }
+
+    #[test]
+    fn the_probability_follows_the_delay_and_its_change() {
+        // 40 ms after 20: 0.125 (40 - 15) ms + 1.25 (40 - 20) ms = 0.003125 + 0.025; whole from 10 % on, half below, 1/2048 at nothing.
+        assert!(near(updated(0.2, 0.020, 40), 0.2 + 0.028_125));
+        assert!(near(updated(0.05, 0.020, 40), 0.05 + 0.028_125 / 2.0));
+        assert!(near(updated(0.0, 0.020, 40), 0.028_125 / 2048.0));
+        // 10 ms after 20: -0.000625 - 0.0125.
+        assert!(near(updated(0.2, 0.020, 10), 0.2 - 0.013_125));
+    }
+
+    #[test]
+    fn it_stays_a_probability_and_decays_when_the_queue_is_gone() {
+        assert_eq!(updated(0.999, 0.0, 1000), 1.0);
+        assert_eq!(updated(1e-7, 0.020, 0), 0.0);
+        // -0.001875 of the target, then 2 % less.
+        assert!(near(updated(0.2, 0.0, 0), (0.2 - 0.001_875) * 0.98));
+    }
+
+    #[test]
+    fn a_burst_passes_until_its_allowance_is_used_and_a_calm_restores_it() {
+        let mut pie = pie(1.0, 0.1);
+        let arrive =
+            |pie: &mut Pie, packets: u64| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(packets, 1000 * packets), Time::ZERO);
+        assert_eq!(arrive(&mut pie, 100), Verdict::Accept);
+        pie.on_period(100_000, RATE);
+        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::from_millis(15), Verdict::Accept));
+        pie.on_period(100_000, RATE);
+        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::ZERO, Verdict::Discard(Reason::Early)));
+        // Two packets are no queue.
+        assert_eq!(arrive(&mut pie, 2), Verdict::Accept);
+        pie.probability = 0.0;
+        (0..2).for_each(|_| pie.on_period(0, RATE));
+        assert_eq!(pie.allowance, Span::from_millis(30));
+    }
+
+    #[test]
+    fn capable_packets_are_marked_up_to_a_probability_of_a_tenth() {
+        let stream = Stream::new(1, "pie", 0, crate::base::random::Purpose::Policy);
+        let verdicts = |probability: f64| {
+            let mut pie = Pie { allowance: Span::ZERO, ..pie(probability, 0.1) };
+            pie.draw_from(stream);
+            let arrive = |_| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(100, 100_000), Time::ZERO);
+            (0..10_000).map(arrive).collect::<Vec<Verdict>>()
+        };
+        let count = |all: &[Verdict], one| all.iter().filter(|&&verdict| verdict == one).count();
+        // 1000 of 10,000, give or take 5 x sqrt(900) = 150; 1100, give or take 156.
+        assert!(count(&verdicts(0.1), Verdict::Mark).abs_diff(1000) < 150);
+        let above = verdicts(0.11);
+        assert!(count(&above, Verdict::Mark) == 0 && count(&above, Verdict::Discard(Reason::Early)).abs_diff(1100) < 156);
+    }
+}
