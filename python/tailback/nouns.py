@@ -31,6 +31,7 @@ __all__ = [
     "Flow",
     "Framing",
     "Halves",
+    "Level",
     "Link",
     "Loss",
     "Node",
@@ -376,6 +377,9 @@ class Framing(TypedDict, total=False):
 # The quantity whose half becomes the slow-start threshold when a segment is lost.
 Halves: TypeAlias = "Literal['flight_size', 'window']"
 
+# `20 packets`, `400 cells` or `25 %` (of the buffer)
+Level: TypeAlias = "str"
+
 
 Link = TypedDict(
     "Link",
@@ -524,13 +528,31 @@ class Queue(TypedDict, total=False):
         Cells in the buffer from which no packet may begin.
     reading
         How the printed code is read.
+    gentle
+        From `upper` to twice that the probability grows to 1.
+    max_probability
+        Probability of a mark as the average reaches `upper`.
+    packet
+        Typical packet: what an idle time is counted in.
+    weight
+        Of a new sample in the average.
+    interval
+        How long waits have to exceed it: about the longest usual round-trip time.
+    target
+        Wait that is good enough.
+    burst
+        A burst of this length after a calm passes unmarked.
+    max_marked
+        Highest probability at which packets are marked; above it they are discarded.
+    period
+        Time between updates of the probability, at least 1 us.
     """
 
     bdp_packet: Size
     bdp_rtt: Duration
     buffer: Buffer
     counts_in_service: bool
-    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd"]
+    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie"]
     threshold: Threshold
     active: ActiveVcs
     gap: int
@@ -540,6 +562,15 @@ class Queue(TypedDict, total=False):
     dropping_threshold: DroppingThreshold
     epd_threshold: Threshold
     reading: SpdReading
+    gentle: bool
+    max_probability: Probability
+    packet: Size
+    weight: Probability
+    interval: Duration
+    target: Duration
+    burst: Duration
+    max_marked: Probability
+    period: Duration
 
 
 # a number of segments from 0 to 1000000
@@ -641,6 +672,8 @@ class Tcp(TypedDict, total=False):
         Control law of the window.
     delayed_ack
         Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
+    ecn
+        Explicit congestion notification (RFC 3168): queues whose policy marks need not discard. Not with `framing`.
     fast_retransmit
         Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
     halves
@@ -674,6 +707,7 @@ class Tcp(TypedDict, total=False):
     ack_size: Size
     controller: Controller
     delayed_ack: DelayedAck
+    ecn: bool
     fast_retransmit: FastRetransmit
     halves: Halves
     header: Size

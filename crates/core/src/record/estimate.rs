@@ -304,6 +304,7 @@ mod tests {
             timestamps: false,
             sack_blocks: 3,
             delayed_ack: None,
+            ecn: false,
             pacing: false,
             timer,
             halves: Halves::FlightSize,

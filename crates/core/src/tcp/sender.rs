@@ -19,15 +19,17 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Phase {
     Open,
-    /// Fast recovery.
-    Recovery,
+    /// Fast recovery, and whether it has seen its first partial acknowledgement.
+    Recovery {
+        partial_seen: bool,
+    },
     /// A timeout's retransmissions are not all acknowledged yet.
     Timeout,
 }
 
 impl Phase {
     pub(crate) fn is_recovery(self) -> bool {
-        self == Phase::Recovery
+        matches!(self, Phase::Recovery { .. })
     }
 }
 
@@ -58,8 +60,6 @@ pub(crate) struct Sender {
     pub(crate) phase: Phase,
     /// Departures are spread, at the controller's rate or because the settings ask for it.
     is_paced: bool,
-    /// Fast recovery has seen its first partial acknowledgement.
-    pub(crate) partial_seen: bool,
     /// Nothing has been acknowledged since the last timeout.
     pub(crate) timed_out: bool,
     /// The window has been reduced and no new segment has said so yet (CWR).
@@ -129,7 +129,6 @@ impl Sender {
             reduced_at: 0,
             phase: Phase::Open,
             is_paced: spec.pacing || controller.pacing().is_some(),
-            partial_seen: false,
             timed_out: false,
             is_reduced: false,
             timed_at: Time::ZERO,
@@ -213,7 +212,7 @@ impl Tcp<'_> {
             // The pacer held it back until it was no longer needed.
             sender.resend = NONE;
         }
-        let starts_recovery_over = sender.phase == Phase::Recovery && sender.partial_seen;
+        let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true };
         let ack = Ack {
             now: self.now,
             acked,
@@ -224,7 +223,7 @@ impl Tcp<'_> {
         recovery::on_new_ack(self, &ack, arrived.blocks);
         if self.sender.high == self.sender.una {
             self.sender.deadline = Time::NEVER;
-        } else if !(starts_recovery_over && self.sender.phase == Phase::Recovery) {
+        } else if !(starts_recovery_over && self.sender.phase.is_recovery()) {
             // RFC 6298 rule 5.3; RFC 6582 section 4 restarts it for the first partial acknowledgement only.
             self.start_timer();
         }
@@ -322,8 +321,7 @@ impl Tcp<'_> {
         self.note_reduction();
         let sender = &mut *self.sender;
         sender.controller.on_congestion(&seen);
-        sender.phase = Phase::Recovery;
-        sender.partial_seen = false;
+        sender.phase = Phase::Recovery { partial_seen: false };
         sender.recovery_point = sender.high;
         sender.resend = sender.una;
         self.begin_episode();
@@ -430,7 +428,8 @@ mod tests {
     fn hear(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
         let spec = TcpSpec { ecn: true, ..spec_of_a_plain_sender() };
         let start = crate::congestion::Start { window, ssthresh: 8.0 };
-        let mut sender = Sender::new(Controllers::new(crate::congestion::ControllerKind::Reno, start), 1000);
+        let reno = crate::congestion::ControllerSpec::Reno(());
+        let mut sender = Sender::new(Controllers::new(&reno, start), &spec, 1000);
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
         let mut tcp =
             Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };

@@ -16,7 +16,7 @@ pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
     }
     let board = tcp.board();
     let new: u32 = blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una), end)).sum();
-    if tcp.sender.phase == Phase::Recovery {
+    if tcp.sender.phase.is_recovery() {
         tcp.board().counted_pipe -= i64::from(new.min(1));
     } else if may_enter(tcp) && threshold_reached(tcp) {
         let window = tcp.sender.window(tcp.spec);
@@ -38,14 +38,14 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
             board.add(start.max(una), end);
         });
     }
-    if tcp.sender.phase != Phase::Recovery {
+    if !tcp.sender.phase.is_recovery() {
         open(tcp, ack);
     } else if una >= tcp.sender.recovery_point {
         tcp.sender.phase = Phase::Open;
     } else {
         tcp.board().counted_pipe -= 2;
     }
-    if tcp.sender.phase != Phase::Recovery && tcp.sender.board != NONE && tcp.board().is_empty() {
+    if !tcp.sender.phase.is_recovery() && tcp.sender.board != NONE && tcp.board().is_empty() {
         tcp.release_board();
     }
 }

@@ -62,8 +62,8 @@ pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
         return Some(resend);
     }
     match (tcp.spec.recovery, tcp.sender.phase) {
-        (RecoveryKind::Sack, Phase::Recovery) => sack::next_segment(tcp),
-        (RecoveryKind::BpdSack, Phase::Recovery) => bpd_sack::next_segment(tcp),
+        (RecoveryKind::Sack, Phase::Recovery { .. }) => sack::next_segment(tcp),
+        (RecoveryKind::BpdSack, Phase::Recovery { .. }) => bpd_sack::next_segment(tcp),
         _ => next_in_window(tcp),
     }
 }

@@ -8,7 +8,7 @@ use crate::tcp::sender::{Phase, Tcp};
 
 #[inline(always)]
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
-    if tcp.sender.phase != Phase::Recovery {
+    if !tcp.sender.phase.is_recovery() {
         return open(tcp, ack);
     }
     let sender = &mut *tcp.sender;
@@ -20,6 +20,6 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
         // Section 3.2 step 5: deflate by what was acknowledged, add back one segment.
         sender.extra += 1 - ack.acked as i32;
         sender.resend = sender.una;
-        sender.partial_seen = true;
+        sender.phase = Phase::Recovery { partial_seen: true };
     }
 }

@@ -6,7 +6,7 @@ use crate::congestion::Ack;
 use crate::tcp::sender::{Phase, Tcp};
 
 pub(super) fn on_duplicate(tcp: &mut Tcp) {
-    if tcp.sender.phase == Phase::Recovery {
+    if tcp.sender.phase.is_recovery() {
         tcp.sender.extra += 1;
     } else if may_enter(tcp) {
         if threshold_reached(tcp) {
@@ -19,7 +19,7 @@ pub(super) fn on_duplicate(tcp: &mut Tcp) {
 }
 
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
-    if tcp.sender.phase != Phase::Recovery {
+    if !tcp.sender.phase.is_recovery() {
         return open(tcp, ack);
     }
     tcp.sender.phase = Phase::Open;

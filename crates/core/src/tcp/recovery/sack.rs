@@ -27,19 +27,19 @@ pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
 }
 
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
-    if tcp.sender.board == NONE && blocks.is_empty() && tcp.sender.phase != Phase::Recovery {
+    if tcp.sender.board == NONE && blocks.is_empty() && !tcp.sender.phase.is_recovery() {
         return open(tcp, ack);
     }
     let una = tcp.sender.una;
     tcp.board().acknowledge(una);
     update(tcp, blocks);
-    if tcp.sender.phase != Phase::Recovery {
+    if !tcp.sender.phase.is_recovery() {
         open(tcp, ack);
     } else if una >= tcp.sender.recovery_point {
         tcp.sender.phase = Phase::Open;
         tcp.sender.extra = 0;
     }
-    if tcp.sender.phase != Phase::Recovery && tcp.board().is_empty() {
+    if !tcp.sender.phase.is_recovery() && tcp.board().is_empty() {
         tcp.release_board();
     }
 }
