@@ -34,7 +34,7 @@ class Table:
     >>> import tailback as tb
     >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
     >>> run.queues.columns[:3]
-    ['queue', 'arrived_units', 'departed_units']
+    ['queue', 'unit', 'arrived_units']
     >>> run.queues["queue"][0]
     np.str_('bottleneck')
     """
