@@ -1,7 +1,8 @@
 """Tailback: a laboratory for network congestion.
 
 Describe a network (`Scenario`, `load`, or a helper such as `dumbbell`), run it (`simulate`), look at the `Run`: its tables are
-columns that any Arrow reader takes. `models` has what theory says of the same quantities; `errors` what can go wrong.
+columns that any Arrow reader takes. `sweep` runs a whole grid, as a `Study` that survives its process. `models` has what theory
+says of the same quantities; `errors` what can go wrong.
 
 >>> import tailback as tb
 >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="10 s"))
@@ -19,6 +20,8 @@ from tailback.errors import (
     ParameterError,
     ReproductionInterrupted,
     ScenarioError,
+    StudyError,
+    StudyInterrupted,
     TailbackError,
     UnknownName,
 )
@@ -27,6 +30,7 @@ from tailback.papers import reproduce
 from tailback.run import Run
 from tailback.scenario import Scenario, load, schema
 from tailback.simulation import simulate
+from tailback.study import Span, Study, sweep
 from tailback.table import Table
 from tailback.topologies import chain, dumbbell, parking_lot
 
@@ -47,6 +51,10 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Source",
+    "Span",
+    "Study",
+    "StudyError",
+    "StudyInterrupted",
     "Table",
     "TailbackError",
     "Tcp",
@@ -61,4 +69,5 @@ __all__ = [
     "reproduce",
     "schema",
     "simulate",
+    "sweep",
 ]

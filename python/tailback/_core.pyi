@@ -9,6 +9,7 @@ __all__ = [
     "Table",
     "__version__",
     "check",
+    "content_hashes",
     "erlang_b",
     "fast_retransmit",
     "mathis_rate",
@@ -20,6 +21,7 @@ __all__ = [
     "padhye_goodput",
     "padhye_rate",
     "scenario_error",
+    "scenario_errors",
     "schema",
     "single_flow_utilisation",
     "slow_start",
@@ -30,6 +32,7 @@ __version__: str
 
 def check(text: str, file: str, format: str) -> None: ...
 def normalise(text: str, file: str, format: str) -> str: ...
+def content_hashes(text: str, file: str, format: str, seeds: list[int]) -> list[str]: ...
 def schema() -> str: ...
 def scenario_error(
     file: str,
@@ -39,6 +42,9 @@ def scenario_error(
     given: str | None = None,
     expected: str | None = None,
     hint: str | None = None,
+) -> Exception: ...
+def scenario_errors(
+    file: str, problems: list[tuple[str, str, str | None, str | None, str | None]], more: int
 ) -> Exception: ...
 
 @final

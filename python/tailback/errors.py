@@ -5,11 +5,13 @@ TailbackError
 ├── ParameterError (ValueError)     a model was asked outside its range
 ├── UnknownName (KeyError)          no such table, trace or column; says which there are
 ├── OutputError (OSError)           a result could not be written
+├── StudyError (OSError)            a study on disk is damaged, foreign, in use, or has no room
 ├── MissingExtra (ImportError)      an optional library is not installed; says how to get it
 └── InternalError (RuntimeError)    our bug: carries what a report needs
 KeyboardInterrupt
 ├── Interrupted                     Ctrl-C during a run: carries what was measured
-└── ReproductionInterrupted         Ctrl-C while a document is reproduced: carries the experiments that were done
+├── ReproductionInterrupted         Ctrl-C while a document is reproduced: carries the experiments that were done
+└── StudyInterrupted                Ctrl-C during a study: what was finished is kept, and resumes
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ __all__ = [
     "Problem",
     "ReproductionInterrupted",
     "ScenarioError",
+    "StudyError",
+    "StudyInterrupted",
     "TailbackError",
     "UnknownName",
 ]
@@ -122,6 +126,10 @@ class OutputError(TailbackError, OSError):
     """Results could not be written; nothing was left behind."""
 
 
+class StudyError(TailbackError, OSError):
+    """A study on disk cannot be used or written; what it holds was left as it is."""
+
+
 class MissingExtra(TailbackError, ImportError):
     """An optional library that this needs is not installed."""
 
@@ -184,3 +192,7 @@ class ReproductionInterrupted(KeyboardInterrupt):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KeyboardInterrupt, self.args
+
+
+class StudyInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a study. Runs that were finished are kept; `Study.resume` does the rest."""

@@ -4,7 +4,7 @@ use crate::{errors, memory};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailback_core::network::Network;
-use tailback_scenario::{Errors, Problem, Scenario};
+use tailback_scenario::{Errors, Problem, Scenario, Whole};
 
 /// Raises `ScenarioError` with every problem of the scenario, if there is one.
 #[pyfunction]
@@ -17,6 +17,17 @@ pub fn check(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<(
 #[pyfunction]
 pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<String> {
     Ok(parse(py, text, file, format)?.to_json())
+}
+
+/// The content hashes of what a scenario gives with each of some seeds. Nothing is built, so that a plan of many runs is cheap.
+#[pyfunction]
+pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seeds: Vec<u64>) -> PyResult<Vec<String>> {
+    let mut scenario = parse(py, text, file, format)?;
+    let hashes = seeds.into_iter().map(|seed| {
+        scenario.description.seed = Whole(seed);
+        scenario.content_hash()
+    });
+    Ok(hashes.collect())
 }
 
 /// The JSON Schema of a scenario.
@@ -39,6 +50,23 @@ pub fn scenario_error(
 ) -> Py<PyAny> {
     let problem = Problem { at, line: None, message, given, expected, hint };
     errors::scenario_error(py, &Errors { file, list: vec![problem], more: 0 }).into_value(py).into_any()
+}
+
+/// A problem as Python hands it over: place, message, given, expected, hint.
+type Given = (String, String, Option<String>, Option<String>, Option<String>);
+
+/// The same for several faults, as when a grid is checked as a whole; `more` were left out.
+#[pyfunction]
+pub fn scenario_errors(py: Python<'_>, file: String, problems: Vec<Given>, more: usize) -> Py<PyAny> {
+    let list = problems.into_iter().map(|(at, message, given, expected, hint)| Problem {
+        at,
+        line: None,
+        message,
+        given,
+        expected,
+        hint,
+    });
+    errors::scenario_error(py, &Errors { file, list: list.collect(), more }).into_value(py).into_any()
 }
 
 pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Scenario> {

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::description::{check, normalise, scenario_error, schema};
+    use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema};
     #[pymodule_export]
     use crate::models::{
         erlang_b, fast_retransmit, mathis_rate, md1_mean_wait, md1k, mm1k, mmck, padhye_goodput, padhye_rate,

@@ -1,0 +1,118 @@
+"""Seeds until a mean is known well enough.
+
+Method: the sequential procedure for a relative error of Law, Simulation Modeling and Analysis (5th ed., 2015), section 9.4.1.
+With n seeds, mean m and half width h of the interval of Student's t, stop once h / |m| <= w / (1 + w), where w is the relative
+width asked for: the error of the estimate then is at most w of the true mean in about as many cases as the interval's
+confidence says. The interval is asymptotically valid (Chow and Robbins, Annals of Mathematical Statistics 36(2), 1965); Law
+advises n >= 10 and w <= 0.15.
+
+Differs: seeds are added in rounds, at most twice as many and as many as the interval so far asks for, instead of one at a time,
+so that workers have something to do. Each decision looks at seeds 1 to n and at nothing else, so that a study that was
+interrupted takes the same decisions as one that was not.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tailback.errors import ParameterError, UnknownName
+from tailback.interval import Interval
+from tailback.study.rows import Column
+
+__all__ = ["Until", "until"]
+
+_TABLES = ("flows", "queues", "groups")
+
+
+@dataclass(frozen=True)
+class Until:
+    """A quantity, and how well its mean is to be known.
+
+    Attributes
+    ----------
+    quantity : str
+        ``goodput`` of all groups together, or ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``; ``*`` for NAME is
+        the mean of all rows.
+    width : float
+        Half width of the 95 % interval, as a share of the mean.
+    """
+
+    quantity: str
+    width: float
+
+    def reached(self, values: Sequence[float]) -> bool:
+        """Whether the mean of these values is known well enough."""
+        return self._share(values) <= self.width / (1 + self.width)
+
+    def seeds(self, values: Sequence[float], most: int) -> int:
+        """How many seeds there should be: as many as there are if that is enough, or no number helps."""
+        known = len(values)
+        share = self._share(values)
+        goal = self.width / (1 + self.width)
+        if share <= goal or math.isnan(share) or known >= most:
+            return known
+        wanted = known * (share / goal) ** 2 if math.isfinite(share) else math.inf
+        return min(most, math.ceil(min(2 * known, max(known + 1, wanted))))
+
+    def value(self, table: Callable[[str], list[Column] | None]) -> float:
+        """The quantity in one run, whose tables `table` knows by name."""
+        name, row, column = self._place()
+        columns = {title: (kind, data, words) for title, kind, data, words in table(name) or []}
+        if column not in columns or columns[column][0] == "word":
+            raise UnknownName(f"number in `{name}`", column, [title for title, (kind, _, _) in columns.items() if kind != "word"])
+        values = numbers(*columns[column][:2])
+        if row != "*":
+            kind, data, words = next(iter(columns.values()))
+            if row not in words:
+                raise UnknownName(f"row in `{name}`", row, words)
+            wanted = words.index(row)
+            values = [value for value, place in zip(values, numbers(kind, data), strict=True) if place == wanted]
+        total = math.fsum(values)
+        return total if self.quantity == "goodput" else total / len(values)
+
+    def _place(self) -> tuple[str, str, str]:
+        if self.quantity == "goodput":
+            return "groups", "*", "goodput_bps"
+        name, _, rest = self.quantity.partition(".")
+        row, _, column = rest.rpartition(".")
+        return name, row, column
+
+    def _share(self, values: Sequence[float]) -> float:
+        """Half width over mean; NaN where a run has no such number."""
+        if any(math.isnan(value) for value in values):
+            return math.nan
+        interval = Interval.of(values)
+        return 0.0 if interval.half == 0 else interval.half / abs(interval.mean) if interval.mean else math.inf
+
+
+def until(text: str) -> Until:
+    """What a text such as ``goodput:2%`` asks for.
+
+    Raises
+    ------
+    ParameterError
+        Shows the text, and what would fit.
+    """
+    match = re.fullmatch(r"\s*([\w*.-]+)\s*:\s*(\d+(?:\.\d+)?)\s*%\s*", text) if isinstance(text, str) else None
+    expected = "expected QUANTITY:WIDTH% such as `goodput:2%` or `queues.bottleneck.utilisation:1%`"
+    if match is None:
+        raise ParameterError(f"`{text}` is no goal; {expected}")
+    asked = Until(match[1], float(match[2]) / 100)
+    name, row, column = asked._place()
+    if name not in _TABLES or not row or not column:
+        raise ParameterError(f"no quantity `{asked.quantity}`; {expected}; tables are {', '.join(_TABLES)}")
+    if not 0 < asked.width < 1:
+        raise ParameterError(f"a width of {match[2]} %; expected more than 0 % and less than 100 %")
+    return asked
+
+
+def numbers(kind: str, data: bytes) -> list[Any]:
+    """The values of a column; places in its words if it has words."""
+    import struct
+
+    letter, width = {"float": ("d", 8), "integer": ("q", 8), "word": ("I", 4)}[kind]
+    return list(struct.unpack(f"<{len(data) // width}{letter}", data))

@@ -1,0 +1,526 @@
+"""A study: a sweep that lives in a directory, survives its process, and is read as tables."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+from tailback import _core
+from tailback.errors import StudyError, StudyInterrupted, UnknownName
+from tailback.scenario import Scenario
+from tailback.study import comparison, exporting
+from tailback.study.comparison import Comparison
+from tailback.study.crew import crew
+from tailback.study.failpoint import reach
+from tailback.study.grid import Grid, grid
+from tailback.study.ledger import LEDGER, Counts, Ledger
+from tailback.study.lock import Lock, held
+from tailback.study.rows import Column, column, join, unpack
+from tailback.study.runner import Progress, Runner
+from tailback.study.stopping import Until, until
+from tailback.study.vary import Vary
+from tailback.table import Table
+
+__all__ = ["Removed", "Study", "sweep"]
+
+_LOCK = "lock"
+_TRACES = "traces"
+
+# With `until`: how many seeds a point has first, and at most. Law advises at least ten.
+_FIRST_SEEDS = 10
+_MOST_SEEDS = 1000
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What `Study.gc` removed: results that the plan no longer asks for, traces without a result, and their bytes."""
+
+    results: int
+    traces: int
+    bytes: int
+
+
+class Study:
+    """A study on disk.
+
+    Parameters
+    ----------
+    directory : path
+        Where `sweep` or ``tailback sweep --out`` made it.
+
+    Raises
+    ------
+    StudyError
+        There is none, or its ledger is damaged, foreign, or of a newer Tailback.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+    >>> study = tb.sweep(scenario, vary={"topology.dumbbell.queue.buffer": ["5 packets", "50 packets"]}, seeds=3)
+    >>> study.counts.done, len(study.queues)
+    (6, 12)
+    >>> study.queues.columns[:3]
+    ['point', 'seed', 'topology.dumbbell.queue.buffer']
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.directory = Path(directory)
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        with self._ledger():
+            pass
+
+    @property
+    def counts(self) -> Counts:
+        """Runs that are planned, running, done and failed."""
+        with self._ledger() as ledger:
+            return ledger.counts(working=self.working)
+
+    @property
+    def working(self) -> bool:
+        """Whether a process works on it now."""
+        return held(self.directory / _LOCK)
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What was asked for: scenario, columns, seeds, the width if one was asked for, and the version."""
+        with self._ledger() as ledger:
+            return ledger.plan
+
+    @property
+    def runs(self) -> Table:
+        """One row a run: its point, seed and labels, its state, and what became of it."""
+        with self._ledger() as ledger:
+            rows, states = ledger.runs(), {"running": "planned"}
+            columns = [
+                *_labels(ledger, [(row.point, row.seed) for row in rows]),
+                column("state", [states.get(row.state, row.state) for row in rows]),
+                column("error", [row.error or "" for row in rows]),
+                column("events", [row.events for row in rows]),
+                column("simulated_s", [float(row.simulated_s) for row in rows]),
+                column("content_hash", [row.content_hash for row in rows]),
+            ]
+        return Table(_core.Table("runs", columns))
+
+    @property
+    def flows(self) -> Table:
+        """`Run.flows` of all runs that are done, in front of it point, seed and labels."""
+        return self.table("flows")
+
+    @property
+    def queues(self) -> Table:
+        """`Run.queues` of all runs that are done, in front of it point, seed and labels."""
+        return self.table("queues")
+
+    @property
+    def groups(self) -> Table:
+        """`Run.groups` of all runs that are done, in front of it point, seed and labels."""
+        return self.table("groups")
+
+    def table(self, name: str) -> Table:
+        """``flows``, ``queues`` or ``groups`` of all runs that are done.
+
+        Raises
+        ------
+        UnknownName
+            No run has such a table.
+        """
+        with self._ledger() as ledger:
+            known = ledger.table_names()
+            if name not in known:
+                raise UnknownName("table", name, known)
+            runs: list[tuple[int, int]] = []
+            parts: list[list[Column]] = []
+            for point, seed, packed in ledger.tables(name):
+                runs.append((point, seed))
+                parts.append(unpack(packed))
+            return join(name, parts, _labels(ledger, runs))
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """All tables by name, `runs` first."""
+        with self._ledger() as ledger:
+            names = ledger.table_names()
+        return {"runs": self.runs, **{name: self.table(name) for name in names}}
+
+    def traces(self, kind: str) -> list[dict[str, Any]]:
+        """The traces of a kind: point, seed, labels, and the Parquet ``file`` of each run that recorded it.
+
+        Raises
+        ------
+        UnknownName
+            No run has a trace of that kind.
+        """
+        with self._ledger() as ledger:
+            labels = {point: labels for point, labels, _ in ledger.points()}
+            found = ledger.traces()
+        if kind not in {recorded for _, _, recorded, _ in found}:
+            raise UnknownName("trace", kind, sorted({recorded for _, _, recorded, _ in found}))
+        folder = self.directory / _TRACES
+        return [
+            {"point": point, "seed": seed, **labels[point], "file": folder / content_hash / f"{kind}.parquet"}
+            for point, seed, recorded, content_hash in found
+            if recorded == kind
+        ]
+
+    def provenance(self, point: int, seed: int) -> dict[str, Any]:
+        """The full scenario, seed, version and content hash of one run that is done.
+
+        Raises
+        ------
+        UnknownName
+            There is no such run, or it is not done.
+        """
+        with self._ledger() as ledger:
+            done = {(row.point, row.seed): row for row in ledger.runs() if row.state == "done"}
+            if (point, seed) not in done:
+                raise UnknownName("finished run", f"{point}, {seed}", [f"{point}, {seed}" for point, seed in list(done)[:10]])
+            row = done[point, seed]
+            return {
+                "scenario": {**ledger.normalised(point), "seed": seed},
+                "seed": seed,
+                "version": ledger.version(row.content_hash),
+                "content_hash": row.content_hash,
+                "simulated_s": row.simulated_s,
+                "events": row.events,
+            }
+
+    def resume(
+        self,
+        *,
+        executor: Literal["threads", "processes"] | Executor = "threads",
+        workers: int | None = None,
+        fail_fast: bool = False,
+        retry_failed: bool = False,
+        refresh: bool = False,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> Study:
+        """Do what is left; runs that are done stay.
+
+        Parameters
+        ----------
+        executor, workers, fail_fast, progress
+            As in `sweep`.
+        retry_failed : bool
+            Do failed runs again, too.
+        refresh : bool
+            If the core has changed since: do all runs again with this one. Without it such a study is refused, for its
+            runs would not be comparable.
+
+        Raises
+        ------
+        StudyError
+            Another process works on it, the core has changed, or the disk is full. What was finished is kept.
+        StudyInterrupted
+            Ctrl-C. What was finished is kept.
+        """
+        workforce = crew(executor, workers)
+        stop = True
+        try:
+            with Lock(self.directory / _LOCK), self._writing(), self._ledger() as ledger:
+                self._renew_hashes(ledger, refresh=refresh)
+                ledger.begin()
+                if retry_failed:
+                    ledger.retry_failed()
+                runner = Runner(ledger, self.directory / _TRACES, workforce, fail_fast=fail_fast, tell=progress)
+                try:
+                    self._work(ledger, runner)
+                except KeyboardInterrupt:
+                    workforce.dismiss(stop=True)
+                    runner.rescue()
+                    counts = ledger.counts(working=False)
+                    text = f"interrupted; {counts.done + counts.failed} of {counts.total} runs are kept"
+                    raise StudyInterrupted(f"{text}; `tailback study resume {self.directory}` does the rest") from None
+                stop = False
+        finally:
+            workforce.dismiss(stop=stop)
+        return self
+
+    def export(
+        self, directory: str | os.PathLike[str], *, format: Literal["parquet", "csv", "json"] = "parquet", traces: bool = False
+    ) -> None:
+        """Write all tables, and the plan, to a new directory: all of it or nothing.
+
+        The bytes depend on the plan and the version alone: not on who did the runs, in which order, how often it was
+        interrupted, or when. Traces are copied if asked for; they are Parquet in every format.
+
+        Raises
+        ------
+        OutputError
+            The directory exists or cannot be written.
+        """
+        files = []
+        if traces:
+            with self._ledger() as ledger:
+                files = [
+                    (f"{kind}-{point}-{seed}.parquet", self.directory / _TRACES / content_hash / f"{kind}.parquet")
+                    for point, seed, kind, content_hash in ledger.traces()
+                ]
+        exporting.write(Path(directory), self.tables, self.plan, format, files)
+
+    def compare(self, other: Study) -> Comparison:
+        """Where the results of two studies differ: runs that only one of them has, and values that are not the same.
+
+        Runs are the same if their labels and seeds are.
+        """
+        with self._ledger() as ours, other._ledger() as theirs:
+            return comparison.compare(ours, theirs, self.directory / _TRACES, other.directory / _TRACES)
+
+    def gc(self) -> Removed:
+        """Remove what nothing refers to: results of an earlier plan or core, and traces of runs that were cut off.
+
+        Raises
+        ------
+        StudyError
+            A process works on it.
+        """
+        with Lock(self.directory / _LOCK), self._writing(), self._ledger() as ledger:
+            results = ledger.sweep_out()
+            kept = {content_hash for *_, content_hash in ledger.traces()}
+            folder = self.directory / _TRACES
+            stale = [entry for entry in folder.iterdir() if entry.name not in kept] if folder.exists() else []
+            freed = sum(file.stat().st_size for entry in stale for file in entry.rglob("*") if file.is_file())
+            for entry in stale:
+                shutil.rmtree(entry)
+        return Removed(results, len(stale), freed)
+
+    def _work(self, ledger: Ledger, runner: Runner) -> None:
+        """All runs of the plan, and more seeds until the width is reached."""
+        asked = ledger.plan.get("until")
+        while True:
+            runner.run(ledger.todo())
+            more = [] if asked is None else list(_more_seeds(ledger, Until(asked["quantity"], asked["width"]), asked["most"]))
+            if not more:
+                return
+            ledger.add_runs(more)
+
+    def _renew_hashes(self, ledger: Ledger, *, refresh: bool) -> None:
+        """Refuse, or take up, a core that is not the one that the plan was made with."""
+        texts = {point: text for point, _, text in ledger.points()}
+        seeds: dict[int, dict[int, str]] = {}
+        for row in ledger.runs():
+            seeds.setdefault(row.point, {})[row.seed] = row.content_hash
+        stale = []
+        for point, known in seeds.items():
+            hashes = _core.content_hashes(texts[point], "", "json", list(known))
+            stale += [(point, seed, now) for (seed, before), now in zip(known.items(), hashes, strict=True) if now != before]
+        if stale and not refresh:
+            raise StudyError(
+                f"`{self.directory}` was planned with another core (Tailback {ledger.plan['version']}): its runs could not be "
+                "compared with new ones. Begin a new study, or do all runs again with `tailback study resume --refresh`"
+            )
+        ledger.rehash(stale)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """What goes wrong on the disk is told with what it means for the study."""
+        try:
+            yield
+        except StudyError:
+            raise
+        except (OSError, sqlite3.OperationalError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise StudyError(
+                f"`{self.directory}` cannot be written: {reason}; what was finished is kept, and "
+                f"`tailback study resume {self.directory}` goes on once there is room"
+            ) from error
+
+    def _ledger(self) -> Ledger:
+        return Ledger(self.directory / LEDGER)
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        return f"<Study {self.directory}: {counts.done} of {counts.total} runs done, {counts.failed} failed>"
+
+    def _repr_html_(self) -> str:
+        return f"<h4>{escape(repr(self)[1:-1])}</h4>{self.runs._repr_html_()}"
+
+
+def sweep(
+    scenario: Scenario | Mapping[str, Any],
+    vary: Vary | None = None,
+    *,
+    seeds: int | Iterable[int] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    until: str | None = None,
+    most_seeds: int = _MOST_SEEDS,
+    executor: Literal["threads", "processes"] | Executor = "threads",
+    workers: int | None = None,
+    fail_fast: bool = False,
+    extend: bool = False,
+    progress: Callable[[Progress], object] | None = None,
+) -> Study:
+    """Run a scenario at every point of a grid with every seed, and keep the results in a study.
+
+    Parameters
+    ----------
+    scenario : Scenario or mapping
+        What all points share.
+    vary : mapping, optional
+        Path of a field to the values that it takes: a list, a ``range`` or a `Span`; ``*`` stands for every name
+        (``flows.*.tcp.preset``). A tuple of paths to a list of tuples varies these side by side. A name to a mapping
+        has named variants: label to changes, which are path to value. Different keys are crossed.
+    seeds : int or iterable of int, optional
+        So many seeds from 1, or these; 1 without it, or 10 with `until`. Every point runs with the same seeds, and so with
+        common random numbers.
+    out : path, optional
+        The study's directory: new, or one that has this very plan, which then goes on where it was. Without it the study
+        vanishes with the object.
+    until : str, optional
+        ``QUANTITY:WIDTH%``, such as ``goodput:2%`` or ``queues.bottleneck.utilisation:1%``: add seeds to each point until the
+        half width of the 95 % interval is within so much of the mean.
+    most_seeds : int
+        With `until`: no more seeds than this.
+    executor : "threads", "processes" or Executor
+        Who runs; the executor of anybody who speaks `concurrent.futures`, for example that of a Dask client.
+    workers : int, optional
+        How many; as many as there are processors without it.
+    fail_fast : bool
+        Stop at the first run that fails. Otherwise its error is kept, and the others go on.
+    extend : bool
+        Let `out` be a study with another plan: it gets this one, and keeps the results that both ask for.
+    progress : callable, optional
+        Called with a `Progress` whenever runs are finished, and at the start.
+
+    Returns
+    -------
+    Study
+        Its tables have all runs.
+
+    Raises
+    ------
+    ScenarioError
+        Everything that is wrong with the grid: paths that the scenario does not have, values that do not fit, no points at
+        all, or more than a million runs. Nothing was run.
+    StudyError
+        `out` is something else, in use, or without room.
+    ParameterError
+        `until`, `workers` or `executor` make no sense.
+    StudyInterrupted
+        Ctrl-C. What was finished is kept.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+    >>> study = tb.sweep(scenario, vary={"flows.*.tcp.preset": ["reno", "sack"]}, seeds=2)
+    >>> study.groups.to_dict()["flows.*.tcp.preset"]
+    ['reno', 'reno', 'sack', 'sack']
+    """
+    described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+    asked = goal(until, seeds, most_seeds)
+    chosen = grid(described, vary, _FIRST_SEEDS if seeds is None and asked else 1 if seeds is None else seeds)
+    chosen.check()
+    if asked is not None:
+        _check_quantity(chosen, asked)
+    temporary = tempfile.TemporaryDirectory(prefix="tailback-study-") if out is None else None
+    study = _made(Path(temporary.name if temporary else out or ""), chosen, asked, most_seeds, extend=extend)
+    study._temporary = temporary
+    return study.resume(executor=executor, workers=workers, fail_fast=fail_fast, progress=progress)
+
+
+def goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Until | None:
+    """What `until` asks for, if it fits the seeds."""
+    from tailback.errors import ParameterError
+
+    if text is None:
+        return None
+    if seeds is not None and (not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 2):
+        raise ParameterError(f"`until` begins with a number of seeds, at least 2; given {seeds!r}")
+    if most < (seeds or _FIRST_SEEDS):
+        raise ParameterError(f"at most {most} seeds, but the first round has {seeds or _FIRST_SEEDS}")
+    return until(text)
+
+
+def _made(directory: Path, chosen: Grid, asked: Until | None, most: int, *, extend: bool) -> Study:
+    """The study of a grid: a new one, or the one that is there."""
+    plan = {
+        "digest": chosen.digest(),
+        "scenario": chosen.scenario.to_dict(),
+        "columns": chosen.columns,
+        "axes": [axis.text for axis in chosen.axes],
+        "seeds": list(chosen.seeds),
+        "until": None if asked is None else {"quantity": asked.quantity, "width": asked.width, "most": most},
+    }
+    try:
+        reach("study: about to be made")
+        directory.mkdir(parents=True, exist_ok=True)
+        reach("study: directory made")
+        ours = {_LOCK, f"{_LOCK}-journal", f"{LEDGER}.partial", f"{LEDGER}.partial-journal"}
+        if not (directory / LEDGER).exists() and (strange := {entry.name for entry in directory.iterdir()} - ours):
+            raise StudyError(f"`{directory}` is no study and not empty: it has `{min(strange)}`; give a new name")
+        with Lock(directory / _LOCK):
+            reach("study: locked")
+            if not (directory / LEDGER).exists():
+                Ledger.create(directory / LEDGER, plan, chosen).close()
+            else:
+                with Ledger(directory / LEDGER) as ledger:
+                    _replanned(directory, ledger, plan, chosen, extend=extend)
+    except StudyError:
+        raise
+    except (OSError, sqlite3.OperationalError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StudyError(f"no study can be made in `{directory}`: {reason}") from error
+    return Study(directory)
+
+
+def _replanned(directory: Path, ledger: Ledger, plan: dict[str, Any], chosen: Grid, *, extend: bool) -> None:
+    there = ledger.plan
+    if all(there[key] == plan[key] for key in ("digest", "until")):
+        return
+    if not extend:
+        raise StudyError(
+            f"`{directory}` holds another study ({'; '.join(there['axes']) or 'one point'}); give a new name, or `--extend` it "
+            "with this plan, which keeps the results that both ask for"
+        )
+    ledger.replan(plan, chosen)
+
+
+def _check_quantity(chosen: Grid, asked: Until) -> None:
+    """Raise an `UnknownName` before anything runs: a run that has not begun has its tables too."""
+    from tailback.run import Run
+    from tailback.study.rows import pack
+
+    tables = Run(chosen.point(0).scenario._simulation(None).results()).tables
+    asked.value(lambda name: unpack(pack(tables[name])) if name in tables else None)
+
+
+def _more_seeds(ledger: Ledger, asked: Until, most: int) -> Iterator[tuple[int, int, str]]:
+    """Point, seed and content hash of the runs that are still needed. A point with a failed run gets no more."""
+    points: dict[int, list[Any]] = {}
+    for row in ledger.runs():
+        points.setdefault(row.point, []).append(row)
+    texts = {point: text for point, _, text in ledger.points()}
+    for point, rows in points.items():
+        if any(row.state != "done" for row in rows):
+            continue
+        values = [asked.value(lambda name, row=row: _packed(ledger, row.content_hash, name)) for row in rows]  # type: ignore[misc]
+        last = max(row.seed for row in rows)
+        seeds = list(range(last + 1, asked.seeds(values, most) + 1))
+        yield from (
+            (point, seed, key) for seed, key in zip(seeds, _core.content_hashes(texts[point], "", "json", seeds), strict=True)
+        )
+
+
+def _packed(ledger: Ledger, content_hash: str, name: str) -> list[Column] | None:
+    packed = ledger.table(content_hash, name)
+    return None if packed is None else unpack(packed)
+
+
+def _labels(ledger: Ledger, runs: list[tuple[int, int]]) -> list[Column]:
+    """Point, seed and labels of some runs, one value a run."""
+    labels = {point: labels for point, labels, _ in ledger.points()}
+    return [
+        column("point", [point for point, _ in runs]),
+        column("seed", [seed for _, seed in runs]),
+        *(column(title, [labels[point][title] for point, _ in runs]) for title in ledger.plan["columns"]),
+    ]
