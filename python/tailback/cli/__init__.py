@@ -13,6 +13,8 @@ from tailback.cli.out import stdout_watched
 from tailback.cli.reproduce import reproduce
 from tailback.cli.run import run
 from tailback.cli.schema import schema
+from tailback.cli.study import study
+from tailback.cli.sweep import sweep
 
 __all__ = ["app", "main"]
 
@@ -23,8 +25,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, check, schema, reproduce, demo):
+for command in (run, sweep, check, schema, reproduce, demo):
     app.command()(command)
+app.add_typer(study)
 
 
 def _version(wanted: bool) -> None:

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 
 import typer
 
-from tailback.errors import InternalError, MissingExtra, OutputError, ParameterError, ScenarioError, UnknownName
+from tailback.errors import (
+    InternalError,
+    MissingExtra,
+    OutputError,
+    ParameterError,
+    ScenarioError,
+    StudyError,
+    StudyInterrupted,
+    UnknownName,
+)
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -31,6 +40,9 @@ class Exit(IntEnum):
 
     DONE = 0
     CLAIM_FAILED = 1
+    # The same for scripts: done, but not as hoped.
+    RUNS_FAILED = 1
+    DIFFERENT = 1
     INPUT = 2
     BUG = 3
     INTERRUPTED = 130
@@ -110,6 +122,10 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
     if isinstance(error, ScenarioError):
         code, shown = Exit.INPUT, str(error)
         file, problems = error.file, [vars(problem) for problem in error.problems]
+    elif isinstance(error, (StudyError, StudyInterrupted)):
+        # They say themselves what was run and what is kept.
+        code = Exit.INPUT if isinstance(error, StudyError) else Exit.INTERRUPTED
+        shown = f"error: {error}" if isinstance(error, StudyError) else str(error)
     elif isinstance(error, (OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):

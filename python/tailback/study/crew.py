@@ -12,7 +12,7 @@ from tailback.errors import ParameterError, StudyError
 from tailback.study.ledger import Job
 from tailback.study.work import Measured, measure, measure_in_process, prepare_process
 
-__all__ = ["Crew", "crew", "processors"]
+__all__ = ["Crew", "check", "crew", "processors"]
 
 
 class Crew(Protocol):
@@ -99,22 +99,19 @@ class Borrowed:
 _OWN: dict[str, Callable[[int], Crew]] = {"threads": Threads, "processes": Processes}
 
 
-def crew(executor: str | Executor, workers: int | None) -> Crew:
-    """The crew that a caller asked for.
-
-    Raises
-    ------
-    ParameterError
-        Neither a known word nor an executor, or no workers.
-    """
+def check(executor: str | Executor, workers: int | None) -> None:
+    """Raise a `ParameterError` if that is neither a known word nor an executor, or if there are no workers."""
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
         raise ParameterError(f"`workers` is {workers!r}; expected a whole number of at least 1")
+    if executor not in _OWN if isinstance(executor, str) else not callable(getattr(executor, "submit", None)):
+        raise ParameterError(f"no executor {executor!r}; expected `threads`, `processes` or a `concurrent.futures.Executor`")
+
+
+def crew(executor: str | Executor, workers: int | None) -> Crew:
+    """The crew that a caller asked for; `ParameterError` as from `check`."""
+    check(executor, workers)
     if isinstance(executor, str):
-        if executor not in _OWN:
-            raise ParameterError(f"no executor `{executor}`; expected `threads`, `processes` or a `concurrent.futures.Executor`")
         return _OWN[executor](workers or processors())
-    if not callable(getattr(executor, "submit", None)):
-        raise ParameterError(f"{executor!r} is no executor; expected `threads`, `processes` or a `concurrent.futures.Executor`")
     return Borrowed(executor, workers)
 
 

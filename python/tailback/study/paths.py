@@ -66,7 +66,7 @@ class Paths:
         return best if best is not None and self._likeness(best, given) >= (0, 0, 0.6) else None
 
     def _likeness(self, path: str, given: str) -> tuple[int, int, float]:
-        """How many last steps agree, at least a field and its table; how far the scenario has the path; how alike the whole is."""
+        """Last steps that agree, at least a field and its table; how far the scenario has the path; how alike the whole is."""
         agreeing = 0
         for ours, theirs in zip(reversed(_steps(path)), reversed(_steps(given)), strict=False):
             if ours != theirs:
@@ -93,9 +93,9 @@ class Paths:
     def _names(self, place: Place) -> list[str]:
         """What may follow in a table: its fields, or the names that it has."""
         names: dict[str, None] = {}
-        for schema in self._alternatives(place):
-            names |= dict.fromkeys(schema.get("properties", ()))
-            if "patternProperties" in schema and isinstance(place.value, Mapping):
+        for form in self._alternatives(place):
+            names |= dict.fromkeys(form.get("properties", ()))
+            if "patternProperties" in form and isinstance(place.value, Mapping):
                 names |= dict.fromkeys(place.value)
         return list(names)
 
@@ -103,13 +103,13 @@ class Paths:
         """One step on; ``*`` goes to any of the names that there are."""
         inner: list[Mapping[str, Any]] = []
         values: list[Any] = []
-        for schema in self._alternatives(place):
+        for form in self._alternatives(place):
             if isinstance(step, int) or step == "*":
-                inner += [schema["items"]] if "items" in schema and isinstance(place.value, list) else []
-            if step in schema.get("properties", ()):
-                inner.append(schema["properties"][step])
+                inner += [form["items"]] if "items" in form and isinstance(place.value, list) else []
+            if step in form.get("properties", ()):
+                inner.append(form["properties"][step])
             elif isinstance(place.value, Mapping) and (step in place.value or (step == "*" and place.value)):
-                inner += schema.get("patternProperties", {}).values()
+                inner += form.get("patternProperties", {}).values()
         if isinstance(place.value, Mapping):
             values = list(place.value.values()) if step == "*" else [place.value[str(step)]] if step in place.value else []
         elif isinstance(place.value, list):

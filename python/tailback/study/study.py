@@ -19,7 +19,7 @@ from tailback.errors import StudyError, StudyInterrupted, UnknownName
 from tailback.scenario import Scenario
 from tailback.study import comparison, exporting
 from tailback.study.comparison import Comparison
-from tailback.study.crew import crew
+from tailback.study.crew import check, crew
 from tailback.study.failpoint import reach
 from tailback.study.grid import Grid, grid
 from tailback.study.ledger import LEDGER, Counts, Ledger
@@ -416,19 +416,33 @@ def sweep(
     >>> study.groups.to_dict()["flows.*.tcp.preset"]
     ['reno', 'reno', 'sack', 'sack']
     """
-    described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    asked = goal(until, seeds, most_seeds)
-    chosen = grid(described, vary, _FIRST_SEEDS if seeds is None and asked else 1 if seeds is None else seeds)
-    chosen.check()
-    if asked is not None:
-        _check_quantity(chosen, asked)
+    chosen, asked = planned(scenario, vary, seeds=seeds, until=until, most_seeds=most_seeds)
+    check(executor, workers)
     temporary = tempfile.TemporaryDirectory(prefix="tailback-study-") if out is None else None
     study = _made(Path(temporary.name if temporary else out or ""), chosen, asked, most_seeds, extend=extend)
     study._temporary = temporary
     return study.resume(executor=executor, workers=workers, fail_fast=fail_fast, progress=progress)
 
 
-def goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Until | None:
+def planned(
+    scenario: Scenario | Mapping[str, Any],
+    vary: Vary | None,
+    *,
+    seeds: int | Iterable[int] | None,
+    until: str | None,
+    most_seeds: int,
+) -> tuple[Grid, Until | None]:
+    """The grid that a sweep would run, everything about it checked."""
+    described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+    asked = _goal(until, seeds, most_seeds)
+    chosen = grid(described, vary, _FIRST_SEEDS if seeds is None and asked else 1 if seeds is None else seeds)
+    chosen.check()
+    if asked is not None:
+        _check_quantity(chosen, asked)
+    return chosen, asked
+
+
+def _goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Until | None:
     """What `until` asks for, if it fits the seeds."""
     from tailback.errors import ParameterError
 

@@ -123,7 +123,7 @@ def label(value: Any) -> Label:
     return "none" if value is None else json.dumps(value, separators=(",", ":"))
 
 
-def axes(scenario: Scenario, vary: Vary | None) -> list[Axis]:
+def axes(scenario: Scenario, vary: Any) -> list[Axis]:
     """The axes of a grid, each path checked; no point is built.
 
     Raises

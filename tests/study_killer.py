@@ -1,0 +1,141 @@
+"""Kills a study at every place that has to survive it, resumes it, and says what came out; run by `test_study_survives.py`.
+
+Each trial is a fork, so that a trial costs milliseconds: hundreds of them fit into a test.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import sys
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import tailback as tb
+from tailback.study import failpoint, runner
+
+VARY: dict[Any, Any] = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
+SEEDS = 7
+
+
+class Inline(Executor):
+    """Does everything at once, so that each trial reaches the same places in the same order."""
+
+    _max_workers = 1
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments, **options))
+        return future
+
+
+def scenario() -> tb.Scenario:
+    return tb.dumbbell(
+        rate="10 Mbps",
+        delay="10 ms",
+        buffer="20 packets",
+        duration="1 s",
+        flows={"a": {"start": {"uniform": ["0 s", "0.2 s"]}}},
+        traces=["cwnd", "queue"],
+    )
+
+
+def sweep(directory: Path) -> tb.Study:
+    return tb.sweep(scenario(), VARY, seeds=SEEDS, out=directory, executor=Inline())
+
+
+def go_on(directory: Path) -> None:
+    """Whoever has a ledger resumes; whoever was stopped before it was there starts again."""
+    if (directory / "study.sqlite3").exists():
+        tb.Study(directory).resume(executor=Inline())
+    else:
+        sweep(directory)
+
+
+def forked(work: Any) -> int:
+    """The wait status of a child that did `work`."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except tb.StudyError:
+            os._exit(2)
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+            os._exit(3)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+def digest(directory: Path, export: Path) -> str:
+    """A hash of an export with everything in it."""
+    tb.Study(directory).export(export, traces=True)
+    files = sorted(file for file in export.rglob("*") if file.is_file())
+    return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest()
+
+
+def trial(folder: Path, action: str, at: int, counter: Path) -> dict[str, Any]:
+    """Stop a sweep at a place, let it go on, and tell what is different from one that was not stopped."""
+    study = folder / f"{action}-{at}"
+
+    def stopped() -> None:
+        failpoint.arm(f"{action}:{at}")
+        sweep(study)
+
+    def stopped_again() -> None:
+        failpoint.arm(f"kill:{1 + at % 13}")
+        go_on(study)
+
+    def resumed() -> None:
+        done_before = tb.Study(study).counts.done if (study / "study.sqlite3").exists() else 0
+        begun = 0
+        measure = runner.Runner._kept
+
+        def counted(self: Any, measured: Any) -> None:
+            nonlocal begun
+            begun += 1
+            measure(self, measured)
+
+        runner.Runner._kept = counted  # type: ignore[method-assign]
+        go_on(study)
+        counter.write_text(json.dumps([done_before, begun]))
+
+    status = forked(stopped)
+    if at % 3 == 0:
+        forked(stopped_again)
+    again = forked(resumed)
+    done_before, begun = json.loads(counter.read_text())
+    return {
+        "at": at,
+        "killed": os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL,
+        "refused": os.WIFEXITED(status) and os.WEXITSTATUS(status) == 2,
+        "resumed": again == 0,
+        "done_before": done_before,
+        "done_after": begun,
+        "digest": digest(study, folder / f"{action}-{at}-export"),
+    }
+
+
+def main(folder: Path) -> None:
+    runner._COMMIT_S, runner._AHEAD_S = 0.0, 0.0
+    trap = failpoint.arm("count")
+    assert trap is not None
+    whole = sweep(folder / "whole")
+    places, runs = trap.reached, whole.counts.done
+    failpoint.arm("")
+    exported = digest(folder / "whole", folder / "whole-export")
+    report: dict[str, Any] = {"places": places, "runs": runs, "digest": exported, "kill": [], "full": []}
+    for at in range(1, places + 1):
+        report["kill"].append(trial(folder, "kill", at, folder / "counter"))
+    for at in range(1, places + 1, 3):
+        report["full"].append(trial(folder, "full", at, folder / "counter"))
+    sys.stdout.write(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
