@@ -43,9 +43,7 @@ def scenario_error(
     expected: str | None = None,
     hint: str | None = None,
 ) -> Exception: ...
-def scenario_errors(
-    file: str, problems: list[tuple[str, str, str | None, str | None, str | None]], more: int
-) -> Exception: ...
+def scenario_errors(file: str, problems: list[tuple[str, str, str | None, str | None, str | None]], more: int) -> Exception: ...
 
 @final
 class Simulation:

@@ -64,10 +64,8 @@ def resume(
     from tailback.study import Study
 
     found = Study(directory)
-    with crew_named(executor, cluster, workers) as crew, RunsBar(directory.name) as bar:
-        found.resume(
-            executor=crew, workers=workers, fail_fast=fail_fast, retry_failed=retry_failed, refresh=refresh, progress=bar
-        )
+    with crew_named(executor, cluster, workers) as (crew, size), RunsBar(directory.name) as bar:
+        found.resume(executor=crew, workers=size, fail_fast=fail_fast, retry_failed=retry_failed, refresh=refresh, progress=bar)
     return finished(found, as_json=as_json)
 
 
@@ -137,10 +135,10 @@ def finished(study: Study, *, as_json: bool) -> Exit:
 
 
 @contextmanager
-def crew_named(executor: str, cluster: str | None, workers: int | None) -> Iterator[Any]:
-    """The executor that the command line names."""
+def crew_named(executor: str, cluster: str | None, workers: int | None) -> Iterator[tuple[Any, int | None]]:
+    """The executor that the command line names, and how many workers it has, if that is known."""
     if cluster is None:
-        yield executor
+        yield executor, workers
         return
     from tailback.study.cluster import connected
 

@@ -76,7 +76,7 @@ def sweep(
         return Exit.DONE
     if out is None:
         raise ParameterError("a sweep needs a place for its results: --out DIR (or --dry-run, which needs none)")
-    with crew_named(executor, cluster, workers) as crew, RunsBar(file.name) as bar:
+    with crew_named(executor, cluster, workers) as (crew, size), RunsBar(file.name) as bar:
         study = library.sweep(
             scenario,
             axes,
@@ -85,7 +85,7 @@ def sweep(
             until=until,
             most_seeds=most_seeds,
             executor=crew,
-            workers=workers,
+            workers=size,
             fail_fast=fail_fast,
             extend=extend,
             progress=bar,

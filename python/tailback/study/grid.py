@@ -148,7 +148,12 @@ def grid(scenario: Scenario, vary: Vary | None, seeds: int | Iterable[int]) -> G
         problems = Problems(scenario)
         sizes = " x ".join(f"{len(axis):,}" for axis in directions) or "1"
         given = f"{sizes} points, {len(chosen):,} seed{'' if len(chosen) == 1 else 's'}"
-        problems.add("", f"a grid of {points:,} points and {runs:,} runs", given=given, expected=f"at most {MAX_RUNS:,} runs")
+        problems.add(
+            "",
+            f"a grid of {points:,} point{'' if points == 1 else 's'} and {runs:,} runs",
+            given=given,
+            expected=f"at most {MAX_RUNS:,} runs",
+        )
         problems.complain()
     return made
 

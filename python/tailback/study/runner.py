@@ -95,7 +95,8 @@ class Runner:
         self._commit()
 
     def rescue(self) -> None:
-        """After an interruption: keep what came back before it."""
+        """After an interruption: keep what came back before it, and tell nobody."""
+        self._tell, self._fail_fast = None, False
         while not self._ended.empty():
             future = self._ended.get()
             if future in self._flying and not future.cancelled() and future.exception() is None:

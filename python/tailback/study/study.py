@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -75,7 +76,6 @@ class Study:
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         with self._ledger():
             pass
 
@@ -418,9 +418,10 @@ def sweep(
     """
     chosen, asked = planned(scenario, vary, seeds=seeds, until=until, most_seeds=most_seeds)
     check(executor, workers)
-    temporary = tempfile.TemporaryDirectory(prefix="tailback-study-") if out is None else None
-    study = _made(Path(temporary.name if temporary else out or ""), chosen, asked, most_seeds, extend=extend)
-    study._temporary = temporary
+    directory = Path(tempfile.mkdtemp(prefix="tailback-study-")) if out is None else Path(out)
+    study = _made(directory, chosen, asked, most_seeds, extend=extend)
+    if out is None:
+        weakref.finalize(study, shutil.rmtree, directory, ignore_errors=True)
     return study.resume(executor=executor, workers=workers, fail_fast=fail_fast, progress=progress)
 
 

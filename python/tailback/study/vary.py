@@ -163,6 +163,8 @@ def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | No
             problems.add(at, "named variants need one name and words for labels", given=values)
             return None
         named = _named(columns[0], values, paths, problems)
+        if len(named) < len(values):
+            return None
         axis = Axis(columns, tuple(dict.fromkeys(path for changes in named.values() for path in changes)), list(named), named)
     else:
         if hasattr(values, "tolist"):
@@ -186,9 +188,9 @@ def _named(name: str, values: Mapping[str, Any], paths: Paths, problems: Problem
         return {word: {name: value} for word, value in values.items()}
     named = {}
     for word, changes in values.items():
-        if not isinstance(changes, Mapping) or not changes:
-            expected = "a table of changes: path to value"
-            problems.add(name, f"the variant `{word}` changes nothing", given=changes, expected=expected)
+        if not isinstance(changes, Mapping):
+            expected = "path to value for each change; empty for the scenario as it is"
+            problems.add(name, f"the variant `{word}` is no table of changes", given=changes, expected=expected)
         else:
             named[word] = dict(changes)
     return named
@@ -291,7 +293,7 @@ def _variants(given: list[tuple[str, str]], text: str) -> dict[str, dict[str, An
         if word in named:
             raise ParameterError(f"`{text}`: the variant `{word}` is given twice")
         named[word] = {}
-        for change in _split(inside, ";"):
+        for change in _split(inside, ";") if inside.strip() else ():
             path, equals, value = change.partition("=")
             if not equals or not path.strip() or not value.strip():
                 raise ParameterError(f"`{text}`: `{change.strip()}` is no change; expected PATH=VALUE")
