@@ -38,12 +38,16 @@ def scenario() -> tb.Scenario:
         delay="10 ms",
         buffer="20 packets",
         duration="1 s",
-        flows={"a": {"start": {"uniform": ["0 s", "0.2 s"]}}},
+        flows={"a": {"start": {"uniform": ["0 s", "0.2 s"]}, "tcp": {"preset": "newreno"}}},
         traces=["cwnd", "queue"],
     )
 
 
 def sweep(directory: Path) -> tb.Study:
+    if directory.name.startswith("until"):
+        return tb.sweep(
+            scenario(), seeds=2, until="queues.bottleneck.mean_wait_s:0.01%", most_seeds=11, out=directory, executor=Inline()
+        )
     return tb.sweep(scenario(), VARY, seeds=SEEDS, out=directory, executor=Inline())
 
 
@@ -72,16 +76,17 @@ def forked(work: Any) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def digest(directory: Path, export: Path) -> str:
+def digest(directory: Path) -> str:
     """A hash of an export with everything in it."""
+    export = directory.with_name(f"{directory.name}-export")
     tb.Study(directory).export(export, traces=True)
     files = sorted(file for file in export.rglob("*") if file.is_file())
     return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest()
 
 
-def trial(folder: Path, action: str, at: int, counter: Path) -> dict[str, Any]:
+def trial(study: Path, action: str, at: int) -> dict[str, Any]:
     """Stop a sweep at a place, let it go on, and tell what is different from one that was not stopped."""
-    study = folder / f"{action}-{at}"
+    counter = study.with_name(f"{study.name}-counter")
 
     def stopped() -> None:
         failpoint.arm(f"{action}:{at}")
@@ -94,12 +99,12 @@ def trial(folder: Path, action: str, at: int, counter: Path) -> dict[str, Any]:
     def resumed() -> None:
         done_before = tb.Study(study).counts.done if (study / "study.sqlite3").exists() else 0
         begun = 0
-        measure = runner.Runner._kept
+        kept = runner.Runner._kept
 
         def counted(self: Any, measured: Any) -> None:
             nonlocal begun
             begun += 1
-            measure(self, measured)
+            kept(self, measured)
 
         runner.Runner._kept = counted  # type: ignore[method-assign]
         go_on(study)
@@ -109,32 +114,34 @@ def trial(folder: Path, action: str, at: int, counter: Path) -> dict[str, Any]:
     if at % 3 == 0:
         forked(stopped_again)
     again = forked(resumed)
-    done_before, begun = json.loads(counter.read_text())
+    done_before, done_after = json.loads(counter.read_text())
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    refused = os.WIFEXITED(status) and os.WEXITSTATUS(status) == 2
     return {
         "at": at,
-        "killed": os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL,
-        "refused": os.WIFEXITED(status) and os.WEXITSTATUS(status) == 2,
+        "stopped": killed if action == "kill" else refused,
         "resumed": again == 0,
         "done_before": done_before,
-        "done_after": begun,
-        "digest": digest(study, folder / f"{action}-{at}-export"),
+        "done_after": done_after,
+        "digest": digest(study),
     }
+
+
+def trials(folder: Path, plan: str, action: str, step: int) -> dict[str, Any]:
+    """A study that is not stopped, and one for every so many places at which it could be."""
+    trap = failpoint.arm("count")
+    assert trap is not None
+    whole = folder / f"{plan}-{action}-whole"
+    runs, places = sweep(whole).counts.done, trap.reached
+    failpoint.arm("")
+    stopped = [trial(folder / f"{plan}-{action}-{at}", action, at) for at in range(1, places + 1, step)]
+    return {"places": places, "runs": runs, "digest": digest(whole), "trials": stopped}
 
 
 def main(folder: Path) -> None:
     runner._COMMIT_S, runner._AHEAD_S = 0.0, 0.0
-    trap = failpoint.arm("count")
-    assert trap is not None
-    whole = sweep(folder / "whole")
-    places, runs = trap.reached, whole.counts.done
-    failpoint.arm("")
-    exported = digest(folder / "whole", folder / "whole-export")
-    report: dict[str, Any] = {"places": places, "runs": runs, "digest": exported, "kill": [], "full": []}
-    for at in range(1, places + 1):
-        report["kill"].append(trial(folder, "kill", at, folder / "counter"))
-    for at in range(1, places + 1, 3):
-        report["full"].append(trial(folder, "full", at, folder / "counter"))
-    sys.stdout.write(json.dumps(report))
+    ways = {("grid", "kill"): 1, ("grid", "full"): 6, ("until", "kill"): 4}
+    sys.stdout.write(json.dumps({"-".join(way): trials(folder, *way, step) for way, step in ways.items()}))
 
 
 if __name__ == "__main__":

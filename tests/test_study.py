@@ -134,6 +134,19 @@ class TestGoingOn:
         assert len(done) == 8
         assert exported(study, tmp_path / "a") == exported(tb.sweep(small, VARY, seeds=3), tmp_path / "b")
 
+    def test_others_see_what_is_running(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
+        monkeypatch.setattr(runner, "_AHEAD_S", 0.0)
+        seen = []
+
+        def look(_progress: Any) -> None:
+            seen.append(tb.Study(tmp_path / "study").counts)
+
+        tb.sweep(small, VARY, seeds=5, out=tmp_path / "study", workers=1, progress=look)
+        # One run under way and one that waits for it, so that the worker is never idle.
+        assert {(counts.running, counts.total) for counts in seen[1:-2]} == {(2, 20)}
+        assert (seen[-1].done, seen[-1].running) == (20, 0)
+
     def test_gc_removes_what_the_plan_no_longer_asks_for(self, small: tb.Scenario, tmp_path: Path) -> None:
         traced = small.with_({"record.traces": ["cwnd"]})
         study = tb.sweep(traced, VARY, out=tmp_path / "study")
@@ -177,7 +190,7 @@ class TestGoingOn:
     def test_another_core_is_refused_and_refreshed_if_asked_for(self, small: tb.Scenario, tmp_path: Path) -> None:
         study = tb.sweep(small, VARY, out=tmp_path / "study")
         before = exported(study, tmp_path / "before")
-        with Ledger(study.directory / "study.sqlite3") as ledger:
+        with Ledger(study.directory / "study.sqlite3", thorough=False) as ledger:
             ledger._connection.execute("UPDATE runs SET content_hash = 'old' || content_hash")
             ledger._connection.execute("UPDATE results SET content_hash = 'old' || content_hash")
         with pytest.raises(tb.StudyError, match="another core"):
@@ -185,10 +198,6 @@ class TestGoingOn:
         study.resume(refresh=True)
         assert study.gc().results == 4
         assert exported(study, tmp_path / "after") == before
-
-
-class Deadly(ProcessPoolExecutor):
-    """Its workers die of one seed."""
 
 
 def deadly(job: Job) -> work.Measured:
@@ -218,6 +227,16 @@ class TestExecutors:
         rows = study.runs.to_rows()
         assert [row["seed"] for row in rows if row["error"].startswith("WorkerDied")] == [3]
         assert study.groups["seed"].tolist() == [1, 2, *range(4, 13)]
+
+    def test_a_borrowed_pool_that_breaks_stops_the_study_which_then_resumes(
+        self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TAILBACK_TEST_MARK", str(tmp_path / "mark"))
+        with monkeypatch.context() as patched, ProcessPoolExecutor(1) as pool:
+            patched.setattr(crew, "measure", deadly)
+            with pytest.raises(tb.StudyError, match="workers died; the study is kept"):
+                tb.sweep(small, seeds=2, executor=pool, out=tmp_path / "study")
+        assert tb.Study(tmp_path / "study").resume().counts.done == 2
 
     @pytest.mark.parametrize("wrong", [{"executor": "cloud"}, {"executor": 3}, {"workers": 0}, {"workers": True}])
     def test_who_cannot_run_is_refused_before_anything_is_made(self, small: tb.Scenario, tmp_path: Path, wrong: Any) -> None:

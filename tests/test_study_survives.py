@@ -38,23 +38,25 @@ def small() -> tb.Scenario:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each trial is a fork")
+@pytest.mark.parametrize("way", ["grid-kill", "grid-full", "until-kill"])
 class TestStopped:
-    def test_there_are_hundreds_of_places(self, report: dict[str, Any]) -> None:
-        assert report["places"] >= 200
-        assert [trial["at"] for trial in report["kill"]] == list(range(1, report["places"] + 1))
+    def test_it_was_stopped_there_and_could_go_on(self, report: dict[str, Any], way: str) -> None:
+        assert [trial["at"] for trial in report[way]["trials"] if not trial["stopped"] or not trial["resumed"]] == []
 
-    @pytest.mark.parametrize(("how", "sign"), [("kill", "killed"), ("full", "refused")])
-    def test_it_was_stopped_there_and_could_go_on(self, report: dict[str, Any], how: str, sign: str) -> None:
-        assert [trial["at"] for trial in report[how] if not trial[sign] or not trial["resumed"]] == []
+    def test_no_finished_run_is_lost_and_none_is_done_twice(self, report: dict[str, Any], way: str) -> None:
+        trials, runs = report[way]["trials"], report[way]["runs"]
+        assert [trial for trial in trials if trial["done_before"] + trial["done_after"] != runs] == []
+        assert len({trial["done_before"] for trial in trials}) > 5
 
-    @pytest.mark.parametrize("how", ["kill", "full"])
-    def test_no_finished_run_is_lost_and_none_is_done_twice(self, report: dict[str, Any], how: str) -> None:
-        assert [trial for trial in report[how] if trial["done_before"] + trial["done_after"] != report["runs"]] == []
-        assert len({trial["done_before"] for trial in report[how]}) > 5
+    def test_the_export_has_the_bytes_of_a_study_that_was_not_stopped(self, report: dict[str, Any], way: str) -> None:
+        assert {trial["digest"] for trial in report[way]["trials"]} == {report[way]["digest"]}
 
-    @pytest.mark.parametrize("how", ["kill", "full"])
-    def test_the_export_has_the_bytes_of_a_study_that_was_not_stopped(self, report: dict[str, Any], how: str) -> None:
-        assert {trial["digest"] for trial in report[how]} == {report["digest"]}
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each trial is a fork")
+def test_it_was_killed_at_each_of_hundreds_of_places(report: dict[str, Any]) -> None:
+    killed = report["grid-kill"]
+    assert killed["places"] >= 200
+    assert [trial["at"] for trial in killed["trials"]] == list(range(1, killed["places"] + 1))
 
 
 def test_a_ledger_without_room_keeps_what_was_finished(

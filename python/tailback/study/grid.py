@@ -125,10 +125,12 @@ class Grid:
         return ", ".join(f"{column}={value}" for column, value in labels.items())
 
     def digest(self) -> str:
-        """Equal for grids that ask for the same runs under the same labels."""
-        hash = hashlib.sha256(json.dumps([self.columns, self.seeds]).encode())
-        for point in self.points():
-            hash.update(json.dumps([point.labels, point.text]).encode())
+        """Equal for grids that ask for the same runs under the same labels, in the same order."""
+        hash = hashlib.sha256(json.dumps([self.scenario.to_dict(), self.seeds], sort_keys=True).encode())
+        for axis in self.axes:
+            for index in range(len(axis)):
+                hash.update(json.dumps([list(axis[index].labels.items()), list(axis[index].changes.items())]).encode())
+            hash.update(b"\n")
         return hash.hexdigest()
 
 

@@ -104,7 +104,7 @@ class Counts:
 
 
 class Ledger:
-    """An open ledger.
+    """An open ledger. `thorough` reads all of it to see that it is whole, which should happen once, not for every question.
 
     Raises
     ------
@@ -112,7 +112,7 @@ class Ledger:
         There is none, or it is damaged, foreign, or of a newer Tailback. It is not touched then.
     """
 
-    def __init__(self, file: Path, *, thorough: bool = False) -> None:
+    def __init__(self, file: Path, *, thorough: bool) -> None:
         self.file = file
         if not file.exists():
             raise StudyError(f"there is no study in `{file.parent}`")
@@ -146,7 +146,7 @@ class Ledger:
         reach("ledger: named")
         synced(file.parent)
         reach("ledger: name synced")
-        return cls(file)
+        return cls(file, thorough=False)
 
     def close(self) -> None:
         """Nothing waits to be written: every change is a transaction of its own."""
@@ -251,10 +251,11 @@ class Ledger:
                 result.cpu_s,
             ),
         )
-        for table, values in (("tables", result.tables.items()), ("traces", ((kind,) for kind in result.traces))):
-            marks = "?, ?, ?" if table == "tables" else "?, ?"
-            rows = [(result.content_hash, *value) for value in values]
-            self._connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)
+        tables = [(result.content_hash, name, data) for name, data in result.tables.items()]
+        self._connection.executemany("INSERT OR REPLACE INTO tables VALUES (?, ?, ?)", tables)
+        if result.traces:
+            traces = [(result.content_hash, kind) for kind in result.traces]
+            self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?, ?)", traces)
 
     def counts(self, *, working: bool) -> Counts:
         """Runs by state. What is marked as running counts as planned if nobody is at work."""
@@ -334,8 +335,10 @@ class Ledger:
             raise StudyError(f"`{self.file}` was written by a newer Tailback (schema {schema}; this one reads {_SCHEMA})")
         pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
         size = self._connection.execute("PRAGMA page_size").fetchone()[0]
-        (verdict,) = self._connection.execute(f"PRAGMA {'integrity_check' if thorough else 'quick_check'}(1)").fetchone()
-        if verdict != "ok" or self.file.stat().st_size < pages * size:
+        (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone() if thorough else ("ok",)
+        if self.file.stat().st_size < pages * size:
+            verdict = "its end is missing"
+        if verdict != "ok":
             raise StudyError(f"the ledger `{self.file}` is damaged, and was left as it is: {verdict}")
 
 

@@ -25,12 +25,13 @@ from tailback.study.work import Measured
 
 __all__ = ["Progress", "Runner", "keep_traces"]
 
-# Results wait at most this long for others to be committed with.
+# Results wait at most this long for others to be committed with, or twice as long as the last commit took: disks differ a
+# hundredfold.
 _COMMIT_S = 0.2
 
-# Workers are handed so much work ahead, so that they do not wait while results are written.
+# Workers are handed so much work ahead, and twice what a commit takes, so that they do not wait while results are written.
 _AHEAD_S = 0.2
-_AHEAD_RUNS = 64
+_AHEAD_RUNS = 500
 
 # A run that is alone with a worker when that dies, so often, is the one that kills it.
 _DEATHS = 2
@@ -67,6 +68,7 @@ class Runner:
         self._results: list[Result] = []
         self._started: list[str] = []
         self._committed = time.monotonic()
+        self._commit_took_s = 0.0
         # Runs that dead workers had: they are done one at a time, and their workers' deaths counted from then on.
         self._suspects: deque[Job] = deque()
         self._deaths: dict[str, int] = {}
@@ -86,7 +88,7 @@ class Runner:
                 self._refill()
                 self._take(self._patience())
                 self._refill()
-                if not self._flying or time.monotonic() - self._committed >= _COMMIT_S:
+                if not self._flying or time.monotonic() >= self._due():
                     self._commit()
         except BaseException:
             for future in self._flying:
@@ -125,14 +127,19 @@ class Runner:
 
     def _room(self) -> int:
         """How many runs may be under way: enough to keep all workers busy while results are written, and no more."""
-        if self._suspects or any(job.content_hash in self._deaths for job in self._flying.values()):
+        if self._suspects or self._deaths:
             return 1
-        ahead = int(_AHEAD_S / self._mean_s) if self._mean_s else 0
+        ahead_s = _AHEAD_S and _AHEAD_S + 2 * self._commit_took_s
+        ahead = int(ahead_s / self._mean_s) if self._mean_s else 0
         return self._crew.workers * (1 + min(_AHEAD_RUNS, ahead)) + 1
 
     def _patience(self) -> float | None:
         """How long to wait for a run: for ever if nothing waits to be committed."""
-        return max(0.0, self._committed + _COMMIT_S - time.monotonic()) if self._results else None
+        return max(0.0, self._due() - time.monotonic()) if self._results else None
+
+    def _due(self) -> float:
+        """When to commit."""
+        return self._committed + (_COMMIT_S and max(_COMMIT_S, 2 * self._commit_took_s))
 
     def _take(self, patience: float | None) -> None:
         """Wait for a run to end, and take all that have."""
@@ -192,7 +199,9 @@ class Runner:
         self._started.clear()
         if self._results or started:
             results, self._results = self._results, []
+            began = time.monotonic()
             self._ledger.record(results, started)
+            self._commit_took_s = time.monotonic() - began
             before = self._progress
             failures = sum(self._runs[result.content_hash] for result in results if result.error)
             successes = sum(self._runs[result.content_hash] for result in results if not result.error)

@@ -76,7 +76,7 @@ class Study:
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
-        with self._ledger():
+        with self._ledger(thorough=True):
             pass
 
     @property
@@ -334,8 +334,8 @@ class Study:
                 f"`tailback study resume {self.directory}` goes on once there is room"
             ) from error
 
-    def _ledger(self) -> Ledger:
-        return Ledger(self.directory / LEDGER)
+    def _ledger(self, *, thorough: bool = False) -> Ledger:
+        return Ledger(self.directory / LEDGER, thorough=thorough)
 
     def __repr__(self) -> str:
         counts = self.counts
@@ -478,7 +478,7 @@ def _made(directory: Path, chosen: Grid, asked: Until | None, most: int, *, exte
             if not (directory / LEDGER).exists():
                 Ledger.create(directory / LEDGER, plan, chosen).close()
             else:
-                with Ledger(directory / LEDGER) as ledger:
+                with Ledger(directory / LEDGER, thorough=True) as ledger:
                     _replanned(directory, ledger, plan, chosen, extend=extend)
     except StudyError:
         raise
