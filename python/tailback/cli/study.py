@@ -129,8 +129,10 @@ def gc(directory: Directory, as_json: AsJson = False) -> Exit:
 
 
 def finished(study: Study, *, as_json: bool) -> Exit:
-    """Shows what a sweep has become."""
+    """Shows what a sweep has become, and the goodput at its points."""
     _report(study, as_json=as_json)
+    if not as_json and study.counts.done:
+        data(_means(study))
     return Exit.RUNS_FAILED if study.counts.failed else Exit.DONE
 
 
@@ -159,6 +161,24 @@ def _report(study: Study, *, as_json: bool) -> None:
     errors = _errors(study)
     lines += [f"  failed: point {error['point']}, seed {error['seed']}: {error['error']}" for error in errors[:_SHOWN]]
     data("\n".join(lines))
+
+
+def _means(study: Study) -> str:
+    """Goodput of all groups together at each point, with its 95 % interval where there are seeds for one."""
+    from tailback.summary import aligned, quantity
+
+    means = study.means()
+    listed = means.to_rows()
+    columns = study.plan["columns"]
+    lines = [[*(columns or ["scenario"]), "seeds", "goodput", "95 % interval"]]
+    for row in listed[:_SHOWN]:
+        labels = [str(row[column]) for column in columns] or ["as it is"]
+        low, high = (quantity("goodput_bps", row[end]) for end in ("low", "high"))
+        lines.append(
+            [*labels, str(row["seeds"]), quantity("goodput_bps", row["mean"]), "-" if low == "-" else f"{low} to {high}"]
+        )
+    rest = f"\n  and {len(listed) - _SHOWN} more points" if len(listed) > _SHOWN else ""
+    return aligned(lines) + rest
 
 
 def _errors(study: Study) -> list[dict[str, Any]]:

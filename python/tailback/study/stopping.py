@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +23,61 @@ from tailback.errors import ParameterError, UnknownName
 from tailback.interval import Interval
 from tailback.study.rows import Column
 
-__all__ = ["Until", "until"]
+__all__ = ["Quantity", "Until", "numbers", "quantity_of", "until"]
 
 _TABLES = ("flows", "queues", "groups")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that every run has: the mean of a column over rows of one name, or over all; `goodput` is the sum of all groups'.
+
+    Attributes
+    ----------
+    name : str
+        As it was asked for.
+    table, row, column : str
+        Where it stands; ``*`` is every row.
+    """
+
+    name: str
+    table: str
+    row: str
+    column: str
+
+    def value(self, columns: list[Column]) -> float:
+        """The quantity in one run, of which these are the columns of the table."""
+        known = {title: (kind, data, words) for title, kind, data, words in columns}
+        if self.column not in known or known[self.column][0] == "word":
+            numbers_there = [title for title, (kind, _, _) in known.items() if kind != "word"]
+            raise UnknownName(f"number in `{self.table}`", self.column, numbers_there)
+        values = numbers(*known[self.column][:2])
+        if self.row != "*":
+            kind, data, words = next(iter(known.values()))
+            if self.row not in words:
+                raise UnknownName(f"row in `{self.table}`", self.row, words)
+            wanted = words.index(self.row)
+            values = [value for value, place in zip(values, numbers(kind, data), strict=True) if place == wanted]
+        total = math.fsum(values)
+        return total if self.name == "goodput" else total / len(values)
+
+
+def quantity_of(text: str) -> Quantity:
+    """What ``goodput`` or ``TABLE.NAME.COLUMN`` stands for.
+
+    Raises
+    ------
+    ParameterError
+        It is neither.
+    """
+    if text == "goodput":
+        return Quantity(text, "groups", "*", "goodput_bps")
+    table, _, rest = text.partition(".")
+    row, _, column = rest.rpartition(".")
+    if table not in _TABLES or not row or not column:
+        places = " or ".join(f"`{name}.NAME.COLUMN`" for name in _TABLES)
+        raise ParameterError(f"no quantity `{text}`; expected `goodput`, {places}")
+    return Quantity(text, table, row, column)
 
 
 @dataclass(frozen=True)
@@ -35,8 +87,7 @@ class Until:
     Attributes
     ----------
     quantity : str
-        ``goodput`` of all groups together, or ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``; ``*`` for NAME is
-        the mean of all rows.
+        As `Quantity` has it.
     width : float
         Half width of the 95 % interval, as a share of the mean.
     """
@@ -46,40 +97,20 @@ class Until:
 
     def reached(self, values: Sequence[float]) -> bool:
         """Whether the mean of these values is known well enough."""
-        return self._share(values) <= self.width / (1 + self.width)
+        return self._share(values) <= self._goal
 
     def seeds(self, values: Sequence[float], most: int) -> int:
         """How many seeds there should be: as many as there are if that is enough, or no number helps."""
         known = len(values)
         share = self._share(values)
-        goal = self.width / (1 + self.width)
-        if share <= goal or math.isnan(share) or known >= most:
+        if share <= self._goal or math.isnan(share) or known >= most:
             return known
-        wanted = known * (share / goal) ** 2 if math.isfinite(share) else math.inf
+        wanted = known * (share / self._goal) ** 2 if math.isfinite(share) else math.inf
         return min(most, math.ceil(min(2 * known, max(known + 1, wanted))))
 
-    def value(self, table: Callable[[str], list[Column] | None]) -> float:
-        """The quantity in one run, whose tables `table` knows by name."""
-        name, row, column = self._place()
-        columns = {title: (kind, data, words) for title, kind, data, words in table(name) or []}
-        if column not in columns or columns[column][0] == "word":
-            raise UnknownName(f"number in `{name}`", column, [title for title, (kind, _, _) in columns.items() if kind != "word"])
-        values = numbers(*columns[column][:2])
-        if row != "*":
-            kind, data, words = next(iter(columns.values()))
-            if row not in words:
-                raise UnknownName(f"row in `{name}`", row, words)
-            wanted = words.index(row)
-            values = [value for value, place in zip(values, numbers(kind, data), strict=True) if place == wanted]
-        total = math.fsum(values)
-        return total if self.quantity == "goodput" else total / len(values)
-
-    def _place(self) -> tuple[str, str, str]:
-        if self.quantity == "goodput":
-            return "groups", "*", "goodput_bps"
-        name, _, rest = self.quantity.partition(".")
-        row, _, column = rest.rpartition(".")
-        return name, row, column
+    @property
+    def _goal(self) -> float:
+        return self.width / (1 + self.width)
 
     def _share(self, values: Sequence[float]) -> float:
         """Half width over mean; NaN where a run has no such number."""
@@ -101,10 +132,7 @@ def until(text: str) -> Until:
     expected = "expected QUANTITY:WIDTH% such as `goodput:2%` or `queues.bottleneck.utilisation:1%`"
     if match is None:
         raise ParameterError(f"`{text}` is no goal; {expected}")
-    asked = Until(match[1], float(match[2]) / 100)
-    name, row, column = asked._place()
-    if name not in _TABLES or not row or not column:
-        raise ParameterError(f"no quantity `{asked.quantity}`; {expected}; tables are {', '.join(_TABLES)}")
+    asked = Until(quantity_of(match[1]).name, float(match[2]) / 100)
     if not 0 < asked.width < 1:
         raise ParameterError(f"a width of {match[2]} %; expected more than 0 % and less than 100 %")
     return asked

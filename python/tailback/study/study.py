@@ -18,7 +18,7 @@ from typing import Any, Literal
 from tailback import _core
 from tailback.errors import StudyError, StudyInterrupted, UnknownName
 from tailback.scenario import Scenario
-from tailback.study import comparison, exporting
+from tailback.study import comparison, exporting, statistics
 from tailback.study.comparison import Comparison
 from tailback.study.crew import check, crew
 from tailback.study.failpoint import reach
@@ -27,7 +27,7 @@ from tailback.study.ledger import LEDGER, Counts, Ledger
 from tailback.study.lock import Lock, held
 from tailback.study.rows import Column, column, join, unpack
 from tailback.study.runner import Progress, Runner
-from tailback.study.stopping import Until, until
+from tailback.study.stopping import Until, quantity_of, until
 from tailback.study.vary import Vary
 from tailback.table import Table
 
@@ -151,6 +151,47 @@ class Study:
         with self._ledger() as ledger:
             names = ledger.table_names()
         return {"runs": self.runs, **{name: self.table(name) for name in names}}
+
+    def means(self, quantity: str = "goodput") -> Table:
+        """A quantity at every point: seeds, mean, and ``low`` and ``high``, the ends of the 95 % interval of Student's t.
+
+        Parameters
+        ----------
+        quantity : str
+            ``goodput`` of all groups together (bit/s), or ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``; ``*``
+            for NAME is the mean of all rows.
+
+        Raises
+        ------
+        ParameterError, UnknownName
+            No such quantity.
+        """
+        with self._ledger() as ledger:
+            columns = statistics.means(_samples(ledger, quantity), ledger.plan["columns"])
+        return Table(_core.Table(quantity, columns))
+
+    def difference(self, axis: str, left: Any, right: Any, quantity: str = "goodput") -> Table:
+        """How much more a quantity is with the label `right` of an axis than with `left`, for each combination of the others.
+
+        The mean of the differences seed by seed, and its 95 % interval: paired on common random numbers. A difference is
+        there if the interval does not hold zero.
+
+        Raises
+        ------
+        ParameterError, UnknownName
+            No such quantity, axis or label.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+        >>> study = tb.sweep(scenario, vary={"flows.tcp.count": [1, 2]}, seeds=3)
+        >>> study.difference("flows.tcp.count", 1, 2)["seeds"].tolist()
+        [3]
+        """
+        with self._ledger() as ledger:
+            columns = statistics.differences(_samples(ledger, quantity), ledger.plan["columns"], axis, left, right)
+        return Table(_core.Table(quantity, columns))
 
     def traces(self, kind: str) -> list[dict[str, Any]]:
         """The traces of a kind: point, seed, labels, and the Parquet ``file`` of each run that recorded it.
@@ -505,8 +546,8 @@ def _check_quantity(chosen: Grid, asked: Until) -> None:
     from tailback.run import Run
     from tailback.study.rows import pack
 
-    tables = Run(chosen.point(0).scenario._simulation(None).results()).tables
-    asked.value(lambda name: unpack(pack(tables[name])) if name in tables else None)
+    measured = quantity_of(asked.quantity)
+    measured.value(unpack(pack(Run(chosen.point(0).scenario._simulation(None).results()).tables[measured.table])))
 
 
 def _more_seeds(ledger: Ledger, asked: Until, most: int) -> Iterator[tuple[int, int, str]]:
@@ -515,10 +556,12 @@ def _more_seeds(ledger: Ledger, asked: Until, most: int) -> Iterator[tuple[int, 
     for row in ledger.runs():
         points.setdefault(row.point, []).append(row)
     texts = {point: text for point, _, text in ledger.points()}
+    measured = quantity_of(asked.quantity)
     for point, rows in points.items():
         if any(row.state != "done" for row in rows):
             continue
-        values = [asked.value(lambda name, row=row: _packed(ledger, row.content_hash, name)) for row in rows]  # type: ignore[misc]
+        packed = [ledger.table(row.content_hash, measured.table) for row in rows]
+        values = [measured.value(unpack(one)) for one in packed if one is not None]
         last = max(row.seed for row in rows)
         seeds = list(range(last + 1, asked.seeds(values, most) + 1))
         yield from (
@@ -526,9 +569,13 @@ def _more_seeds(ledger: Ledger, asked: Until, most: int) -> Iterator[tuple[int, 
         )
 
 
-def _packed(ledger: Ledger, content_hash: str, name: str) -> list[Column] | None:
-    packed = ledger.table(content_hash, name)
-    return None if packed is None else unpack(packed)
+def _samples(ledger: Ledger, quantity: str) -> Iterator[statistics.Sample]:
+    """Labels, seed and value of every run that is done."""
+    measured = quantity_of(quantity)
+    labels = {point: labels for point, labels, _ in ledger.points()}
+    for point, seed, packed in ledger.tables(measured.table):
+        columns = unpack(packed)
+        yield labels[point], seed, measured.value(columns)
 
 
 def _labels(ledger: Ledger, runs: list[tuple[int, int]]) -> list[Column]:
