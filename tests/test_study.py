@@ -105,6 +105,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are handed out and committed one at a time, whatever the clock says."""
+    monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
+    monkeypatch.setattr(runner, "_AHEAD_S", 0.0)
+
+
 def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int]) -> None:
     """Runs with these seeds fail from now on, in threads."""
     measure = work.measure
@@ -135,8 +141,7 @@ class TestGoingOn:
         assert exported(study, tmp_path / "a") == exported(tb.sweep(small, VARY, seeds=3), tmp_path / "b")
 
     def test_others_see_what_is_running(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
-        monkeypatch.setattr(runner, "_AHEAD_S", 0.0)
+        one_by_one(monkeypatch)
         seen = []
 
         def look(_progress: Any) -> None:
@@ -169,21 +174,21 @@ class TestGoingOn:
 
     def test_fail_fast_stops_at_the_first(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         failing(monkeypatch, {2})
-        monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
+        one_by_one(monkeypatch)
         with pytest.raises(tb.StudyError, match="MemoryError: no"):
             tb.sweep(small, VARY, seeds=100, out=tmp_path / "study", workers=1, fail_fast=True)
         counts = tb.Study(tmp_path / "study").counts
         assert (counts.failed >= 1, counts.planned > 0, counts.running) == (True, True, 0)
 
     def test_ctrl_c_keeps_what_was_finished(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
+        one_by_one(monkeypatch)
 
         def pressed(progress: runner.Progress) -> None:
             if progress.done >= 3:
                 raise KeyboardInterrupt
 
         with pytest.raises(tb.StudyInterrupted, match=r"\d+ of 400 runs are kept; `tailback study resume"):
-            tb.sweep(small, VARY, seeds=100, out=tmp_path / "study", progress=pressed)
+            tb.sweep(small, VARY, seeds=100, out=tmp_path / "study", workers=1, progress=pressed)
         kept = tb.Study(tmp_path / "study").counts
         assert (kept.done >= 3, kept.planned > 0, kept.running) == (True, True, 0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailback as tb
@@ -151,6 +152,16 @@ def test_every_value_that_does_not_fit_is_told_at_once_and_once(scenario: tb.Sce
 )
 def test_a_grid_that_makes_no_sense_is_refused(scenario: tb.Scenario, vary: Any, seeds: Any, message: str) -> None:
     assert problem(scenario, vary, seeds).message == message
+
+
+def test_values_of_numpy_are_numbers(scenario: tb.Scenario) -> None:
+    vary = {COUNT: list(np.arange(1, 3)), PRESET: np.array(["reno", "sack"])}
+    assert points(scenario, vary) == points(scenario, {COUNT: [1, 2], PRESET: ["reno", "sack"]})
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), float("nan"), lambda: 1])
+def test_what_no_scenario_could_hold_is_refused_with_its_place(scenario: tb.Scenario, value: Any) -> None:
+    assert problem(scenario, {COUNT: [1, value]}).at == COUNT
 
 
 def test_a_field_varies_on_one_axis_only(scenario: tb.Scenario) -> None:

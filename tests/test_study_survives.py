@@ -64,6 +64,7 @@ def test_a_ledger_without_room_keeps_what_was_finished(
 ) -> None:
     """SQLite itself says that the disk is full."""
     monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
+    monkeypatch.setattr(runner, "_AHEAD_S", 0.0)
     connect = ledger._connect
 
     def cramped(file: Path, mode: str = "rw") -> sqlite3.Connection:

@@ -151,12 +151,20 @@ def crew_named(executor: str, cluster: str | None, workers: int | None) -> Itera
 def _report(study: Study, *, as_json: bool) -> None:
     counts, plan = study.counts, study.plan
     if as_json:
-        document = {**vars(counts), "total": counts.total, "working": study.working, "directory": str(study.directory)}
+        document = {
+            **vars(counts),
+            "total": counts.total,
+            "working": study.working,
+            "owner": study.owner,
+            "directory": str(study.directory),
+        }
         plan_shown = {key: plan[key] for key in ("axes", "columns", "seeds", "until", "version")}
         data(json.dumps({**document, "plan": plan_shown, "errors": _errors(study)}, indent=2))
         return
     lines = [f"{study.directory}: {counts.done} of {counts.total} runs done"]
     lines += [f"  {word} {count}" for word, count in vars(counts).items() if word != "done" and count]
+    if (owner := study.owner) is not None:
+        lines.append(f"  process {owner['process']} on {owner['host']} works on it")
     lines += [f"  {axis}" for axis in plan["axes"]]
     errors = _errors(study)
     lines += [f"  failed: point {error['point']}, seed {error['seed']}: {error['error']}" for error in errors[:_SHOWN]]
@@ -199,13 +207,13 @@ class RunsBar:
         return self
 
     def __call__(self, progress: Progress) -> None:
+        finished = progress.done + progress.failed
         if self._bar is None:
             if not sys.stderr.isatty() or time.monotonic() - self._began < 1:
                 return
             self._bar = _bars()
             self._bar.start()
-            self._bar.add_task(self._what, total=progress.total, rate="", failed="")
-        finished = progress.done + progress.failed
+            self._bar.add_task(self._what, total=progress.total, completed=finished, rate="", failed="")
         failed = f"{progress.failed} failed" if progress.failed else ""
         task = self._bar.tasks[0]
         rate = f"{task.speed:.3g} runs/s" if task.speed else ""

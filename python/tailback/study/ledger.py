@@ -116,10 +116,14 @@ class Ledger:
         self.file = file
         if not file.exists():
             raise StudyError(f"there is no study in `{file.parent}`")
+        self._connection = _connect(file)
         try:
-            self._connection = _connect(file)
             self._verify(thorough=thorough)
+        except StudyError:
+            self.close()
+            raise
         except sqlite3.DatabaseError as error:
+            self.close()
             raise StudyError(f"the ledger `{file}` is damaged or foreign, and was left as it is: {error}") from None
 
     @classmethod
@@ -165,6 +169,12 @@ class Ledger:
         """What was asked for, and of which version."""
         plan: dict[str, Any] = json.loads(self._value("plan"))
         return plan
+
+    @property
+    def owner(self) -> dict[str, Any] | None:
+        """Process and host that worked on it last."""
+        row = self._connection.execute("SELECT value FROM study WHERE key = 'owner'").fetchone()
+        return None if row is None else json.loads(row[0])
 
     def replan(self, plan: dict[str, Any], grid: Grid) -> None:
         """Ask for other runs; results that these share with the old ones stay."""
@@ -357,6 +367,7 @@ def _connect(file: Path, mode: str = "rw") -> sqlite3.Connection:
     # A reader writes too, if only to undo what a killed process left half-done. Whoever meets a commit waits for it.
     uri = f"{file.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None, check_same_thread=False)
+    # Says what the next transactions do, and reads nothing: a file that is no database is found out later.
     connection.execute("PRAGMA synchronous = EXTRA")
     return connection
 

@@ -91,6 +91,12 @@ class Study:
         return held(self.directory / _LOCK)
 
     @property
+    def owner(self) -> dict[str, Any] | None:
+        """``process`` and ``host`` of who works on it now."""
+        with self._ledger() as ledger:
+            return ledger.owner if self.working else None
+
+    @property
     def plan(self) -> dict[str, Any]:
         """What was asked for: scenario, columns, seeds, the width if one was asked for, and the version."""
         with self._ledger() as ledger:

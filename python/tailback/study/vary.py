@@ -20,7 +20,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, overload
 
 from tailback.errors import ParameterError
-from tailback.scenario import Scenario
+from tailback.scenario import Scenario, _plain
 from tailback.study.paths import Paths
 from tailback.study.problems import Problems
 
@@ -171,6 +171,8 @@ def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | No
             values = values.tolist()
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
             values = [values]
+        if not isinstance(values, (range, Span)):
+            values = [_plain_or_none(value, at) for value in values]
         if len(columns) > 1 and not _together(at, columns, values, problems):
             return None
         axis = Axis(columns, columns, values)
@@ -185,15 +187,20 @@ def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | No
 def _named(name: str, values: Mapping[str, Any], paths: Paths, problems: Problems) -> dict[str, dict[str, Any]]:
     """Changes by label. A name that is a field gives the label's value to that field."""
     if "." in name or "[" in name or paths.is_field(name):
-        return {word: {name: value} for word, value in values.items()}
+        return {word: {name: _plain_or_none(value, name)} for word, value in values.items()}
     named = {}
     for word, changes in values.items():
         if not isinstance(changes, Mapping):
             expected = "path to value for each change; empty for the scenario as it is"
             problems.add(name, f"the variant `{word}` is no table of changes", given=changes, expected=expected)
         else:
-            named[word] = dict(changes)
+            named[word] = {path: _plain_or_none(value, f"{name}.{word}.{path}") for path, value in changes.items()}
     return named
+
+
+def _plain_or_none(value: Any, at: str) -> Any:
+    """A value as a scenario has it, or none, which removes a field."""
+    return None if value is None else _plain(value, at)
 
 
 def _together(at: str, columns: tuple[str, ...], values: Sequence[Any], problems: Problems) -> bool:
