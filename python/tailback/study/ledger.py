@@ -116,14 +116,14 @@ class Ledger:
         self.file = file
         if not file.exists():
             raise StudyError(f"there is no study in `{file.parent}`")
-        self._connection = _connect(file)
         try:
-            self._verify(thorough=thorough)
-        except StudyError:
-            self.close()
-            raise
+            self._connection = _connect(file)
+            try:
+                self._verify(thorough=thorough)
+            except BaseException:
+                self.close()
+                raise
         except sqlite3.DatabaseError as error:
-            self.close()
             raise StudyError(f"the ledger `{file}` is damaged or foreign, and was left as it is: {error}") from None
 
     @classmethod
@@ -367,8 +367,11 @@ def _connect(file: Path, mode: str = "rw") -> sqlite3.Connection:
     # A reader writes too, if only to undo what a killed process left half-done. Whoever meets a commit waits for it.
     uri = f"{file.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None, check_same_thread=False)
-    # Says what the next transactions do, and reads nothing: a file that is no database is found out later.
-    connection.execute("PRAGMA synchronous = EXTRA")
+    try:
+        connection.execute("PRAGMA synchronous = EXTRA")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
