@@ -64,6 +64,7 @@ def compare(left: Ledger, right: Ledger, left_traces: Path, right_traces: Path) 
     for name in sorted(ours.keys() ^ theirs.keys()):
         found.append(Difference(name, "run", *(("there", "missing") if name in ours else ("missing", "there"))))
     both = [name for name in ours if name in theirs]
+    tables = dict.fromkeys([*left.table_names(), *right.table_names()])
     kinds = [_kinds(ledger) for ledger in (left, right)]
     for name in both:
         a, b = ours[name], theirs[name]
@@ -72,7 +73,6 @@ def compare(left: Ledger, right: Ledger, left_traces: Path, right_traces: Path) 
             continue
         if a.state != "done":
             continue
-        tables = dict.fromkeys([*left.table_names(), *right.table_names()]) if a is not b else {}
         for table in tables:
             found += _tables_differ(name, table, left.table(a.content_hash, table), right.table(b.content_hash, table))
         for kind in sorted(kinds[0].get(a.content_hash, set()) | kinds[1].get(b.content_hash, set())):
