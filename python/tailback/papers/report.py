@@ -159,9 +159,10 @@ def _table(rows: list[list[str]]) -> str:
 def _provenance(done: Reproduction) -> str:
     tally = done.tally
     digest = hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()
+    shared = f" instead of {tally.asked:,}, because figures share them" if tally.asked > tally.runs else ""
     return (
-        f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs:,} runs instead of {tally.asked:,}, because "
-        f"figures share them; {tally.simulated_s:,.0f} simulated seconds, {tally.events:,} events. Seeds 1 to {done.seeds}. "
+        f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs:,} runs{shared}; "
+        f"{tally.simulated_s:,.0f} simulated seconds, {tally.events:,} events. Seeds 1 to {done.seeds}. "
         f"Hash of all scenarios with their seeds and version: <code>{digest[:16]}</code>. "
         "The same version gives the same numbers on every machine."
     )
