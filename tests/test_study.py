@@ -302,6 +302,15 @@ class TestStatistics:
         assert means.columns == [BUFFER, PRESET, "seeds", "mean", "low", "high"]
         assert (means["seeds"][2], means["mean"][2], means["low"][2]) == (4, by_hand.mean, by_hand.mean - by_hand.half)
 
+    def test_a_mean_can_have_a_bootstrap_interval(self, small: tb.Scenario) -> None:
+        study = tb.sweep(small, VARY, seeds=4)
+        values = study.queues.where(point=2, queue="bottleneck")["utilisation"].tolist()
+        by_hand = tb.statistics.bootstrap(values, seed=8)
+        row = study.means("queues.bottleneck.utilisation", interval="bootstrap", seed=8).to_rows()[2]
+        assert (row["mean"], row["low"], row["high"]) == (by_hand.mean, by_hand.low, by_hand.high)
+        with pytest.raises(tb.ParameterError, match="`interval` is 'z'; expected `t` or `bootstrap`"):
+            study.means(interval="z")  # type: ignore[arg-type]
+
     def test_goodput_is_that_of_all_groups_together(self, small: tb.Scenario) -> None:
         both = small.with_({"flows.web": {"from": "left", "to": "right", "tcp": {"preset": "sack"}}})
         study = tb.sweep(both)

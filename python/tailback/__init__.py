@@ -2,7 +2,7 @@
 
 Describe a network (`Scenario`, `load`, or a helper such as `dumbbell`), run it (`simulate`), look at the `Run`: its tables are
 columns that any Arrow reader takes. `sweep` runs a whole grid, as a `Study` that survives its process. `models` has what theory
-says of the same quantities; `errors` what can go wrong.
+says of the same quantities, `statistics` how sure of a mean we are; `errors` what can go wrong.
 
 >>> import tailback as tb
 >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="10 s"))
@@ -10,7 +10,7 @@ says of the same quantities; `errors` what can go wrong.
 True
 """
 
-from tailback import errors, models
+from tailback import errors, models, statistics
 from tailback._core import __version__
 from tailback.errors import (
     InternalError,
@@ -69,5 +69,6 @@ __all__ = [
     "reproduce",
     "schema",
     "simulate",
+    "statistics",
     "sweep",
 ]

@@ -47,6 +47,12 @@ class Quantity:
 
     def value(self, columns: list[Column]) -> float:
         """The quantity in one run, of which these are the columns of the table."""
+        values = self.values(columns)
+        total = math.fsum(values)
+        return total if self.name == "goodput" else total / len(values)
+
+    def values(self, columns: list[Column]) -> list[float]:
+        """What `value` is the mean or sum of: one number for each row."""
         known = {title: (kind, data, words) for title, kind, data, words in columns}
         if self.column not in known or known[self.column][0] == "word":
             numbers_there = [title for title, (kind, _, _) in known.items() if kind != "word"]
@@ -58,8 +64,7 @@ class Quantity:
                 raise UnknownName(f"row in `{self.table}`", self.row, words)
             wanted = words.index(self.row)
             values = [value for value, place in zip(values, numbers(kind, data), strict=True) if place == wanted]
-        total = math.fsum(values)
-        return total if self.name == "goodput" else total / len(values)
+        return values
 
 
 def quantity_of(text: str) -> Quantity:

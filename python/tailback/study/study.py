@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tailback import _core
-from tailback.errors import StudyError, StudyInterrupted, UnknownName
+from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
 from tailback.scenario import Scenario
 from tailback.study import comparison, exporting, statistics
 from tailback.study.comparison import Comparison
@@ -158,22 +158,29 @@ class Study:
             names = ledger.table_names()
         return {"runs": self.runs, **{name: self.table(name) for name in names}}
 
-    def means(self, quantity: str = "goodput") -> Table:
-        """A quantity at every point: seeds, mean, and ``low`` and ``high``, the ends of the 95 % interval of Student's t.
+    def means(self, quantity: str = "goodput", *, interval: Literal["t", "bootstrap"] = "t", seed: int = 1) -> Table:
+        """A quantity at every point: seeds, mean, and ``low`` and ``high``, the ends of its 95 % interval.
 
         Parameters
         ----------
         quantity : str
             ``goodput`` of all groups together (bit/s), or ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``; ``*``
             for NAME is the mean of all rows.
+        interval : "t" or "bootstrap"
+            Of Student's t, for means that are about normal, or by `tailback.statistics.bootstrap` (BCa), for skewed ones.
+        seed : int
+            Of the bootstrap's draws, >= 0.
 
         Raises
         ------
         ParameterError, UnknownName
-            No such quantity.
+            No such quantity or interval.
         """
+        if interval not in ("t", "bootstrap"):
+            raise ParameterError(f"`interval` is {interval!r}; expected `t` or `bootstrap`")
+        bounds = statistics.student if interval == "t" else statistics.bootstrapped(seed)
         with self._ledger() as ledger:
-            columns = statistics.means(_samples(ledger, quantity), ledger.plan["columns"])
+            columns = statistics.means(_samples(ledger, quantity), ledger.plan["columns"], bounds)
         return Table(_core.Table(quantity, columns))
 
     def difference(self, axis: str, left: Any, right: Any, quantity: str = "goodput") -> Table:
@@ -492,8 +499,6 @@ def planned(
 
 def _goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Until | None:
     """What `until` asks for, if it fits the seeds."""
-    from tailback.errors import ParameterError
-
     if text is None:
         return None
     if seeds is not None and (not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 2):
