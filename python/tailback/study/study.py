@@ -7,18 +7,18 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
 from tailback.scenario import Scenario
-from tailback.study import comparison, exporting, statistics
+from tailback.study import comparison, exporting, figures, statistics
 from tailback.study.comparison import Comparison
 from tailback.study.crew import check, crew
 from tailback.study.failpoint import reach
@@ -30,6 +30,9 @@ from tailback.study.runner import Progress, Runner
 from tailback.study.stopping import Until, quantity_of, until
 from tailback.study.vary import Vary
 from tailback.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Removed", "Study", "sweep"]
 
@@ -205,6 +208,56 @@ class Study:
         with self._ledger() as ledger:
             columns = statistics.differences(_samples(ledger, quantity), ledger.plan["columns"], axis, left, right)
         return Table(_core.Table(quantity, columns))
+
+    def plot(
+        self,
+        quantity: str = "goodput",
+        *,
+        kind: figures.Kind = "line",
+        over: str | Sequence[str] | None = None,
+        by: str | None = None,
+        where: Mapping[str, Any] | None = None,
+    ) -> Figure:
+        """A quantity along the axes of the study; needs matplotlib. ``savefig`` of what is returned writes PDF or SVG.
+
+        Parameters
+        ----------
+        quantity : str
+            As in `means`.
+        kind : "line", "ecdf" or "heat"
+            The mean over seeds along one axis, in its 95 % band of Student's t; the share of rows of all runs at or below a
+            value (of runs, for ``goodput``), where rows without a number, such as flows that were not done, count as never; or
+            the mean over two axes as colours.
+        over : str or pair of str, optional
+            The axis along x, for ``heat`` the axes along x and y; those that are left without it. None for ``ecdf``.
+        by : str, optional
+            The axis that has a line for each of its labels, at most eight. None for ``heat``.
+        where : mapping, optional
+            Axis to the one label that is shown. Every axis that varies needs a place.
+
+        Raises
+        ------
+        MissingExtra
+            If matplotlib is not installed.
+        ParameterError, UnknownName
+            No such quantity, kind, axis or label; an axis has no place, or two; or no run is finished.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+        >>> study = tb.sweep(scenario, vary={"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"]}, seeds=3)
+        >>> study.plot("queues.bottleneck.utilisation").axes[0].get_xlabel()
+        'topology.dumbbell.queue.buffer, packets'
+        """
+        measured = quantity_of(quantity)
+        with self._ledger() as ledger:
+            labels = {point: labels for point, labels, _ in ledger.points()}
+            asked = figures.drawn(kind, over, by, where, list(labels.values()))
+            runs = ((labels[point], unpack(packed)) for point, _, packed in ledger.tables(measured.table))
+            every_row = kind == "ecdf" and measured.name != "goodput"
+            numbers = ((own, measured.values(columns) if every_row else [measured.value(columns)]) for own, columns in runs)
+            return figures.figure(measured, asked, numbers)
 
     def traces(self, kind: str) -> list[dict[str, Any]]:
         """The traces of a kind: point, seed, labels, and the Parquet ``file`` of each run that recorded it.
