@@ -126,6 +126,9 @@ def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> 
             x, [point.low for point in points], [point.high for point in points], color=colour, alpha=0.18, linewidth=0
         )
         axis.plot(x, means, color=colour, marker="o", markersize=3)
+        if len(x) == 1:
+            # A band has no width here.
+            axis.errorbar(x, means, yerr=points[0].half, color=colour)
         banded = banded or any(math.isfinite(point.half) for point in points)
         known = [(place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean)]
         if known and name:
