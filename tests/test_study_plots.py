@@ -49,6 +49,11 @@ class TestLines:
         (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), runs("delay", {1: [[0.4]], 2: [[0.5]]})).axes
         assert axis.get_title(loc="left") == "utilisation of bottleneck, mean"
 
+    def test_a_single_place_has_a_bar_where_a_band_would_have_no_width(self) -> None:
+        (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), runs("delay", {"2 ms": [[0.4], [0.6]]})).axes
+        bar = axis.containers[0][2][0].get_segments()[0]
+        assert bar[:, 1].tolist() == pytest.approx([0.5 - 0.1 * student_t(1), 0.5 + 0.1 * student_t(1)])
+
     def test_words_stand_side_by_side_in_the_order_of_the_study(self, study: tb.Study) -> None:
         (axis,) = study.plot(over=PRESET, where={BUFFER: "5 packets"}).axes
         assert [label.get_text() for label in axis.get_xticklabels()] == ["reno", "sack"]
