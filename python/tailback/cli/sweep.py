@@ -67,8 +67,8 @@ def sweep(
     scenario = load(file)
     axes = parse(vary or [])
     if dry_run:
+        from tailback.processors import processors
         from tailback.study.cost import estimate
-        from tailback.study.crew import processors
         from tailback.study.study import planned
 
         grid, _ = planned(scenario, axes, seeds=seeds, until=until, most_seeds=most_seeds)

@@ -5,7 +5,6 @@ Start in `grid` for what is run, `figures` and `report` for what is shown.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from tailback.demo import figures, grid, report
 from tailback.demo.grid import Study
 from tailback.errors import OutputError
 from tailback.plots import require
+from tailback.processors import processors
 from tailback.summary import aligned
 
 __all__ = ["answer"]
@@ -51,9 +51,4 @@ def _run(plan: grid.Plan) -> Study:
     clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, *clocks, console=Console(stderr=True)) as bar:
         task = bar.add_task("simulating", total=len(plan.points))
-        return grid.run(plan, threads=_processors(), done=lambda: bar.advance(task))
-
-
-def _processors() -> int:
-    """Those that this process may use, where the system tells."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return grid.run(plan, threads=processors(), done=lambda: bar.advance(task))

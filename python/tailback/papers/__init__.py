@@ -66,7 +66,8 @@ def reproduce(
     if threads is not None and threads < 1:
         raise ParameterError(f"threads: {threads!r} is not a whole number >= 1")
     from tailback.papers.reproduction import Reproduction
-    from tailback.papers.runner import Plan, processors
+    from tailback.papers.runner import Plan
+    from tailback.processors import processors
 
     plan = Plan(experiments(*wanted), seeds)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -17,7 +16,7 @@ from tailback.run import Run
 from tailback.scenario import Scenario
 from tailback.simulation import simulate
 
-__all__ = ["Plan", "Tally", "processors"]
+__all__ = ["Plan", "Tally"]
 
 
 @dataclass
@@ -178,8 +177,3 @@ def _traced(experiment: Experiment, trace: Trace) -> Variant:
         if all(variant.labels.get(name) == label for name, label in trace.where.items())
     )
     return Variant(variant.labels, variant.scenario.with_({"record.traces": trace.record}))
-
-
-def processors() -> int:
-    """Those that this process may use, where the system tells."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 
 from tailback.errors import MissingExtra, StudyError
-from tailback.study.crew import processors
+from tailback.processors import processors
 
 __all__ = ["connected"]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from tailback.errors import ParameterError, StudyError
+from tailback.processors import processors
 from tailback.study.ledger import Job
 from tailback.study.work import Measured, measure, measure_in_process, prepare_process
 
-__all__ = ["Crew", "check", "crew", "processors"]
+__all__ = ["Crew", "check", "crew"]
 
 
 class Crew(Protocol):
@@ -113,8 +113,3 @@ def crew(executor: str | Executor, workers: int | None) -> Crew:
     if isinstance(executor, str):
         return _OWN[executor](workers or processors())
     return Borrowed(executor, workers)
-
-
-def processors() -> int:
-    """Those that this process may use, where the system tells."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
