@@ -17,9 +17,10 @@ mod _core {
     #[pymodule_export]
     use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema};
     #[pymodule_export]
-    use crate::models::{
-        erlang_b, fast_retransmit, mathis_rate, md1_mean_wait, md1k, mm1k, mmck, padhye_goodput, padhye_rate,
-        single_flow_utilisation, slow_start, window_limited_rate,
+    use crate::models::queues::{erlang_b, md1_mean_wait, md1k, mm1k, mmck};
+    #[pymodule_export]
+    use crate::models::tcp::{
+        fast_retransmit, mathis_rate, padhye_goodput, padhye_rate, single_flow_utilisation, slow_start, window_limited_rate,
     };
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};

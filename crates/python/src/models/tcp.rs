@@ -1,39 +1,10 @@
-//! The closed forms, one number at a time; `tailback.models` documents them and maps them over arrays.
+//! What one TCP flow can carry.
 
-use crate::errors::parameter_error;
+use super::checked;
 use pyo3::prelude::*;
 use tailback_models::ParameterError;
-use tailback_models::parameter::{Count, Load, Loss, NonNegative, Places, Positive, Servers, StableLoad};
-use tailback_models::queues::{self, FiniteQueue};
+use tailback_models::parameter::{Count, Loss, NonNegative, Positive};
 use tailback_models::tcp;
-
-/// Loss, mean number, mean wait.
-type Queue = (f64, f64, f64);
-
-#[pyfunction]
-pub fn erlang_b(py: Python<'_>, load: f64, servers: u64) -> PyResult<f64> {
-    checked(py, || Ok(queues::erlang_b(Load::new(load)?, Servers::new(servers)?)))
-}
-
-#[pyfunction]
-pub fn md1_mean_wait(py: Python<'_>, load: f64) -> PyResult<f64> {
-    checked(py, || Ok(queues::md1_mean_wait(StableLoad::new(load)?)))
-}
-
-#[pyfunction]
-pub fn md1k(py: Python<'_>, load: f64, places: u64) -> PyResult<Queue> {
-    checked(py, || queues::md1k(Load::new(load)?, Places::new(places)?).map(numbers))
-}
-
-#[pyfunction]
-pub fn mm1k(py: Python<'_>, load: f64, places: u64) -> PyResult<Queue> {
-    checked(py, || Ok(numbers(queues::mm1k(Load::new(load)?, Places::new(places)?))))
-}
-
-#[pyfunction]
-pub fn mmck(py: Python<'_>, load: f64, servers: u64, places: u64) -> PyResult<Queue> {
-    checked(py, || Ok(numbers(queues::mmck(Load::new(load)?, Servers::new(servers)?, Places::new(places)?))))
-}
 
 #[pyfunction]
 pub fn mathis_rate(py: Python<'_>, mss_bytes: f64, rtt_s: f64, loss: f64, segments_per_ack: u64) -> PyResult<f64> {
@@ -113,14 +84,6 @@ pub fn fast_retransmit(py: Python<'_>, window: u32, lost: Vec<u32>) -> PyResult<
         let failed = result.failed.map(|condition| (condition.number(), condition.formula()));
         Ok((result.recovers, result.retransmitted, result.new_segments, failed))
     })
-}
-
-fn checked<T>(py: Python<'_>, model: impl FnOnce() -> Result<T, ParameterError>) -> PyResult<T> {
-    model().map_err(|error| parameter_error(py, &error))
-}
-
-fn numbers(queue: FiniteQueue) -> Queue {
-    (queue.loss, queue.mean_number, queue.mean_wait)
 }
 
 fn padhye(

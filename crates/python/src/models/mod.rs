@@ -1,0 +1,12 @@
+//! The closed forms, one number at a time; `tailback.models` documents them and maps them over arrays.
+
+pub mod queues;
+pub mod tcp;
+
+use crate::errors::parameter_error;
+use pyo3::prelude::*;
+use tailback_models::ParameterError;
+
+pub(crate) fn checked<T>(py: Python<'_>, model: impl FnOnce() -> Result<T, ParameterError>) -> PyResult<T> {
+    model().map_err(|error| parameter_error(py, &error))
+}
