@@ -1,5 +1,6 @@
 //! Parameters that cannot be wrong: each is checked once, where it is made.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A parameter that does not fit its model.
@@ -8,12 +9,12 @@ use std::fmt;
 pub struct ParameterError {
     pub name: &'static str,
     pub given: String,
-    pub expected: &'static str,
+    pub expected: Cow<'static, str>,
 }
 
 impl ParameterError {
-    pub(crate) fn new(name: &'static str, given: impl fmt::Display, expected: &'static str) -> ParameterError {
-        ParameterError { name, given: given.to_string(), expected }
+    pub(crate) fn new(name: &'static str, given: impl fmt::Display, expected: impl Into<Cow<'static, str>>) -> ParameterError {
+        ParameterError { name, given: given.to_string(), expected: expected.into() }
     }
 }
 
