@@ -16,6 +16,11 @@ impl ParameterError {
     pub(crate) fn new(name: &'static str, given: impl fmt::Display, expected: impl Into<Cow<'static, str>>) -> ParameterError {
         ParameterError { name, given: given.to_string(), expected: expected.into() }
     }
+
+    /// The same for one of several values.
+    pub fn at(self, place: usize) -> ParameterError {
+        ParameterError { given: format!("{} at place {place}", self.given), ..self }
+    }
 }
 
 impl fmt::Display for ParameterError {
@@ -45,6 +50,10 @@ pub struct Servers(u32);
 /// Probability that a packet is lost, above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss(f64);
+
+/// Share of the capacity that a rule is asked to fill, above 0 and below 1: all of it is a question of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Utilisation(f64);
 
 /// A finite number above 0 in the unit that its field names.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,6 +118,14 @@ impl Servers {
         }
     }
 
+    /// The transmitters of a trunk, from a number of an array of numbers.
+    pub fn transmitters(value: f64) -> Result<Servers, ParameterError> {
+        match value {
+            _ if value.fract() == 0.0 && (1.0..=f64::from(MOST_UNITS)).contains(&value) => Ok(Servers(value as u32)),
+            _ => Err(ParameterError::new("transmitters", value, "a whole number, 1 to 1000000")),
+        }
+    }
+
     pub fn get(self) -> u32 {
         self.0
     }
@@ -124,6 +141,19 @@ impl Loss {
         match loss {
             _ if loss > 0.0 && loss < 1.0 => Ok(Loss(loss)),
             _ => Err(ParameterError::new("loss", loss, "a probability above 0 and below 1")),
+        }
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Utilisation {
+    pub fn new(utilisation: f64) -> Result<Utilisation, ParameterError> {
+        match utilisation {
+            _ if utilisation > 0.0 && utilisation < 1.0 => Ok(Utilisation(utilisation)),
+            _ => Err(ParameterError::new("utilisation", utilisation, "a share above 0 and below 1")),
         }
     }
 
@@ -155,6 +185,11 @@ impl NonNegative {
         }
     }
 
+    /// What there is over a size above 0.
+    pub(crate) fn ratio(of: NonNegative, size: f64) -> NonNegative {
+        NonNegative((of.0 / size).min(f64::MAX))
+    }
+
     pub fn get(self) -> f64 {
         self.0
     }
@@ -166,6 +201,15 @@ impl Count {
         match value {
             1.. => Ok(Count(value)),
             0 => Err(ParameterError::new(name, value, "at least 1")),
+        }
+    }
+
+    /// The same from a number of an array of numbers.
+    pub fn whole(name: &'static str, value: f64) -> Result<Count, ParameterError> {
+        // Above 2^53 not every whole number is a float.
+        match value {
+            _ if value.fract() == 0.0 && (1.0..=9_007_199_254_740_992.0).contains(&value) => Ok(Count(value as u64)),
+            _ => Err(ParameterError::new(name, value, "a whole number of at least 1")),
         }
     }
 
@@ -188,6 +232,7 @@ mod tests {
     fn not_a_number_and_infinity_are_refused_everywhere() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(Load::new(value).is_err() && StableLoad::new(value).is_err() && Loss::new(value).is_err());
+            assert!(Utilisation::new(value).is_err() && Count::whole("x", value).is_err());
             assert!(Positive::new("x", value).is_err() && NonNegative::new("x", value).is_err());
         }
     }
@@ -200,7 +245,9 @@ mod tests {
         assert!(Places::new((1 << 32) + 1).is_err());
         assert!(Servers::new(0).is_err() && Servers::new(1).is_ok() && Servers::new(1_000_001).is_err());
         assert!(Loss::new(0.0).is_err() && Loss::new(1.0).is_err() && Loss::new(0.5).is_ok());
+        assert!(Utilisation::new(0.0).is_err() && Utilisation::new(1.0).is_err() && Utilisation::new(0.5).is_ok());
         assert!(Positive::new("x", 0.0).is_err() && NonNegative::new("x", 0.0).is_ok());
+        assert!(Count::whole("x", 1.0).is_ok() && Count::whole("x", 1.5).is_err() && Count::whole("x", f64::NAN).is_err());
         assert!(Count::new("x", 0).is_err() && Count::new("x", 1).is_ok());
     }
 }

@@ -19,6 +19,13 @@ mod _core {
     #[pymodule_export]
     use crate::models::queues::{erlang_b, md1_mean_wait, md1k, mm1k, mmck};
     #[pymodule_export]
+    use crate::models::sizing::{
+        appenzeller_buffer, appenzeller_flows, appenzeller_utilisation, bandwidth_delay_buffer, beheshti_buffer, cui_link_buffer,
+        cui_link_flows, cui_link_utilisation, cui_trunk_buffer, cui_trunk_flows, cui_trunk_utilisation, enachescu_buffer,
+        enachescu_flows, enachescu_utilisation, enachescu_window, full_utilisation_buffer, gorinsky_buffer, least_queue,
+        sizing_rules, synchronised_buffer, synchronised_utilisation,
+    };
+    #[pymodule_export]
     use crate::models::tcp::{
         fast_retransmit, mathis_rate, padhye_goodput, padhye_rate, single_flow_utilisation, slow_start, window_limited_rate,
     };

@@ -11,6 +11,8 @@ from tailback.models.broadcasting import over
 if TYPE_CHECKING:
     from tailback.models.broadcasting import Numbers, Result
 
+__all__ = ["FiniteQueue", "erlang_b", "md1_mean_wait", "md1k", "mm1k", "mmck"]
+
 
 @dataclass(frozen=True)
 class FiniteQueue:

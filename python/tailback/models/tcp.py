@@ -12,6 +12,18 @@ from tailback.models.broadcasting import one, over
 if TYPE_CHECKING:
     from tailback.models.broadcasting import Numbers, Result
 
+__all__ = [
+    "FastRetransmit",
+    "SlowStart",
+    "fast_retransmit",
+    "mathis_rate",
+    "padhye_goodput",
+    "padhye_rate",
+    "single_flow_utilisation",
+    "slow_start",
+    "window_limited_rate",
+]
+
 
 @dataclass(frozen=True)
 class SlowStart:

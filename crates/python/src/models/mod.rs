@@ -1,6 +1,8 @@
-//! The closed forms, one number at a time; `tailback.models` documents them and maps them over arrays.
+//! The closed forms, one number at a time or whole arrays ([`columns`]); `tailback.models` documents them.
 
+mod columns;
 pub mod queues;
+pub mod sizing;
 pub mod tcp;
 
 use crate::errors::parameter_error;

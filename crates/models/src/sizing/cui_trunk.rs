@@ -1,0 +1,259 @@
+//! The trunk rule of the document cui-thesis: K transmitters, M inputs, N greedy flows.
+
+use super::inverse::largest_utilisation;
+use super::{Bottleneck, Rule, whole_flows};
+use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Utilisation};
+
+pub const CUI_TRUNK: Rule = Rule {
+    name: "cui_trunk",
+    equation: "max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, \
+               E = C(M,K) a^K / sum_{i<=K} C(M,i) a^i, a = UK / (M - UK)",
+    source: "cui-thesis, equation (3.23)",
+    assumes: &[
+        "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
+        "enough flows for packets to come as from a Poisson process",
+        "no flow is held back by its window or its access link",
+        "loss so small that load and utilisation are the same",
+        "the one-dimensional loss model G1DM behind it",
+    ],
+};
+
+/// M: input links that feed the trunk, each as fast as one transmitter.
+pub type Inputs = Count;
+
+/// Packets (3.23) asks for, unrounded and below 0 where no buffer is needed.
+///
+/// It follows from loss below that of a birth-death chain and from the square-root law (appendix A). With at most as many inputs as
+/// transmitters nothing is ever lost and no buffer is needed; but then the inputs bound the utilisation.
+///
+/// Error: with M <= K, a utilisation of M / K or more, which the inputs do not bring.
+pub fn cui_trunk_buffer(
+    inputs: Inputs,
+    bottleneck: &Bottleneck,
+    harmonic_rtt_s: Positive,
+    utilisation: Utilisation,
+) -> Result<f64, ParameterError> {
+    let trunk = Trunk::of(inputs, bottleneck);
+    let utilisation = utilisation.get();
+    if trunk.loses_nothing(utilisation)? {
+        return Ok(0.0);
+    }
+    Ok(trunk.ln_f2(utilisation, bottleneck.share(harmonic_rtt_s)) / trunk.ln_f1(utilisation, 1.0 - utilisation))
+}
+
+/// Packets for a whole switch of M / K such trunks: M ceil(log_F1 F2) / K. Equation (3.24).
+pub fn cui_switch_buffer(inputs: Inputs, transmitters: Servers, trunk_buffer: u64) -> f64 {
+    inputs.get() as f64 * trunk_buffer as f64 / f64::from(transmitters.get())
+}
+
+/// The largest utilisation for which (3.23) asks for no more than `buffer`: 0 to 1, and 1 if it allows any below 1.
+pub fn cui_trunk_utilisation(inputs: Inputs, bottleneck: &Bottleneck, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
+    let trunk = Trunk::of(inputs, bottleneck);
+    if trunk.inputs <= trunk.transmitters {
+        return trunk.inputs / trunk.transmitters;
+    }
+    let share = bottleneck.share(harmonic_rtt_s);
+    largest_utilisation(|utilisation, missing| trunk.ln_f2(utilisation, share) - buffer.get() * trunk.ln_f1(utilisation, missing))
+}
+
+/// The smallest number of flows with which (3.23) asks for no more than `buffer`; the flows of `bottleneck` do not matter.
+///
+/// Error: as of [`cui_trunk_buffer`], and a number of 2^53 or more.
+pub fn cui_trunk_flows(
+    inputs: Inputs,
+    bottleneck: &Bottleneck,
+    harmonic_rtt_s: Positive,
+    utilisation: Utilisation,
+    buffer: NonNegative,
+) -> Result<u64, ParameterError> {
+    let trunk = Trunk::of(inputs, bottleneck);
+    let utilisation = utilisation.get();
+    if trunk.loses_nothing(utilisation)? {
+        return Ok(1);
+    }
+    // F2 = c / N^2, and N^2 = c / F1^B.
+    let share_of_one = bottleneck.packets_per_s() * harmonic_rtt_s.get();
+    let ln_c = trunk.ln_f2(utilisation, share_of_one);
+    whole_flows(libm::exp(0.5 * (ln_c - buffer.get() * trunk.ln_f1(utilisation, 1.0 - utilisation))))
+}
+
+struct Trunk {
+    inputs: f64,
+    transmitters: f64,
+}
+
+impl Trunk {
+    fn of(inputs: Inputs, bottleneck: &Bottleneck) -> Trunk {
+        Trunk { inputs: inputs.get() as f64, transmitters: f64::from(bottleneck.transmitters.get()) }
+    }
+
+    fn loses_nothing(&self, utilisation: f64) -> Result<bool, ParameterError> {
+        match self.inputs > self.transmitters {
+            true => Ok(false),
+            false if utilisation * self.transmitters < self.inputs => Ok(true),
+            false => {
+                let most = self.inputs / self.transmitters;
+                Err(ParameterError::new(
+                    "utilisation",
+                    utilisation,
+                    format!("below inputs / transmitters, {most}: the inputs bring no more"),
+                ))
+            }
+        }
+    }
+
+    /// ln((M - UK) / (UM - UK)), as the logarithm of 1 + M (1 - U) / (U (M - K)): exact where U is near 1.
+    fn ln_f1(&self, utilisation: f64, missing: f64) -> f64 {
+        libm::log1p(self.inputs * missing / (utilisation * (self.inputs - self.transmitters)))
+    }
+
+    fn ln_f2(&self, utilisation: f64, share: f64) -> f64 {
+        2.0 * libm::log(utilisation * share) - libm::log(1.5) + self.ln_all_busy(utilisation)
+    }
+
+    /// ln of C(M,K) a^K / sum_{i=0}^{K} C(M,i) a^i with a = UK / (M - UK).
+    ///
+    /// The sum over the last term is 1 + r1 (1 + r2 (1 + ...)), where r_j = (K - j + 1) / ((M - K + j) a) falls with j: its terms
+    /// rise and then fall, and the rest is left out once it cannot be seen.
+    fn ln_all_busy(&self, utilisation: f64) -> f64 {
+        let (inputs, transmitters) = (self.inputs, self.transmitters);
+        let carried = utilisation * transmitters;
+        let odds = carried / (inputs - carried);
+        let (mut ln_scale, mut term, mut sum, mut left) = (0.0, 1.0, 1.0, transmitters);
+        while left > 0.0 {
+            let ratio = left / ((inputs - left + 1.0) * odds);
+            term *= ratio;
+            sum += term;
+            left -= 1.0;
+            // What follows is at most term (ratio + ratio^2 + ...).
+            if ratio < 1.0 && term * ratio < 1e-17 * (1.0 - ratio) * sum {
+                break;
+            }
+            if sum > 1e250 {
+                ln_scale += libm::log(sum);
+                term /= sum;
+                sum = 1.0;
+            }
+        }
+        -(ln_scale + libm::log(sum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sizing::whole_packets;
+
+    /// Links of 40 Gbps and packets of 1040 bytes, as in the document's tables.
+    fn bottleneck(transmitters: u64, flows: u64) -> Result<Bottleneck, ParameterError> {
+        Ok(Bottleneck {
+            transmitters: Servers::new(transmitters)?,
+            rate_bps: Positive::new("rate_bps", 40e9)?,
+            packet_bytes: Positive::new("packet_bytes", 1040.0)?,
+            flows: Count::new("flows", flows)?,
+        })
+    }
+
+    fn buffer(inputs: u64, transmitters: u64, flows: u64, rtt_s: f64, utilisation: f64) -> Result<u64, ParameterError> {
+        let rtt = Positive::new("harmonic_rtt_s", rtt_s)?;
+        let bottleneck = bottleneck(transmitters, flows)?;
+        whole_packets(cui_trunk_buffer(Count::new("inputs", inputs)?, &bottleneck, rtt, Utilisation::new(utilisation)?)?)
+    }
+
+    #[test]
+    fn the_entries_of_the_documents_tables() -> Result<(), ParameterError> {
+        // Tables 3.1 to 3.4, row "our rule", 60, 70, 80, 90 %.
+        let tables = [
+            (8, 1, 400, 0.05, [19, 28, 45, 97]),
+            (8, 1, 400, 0.1, [21, 31, 51, 108]),
+            (8, 4, 16_000, 0.1, [8, 12, 19, 40]),
+            (32, 4, 16_000, 0.1, [11, 18, 30, 65]),
+            (16, 8, 3_200, 0.1, [12, 18, 29, 61]),
+            (16, 8, 32_000, 0.1, [7, 10, 18, 38]),
+            (32, 16, 64_000, 0.1, [5, 9, 16, 36]),
+            (128, 64, 256_000, 0.1, [0, 0, 9, 29]),
+        ];
+        for (inputs, transmitters, flows, rtt, printed) in tables {
+            for (utilisation, packets) in [0.6, 0.7, 0.8, 0.9].into_iter().zip(printed) {
+                let computed = buffer(inputs, transmitters, flows, rtt, utilisation)?;
+                assert_eq!(computed, packets, "M = {inputs}, K = {transmitters}, N = {flows}, U = {utilisation}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn two_inputs_and_one_transmitter_by_hand() -> Result<(), ParameterError> {
+        // U = 1/2: a = (1/2) / (3/2) = 1/3; E = 2a / (1 + 2a) = 0.4; F1 = 1.5 / (1 - 0.5) = 3.
+        // With C RTT / N = 100: F2 = 50^2 * 0.4 / 1.5 = 666.67, and log_3 of it is 5.9187.
+        let bottleneck = Bottleneck {
+            transmitters: Servers::new(1)?,
+            rate_bps: Positive::new("rate_bps", 8e6)?,
+            packet_bytes: Positive::new("packet_bytes", 1000.0)?,
+            flows: Count::new("flows", 1)?,
+        };
+        let rtt = Positive::new("harmonic_rtt_s", 0.1)?;
+        let packets = cui_trunk_buffer(Count::new("inputs", 2)?, &bottleneck, rtt, Utilisation::new(0.5)?)?;
+        assert!((packets - 5.918_7).abs() < 1e-4, "{packets}");
+        Ok(())
+    }
+
+    #[test]
+    fn thousands_of_links_are_no_matter_of_overflow() -> Result<(), ParameterError> {
+        // C(20000, 10000) has 6000 digits. Sums of ln C by Stirling's series give the same.
+        let trunk = Trunk { inputs: 20_000.0, transmitters: 10_000.0 };
+        for utilisation in [0.01, 0.5, 0.9, 0.999_999] {
+            let ln_odds = libm::log(utilisation * 1e4 / (2e4 - utilisation * 1e4));
+            let ln_choose = |i: f64| libm::lgamma(20_001.0) - libm::lgamma(i + 1.0) - libm::lgamma(20_001.0 - i);
+            let ln_term = |i: f64| ln_choose(i) + i * ln_odds;
+            let sum: f64 = (0..=10_000).map(|i| libm::exp(ln_term(f64::from(i)) - ln_term(1e4 * utilisation))).sum();
+            let plain = ln_term(1e4) - ln_term(1e4 * utilisation) - libm::log(sum);
+            let found = trunk.ln_all_busy(utilisation);
+            assert!((found / plain - 1.0).abs() < 1e-6 || (found - plain).abs() < 1e-6, "{utilisation}: {found}, {plain}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_inverse_questions_lead_back() -> Result<(), ParameterError> {
+        let inputs = Count::new("inputs", 16)?;
+        let rtt = Positive::new("harmonic_rtt_s", 0.1)?;
+        let bottleneck = bottleneck(8, 3_200)?;
+        for target in [0.6, 0.9, 0.999_999] {
+            let utilisation = Utilisation::new(target)?;
+            let packets = NonNegative::new("buffer", cui_trunk_buffer(inputs, &bottleneck, rtt, utilisation)?)?;
+            let back = cui_trunk_utilisation(inputs, &bottleneck, rtt, packets);
+            assert!((back - target).abs() < 1e-12, "{target}: {back}");
+            assert_eq!(cui_trunk_flows(inputs, &bottleneck, rtt, utilisation, packets)?, 3_200);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn enough_flows_need_no_buffer_at_any_utilisation_below_one() -> Result<(), ParameterError> {
+        let inputs = Count::new("inputs", 128)?;
+        let rtt = Positive::new("harmonic_rtt_s", 0.1)?;
+        let none = NonNegative::new("buffer", 0.0)?;
+        assert_eq!(cui_trunk_utilisation(inputs, &bottleneck(64, 1_000_000_000)?, rtt, none), 1.0);
+        assert_eq!(buffer(128, 64, 1_000_000_000, 0.1, 0.999), Ok(0));
+        Ok(())
+    }
+
+    #[test]
+    fn no_more_inputs_than_transmitters_lose_nothing_and_bring_no_more_than_they_have() -> Result<(), ParameterError> {
+        assert_eq!(buffer(8, 8, 10, 0.1, 0.999), Ok(0));
+        assert_eq!(buffer(4, 8, 10, 0.1, 0.49), Ok(0));
+        let refused = buffer(4, 8, 10, 0.1, 0.5).map_err(|error| error.to_string());
+        assert_eq!(
+            refused,
+            Err("`utilisation` is 0.5; expected below inputs / transmitters, 0.5: the inputs bring no more".into())
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn a_switch_has_the_buffers_of_its_trunks() -> Result<(), ParameterError> {
+        assert_eq!(cui_switch_buffer(Count::new("inputs", 32)?, Servers::new(8)?, 11), 44.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Flows that all halve at once: the sawtooth of one flow, whatever their number.
+
+use super::{Bottleneck, Rule};
+use crate::parameter::{NonNegative, Positive, Utilisation};
+use crate::tcp::single_flow_utilisation;
+
+pub const SYNCHRONISED: Rule = Rule {
+    name: "synchronised",
+    equation: "b C RTT_mean, where U = (3/4) (1 + b)^2 / (1 + b + b^2), and b = 0 for U <= 3/4",
+    source: "Villamizar and Song, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 2",
+    assumes: &[
+        "one flow, or flows of one round trip that all lose and halve together",
+        "a bandwidth-delay product of many packets: a fluid",
+        "no timeout, and no slow start but the first",
+    ],
+};
+
+/// Packets that the sawtooth needs. The flows do not matter.
+///
+/// With u = U - 3/4 the equation is u b^2 - (3/4 - u) b + u = 0, whose smaller root is at most 1.
+pub fn synchronised_buffer(bottleneck: &Bottleneck, mean_rtt_s: Positive, utilisation: Utilisation) -> f64 {
+    let product = bottleneck.packets_per_s() * mean_rtt_s.get();
+    let above = utilisation.get() - 0.75;
+    if above <= 0.0 {
+        return 0.0;
+    }
+    let half = 0.5 * (0.75 - above);
+    // (half - sqrt(half^2 - above^2)) / above without the difference of near numbers.
+    product * above / (half + (half * half - above * above).sqrt())
+}
+
+/// Utilisation, 0.75 to 1, that the sawtooth reaches with `buffer`. The flows do not matter.
+pub fn synchronised_utilisation(bottleneck: &Bottleneck, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
+    let product = bottleneck.packets_per_s() * mean_rtt_s.get();
+    single_flow_utilisation(NonNegative::ratio(buffer, product))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::{Count, ParameterError, Servers};
+
+    fn link() -> Result<Bottleneck, ParameterError> {
+        Ok(Bottleneck {
+            transmitters: Servers::new(1)?,
+            rate_bps: Positive::new("rate_bps", 8e6)?,
+            packet_bytes: Positive::new("packet_bytes", 1000.0)?,
+            flows: Count::new("flows", 1)?,
+        })
+    }
+
+    #[test]
+    fn twenty_seven_of_twenty_eight_need_half_a_product() -> Result<(), ParameterError> {
+        let packets = synchronised_buffer(&link()?, Positive::new("rtt", 0.1)?, Utilisation::new(27.0 / 28.0)?);
+        assert!((packets - 50.0).abs() < 1e-9, "{packets}");
+        Ok(())
+    }
+
+    #[test]
+    fn three_quarters_come_for_nothing_and_all_but_all_for_a_product() -> Result<(), ParameterError> {
+        let rtt = Positive::new("rtt", 0.1)?;
+        assert_eq!(synchronised_buffer(&link()?, rtt, Utilisation::new(0.75)?), 0.0);
+        let packets = synchronised_buffer(&link()?, rtt, Utilisation::new(1.0 - 1e-12)?);
+        assert!((packets - 100.0).abs() < 1e-3, "{packets}");
+        Ok(())
+    }
+
+    #[test]
+    fn buffer_and_utilisation_lead_to_each_other() -> Result<(), ParameterError> {
+        let rtt = Positive::new("rtt", 0.1)?;
+        for target in [0.76, 0.9, 0.999] {
+            let buffer = synchronised_buffer(&link()?, rtt, Utilisation::new(target)?);
+            let back = synchronised_utilisation(&link()?, rtt, NonNegative::new("buffer", buffer)?);
+            assert!((back - target).abs() < 1e-12, "{target}: {back}");
+        }
+        Ok(())
+    }
+}
