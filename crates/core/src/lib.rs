@@ -8,6 +8,7 @@
 //! * `queue`: queue policies, one file each
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
+//! * `code`: code that the core does not know and a network names
 //! * `base`: units, random streams, packets, the calendar
 //!
 //! Imports run downwards only.
@@ -15,6 +16,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod base;
+pub mod code;
 pub mod congestion;
 pub mod network;
 pub mod queue;

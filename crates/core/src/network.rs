@@ -3,10 +3,11 @@
 //! The scenario crate builds this from a description and has by then refused whatever cannot run. Tests build it by hand.
 
 use crate::base::units::{Rate, Span, Time};
+use crate::code::UserCode;
 use crate::congestion::ControllerSpec;
 use crate::queue::PolicySpec;
 use crate::tcp::TcpSpec;
-use crate::traffic::{DatagramSpec, PacketSize};
+use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use serde::{Deserialize, Serialize};
 
 /// Index of a directed port in [`Network::ports`].
@@ -43,6 +44,30 @@ pub struct Network {
     pub record: Record,
     /// Event-driven everywhere, no hop computed ahead: slower, and the same results byte for byte. Tests compare the two.
     pub stepped: bool,
+}
+
+/// What user code stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CodeKind {
+    Controller,
+    Policy,
+    Source,
+}
+
+impl Network {
+    /// The user code that the network names, place by place.
+    pub fn user_code(&self) -> impl Iterator<Item = (CodeKind, &UserCode)> {
+        let policies = self.ports.iter().filter_map(|port| match &port.policy {
+            PolicySpec::User(code) => Some((CodeKind::Policy, code)),
+            _ => None,
+        });
+        let senders = self.groups.iter().filter_map(|group| match &group.transport {
+            Transport::Tcp(_, ControllerSpec::User(code)) => Some((CodeKind::Controller, code)),
+            Transport::Datagram(DatagramSpec { arrivals: Arrivals::User(code), .. }) => Some((CodeKind::Source, code)),
+            _ => None,
+        });
+        policies.chain(senders)
+    }
 }
 
 /// One direction of a link: a buffer, a policy, K transmitters and the delay line behind them.
@@ -128,13 +153,13 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Bytes of a full data packet with its headers; `None` if their sizes are random.
+    /// Bytes of a full data packet with its headers; `None` if they differ in size.
     pub fn full_packet(&self) -> Option<u32> {
         match self {
             Transport::Tcp(spec, _) => Some(spec.mss + spec.header),
             Transport::Datagram(spec) => match spec.packet {
                 PacketSize::Fixed(bytes) => Some(bytes + spec.header),
-                PacketSize::Exponential { .. } => None,
+                PacketSize::Exponential { .. } | PacketSize::Given { .. } => None,
             },
         }
     }

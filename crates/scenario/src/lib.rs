@@ -7,6 +7,7 @@
 //! * `quantity.rs`, `distribution.rs`: text with units, and values that vary over flows;
 //! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with every fault on the way;
 //! * `record.rs`, `values.rs`: what those values are: tables with named keys, and plain ones;
+//! * `user.rs`: code that the core does not know, by name and parameters;
 //! * `problem.rs`: how faults read;
 //! * `build/`: names to indices, routes, flows, changes, traces.
 
@@ -22,6 +23,7 @@ mod record;
 mod scenario;
 pub mod schema;
 mod tree;
+mod user;
 mod values;
 
 pub use distribution::Distribution;
@@ -29,4 +31,5 @@ pub use presets::{PRESETS, Preset, presets_markdown};
 pub use problem::{Errors, Problem};
 pub use quantity::{Duration, Percent, Probability, Queued, Rate, Segments, Size};
 pub use scenario::{Description, Scenario, json_schema};
+pub use user::{Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Name, Whole};

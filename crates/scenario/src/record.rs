@@ -139,12 +139,14 @@ macro_rules! record {
     };
 }
 
-/// An enum of records, told apart by a word under the key `by`; a word after `=` is the default. Each word is one line.
+/// An enum of records, told apart by a word under the key `by`; a word after `=` is the default. Each word is one line. After `user`
+/// stands the record of code that the core does not know: its words are `user:NAME`, and it has the key itself.
 macro_rules! tagged {
     (
         $(#[doc = $doc:literal])*
         pub enum $name:ident ($noun:literal) by $tag:literal $(= $default:literal)? {
             $($word:literal => $variant:ident,)+
+            $(user $user:ident,)?
         }
     ) => {
         $(#[doc = $doc])*
@@ -152,6 +154,7 @@ macro_rules! tagged {
         #[serde(tag = $tag)]
         pub enum $name {
             $(#[serde(rename = $word)] $variant($variant),)+
+            $(#[serde(untagged)] $user($user),)?
         }
 
         impl Default for $name {
@@ -165,7 +168,13 @@ macro_rules! tagged {
             fn take(table: &mut crate::decode::Table, decoder: &mut crate::decode::Decoder) -> $name {
                 let words = [$($word),+];
                 let default: Option<&str> = crate::record::default_of!($($default)?);
-                let word = match table.node($tag) {
+                let given = table.node($tag);
+                $(
+                    if given.is_some_and(crate::user::is_user_code) {
+                        return $name::$user(<$user as crate::record::Record>::take(table, decoder));
+                    }
+                )?
+                let word = match given {
                     Some(node) => decoder.inside($tag, |decoder| decoder.word(node, $noun, &words)),
                     None => default.or_else(|| {
                         let expected = crate::problem::listed(&words);
@@ -185,11 +194,11 @@ macro_rules! tagged {
 
             fn shapes(generator: &mut schemars::SchemaGenerator) -> Vec<crate::record::Shape> {
                 let default: Option<&str> = crate::record::default_of!($($default)?);
-                [$(($word, <$variant as crate::record::Record>::shapes(generator))),+]
+                let built_in = [$(($word, <$variant as crate::record::Record>::shapes(generator))),+]
                     .into_iter()
                     .flat_map(|(word, shapes)| shapes.into_iter().map(move |shape| (word, shape)))
-                    .map(|(word, shape)| shape.tag($tag, word, &[$($doc),*], default == Some(word)))
-                    .collect()
+                    .map(|(word, shape)| shape.tag($tag, word, &[$($doc),*], default == Some(word)));
+                built_in$(.chain(<$user as crate::record::Record>::shapes(generator)))?.collect()
             }
         }
     };

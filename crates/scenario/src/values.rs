@@ -89,12 +89,15 @@ impl Name {
         &self.0
     }
 
-    fn read(text: &str, decoder: &mut Decoder) -> Option<Name> {
+    /// The name, if the text is one.
+    pub(crate) fn of(text: &str) -> Option<Name> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        if !text.is_empty() && text.len() <= 64 && text.bytes().all(plain) && !text.starts_with('-') {
-            return Some(Name(text.into()));
-        }
-        decoder.misfit(&Node::Text(text.into()), "not a name")
+        let is_name = !text.is_empty() && text.len() <= 64 && text.bytes().all(plain) && !text.starts_with('-');
+        is_name.then(|| Name(text.into()))
+    }
+
+    fn read(text: &str, decoder: &mut Decoder) -> Option<Name> {
+        Name::of(text).or_else(|| decoder.misfit(&Node::Text(text.into()), "not a name"))
     }
 }
 

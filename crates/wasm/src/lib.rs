@@ -20,7 +20,7 @@ pub type Hashes = BTreeMap<String, String>;
 /// Runs a scenario in TOML to its end, with `seed` in place of its own.
 ///
 /// # Errors
-/// A text for people: everything that is wrong with the scenario, or a violation of conservation (our bug).
+/// A text for people: everything that is wrong with the scenario, user code, which does not run here, or a violation of conservation (our bug).
 pub fn hashes(toml: &[u8], seed: u32) -> Result<Hashes, String> {
     let mut scenario = Scenario::from_toml_bytes(toml, "").map_err(|errors| errors.to_string())?;
     scenario.description.seed = Whole(seed.into());
@@ -28,6 +28,9 @@ pub fn hashes(toml: &[u8], seed: u32) -> Result<Hashes, String> {
     let end = Time::ZERO + network.duration;
     let mut engine = Engine::new(network);
     engine.run_until(end);
+    if let Some(failure) = engine.failure() {
+        return Err(failure.to_string());
+    }
     let results = engine.results().map_err(|error| format!("{error}, scenario {}, seed {seed}", scenario.content_hash()))?;
     let mut hashes: Hashes =
         results.tables().map(|table| (table.name.clone(), digest(&table.bytes())[..16].to_owned())).collect();
@@ -73,6 +76,16 @@ source = {kind = "poisson", rate = "8 Mbps", packet = "1000 B"}
         assert_eq!(lengths, [("flows", 16), ("groups", 16), ("queues", 16), ("results", 64)]);
         // FIPS 180-2, appendix B.1.
         assert_eq!(digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn user_code_is_refused_with_what_to_do() {
+        let brought = POISSON.replace(r#"{kind = "poisson", rate = "8 Mbps", packet = "1000 B"}"#, r#"{kind = "user:mine"}"#);
+        let refused = hashes(brought.as_bytes(), 1);
+        assert!(refused.is_err_and(|message| {
+            message.starts_with("flows.poisson.source: `user:mine` failed")
+                && message.contains("tailback run FILE --code CODE.py")
+        }));
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub enum Purpose {
     TimerPhase = 10,
     OnOff = 11,
     Policy = 12,
+    Controller = 13,
 }
 
 /// One stream of draws.
@@ -58,18 +59,35 @@ impl Stream {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draws {
     stream: Stream,
-    taken: u64,
+    /// Number of the next draw.
+    next: u64,
 }
 
 impl Draws {
     pub fn new(stream: Stream) -> Draws {
-        Draws { stream, taken: 0 }
+        Draws::from(stream, 1)
     }
 
-    /// Uniform in [0, 1).
+    /// From draw number `first` on.
+    pub fn from(stream: Stream, first: u64) -> Draws {
+        Draws { stream, next: first }
+    }
+
+    /// Uniform in [0, 1), 53 bits.
     pub fn uniform(&mut self) -> f64 {
-        self.taken += 1;
-        self.stream.uniform(self.taken)
+        let number = self.take();
+        self.stream.uniform(number)
+    }
+
+    /// Exponential with mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        let number = self.take();
+        self.stream.exponential(number)
+    }
+
+    fn take(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
     }
 }
 

@@ -4,17 +4,22 @@
 mod cubic;
 mod fixed;
 mod reno;
+mod user;
 mod vegas;
 
 pub use cubic::CubicSpec;
 pub use fixed::FixedSpec;
+pub use user::{Control, UserController};
 pub use vegas::VegasSpec;
 
+use crate::base::random::Draws;
 use crate::base::units::{Rate, Span, Time};
+use crate::code::{Failure, UserCode, Workshop};
 use cubic::Cubic;
 use fixed::Fixed;
 use reno::Reno;
 use serde::{Deserialize, Serialize};
+use user::User;
 use vegas::Vegas;
 
 /// New data was acknowledged outside loss recovery.
@@ -63,6 +68,10 @@ pub trait Controller {
     fn pacing(&self) -> Option<Rate> {
         None
     }
+    /// Whether there may be such a rate at some time.
+    fn may_pace(&self) -> bool {
+        self.pacing().is_some()
+    }
     fn on_ack(&mut self, ack: &Ack);
     /// Before anything else of the acknowledgement that gave it: also of one while losses are repaired and, with timestamps, of a
     /// duplicate.
@@ -86,21 +95,31 @@ pub struct Start {
 }
 
 /// Names, settings, states and dispatch, from one list: a new controller is its file and one line here. A state holds its window and at
-/// most eight bytes more: what only some laws remember lies beside, so that the others' flows do not carry it.
+/// most eight bytes more: what only some laws remember lies beside, so that the others' flows do not carry it. Behind the built-in laws
+/// stands the one that the core does not know, which has no name here.
 macro_rules! controllers {
-    ($($name:literal => $variant:ident($spec:ty)),+ $(,)?) => {
+    ($($name:literal => $variant:ident($spec:ty)),+ ; $user:ident($code:ty) $(,)?) => {
         /// Names as a scenario writes them.
         pub const CONTROLLER_NAMES: &[&str] = &[$($name),+];
 
+        impl ControllerSpec {
+            /// The name of a built-in law.
+            pub fn name(&self) -> Option<&'static str> {
+                match self {
+                    $(ControllerSpec::$variant(_) => Some($name),)+
+                    ControllerSpec::$user(_) => None,
+                }
+            }
+        }
+
+        controllers!($($variant($spec)),+, $user($code));
+    };
+    ($($variant:ident($spec:ty)),+) => {
         /// A controller's settings.
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum ControllerSpec { $($variant($spec)),+ }
 
         impl ControllerSpec {
-            pub fn name(&self) -> &'static str {
-                match self { $(ControllerSpec::$variant(_) => $name),+ }
-            }
-
             /// Bytes that a flow takes beside its sender.
             pub(crate) fn bytes_beside(&self) -> usize {
                 match self { $(ControllerSpec::$variant(_) => <$variant>::BYTES_BESIDE),+ }
@@ -112,6 +131,7 @@ macro_rules! controllers {
         pub(crate) enum Controllers { $($variant($variant)),+ }
 
         impl Controllers {
+            /// User code is not brought along here.
             pub(crate) fn new(spec: &ControllerSpec, start: Start) -> Controllers {
                 match spec { $(ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
             }
@@ -136,6 +156,9 @@ macro_rules! controllers {
             #[inline]
             fn pacing(&self) -> Option<Rate> {
                 match self { $(Controllers::$variant(law) => law.pacing()),+ }
+            }
+            fn may_pace(&self) -> bool {
+                match self { $(Controllers::$variant(law) => law.may_pace()),+ }
             }
             // Reno's flows pay for no other law: what the others do with an acknowledgement is a call, to which it is handed in registers.
             #[inline(always)]
@@ -166,7 +189,32 @@ controllers! {
     "reno" => Reno(()),
     "cubic" => Cubic(CubicSpec),
     "vegas" => Vegas(VegasSpec),
-    "fixed" => Fixed(FixedSpec),
+    "fixed" => Fixed(FixedSpec);
+    User(UserCode),
+}
+
+impl Controllers {
+    /// The controller of a flow, whose full packets have `packet` bytes on the wire.
+    pub(crate) fn made(
+        spec: &ControllerSpec,
+        start: Start,
+        packet: u32,
+        draws: impl FnOnce() -> Draws,
+        workshop: &Workshop,
+    ) -> Controllers {
+        match spec {
+            ControllerSpec::User(code) => {
+                let law = workshop.make(code, |brought| brought.controller(code, start, packet, draws()));
+                Controllers::User(User::of(law, start))
+            }
+            _ => Controllers::new(spec, start),
+        }
+    }
+
+    /// What became of user code.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        if let Controllers::User(law) = self { law.instance().failure(time) } else { None }
+    }
 }
 
 const _: () = assert!(size_of::<Controllers>() <= 24, "an idle flow has no room for more");

@@ -13,6 +13,7 @@ mod pie;
 mod ppd;
 mod red;
 mod spd;
+mod user;
 
 pub use bpd::BpdSpec;
 pub use codel::CodelSpec;
@@ -21,9 +22,11 @@ pub use epd_per_vc::{ActiveVcs, EpdPerVcSpec};
 pub use pie::PieSpec;
 pub use red::RedSpec;
 pub use spd::{SpdReading, SpdSpec};
+pub use user::UserPolicy;
 
-use crate::base::random::Stream;
+use crate::base::random::{Draws, Stream};
 use crate::base::units::{Rate, Span, Time};
+use crate::code::{Failure, UserCode, Workshop};
 use bpd::Bpd;
 use codel::Codel;
 use drop_tail::DropTail;
@@ -37,6 +40,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use spd::Spd;
 use std::fmt::Debug;
+use user::User;
 
 /// What a policy decides of one unit. A unit that is accepted is refused all the same where there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,12 +165,16 @@ pub trait Policy {
     fn on_period(&mut self, _bytes: u64, _rate: Rate) {}
 }
 
-/// Names, settings and dispatch, from one list: a new policy is its file and one line here.
+/// Names, settings and dispatch, from one list: a new policy is its file and one line here. Behind the built-in policies stands the
+/// one that the core does not know, which has no name here.
 macro_rules! policies {
-    ($($name:literal => $variant:ident($spec:ty, $state:ty)),+ $(,)?) => {
+    ($($name:literal => $variant:ident($spec:ty, $state:ty)),+ ; $user:ident($code:ty, $other:ty) $(,)?) => {
         /// Names as a scenario writes them.
         pub const POLICY_NAMES: &[&str] = &[$($name),+];
 
+        policies!($($variant($spec, $state)),+, $user($code, $other));
+    };
+    ($($variant:ident($spec:ty, $state:ty)),+) => {
         /// A policy's settings.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum PolicySpec { $($variant($spec)),+ }
@@ -188,8 +196,8 @@ macro_rules! policies {
         pub(crate) enum Policies { $($variant($state, FlowRecords<<$state as Policy>::PerFlow>)),+ }
 
         impl Policies {
-            /// `flows`: the flows whose route crosses the port, ascending.
-            pub(crate) fn new(spec: &PolicySpec, flows: &[u32], stream: Stream) -> Policies {
+            /// `flows`: the flows whose route crosses the port, ascending. User code is not brought along here.
+            fn new(spec: &PolicySpec, flows: &[u32], stream: Stream) -> Policies {
                 match spec { $(PolicySpec::$variant(spec) => {
                     let flows = if <$state>::SEES_FLOWS { flows } else { &[] };
                     let mut policy = <$state>::new(spec);
@@ -251,5 +259,24 @@ policies! {
     "spd" => Spd(SpdSpec, Spd),
     "red" => Red(RedSpec, Red),
     "codel" => Codel(CodelSpec, Codel),
-    "pie" => Pie(PieSpec, Pie),
+    "pie" => Pie(PieSpec, Pie);
+    User(UserCode, User),
+}
+
+impl Policies {
+    /// The policy of a port. `flows`: those whose route crosses it, ascending.
+    pub(crate) fn made(spec: &PolicySpec, flows: &[u32], stream: Stream, workshop: &Workshop) -> Policies {
+        match spec {
+            PolicySpec::User(code) => {
+                let policy = workshop.make(code, |brought| brought.policy(code, Draws::new(stream)));
+                Policies::User(User::of(policy), FlowRecords::new(flows))
+            }
+            _ => Policies::new(spec, flows, stream),
+        }
+    }
+
+    /// What became of user code.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        if let Policies::User(policy, _) = self { policy.instance().failure(time) } else { None }
+    }
 }

@@ -225,7 +225,7 @@ fn attempts(spec: &TcpSpec, seconds: f64) -> f64 {
     spec.initial_window + unheard
 }
 
-/// Datagrams of a source; some standard deviations more where their number is random. `None` if only the caller sends.
+/// Datagrams of a source; some standard deviations more where their number is random. `None` where others decide.
 fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
     match spec.arrivals {
         Arrivals::Constant { gap } => Some(seconds / gap.seconds() + 1.0),
@@ -234,7 +234,7 @@ fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
             Some(mean + 10.0 * mean.sqrt() + 10.0)
         }
         Arrivals::OnOff { gap, .. } => Some(seconds / gap.seconds() + 1.0),
-        Arrivals::External => None,
+        Arrivals::External | Arrivals::User(_) => None,
     }
 }
 
@@ -250,7 +250,11 @@ fn wire_bytes(group: &Group) -> f64 {
 /// Cells of a full packet, of the largest where sizes are drawn; 1 without cells.
 fn units(group: &Group) -> f64 {
     let drawn = match &group.transport {
-        Transport::Datagram(DatagramSpec { packet: PacketSize::Exponential { maximum, .. }, header, .. }) => maximum + header,
+        Transport::Datagram(DatagramSpec {
+            packet: PacketSize::Exponential { maximum, .. } | PacketSize::Given { maximum },
+            header,
+            ..
+        }) => maximum + header,
         _ => 1,
     };
     group.framing.map_or(1.0, |framing| framing.cells(group.transport.full_packet().unwrap_or(drawn)).into())

@@ -12,8 +12,9 @@ use crate::base::calendar::Calendar;
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
 use crate::base::packet::{Ecn, Packet, Side};
-use crate::base::random::{Purpose, Stream};
+use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
+use crate::code::{Alarm, Code, Failure, NoCode, Workshop};
 use crate::congestion::{Controllers, Start};
 use crate::network::{CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
 use crate::record::estimate::{ROW_BYTES, trace_rows};
@@ -45,6 +46,17 @@ pub struct Engine {
     transmissions: BTreeMap<(u32, u32), u32>,
     counts_transmissions: bool,
     next_change: usize,
+    /// Of an engine with user code.
+    #[serde(skip)]
+    watch: Option<Watch>,
+}
+
+/// Whether some user code has failed: its failures are told by an [`Alarm`].
+#[derive(Clone, Debug)]
+struct Watch {
+    alarm: Alarm,
+    /// How often it had been raised when none of this engine's code had failed.
+    heard: u64,
 }
 
 /// What a flow is to do.
@@ -93,6 +105,14 @@ impl Plan {
 }
 
 impl End {
+    /// What became of user code.
+    fn failure(&self, time: Time) -> Option<Failure> {
+        match self {
+            End::Tcp(sender) => sender.controller.failure(time),
+            End::Datagram(source) => source.failure(time),
+        }
+    }
+
     /// What a sender counts, or as much of it as a source does.
     pub(crate) fn counts(&self) -> SenderCounts {
         match self {
@@ -104,14 +124,22 @@ impl End {
 
 impl Engine {
     /// Set up a run. The network must be one that the scenario crate would build: indices in range, flows grouped, every path
-    /// non-empty, times below the duration's range.
+    /// non-empty, times below the duration's range. With user code see [`Engine::with_code`].
     pub fn new(network: Network) -> Engine {
+        Engine::with_code(network, &NoCode)
+    }
+
+    /// The same with the user code that the network names, of which `code` makes an object for each flow or port. Where that fails,
+    /// [`Engine::failure`] tells, and nothing runs.
+    pub fn with_code(network: Network, code: &dyn Code) -> Engine {
+        let workshop = Workshop { code, alarm: Alarm::default() };
+        let watch = network.user_code().next().map(|_| Watch { alarm: workshop.alarm.clone(), heard: 0 });
         let rerouted: BTreeSet<u32> = network
             .changes
             .iter()
             .filter_map(|change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None })
             .collect();
-        let (mut ports, transmitters) = make_ports(&network, !rerouted.is_empty());
+        let (mut ports, transmitters) = make_ports(&network, !rerouted.is_empty(), &workshop);
         let periodic: Vec<u32> = (0..).zip(&ports).filter(|(_, port)| port.period().is_some()).map(|(index, _)| index).collect();
         let [flow_count, port_count] = [network.flows.len() as u32, ports.len() as u32];
         let slots = Slots::new(flow_count, port_count, transmitters.len() as u32, periodic.len() as u32);
@@ -149,7 +177,7 @@ impl Engine {
             now: Time::ZERO,
             events: 0,
             fabric,
-            ends: make_ends(&network),
+            ends: make_ends(&network, &workshop),
             boards: Side::default(),
             transmissions: BTreeMap::new(),
             counts_transmissions,
@@ -158,6 +186,7 @@ impl Engine {
             first_flows: first_flows(&network),
             stops: stops_of(&network),
             network: Network { flows: Vec::new(), ..network },
+            watch,
         };
         engine.schedule_starts();
         engine
@@ -183,8 +212,42 @@ impl Engine {
         self.run_for(time, u64::MAX);
     }
 
-    /// The same, but no more than `events` of them: any number may lie in one instant. True once all before `time` are handled.
+    /// The same, but no more than `events` of them: any number may lie in one instant. True once all before `time` are handled, or
+    /// user code has failed: then nothing is handled any more.
     pub fn run_for(&mut self, time: Time, events: u64) -> bool {
+        if self.watch.is_some() { self.advance_watched(time, events) } else { self.advance(time, events) }
+    }
+
+    /// What became of user code, if it failed.
+    pub fn failure(&self) -> Option<Failure> {
+        let watch = self.watch.as_ref()?;
+        if watch.alarm.raised() == watch.heard {
+            return None;
+        }
+        // In the order in which objects are made: behind one that cannot be, none is.
+        let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.now));
+        of_ports.chain(self.ends.iter().filter_map(|end| end.failure(self.now))).next()
+    }
+
+    /// One event at a time, so that the run stops behind the one in which user code failed.
+    fn advance_watched(&mut self, time: Time, events: u64) -> bool {
+        for _ in 0..events {
+            let raised = self.watch.as_ref().map(|watch| watch.alarm.raised());
+            if self.watch.as_ref().map(|watch| watch.heard) != raised {
+                if self.failure().is_some() {
+                    return true;
+                }
+                // It was a copy of this engine.
+                self.watch = self.watch.take().zip(raised).map(|(watch, heard)| Watch { heard, ..watch });
+            }
+            if self.advance(time, 1) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn advance(&mut self, time: Time, events: u64) -> bool {
         let end = time.min(self.fabric.common.window.end);
         let mut left = events;
         while left > 0 {
@@ -432,7 +495,7 @@ fn has_channels(network: &Network) -> bool {
 }
 
 /// The ports, and the port of each transmitter of those that are stepped.
-fn make_ports(network: &Network, any_rerouted: bool) -> (Vec<Port>, Vec<u32>) {
+fn make_ports(network: &Network, any_rerouted: bool, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
     let traced = |port: u32| network.record.traces.iter().any(|trace| trace.kind.is_of_ports() && trace.of.contains(&port));
@@ -449,7 +512,7 @@ fn make_ports(network: &Network, any_rerouted: bool) -> (Vec<Port>, Vec<u32>) {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
         let flows = &crossing[index as usize];
-        let mut port = Port::new(spec, network.seed, first, network.record.delay_percentiles, flows);
+        let mut port = Port::new(spec, network.seed, first, network.record.delay_percentiles, flows, workshop);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         port.needs_event = stepped || any_rerouted || merging[index as usize];
         port
@@ -543,7 +606,7 @@ fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
     network.flows.iter().map(make).collect()
 }
 
-fn make_ends(network: &Network) -> Vec<End> {
+fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
     let mut in_group = vec![0u64; network.groups.len()];
     let mut make = |flow: &crate::network::Flow| {
         let group = &network.groups[flow.group as usize];
@@ -552,9 +615,11 @@ fn make_ends(network: &Network) -> Vec<End> {
         match &group.transport {
             Transport::Tcp(spec, law) => {
                 let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh };
-                End::Tcp(Sender::new(Controllers::new(law, start), spec, segments_of(spec, flow.size)))
+                let draws = || Draws::new(Stream::new(network.seed, &group.name, index, Purpose::Controller));
+                let law = Controllers::made(law, start, spec.mss + spec.header, draws, workshop);
+                End::Tcp(Sender::new(law, spec, segments_of(spec, flow.size)))
             }
-            Transport::Datagram(_) => End::Datagram(Box::new(Source::new(network.seed, &group.name, index))),
+            Transport::Datagram(spec) => End::Datagram(Box::new(Source::new(spec, network.seed, &group.name, index, workshop))),
         }
     };
     network.flows.iter().map(&mut make).collect()
@@ -718,7 +783,7 @@ fn packets_in_flight(network: &Network) -> u64 {
         Transport::Tcp(spec, _) => spec.mss + spec.header,
         Transport::Datagram(spec) => match spec.packet {
             crate::traffic::PacketSize::Fixed(bytes) => bytes + spec.header,
-            crate::traffic::PacketSize::Exponential { .. } => 64,
+            _ => 64,
         },
     });
     let smallest = f64::from(smallest.min().unwrap_or(1000).max(1));

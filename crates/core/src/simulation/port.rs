@@ -11,6 +11,7 @@ use crate::base::line::Line;
 use crate::base::packet::Packet;
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
+use crate::code::{Failure, Workshop};
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
@@ -176,10 +177,17 @@ pub(crate) enum Arrival {
 
 impl Port {
     /// `flows`: the flows whose route crosses the port, ascending.
-    pub(crate) fn new(spec: &network::Port, seed: u64, stepped: Option<u32>, percentiles: bool, flows: &[u32]) -> Port {
+    pub(crate) fn new(
+        spec: &network::Port,
+        seed: u64,
+        stepped: Option<u32>,
+        percentiles: bool,
+        flows: &[u32],
+        workshop: &Workshop,
+    ) -> Port {
         let mut listed = spec.listed_drops.clone();
         listed.sort_unstable();
-        let policy = Policies::new(&spec.policy, flows, Stream::new(seed, &spec.name, 0, Purpose::Policy));
+        let policy = Policies::made(&spec.policy, flows, Stream::new(seed, &spec.name, 0, Purpose::Policy), workshop);
         let care = match policy.takes_all() {
             _ if !spec.listed_drops.is_empty() || spec.random_loss > 0.0 || percentiles => Care::Everything,
             true => Care::Plain,
@@ -383,6 +391,11 @@ impl Port {
         packet.mark();
         self.counts.marked.add(window.part(now), 1);
         Ok(())
+    }
+
+    /// What became of user code.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        self.policy.failure(time)
     }
 
     /// How often [`Port::on_period`] is wanted.

@@ -58,7 +58,7 @@ pub(crate) struct Sender {
     /// `high` when the window was last reduced: what lies below was sent under a larger one.
     reduced_at: u32,
     pub(crate) phase: Phase,
-    /// Departures are spread, at the controller's rate or because the settings ask for it.
+    /// Departures are spread, at the controller's rate (while it has one) or because the settings ask for it.
     is_paced: bool,
     /// Nothing has been acknowledged since the last timeout.
     pub(crate) timed_out: bool,
@@ -128,7 +128,7 @@ impl Sender {
             timed: NONE,
             reduced_at: 0,
             phase: Phase::Open,
-            is_paced: spec.pacing || controller.pacing().is_some(),
+            is_paced: spec.pacing || controller.may_pace(),
             timed_out: false,
             is_reduced: false,
             timed_at: Time::ZERO,
@@ -161,8 +161,17 @@ impl Sender {
         if let Some(rate) = self.controller.pacing() {
             return Some(rate.time_to_send(u64::from(spec.mss) + u64::from(spec.header)));
         }
+        if !spec.pacing {
+            return None;
+        }
         let over_window = |rtt: Span| Span((rtt.0 as f64 / self.controller.window().max(1.0)) as u64);
         Some(self.estimator.round_trip(&spec.timer).map_or(Span::ZERO, over_window))
+    }
+
+    /// Whether departures are spread now.
+    #[inline(always)]
+    fn paces(&self, spec: &TcpSpec) -> bool {
+        self.is_paced && (spec.pacing || self.controller.pacing().is_some())
     }
 
     /// `floor(min(cwnd, receiver window))`, at least one segment.
@@ -204,7 +213,7 @@ impl Tcp<'_> {
         let rtt = self.round_trip_sample(arrived);
         let sender = &mut *self.sender;
         let in_flight = sender.in_flight();
-        let limited = in_flight >= sender.window(self.spec) || sender.is_paced;
+        let limited = in_flight >= sender.window(self.spec) || sender.paces(self.spec);
         let acked = arrived.ack - sender.una;
         sender.una = arrived.ack;
         sender.next = sender.next.max(arrived.ack);

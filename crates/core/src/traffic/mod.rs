@@ -2,6 +2,8 @@
 
 mod source;
 mod spec;
+mod user;
 
 pub(crate) use source::Source;
 pub use spec::*;
+pub use user::{Next, UserSource};

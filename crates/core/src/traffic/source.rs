@@ -1,8 +1,10 @@
 //! When a datagram source sends next, and how much.
 
 use super::spec::{Arrivals, DatagramSpec, PacketSize};
-use crate::base::random::{Purpose, Stream};
+use super::user::User;
+use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::units::{Span, Time};
+use crate::code::{Failure, Workshop};
 use serde::{Deserialize, Serialize};
 
 /// The state of one source.
@@ -19,22 +21,35 @@ pub(crate) struct Source {
     bursts: u64,
     /// On-off sources: when the present burst ends.
     on_until: Time,
+    user: Option<User>,
 }
 
 impl Source {
-    pub(crate) fn new(seed: u64, group: &str, index: u64) -> Source {
+    pub(crate) fn new(spec: &DatagramSpec, seed: u64, group: &str, index: u64, workshop: &Workshop) -> Source {
+        let gaps = Stream::new(seed, group, index, Purpose::Gap);
+        let user = match &spec.arrivals {
+            // The same draws as a Poisson source's gaps.
+            Arrivals::User(code) => Some(User::of(workshop.make(code, |brought| brought.source(code, Draws::from(gaps, 0))))),
+            _ => None,
+        };
         Source {
-            gaps: Stream::new(seed, group, index, Purpose::Gap),
+            gaps,
             sizes: Stream::new(seed, group, index, Purpose::PacketSize),
             periods: Stream::new(seed, group, index, Purpose::OnOff),
             sent: 0,
             sent_measured: 0,
             bursts: 0,
             on_until: Time::ZERO,
+            user,
         }
     }
 
-    /// When the first datagram leaves, for a source that starts at `start`; `None` if only the caller sends.
+    /// What became of user code.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        self.user.as_ref().and_then(|user| user.instance().failure(time))
+    }
+
+    /// When the first datagram leaves, for a source that starts at `start`; `None` if there is none that the source itself sends.
     pub(crate) fn first(&mut self, start: Time, spec: &DatagramSpec) -> Option<Time> {
         match spec.arrivals {
             Arrivals::Constant { .. } => Some(start),
@@ -43,6 +58,7 @@ impl Source {
                 self.on_until = start + self.period(mean_on, 0);
                 Some(start)
             }
+            Arrivals::User(_) => self.user_next(start, spec),
             Arrivals::External => None,
         }
     }
@@ -62,6 +78,7 @@ impl Source {
                 self.on_until = start + self.period(mean_on, 2 * self.bursts);
                 Some(start.max(next))
             }
+            Arrivals::User(_) => self.user_next(now, spec),
             Arrivals::External => None,
         }
     }
@@ -73,7 +90,14 @@ impl Source {
         match spec.packet {
             PacketSize::Fixed(bytes) => bytes,
             PacketSize::Exponential { mean, maximum } => ((self.sizes.exponential(n) * mean + 0.5) as u32).clamp(1, maximum),
+            PacketSize::Given { maximum } => self.user.as_ref().map_or(1, User::due).min(maximum),
         }
+    }
+
+    fn user_next(&mut self, now: Time, spec: &DatagramSpec) -> Option<Time> {
+        let most = if let PacketSize::Given { maximum } = spec.packet { maximum } else { 0 };
+        let number = u64::from(self.sent);
+        self.user.as_mut()?.next(now, number, most)
     }
 
     fn gap(&self, mean: Span, n: u64) -> Span {
@@ -88,13 +112,15 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::{Alarm, NoCode};
 
     fn spec(arrivals: Arrivals) -> DatagramSpec {
         DatagramSpec { arrivals, packet: PacketSize::Fixed(1000), header: 0 }
     }
 
     fn times(spec: &DatagramSpec, until: Time) -> Vec<Time> {
-        let mut source = Source::new(3, "test", 0);
+        let workshop = Workshop { code: &NoCode, alarm: Alarm::default() };
+        let mut source = Source::new(spec, 3, "test", 0, &workshop);
         let mut times = Vec::new();
         let mut next = source.first(Time::ZERO, spec);
         while let Some(now) = next.filter(|&now| now < until) {

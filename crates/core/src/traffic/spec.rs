@@ -1,6 +1,7 @@
 //! Sources without a transport: what theory needs, and background load.
 
 use crate::base::units::{Rate, Span};
+use crate::code::UserCode;
 use serde::{Deserialize, Serialize};
 
 /// Datagrams of a flow group: no acknowledgement, no retransmission.
@@ -13,7 +14,7 @@ pub struct DatagramSpec {
 }
 
 /// When a source sends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Arrivals {
     /// Evenly spaced; the gap between packets.
     Constant { gap: Span },
@@ -23,6 +24,8 @@ pub enum Arrivals {
     OnOff { gap: Span, mean_on: Span, mean_off: Span },
     /// Only what `Engine::inject` hands in.
     External,
+    /// When and how much, code says that the core does not know.
+    User(UserCode),
 }
 
 /// Payload bytes per datagram.
@@ -34,13 +37,18 @@ pub enum PacketSize {
         mean: f64,
         maximum: u32,
     },
+    /// As the source says with each packet; at most `maximum`.
+    Given {
+        maximum: u32,
+    },
 }
 
-/// Mean offered wire rate of a source; `None` for external ones. Used in checks and estimates.
+/// Mean offered wire rate of a source; `None` where others decide. Used in checks and estimates.
 pub fn mean_rate(spec: &DatagramSpec) -> Option<Rate> {
     let payload = match spec.packet {
         PacketSize::Fixed(bytes) => f64::from(bytes),
         PacketSize::Exponential { mean, .. } => mean,
+        PacketSize::Given { .. } => return None,
     };
     let bits = 8.0 * (payload + f64::from(spec.header));
     let rate = match spec.arrivals {
@@ -49,7 +57,7 @@ pub fn mean_rate(spec: &DatagramSpec) -> Option<Rate> {
         Arrivals::OnOff { gap, mean_on, mean_off } => {
             bits / gap.seconds() * mean_on.seconds() / (mean_on.seconds() + mean_off.seconds())
         }
-        Arrivals::External => return None,
+        Arrivals::External | Arrivals::User(_) => return None,
     };
     Some(Rate(rate as u64))
 }

@@ -116,7 +116,7 @@ fn largest_packet(transport: &Transport) -> u32 {
             spec.header
                 + match spec.packet {
                     PacketSize::Fixed(bytes) => bytes,
-                    PacketSize::Exponential { maximum, .. } => maximum,
+                    PacketSize::Exponential { maximum, .. } | PacketSize::Given { maximum } => maximum,
                 }
         }
     }

@@ -118,9 +118,10 @@ fn shortest((from, to): (usize, usize), at: &str, graph: &Graph, report: &mut Re
 }
 
 fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut Report) -> Option<Group> {
+    let framing = flow.framing.as_ref().and_then(|framing| cells::framing(framing, &format!("{at}.framing"), report));
     let transport = match (&flow.tcp, &flow.source) {
         (Some(tcp), None) => transport::tcp(tcp, &format!("{at}.tcp"), report),
-        (None, Some(source)) => transport::datagrams(source, &format!("{at}.source"), report),
+        (None, Some(source)) => transport::datagrams(source, framing, &format!("{at}.source"), report),
         (tcp, _) => {
             let given = if tcp.is_some() { "both" } else { "neither" };
             report.add(at, "one thing to send with is needed").given(given).expected("either `tcp` or `source`");
@@ -135,7 +136,7 @@ fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut
         transport,
         send_processing: of(&flow.from, flow.send_processing, |node| node.send_processing),
         receive_processing: of(&flow.to, flow.receive_processing, |node| node.receive_processing),
-        framing: flow.framing.as_ref().and_then(|framing| cells::framing(framing, &format!("{at}.framing"), report)),
+        framing,
         jitter: flow.jitter.span(),
     })
 }
@@ -195,7 +196,7 @@ fn most_segments(
     let routes = std::iter::once(forward).chain(here.routes.iter().map(Vec::as_slice));
     let network = routes.filter_map(slowest).max();
     let access = [&flow.sender_access, &flow.receiver_access].into_iter().flatten().filter_map(|access| access.rate);
-    let source = flow.source.as_ref().map(|source| source.rate);
+    let source = flow.source.as_ref().and_then(|source| source.arrivals.rate());
     let private = access.chain(source).map(|rate| u128::from(rate.rate().0)).min();
     let rate = network.into_iter().chain(private).min().unwrap_or(0);
     let bits = 8 * u128::from(transport::wire_bytes(transport).max(1));

@@ -2,11 +2,12 @@
 
 use crate::presets::preset;
 use crate::problem::{self, Report};
-use crate::quantity::{Duration, Segments, Size};
-use crate::schema::{Arrivals, PacketBytes, Source, Tcp, Timer, TimerForm};
+use crate::quantity::{Duration, Rate, Segments, Size};
+use crate::schema::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source, Tcp, Timer, TimerForm, UserSource};
+use crate::user;
 use tailback_core::base::units::Span;
 use tailback_core::congestion::{ControllerSpec, VegasSpec};
-use tailback_core::network::Transport;
+use tailback_core::network::{Aal5, Transport};
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, DatagramSpec, PacketSize};
 
@@ -30,8 +31,9 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.pacing, tcp.pacing);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
-    let law = tcp.controller.as_ref().map_or(preset.controller, |controller| controller.0.spec());
-    check_law(&law, &format!("{at}.controller"), report);
+    let at = format!("{at}.controller");
+    let law = tcp.controller.as_ref().map_or_else(|| preset.controller.clone(), |controller| controller.0.spec(&at));
+    check_law(&law, &at, report);
     Transport::Tcp(spec, law)
 }
 
@@ -45,32 +47,51 @@ pub(crate) fn filled(given: &Tcp) -> Tcp {
     }
 }
 
-pub(super) fn datagrams(source: &Source, at: &str, report: &mut Report) -> Transport {
+/// `framing` bounds the size of a datagram.
+pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report: &mut Report) -> Transport {
     let header = bytes(Some(source.header), 0, KILOBYTE, &format!("{at}.header"), report).unwrap_or_default();
-    let packet_at = format!("{at}.packet");
-    let (packet, payload) = match source.packet {
-        PacketBytes::Fixed(size) => {
-            let payload = bytes(Some(size), 1, MEGABYTE, &packet_at, report).unwrap_or(1);
-            (PacketSize::Fixed(payload), payload)
-        }
-        PacketBytes::Exponential(mean) => {
-            let payload = bytes(Some(mean), 1, MEGABYTE / 10, &packet_at, report).unwrap_or(1);
-            // One packet in e^100 would be larger; a hundred times the mean is still a packet for the core.
-            (PacketSize::Exponential { mean: f64::from(payload), maximum: 100 * payload }, payload)
-        }
+    let steady = |rate: &Rate, packet: &PacketBytes, report: &mut Report| {
+        let (packet, payload) = packet_size(packet, &format!("{at}.packet"), report);
+        (packet, rate.rate().time_to_send(u64::from(payload) + u64::from(header)))
     };
-    let gap = source.rate.rate().time_to_send(u64::from(payload) + u64::from(header));
-    let arrivals = match &source.arrivals {
-        Arrivals::Constant(_) => traffic::Arrivals::Constant { gap },
-        Arrivals::Poisson(_) => traffic::Arrivals::Poisson { mean_gap: gap },
-        Arrivals::OnOff(on_off) => {
-            for (key, mean) in [("mean_on", on_off.mean_on), ("mean_off", on_off.mean_off)] {
+    let (arrivals, packet) = match &source.arrivals {
+        Arrivals::Constant(Constant { rate, packet }) => {
+            let (packet, gap) = steady(rate, packet, report);
+            (traffic::Arrivals::Constant { gap }, packet)
+        }
+        Arrivals::Poisson(Poisson { rate, packet }) => {
+            let (packet, mean_gap) = steady(rate, packet, report);
+            (traffic::Arrivals::Poisson { mean_gap }, packet)
+        }
+        Arrivals::OnOff(OnOff { rate, packet, mean_on, mean_off }) => {
+            let (packet, gap) = steady(rate, packet, report);
+            for (key, mean) in [("mean_on", mean_on), ("mean_off", mean_off)] {
                 above_zero(mean.span(), &format!("{at}.{key}"), report);
             }
-            traffic::Arrivals::OnOff { gap, mean_on: on_off.mean_on.span(), mean_off: on_off.mean_off.span() }
+            (traffic::Arrivals::OnOff { gap, mean_on: mean_on.span(), mean_off: mean_off.span() }, packet)
+        }
+        Arrivals::UserSource(UserSource { kind, parameters }) => {
+            let frame = framing.map_or(MEGABYTE as u32, |framing| Aal5::MAX_FRAME.saturating_sub(framing.overhead + header));
+            let code = user::code(kind, parameters, at.into());
+            (traffic::Arrivals::User(code), PacketSize::Given { maximum: frame.min(MEGABYTE as u32) })
         }
     };
     Transport::Datagram(DatagramSpec { arrivals, packet, header })
+}
+
+/// Payload of a datagram, and its mean.
+fn packet_size(packet: &PacketBytes, at: &str, report: &mut Report) -> (PacketSize, u32) {
+    match *packet {
+        PacketBytes::Fixed(size) => {
+            let payload = bytes(Some(size), 1, MEGABYTE, at, report).unwrap_or(1);
+            (PacketSize::Fixed(payload), payload)
+        }
+        PacketBytes::Exponential(mean) => {
+            let payload = bytes(Some(mean), 1, MEGABYTE / 10, at, report).unwrap_or(1);
+            // One packet in e^100 would be larger; a hundred times the mean is still a packet for the core.
+            (PacketSize::Exponential { mean: f64::from(payload), maximum: 100 * payload }, payload)
+        }
+    }
 }
 
 /// Bytes of a full data packet on the wire, or of a datagram of mean size.
@@ -88,6 +109,8 @@ pub(super) fn payload_bytes(transport: &Transport) -> u64 {
         Transport::Tcp(spec, _) => spec.mss.into(),
         Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(bytes), .. }) => (*bytes).into(),
         Transport::Datagram(DatagramSpec { packet: PacketSize::Exponential { mean, .. }, .. }) => *mean as u64,
+        // Nothing is known of it: one that counts its packets as they come is not judged by their size.
+        Transport::Datagram(DatagramSpec { packet: PacketSize::Given { .. }, .. }) => MEGABYTE,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::problem::listed;
 use crate::quantity::{Queued, Rate};
 use crate::record::{record, tagged};
 use crate::tree::Node;
+use crate::user::{self, Parameters, UserName};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -21,6 +22,7 @@ tagged! {
         "cubic" => Cubic,
         "vegas" => Vegas,
         "fixed" => Fixed,
+        user UserLaw,
     }
 }
 
@@ -58,6 +60,16 @@ record! {
 }
 
 record! {
+    /// A law in Python.
+    pub struct UserLaw {
+        /// `user:NAME`: a law in Python that is registered by that name.
+        kind: UserName,
+        /// What the law is made with (of `user:NAME`).
+        parameters: Parameters = Parameters::default(),
+    }
+}
+
+record! {
     /// A control law with its settings.
     pub struct ControllerTable {}
     with
@@ -66,8 +78,8 @@ record! {
 }
 
 impl Law {
-    /// As the core takes it.
-    pub(crate) fn spec(&self) -> ControllerSpec {
+    /// As the core takes it; `at` is its place.
+    pub(crate) fn spec(&self, at: &str) -> ControllerSpec {
         match self {
             Law::Reno(Reno {}) => ControllerSpec::Reno(()),
             Law::Cubic(Cubic { fast_convergence }) => ControllerSpec::Cubic(CubicSpec { fast_convergence: *fast_convergence }),
@@ -75,11 +87,13 @@ impl Law {
                 ControllerSpec::Vegas(VegasSpec { alpha: alpha.0, beta: beta.0, gamma: gamma.0 })
             }
             Law::Fixed(Fixed { rate }) => ControllerSpec::Fixed(FixedSpec { pacing: rate.map(Rate::rate) }),
+            Law::UserLaw(UserLaw { kind, parameters }) => ControllerSpec::User(user::code(kind, parameters, at.into())),
         }
     }
 
     fn of(spec: &ControllerSpec) -> Law {
         match *spec {
+            ControllerSpec::User(ref code) => Law::UserLaw(UserLaw { kind: user::named(code), parameters: Parameters::of(code) }),
             ControllerSpec::Reno(()) => Law::Reno(Reno {}),
             ControllerSpec::Cubic(CubicSpec { fast_convergence }) => Law::Cubic(Cubic { fast_convergence }),
             ControllerSpec::Vegas(VegasSpec { alpha, beta, gamma }) => {
@@ -107,7 +121,11 @@ impl Decode for Controller {
         let table = match node {
             Node::Table(_) => ControllerTable::decode(node, decoder),
             Node::Text(_) => {
-                decoder.word(node, "controller", CONTROLLER_NAMES)?;
+                if user::is_user_code(node) {
+                    UserName::decode(node, decoder)?;
+                } else {
+                    decoder.word(node, "controller", CONTROLLER_NAMES)?;
+                }
                 let name_alone = BTreeMap::from([("kind".to_string(), node.clone())]);
                 ControllerTable::decode(&Node::Table(name_alone), decoder)
             }
@@ -125,7 +143,8 @@ impl Decode for Controller {
 impl Serialize for Controller {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            law @ (Law::Reno(_) | Law::Fixed(Fixed { rate: None })) => serializer.serialize_str(law.spec().name()),
+            Law::Reno(_) => serializer.serialize_str("reno"),
+            Law::Fixed(Fixed { rate: None }) => serializer.serialize_str("fixed"),
             law => law.serialize(serializer),
         }
     }
@@ -137,8 +156,8 @@ impl JsonSchema for Controller {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = generator.subschema_for::<ControllerTable>();
-        schemars::json_schema!({"description": Controller::expected(), "anyOf": [json!({"enum": CONTROLLER_NAMES}), table]})
+        let (name, table) = (generator.subschema_for::<UserName>(), generator.subschema_for::<ControllerTable>());
+        schemars::json_schema!({"description": Controller::expected(), "anyOf": [json!({"enum": CONTROLLER_NAMES}), name, table]})
     }
 }
 
@@ -158,9 +177,10 @@ mod tests {
         for name in CONTROLLER_NAMES {
             let alone = read(&format!("\"{name}\"")).unwrap();
             assert_eq!(read(&format!("{{\"kind\": \"{name}\"}}")).as_ref(), Some(&alone));
-            assert_eq!((alone.0.spec().name(), Controller::of(&alone.0.spec())), (*name, alone));
+            let spec = alone.0.spec("");
+            assert_eq!((spec.name(), Controller::of(&spec)), (Some(*name), alone));
         }
-        let specs = ["cubic", "vegas", "fixed"].map(|name| read(&format!("\"{name}\"")).unwrap().0.spec());
+        let specs = ["cubic", "vegas", "fixed"].map(|name| read(&format!("\"{name}\"")).unwrap().0.spec(""));
         let defaults = [
             ControllerSpec::Cubic(CubicSpec::default()),
             ControllerSpec::Vegas(VegasSpec::default()),

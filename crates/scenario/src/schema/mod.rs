@@ -11,16 +11,17 @@ mod tcp;
 mod timeline;
 mod topology;
 
-pub use controller::{Controller, ControllerTable, Cubic, Fixed, Law, Reno, Vegas};
+pub use controller::{Controller, ControllerTable, Cubic, Fixed, Law, Reno, UserLaw, Vegas};
 pub use flow::{Access, Flow, Framing, PortName};
 pub use link::{Drop, Link, Loss, Reverse};
 pub use node::{Node, NodeKind, Processing};
 pub use queue::{
     ActiveVcs, Bpd, Buffer, DropTail, DroppingThreshold, Epd, EpdPerVc, Policy, Ppd, Queue, Spd, SpdReading, Threshold,
+    UserPolicy,
 };
 pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
-pub use source::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source};
+pub use source::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source, UserSource};
 pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, Halves, PresetName, Recovery, Tcp, Timer, TimerForm};
 pub use timeline::Event;
 pub use topology::{Chain, Dumbbell, ParkingLot, Topology};

@@ -9,6 +9,7 @@ use crate::quantity::{
 };
 use crate::record::{record, tagged, words};
 use crate::tree::Node;
+use crate::user::{self, Parameters, UserName};
 use crate::values::Whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
@@ -51,6 +52,7 @@ tagged! {
         "red" => Red,
         "codel" => Codel,
         "pie" => Pie,
+        user UserPolicy,
     }
 }
 
@@ -172,10 +174,21 @@ record! {
     }
 }
 
+record! {
+    /// A policy in Python.
+    pub struct UserPolicy {
+        /// `user:NAME`: a policy in Python that is registered by that name.
+        policy: UserName,
+        /// What the policy is made with (of `user:NAME`).
+        parameters: Parameters = Parameters::default(),
+    }
+}
+
 impl Policy {
     /// As the core takes it. `buffer` is that of the queue, and `at` the queue's place.
     pub(crate) fn spec(&self, buffer: Buffer, at: &str, report: &mut Report) -> PolicySpec {
-        let judges_frames = !matches!(self, Policy::DropTail(_) | Policy::Red(_) | Policy::Codel(_) | Policy::Pie(_));
+        let judges_frames =
+            matches!(self, Policy::Ppd(_) | Policy::Epd(_) | Policy::EpdPerVc(_) | Policy::Bpd(_) | Policy::Spd(_));
         if judges_frames {
             check_cells(buffer, at, report);
         }
@@ -185,6 +198,7 @@ impl Policy {
             Policy::Red(red) => PolicySpec::Red(red.spec(buffer, at, report)),
             Policy::Codel(codel) => PolicySpec::Codel(codel.spec(at, report)),
             Policy::Pie(pie) => PolicySpec::Pie(pie.spec(at, report)),
+            Policy::UserPolicy(UserPolicy { policy, parameters }) => PolicySpec::User(user::code(policy, parameters, at.into())),
             Policy::Ppd(Ppd {}) => PolicySpec::Ppd(()),
             Policy::Epd(epd) => PolicySpec::Epd(EpdSpec { threshold: cells("threshold", epd.threshold, report) }),
             Policy::EpdPerVc(epd) => PolicySpec::EpdPerVc(EpdPerVcSpec {

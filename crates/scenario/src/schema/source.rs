@@ -4,6 +4,7 @@ use crate::decode::{Decode, Decoder};
 use crate::quantity::{Duration, Rate, Size};
 use crate::record::{record, tagged};
 use crate::tree::Node;
+use crate::user::{Parameters, UserName};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
@@ -11,10 +12,6 @@ use serde_json::json;
 record! {
     /// A source of datagrams.
     pub struct Source {
-        /// Mean rate on the wire, headers included; of an on-off source, while it is on.
-        rate: Rate,
-        /// Payload of each datagram: fixed or exponential.
-        packet: PacketBytes,
         /// Bytes of headers that each datagram carries.
         header: Size = Size::new(0),
     }
@@ -29,26 +26,63 @@ tagged! {
         "constant" => Constant,
         "poisson" => Poisson,
         "on_off" => OnOff,
+        user UserSource,
     }
 }
 
 record! {
     /// Evenly spaced.
-    pub struct Constant {}
+    pub struct Constant {
+        /// Mean rate on the wire, headers included; of an on-off source, while it is on.
+        rate: Rate,
+        /// Payload of each datagram: fixed or exponential.
+        packet: PacketBytes,
+    }
 }
 
 record! {
     /// Exponential gaps.
-    pub struct Poisson {}
+    pub struct Poisson {
+        /// Mean rate on the wire, headers included; of an on-off source, while it is on.
+        rate: Rate,
+        /// Payload of each datagram: fixed or exponential.
+        packet: PacketBytes,
+    }
 }
 
 record! {
     /// Bursts of evenly spaced datagrams and silences, both exponential.
     pub struct OnOff {
+        /// Mean rate on the wire, headers included; of an on-off source, while it is on.
+        rate: Rate,
+        /// Payload of each datagram: fixed or exponential.
+        packet: PacketBytes,
         /// Mean length of a burst.
         mean_on: Duration,
         /// Mean length of a silence.
         mean_off: Duration,
+    }
+}
+
+record! {
+    /// A source in Python, which says when it sends and how much.
+    pub struct UserSource {
+        /// `user:NAME`: a source in Python that is registered by that name.
+        kind: UserName,
+        /// What the source is made with (of `user:NAME`).
+        parameters: Parameters = Parameters::default(),
+    }
+}
+
+impl Arrivals {
+    /// The mean rate that the scenario gives.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        match self {
+            Arrivals::Constant(Constant { rate, .. })
+            | Arrivals::Poisson(Poisson { rate, .. })
+            | Arrivals::OnOff(OnOff { rate, .. }) => Some(*rate),
+            Arrivals::UserSource(_) => None,
+        }
     }
 }
 

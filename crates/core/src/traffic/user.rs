@@ -1,0 +1,79 @@
+//! A source that the core does not know.
+
+use crate::base::units::{Span, Time};
+use crate::code::{Copies, Fault, Instance, fault, only_in_memory};
+use crate::network::MAX_SEGMENTS;
+
+/// What a source sends next: after how long, and how many bytes of payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    pub wait: Span,
+    pub bytes: u32,
+}
+
+/// When and how much a source sends, by code that the core does not know.
+pub trait UserSource: Send + Sync {
+    /// What is sent after `now`, which is the start or the time of the packet before; nothing any more if `None`.
+    ///
+    /// # Errors
+    /// The code's own.
+    fn next(&mut self, now: Time) -> Result<Option<Next>, Fault>;
+    /// The same source, to go on from here on its own.
+    ///
+    /// # Errors
+    /// What keeps it from being copied.
+    fn copy(&self) -> Result<Box<dyn UserSource>, Fault>;
+}
+
+impl Copies for dyn UserSource {
+    fn copied(&self) -> Result<Box<Self>, Fault> {
+        self.copy()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct User {
+    source: Instance<dyn UserSource>,
+    /// Bytes of the packet that is due.
+    due: u32,
+    /// Packets in a row without any time between them.
+    at_once: u32,
+}
+
+/// So many packets at one instant are a clock that stands still.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
+impl User {
+    pub(super) fn of(source: Instance<dyn UserSource>) -> User {
+        User { source, due: 1, at_once: 0 }
+    }
+
+    pub(crate) fn instance(&self) -> &Instance<dyn UserSource> {
+        &self.source
+    }
+
+    /// When packet `number` leaves, which comes after `now`. `most`: bytes that it may have.
+    pub(super) fn next(&mut self, now: Time, number: u64, most: u32) -> Option<Time> {
+        let before = self.at_once;
+        let next = self.source.call(|source| match source.next(now)? {
+            Some(Next { bytes, .. }) if bytes == 0 || bytes > most => {
+                Err(fault(format!("a packet of {bytes} bytes; expected 1 to {most}")))
+            }
+            Some(Next { wait: Span::ZERO, .. }) if before == MOST_AT_ONCE => {
+                Err(fault(format!("more than {MOST_AT_ONCE} packets at one instant")))
+            }
+            Some(_) if number >= MAX_SEGMENTS => Err(fault(format!("more than {MAX_SEGMENTS} packets of one flow"))),
+            next => Ok(next),
+        })??;
+        self.due = next.bytes;
+        self.at_once = if next.wait == Span::ZERO { before + 1 } else { 0 };
+        Some(now + next.wait)
+    }
+
+    /// Bytes of the packet that is due.
+    pub(super) fn due(&self) -> u32 {
+        self.due
+    }
+}
+
+only_in_memory!(User);

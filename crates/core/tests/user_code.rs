@@ -1,0 +1,310 @@
+//! Code that the core does not know: Reno, drop-tail and a Poisson source from outside give what the built-in ones give, on random
+//! networks, in slices, and from copies; and what fails stops the run where it failed.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod common;
+
+use common::{Dice, dumbbell, flow, group, link, random_network, tcp};
+use std::sync::Arc;
+use tailback_core::Engine;
+use tailback_core::base::random::Draws;
+use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::code::{Code, Fault, UserCode};
+use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
+use tailback_core::network::*;
+use tailback_core::queue::{Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
+use tailback_core::tcp::RecoveryKind;
+use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, UserSource};
+
+fn fault(text: &str) -> Fault {
+    Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(text))
+}
+
+/// Reno, until it has heard of so many acknowledgements.
+#[derive(Clone)]
+struct Reno {
+    control: Control,
+    acks: u32,
+    fails_after: Option<u32>,
+    can_be_copied: bool,
+}
+
+impl Reno {
+    fn halve(&mut self, in_flight: u32) {
+        self.control.ssthresh = f64::from(in_flight / 2).max(2.0);
+    }
+}
+
+impl UserController for Reno {
+    fn control(&mut self) -> Result<Control, Fault> {
+        Ok(self.control)
+    }
+
+    fn on_ack(&mut self, ack: &Ack) -> Result<Control, Fault> {
+        self.acks += 1;
+        if self.fails_after.is_some_and(|acks| self.acks > acks) {
+            return Err(fault("tired"));
+        }
+        if ack.window_limited {
+            let window = self.control.window;
+            self.control.window += if window < self.control.ssthresh { 1.0 } else { 1.0 / window };
+        }
+        Ok(self.control)
+    }
+
+    fn on_round_trip(&mut self, _: &RoundTrip) -> Result<Control, Fault> {
+        Ok(self.control)
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) -> Result<Control, Fault> {
+        self.halve(seen.in_flight);
+        self.control.window = self.control.ssthresh;
+        Ok(self.control)
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) -> Result<Control, Fault> {
+        if !seen.repeated {
+            self.halve(seen.in_flight);
+        }
+        self.control.window = 1.0;
+        Ok(self.control)
+    }
+
+    fn limit_window(&mut self, segments: f64) -> Result<Control, Fault> {
+        self.control.window = self.control.window.min(segments);
+        Ok(self.control)
+    }
+
+    fn copy(&self) -> Result<Box<dyn UserController>, Fault> {
+        if self.can_be_copied { Ok(Box::new(self.clone())) } else { Err(fault("one of a kind")) }
+    }
+}
+
+#[derive(Clone)]
+struct DropTail;
+
+impl UserPolicy for DropTail {
+    fn on_arrival(&mut self, _: &Unit, _: u32, _: &Occupancy, _: Time) -> Result<Verdict, Fault> {
+        Ok(Verdict::Accept)
+    }
+
+    fn on_departure(&mut self, _: &Unit, _: &Turn) -> Result<Verdict, Fault> {
+        Ok(Verdict::Accept)
+    }
+
+    fn period(&self) -> Option<Span> {
+        None
+    }
+
+    fn on_period(&mut self, _: u64, _: Rate) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn copy(&self) -> Result<Box<dyn UserPolicy>, Fault> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+/// As the core's: exponential gaps.
+#[derive(Clone)]
+struct Poisson {
+    mean_gap: Span,
+    bytes: u32,
+    draws: Draws,
+}
+
+impl UserSource for Poisson {
+    fn next(&mut self, _: Time) -> Result<Option<Next>, Fault> {
+        let wait = Span::from_seconds(self.draws.exponential() * self.mean_gap.seconds());
+        Ok(Some(Next { wait, bytes: self.bytes }))
+    }
+
+    fn copy(&self) -> Result<Box<dyn UserSource>, Fault> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+/// Makes these; `parameters` say how many acknowledgements a law lives for, the gap of a source, or nothing.
+struct Outside {
+    can_be_copied: bool,
+}
+
+impl Code for Outside {
+    fn controller(&self, code: &UserCode, start: Start, _: u32, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+        let control = Control { window: start.window, ssthresh: start.ssthresh, pacing: None };
+        let fails_after = code.parameters.parse().ok();
+        Ok(Box::new(Reno { control, acks: 0, fails_after, can_be_copied: self.can_be_copied }))
+    }
+
+    fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
+        Ok(Box::new(DropTail))
+    }
+
+    fn source(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserSource>, Fault> {
+        let (gap, bytes) = code.parameters.split_once(' ').ok_or_else(|| fault("no gap and size"))?;
+        let (gap, bytes) = (gap.parse().map_err(|_| fault("no gap"))?, bytes.parse().map_err(|_| fault("no size"))?);
+        Ok(Box::new(Poisson { mean_gap: Span(gap), bytes, draws }))
+    }
+}
+
+fn code(parameters: &str) -> UserCode {
+    UserCode { name: "outside".into(), parameters: parameters.into(), at: "flows.web.tcp.controller".into() }
+}
+
+/// The same network with its Reno, its drop-tail and its Poisson sources brought from outside.
+fn from_outside(network: &Network) -> Network {
+    let mut network = network.clone();
+    for port in &mut network.ports {
+        if port.policy == PolicySpec::DropTail(()) {
+            port.policy = PolicySpec::User(code(""));
+        }
+    }
+    for group in &mut network.groups {
+        match &mut group.transport {
+            Transport::Tcp(_, law) if *law == ControllerSpec::Reno(()) => *law = ControllerSpec::User(code("")),
+            Transport::Datagram(DatagramSpec { arrivals, packet, .. }) => {
+                if let (&Arrivals::Poisson { mean_gap }, &PacketSize::Fixed(bytes)) = (&*arrivals, &*packet) {
+                    *arrivals = Arrivals::User(code(&format!("{} {bytes}", mean_gap.0)));
+                    *packet = PacketSize::Given { maximum: 1500 };
+                }
+            }
+            Transport::Tcp(..) => {}
+        }
+    }
+    network
+}
+
+const OUTSIDE: Outside = Outside { can_be_copied: true };
+
+#[test]
+fn what_comes_from_outside_gives_the_bytes_of_what_is_built_in() {
+    let (mut laws, mut sources) = (0, 0);
+    for seed in 0..150 {
+        let network = random_network(seed);
+        let brought = from_outside(&network);
+        laws += brought.user_code().filter(|(kind, _)| *kind == CodeKind::Controller).count();
+        sources += brought.user_code().filter(|(kind, _)| *kind == CodeKind::Source).count();
+        let mut built_in = Engine::new(network);
+        built_in.run_until(Time::NEVER);
+        let mut dice = Dice::new(seed + (1 << 33));
+        let mut engine = Engine::with_code(brought, &OUTSIDE);
+        while !engine.run_for(Time::NEVER, dice.pick(1, 3000)) {
+            if dice.chance(2) {
+                let copy = engine.clone();
+                engine.run_until(Time::NEVER);
+                engine = copy;
+            }
+        }
+        assert!(engine.failure().is_none(), "seed {seed}: {:?}", engine.failure());
+        let (ours, theirs) = (built_in.results().unwrap(), engine.results().unwrap());
+        for (left, right) in ours.tables().zip(theirs.tables()) {
+            // What a packet of the usual size takes is not known of sizes that code will give.
+            let of_size = ["base_rtt_s", "frame_cells"];
+            let columns = left.columns.iter().zip(&right.columns).filter(|((name, _), _)| !of_size.contains(&name.as_str()));
+            for (ours, theirs) in columns {
+                assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "seed {seed}: {} of {}", ours.0, left.name);
+            }
+        }
+    }
+    assert!(laws > 20 && sources > 3, "{laws} laws, {sources} sources");
+}
+
+/// One flow over 8 Mbit/s, whose law fails after so many acknowledgements.
+fn one_flow(parameters: &str) -> Network {
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(10));
+    let transport = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerSpec::User(code(parameters)));
+    dumbbell(bottleneck, group("web", transport), vec![flow(0, 0, 1)], Span::from_millis(1000))
+}
+
+#[test]
+fn a_failure_stops_the_run_where_it_happens_however_it_is_sliced() {
+    // Three segments of 1040 bytes leave at once: the second is acknowledged 1.04 ms after the first.
+    let mut whole = Engine::with_code(one_flow("1"), &OUTSIDE);
+    assert!(whole.run_for(Time::NEVER, u64::MAX));
+    let failure = whole.failure().unwrap();
+    assert_eq!((failure.fault.to_string().as_str(), failure.time), ("tired", whole.now()));
+    assert_eq!(failure.time, Time(Span::from_micros(2 * 1040 + 10_000 + 40).0));
+    assert!(failure.to_string().starts_with("flows.web.tcp.controller: `user:outside` failed at 0.01212 s"), "{failure}");
+    let events = whole.events();
+    assert!(whole.run_for(Time::NEVER, 5) && whole.events() == events);
+    whole.results().expect("conservation holds there, too");
+    let mut sliced = Engine::with_code(one_flow("1"), &OUTSIDE);
+    while !sliced.run_for(Time::NEVER, 1) {}
+    assert_eq!((sliced.events(), sliced.now()), (events, whole.now()));
+}
+
+#[test]
+fn a_failing_copy_is_no_concern_of_the_original() {
+    let mut original = Engine::with_code(one_flow(""), &Outside { can_be_copied: false });
+    original.run_until(Time(Span::from_millis(50).0));
+    let mut copy = original.clone();
+    assert_eq!(copy.failure().unwrap().fault.to_string(), "one of a kind");
+    let events = copy.events();
+    copy.run_until(Time::NEVER);
+    assert_eq!(copy.events(), events);
+    original.run_until(Time::NEVER);
+    assert!(original.failure().is_none());
+    assert!(original.results().unwrap().complete);
+}
+
+#[test]
+fn code_cannot_be_written_down() {
+    let engine = Engine::with_code(one_flow(""), &OUTSIDE);
+    let law = Engine::new(one_flow("")).failure().unwrap();
+    assert!(law.fault.to_string().contains("tailback run FILE --code CODE.py"), "{}", law.fault);
+    assert!(postcard::to_stdvec(&engine).is_err());
+}
+
+#[test]
+fn a_window_that_is_none_is_a_failure() {
+    for (window, ssthresh) in [(f64::NAN, 2.0), (0.5, 2.0), (f64::INFINITY, 2.0), (1.0, f64::NAN), (1.0, 0.0)] {
+        struct Fixed(Control);
+        impl Code for Fixed {
+            fn controller(&self, _: &UserCode, _: Start, _: u32, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+                Ok(Box::new(Reno { control: self.0, acks: 0, fails_after: None, can_be_copied: true }))
+            }
+            fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
+                Err(fault("none"))
+            }
+            fn source(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserSource>, Fault> {
+                Err(fault("none"))
+            }
+        }
+        let engine = Engine::with_code(one_flow(""), &Fixed(Control { window, ssthresh, pacing: None }));
+        let failure = engine.failure().unwrap_or_else(|| panic!("{window}, {ssthresh}"));
+        assert!(failure.fault.to_string().contains("expected a "), "{}", failure.fault);
+    }
+}
+
+#[test]
+fn a_source_whose_clock_stands_still_fails() {
+    #[derive(Clone)]
+    struct Flood;
+    impl UserSource for Flood {
+        fn next(&mut self, _: Time) -> Result<Option<Next>, Fault> {
+            Ok(Some(Next { wait: Span::ZERO, bytes: 1 }))
+        }
+        fn copy(&self) -> Result<Box<dyn UserSource>, Fault> {
+            Ok(Box::new(Flood))
+        }
+    }
+    impl Code for Flood {
+        fn controller(&self, _: &UserCode, _: Start, _: u32, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+            Err(fault("none"))
+        }
+        fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
+            Err(fault("none"))
+        }
+        fn source(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserSource>, Fault> {
+            Ok(Box::new(Flood))
+        }
+    }
+    let spec = DatagramSpec { arrivals: Arrivals::User(code("")), packet: PacketSize::Given { maximum: 1000 }, header: 0 };
+    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(10));
+    let network = dumbbell(bottleneck, group("flood", Transport::Datagram(spec)), vec![flow(0, 0, 1)], Span::from_millis(10));
+    let mut engine = Engine::with_code(network, &Flood);
+    engine.run_until(Time::NEVER);
+    let failure = engine.failure().unwrap();
+    assert_eq!((failure.time, failure.fault.to_string().as_str()), (Time::ZERO, "more than 1000000 packets at one instant"));
+}
