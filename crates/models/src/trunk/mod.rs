@@ -142,9 +142,11 @@ impl LossModel {
 fn fixed_point(ln_loss: impl Fn(f64) -> f64) -> f64 {
     let most = ln_loss(0.0);
     let least = ln_loss(libm::exp(most));
-    let loss = root(|loss| loss - libm::exp(ln_loss(loss)), libm::exp(least), libm::exp(most));
-    // Once more as a logarithm: a loss too small for a float is one, and assuming none is then the same.
-    ln_loss(loss)
+    if least == most {
+        // The loss is too small to change a rate, perhaps too small for a float.
+        return most;
+    }
+    libm::log(root(|loss| loss - libm::exp(ln_loss(loss)), libm::exp(least), libm::exp(most)))
 }
 
 #[cfg(test)]
