@@ -13,7 +13,7 @@ pub struct ParameterError {
 }
 
 impl ParameterError {
-    pub(crate) fn new(name: &'static str, given: impl fmt::Display, expected: impl Into<Cow<'static, str>>) -> ParameterError {
+    pub fn new(name: &'static str, given: impl fmt::Display, expected: impl Into<Cow<'static, str>>) -> ParameterError {
         ParameterError { name, given: given.to_string(), expected: expected.into() }
     }
 

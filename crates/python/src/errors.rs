@@ -12,8 +12,9 @@ pub fn scenario_error(py: Python<'_>, errors: &Errors) -> PyErr {
     }
 }
 
-pub fn parameter_error(py: Python<'_>, error: &ParameterError) -> PyErr {
-    raise(py, "ParameterError", (error.to_string(),))
+/// `place` says which element of an array it was; empty for numbers.
+pub fn parameter_error(py: Python<'_>, error: &ParameterError, place: &str) -> PyErr {
+    raise(py, "ParameterError", (format!("{error}{place}"),))
 }
 
 /// Our bug: `message` says which invariant broke; hash and seed let anyone repeat it.

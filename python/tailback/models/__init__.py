@@ -41,6 +41,7 @@ from tailback.models.tcp import (
     slow_start,
     window_limited_rate,
 )
+from tailback.models.trunk import TrunkLoss, trunk_loss
 
 __all__ = [
     "SIZING_RULES",
@@ -49,6 +50,7 @@ __all__ = [
     "FiniteQueue",
     "Rule",
     "SlowStart",
+    "TrunkLoss",
     "appenzeller_buffer",
     "appenzeller_flows",
     "appenzeller_utilisation",
@@ -80,5 +82,6 @@ __all__ = [
     "slow_start",
     "synchronised_buffer",
     "synchronised_utilisation",
+    "trunk_loss",
     "window_limited_rate",
 ]

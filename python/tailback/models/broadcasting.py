@@ -1,4 +1,4 @@
-"""Models of numbers, mapped over arrays."""
+"""Models over numbers and arrays, each in one call of the core."""
 
 from __future__ import annotations
 
@@ -11,27 +11,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Numbers: TypeAlias = float | Sequence[float] | NDArray[np.generic]
+    Numbers: TypeAlias = float | np.generic | Sequence[float] | NDArray[np.generic]
     Result: TypeAlias = Any  # a float for numbers, an array for arrays
 
 __all__ = ["one", "over", "through"]
 
 
-def over(model: Callable[..., Any], *parameters: Any) -> Any:
-    """The model of numbers, or of each element of arrays; several results become as many arrays."""
-    if all(isinstance(value, (int, float)) for value in parameters):
-        return one(model, *parameters)
-    import numpy as np
-
-    broadcast = np.broadcast_arrays(*parameters)
-    if broadcast[0].size == 0:
-        raise ParameterError("an empty array; expected at least one number")
-    flat = [[item.item() for item in array.ravel()] for array in broadcast]
-    results = [one(model, *values) for values in zip(*flat, strict=True)]
-    shape = broadcast[0].shape
-    if isinstance(results[0], tuple):
-        return tuple(_shaped(column, shape) for column in zip(*results, strict=True))
-    return _shaped(results, shape)
+def over(model: Callable[..., Sequence[bytes]], **parameters: Any) -> Any:
+    """The model of numbers, or of each element of arrays; several results become a tuple."""
+    if all(isinstance(value, (int, float)) for value in parameters.values()):
+        results = [memoryview(column).cast("d")[0] for column in one(model, **parameters)]
+    else:
+        results = _over_arrays(model, parameters)
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def through(model: Callable[[list[Any]], tuple[Any, ...]], *parameters: Any) -> tuple[Any, ...]:
@@ -55,12 +47,36 @@ def through(model: Callable[[list[Any]], tuple[Any, ...]], *parameters: Any) -> 
     return tuple(np.frombuffer(result).reshape(shape) for result in one(model, flat))
 
 
-def one(model: Callable[..., Any], *values: Any) -> Any:
+def one(model: Callable[..., Any], *values: Any, **parameters: Any) -> Any:
     try:
-        return model(*values)
+        return model(*values, **parameters)
     except (TypeError, OverflowError) as error:
         # PyO3 adds the name of the parameter as a note.
         raise ParameterError(", ".join([str(error), *getattr(error, "__notes__", [])])) from None
+
+
+def _over_arrays(model: Callable[..., Sequence[bytes]], parameters: dict[str, Any]) -> list[Any]:
+    import numpy as np
+
+    arrays = {name: _floats(name, value) for name, value in parameters.items()}
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"`{name}` has shape {array.shape}" for name, array in arrays.items() if array.shape)
+        raise ParameterError(f"{shapes}; expected shapes that broadcast against each other") from None
+    if 0 in shape:
+        raise ParameterError("an empty array; expected at least one number")
+    columns = {name: np.ascontiguousarray(np.broadcast_to(array, shape)) for name, array in arrays.items()}
+    return [np.frombuffer(column).reshape(shape).copy()[()] for column in model(**columns)]
+
+
+def _floats(name: str, value: Any) -> NDArray[np.float64]:
+    import numpy as np
+
+    try:
+        return np.asarray(value).astype(np.float64, casting="same_kind", copy=False)
+    except (TypeError, ValueError):
+        raise ParameterError(f"`{name}` is {value!r}; expected a number or an array of numbers") from None
 
 
 def _float(number: float) -> float:
@@ -79,9 +95,3 @@ def _array(values: Any) -> NDArray[np.float64]:
         written = repr(values)
         shown = written if len(written) <= 60 else f"{written[:57]}..."
         raise ParameterError(f"{shown}; expected a number or an array of numbers") from None
-
-
-def _shaped(values: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    import numpy as np
-
-    return cast("NDArray[Any]", np.array(values).reshape(shape))[()]

@@ -58,7 +58,7 @@ def mm1k(load: Numbers, places: Numbers) -> FiniteQueue:
     >>> tb.models.mm1k(load=1.0, places=4).loss
     0.2
     """
-    return FiniteQueue(*over(_core.mm1k, load, places))
+    return FiniteQueue(*over(_core.mm1k, load=load, places=places))
 
 
 def md1k(load: Numbers, places: Numbers) -> FiniteQueue:
@@ -81,7 +81,7 @@ def md1k(load: Numbers, places: Numbers) -> FiniteQueue:
     >>> tb.models.md1k(load=0.8, places=10).loss < tb.models.mm1k(load=0.8, places=10).loss
     True
     """
-    return FiniteQueue(*over(_core.md1k, load, places))
+    return FiniteQueue(*over(_core.md1k, load=load, places=places))
 
 
 def mmck(load: Numbers, servers: Numbers, places: Numbers) -> FiniteQueue:
@@ -106,7 +106,7 @@ def mmck(load: Numbers, servers: Numbers, places: Numbers) -> FiniteQueue:
     >>> tb.models.mmck(load=1.0, servers=1, places=4) == tb.models.mm1k(load=1.0, places=4)
     True
     """
-    return FiniteQueue(*over(_core.mmck, load, servers, places))
+    return FiniteQueue(*over(_core.mmck, load=load, servers=servers, places=places))
 
 
 def erlang_b(load: Numbers, servers: Numbers) -> Result:
@@ -134,7 +134,7 @@ def erlang_b(load: Numbers, servers: Numbers) -> Result:
     >>> tb.models.erlang_b(load=1.0, servers=1)
     0.5
     """
-    return over(_core.erlang_b, load, servers)
+    return over(_core.erlang_b, load=load, servers=servers)
 
 
 def md1_mean_wait(load: Numbers) -> Result:
@@ -155,4 +155,4 @@ def md1_mean_wait(load: Numbers) -> Result:
     >>> tb.models.md1_mean_wait(0.5)
     0.5
     """
-    return over(_core.md1_mean_wait, load)
+    return over(_core.md1_mean_wait, load=load)

@@ -95,7 +95,7 @@ def mathis_rate(*, mss_bytes: Numbers, rtt_s: Numbers, loss: Numbers, segments_p
     >>> round(tb.models.mathis_rate(mss_bytes=1000, rtt_s=0.1, loss=0.006))
     1264911
     """
-    return over(_core.mathis_rate, mss_bytes, rtt_s, loss, segments_per_ack)
+    return over(_core.mathis_rate, mss_bytes=mss_bytes, rtt_s=rtt_s, loss=loss, segments_per_ack=segments_per_ack)
 
 
 def padhye_rate(
@@ -134,7 +134,15 @@ def padhye_rate(
     >>> tb.models.padhye_rate(**flow, rto_s=1, receiver_window=1000) < tb.models.mathis_rate(**flow)
     True
     """
-    return over(_core.padhye_rate, mss_bytes, rtt_s, loss, rto_s, receiver_window, segments_per_ack)
+    return over(
+        _core.padhye_rate,
+        mss_bytes=mss_bytes,
+        rtt_s=rtt_s,
+        loss=loss,
+        rto_s=rto_s,
+        receiver_window=receiver_window,
+        segments_per_ack=segments_per_ack,
+    )
 
 
 def padhye_goodput(
@@ -159,7 +167,15 @@ def padhye_goodput(
     >>> tb.models.padhye_goodput(**flow) < tb.models.padhye_rate(**flow)
     True
     """
-    return over(_core.padhye_goodput, mss_bytes, rtt_s, loss, rto_s, receiver_window, segments_per_ack)
+    return over(
+        _core.padhye_goodput,
+        mss_bytes=mss_bytes,
+        rtt_s=rtt_s,
+        loss=loss,
+        rto_s=rto_s,
+        receiver_window=receiver_window,
+        segments_per_ack=segments_per_ack,
+    )
 
 
 def single_flow_utilisation(buffer_over_bdp: Numbers) -> Result:
@@ -182,7 +198,7 @@ def single_flow_utilisation(buffer_over_bdp: Numbers) -> Result:
     >>> tb.models.single_flow_utilisation([0, 1]).tolist()
     [0.75, 1.0]
     """
-    return over(_core.single_flow_utilisation, buffer_over_bdp)
+    return over(_core.single_flow_utilisation, buffer_over_bdp=buffer_over_bdp)
 
 
 def slow_start(*, segments: Numbers, initial_window: Numbers, rtt_s: Numbers, segment_s: Numbers) -> SlowStart:
@@ -209,7 +225,11 @@ def slow_start(*, segments: Numbers, initial_window: Numbers, rtt_s: Numbers, se
     >>> tb.models.slow_start(segments=7, initial_window=1, rtt_s=0.1, segment_s=0.001).round_trips
     3
     """
-    return SlowStart(*over(_core.slow_start, segments, initial_window, rtt_s, segment_s))
+    round_trips, completion_s = over(
+        _core.slow_start, segments=segments, initial_window=initial_window, rtt_s=rtt_s, segment_s=segment_s
+    )
+    whole = int(round_trips) if isinstance(round_trips, float) else round_trips.astype(int)
+    return SlowStart(whole, completion_s)
 
 
 def window_limited_rate(*, window_bytes: Numbers, rtt_s: Numbers, capacity_bps: Numbers) -> Result:
@@ -234,7 +254,7 @@ def window_limited_rate(*, window_bytes: Numbers, rtt_s: Numbers, capacity_bps: 
     >>> tb.models.window_limited_rate(window_bytes=65535, rtt_s=0.1, capacity_bps=1e9)
     5242800.0
     """
-    return over(_core.window_limited_rate, window_bytes, rtt_s, capacity_bps)
+    return over(_core.window_limited_rate, window_bytes=window_bytes, rtt_s=rtt_s, capacity_bps=capacity_bps)
 
 
 def fast_retransmit(window: int, lost: Sequence[int]) -> FastRetransmit:

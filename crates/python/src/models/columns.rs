@@ -1,69 +1,73 @@
-//! Parameters that are one number for all or a number each, and results likewise: arrays go through in one call.
+//! Numbers or whole arrays through a model in one call, with the GIL released.
 
 use crate::errors::parameter_error;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
+use std::time::{Duration, Instant};
 use tailback_models::ParameterError;
 
-/// A parameter. Arrays are flat, contiguous and of floats; those of one call have one length.
-#[derive(FromPyObject)]
-pub enum Column {
-    Many(PyBuffer<f64>),
-    One(f64),
+/// One number, or a C-contiguous array of floats of any shape. All columns of a call have the same shape.
+pub struct Column {
+    shape: Vec<usize>,
+    values: Vec<f64>,
 }
 
-/// A tuple of `R` results: floats if all parameters are numbers, else the bytes of as many arrays. A parameter that does not fit is
-/// named with its place in the arrays.
-pub fn through<'py, const N: usize, const R: usize>(
-    py: Python<'py>,
-    parameters: [Column; N],
+impl<'py> FromPyObject<'_, 'py> for Column {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Column> {
+        match PyBuffer::<f64>::get(&given) {
+            Ok(buffer) => Ok(Column { shape: buffer.shape().to_vec(), values: buffer.to_vec(given.py())? }),
+            Err(_) => Ok(Column { shape: Vec::new(), values: vec![given.extract()?] }),
+        }
+    }
+}
+
+/// How long a call goes on before it looks whether Ctrl-C was pressed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The model of each row of the columns: each result as a column of native floats.
+pub fn each_row<const N: usize, const R: usize>(
+    py: Python<'_>,
+    columns: [Column; N],
     model: impl Fn([f64; N]) -> Result<[f64; R], ParameterError> + Sync,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let mut rows = None;
-    let mut values = Vec::with_capacity(N);
-    for parameter in &parameters {
-        values.push(match parameter {
-            Column::One(value) => Values::One(*value),
-            Column::Many(buffer) => {
-                let values = buffer.to_vec(py)?;
-                if *rows.get_or_insert(values.len()) != values.len() {
-                    return Err(PyValueError::new_err("arrays of different lengths"));
-                }
-                Values::Many(values)
+) -> PyResult<[Py<PyBytes>; R]> {
+    let rows = columns[0].values.len();
+    let mut results: [Vec<f64>; R] = std::array::from_fn(|_| Vec::with_capacity(rows));
+    let mut row = 0;
+    while row < rows {
+        py.detach(|| {
+            let start = Instant::now();
+            while row < rows && start.elapsed() < LOOK_EVERY {
+                let values = model(columns.each_ref().map(|column| column.values[row])).map_err(|error| (row, error))?;
+                results.iter_mut().zip(values).for_each(|(result, value)| result.push(value));
+                row += 1;
             }
-        });
+            Ok(())
+        })
+        .map_err(|(row, error)| parameter_error(py, &error, &index(&columns[0].shape, row)))?;
+        py.check_signals()?;
     }
-    let at = |row: usize| std::array::from_fn(|column| values[column].at(row));
-    let Some(rows) = rows else {
-        let results = model(at(0)).map_err(|error| parameter_error(py, &error))?;
-        return PyTuple::new(py, results);
-    };
-    let results = py.detach(|| {
-        let mut results: [Vec<u8>; R] = std::array::from_fn(|_| Vec::with_capacity(8 * rows));
-        for row in 0..rows {
-            let one = model(at(row)).map_err(|error| error.at(row))?;
-            for (column, value) in results.iter_mut().zip(one) {
-                column.extend(value.to_ne_bytes());
-            }
-        }
-        Ok(results)
-    });
-    let results = results.map_err(|error: ParameterError| parameter_error(py, &error))?;
-    PyTuple::new(py, results.iter().map(|column| PyBytes::new(py, column)))
+    Ok(results.map(|column| PyBytes::new(py, &column.into_iter().flat_map(f64::to_ne_bytes).collect::<Vec<u8>>()).unbind()))
 }
 
-enum Values {
-    One(f64),
-    Many(Vec<f64>),
+/// A parameter that counts something.
+pub fn whole(name: &'static str, number: f64) -> Result<u64, ParameterError> {
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    match number {
+        _ if (0.0..=MOST).contains(&number) && number.fract() == 0.0 => Ok(number as u64),
+        _ => Err(ParameterError::new(name, number, "a whole number of at least 0")),
+    }
 }
 
-impl Values {
-    fn at(&self, row: usize) -> f64 {
-        match self {
-            Values::One(value) => *value,
-            Values::Many(values) => values[row],
-        }
+/// Where a row is in arrays of that shape, as Python writes it; empty for numbers.
+fn index(shape: &[usize], row: usize) -> String {
+    let mut left = row;
+    let mut places: Vec<String> = Vec::new();
+    for length in shape.iter().rev() {
+        places.insert(0, (left % length).to_string());
+        left /= length;
     }
+    if places.is_empty() { String::new() } else { format!(" (in element [{}])", places.join(", ")) }
 }

@@ -2,7 +2,7 @@
 //!
 //! Parameters come in the order in which the closures name them.
 
-use super::columns::{Column, through};
+use super::through::{Column, through};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tailback_models::ParameterError;

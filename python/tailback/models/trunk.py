@@ -1,0 +1,72 @@
+"""The loss of a trunk: many input links, fewer wavelength channels that all of them share, and a few waiting places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from tailback import _core
+from tailback.models.broadcasting import over
+
+if TYPE_CHECKING:
+    from tailback.models.broadcasting import Numbers, Result
+
+LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb"]
+
+
+@dataclass(frozen=True)
+class TrunkLoss:
+    """What a trunk loses at a given load.
+
+    Attributes
+    ----------
+    loss : float or array
+        Fraction of packets lost, 0 to 1; 0 also where it is below the smallest float.
+    log10_loss : float or array
+        Its logarithm to base 10, which has no such limit; minus infinity where nothing is lost.
+    """
+
+    loss: Result
+    log10_loss: Result
+
+
+def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load: Numbers, model: LossModel = "g1dm") -> TrunkLoss:
+    """Open-loop loss of a trunk, by one of the thesis's five models.
+
+    Parameters
+    ----------
+    inputs : int or array
+        Input links, M; 1 to 1,000,000.
+    transmitters : int or array
+        Wavelength channels of the trunk, K; 1 to 1,000,000. With at least as many as inputs nothing is lost, except in
+        ``"mmkkb"``, which knows no input links.
+    buffer : int or array
+        Packets that can wait, B; 0 to 1,000,000,000.
+    load : float or array
+        Intended load per channel, rho: what the input links would send if nothing kept them from it, over what the channels
+        carry. 0, or 1e-200 up to but not ``inputs / transmitters``; may exceed 1.
+    model : str
+        ``"g1dm"``, the general one-dimensional model; ``"ebd"``, ``"ebi"`` or ``"eb"``, Engset with a buffer that knows of
+        discarding input links, of inserting ones or of neither; ``"mmkkb"``, M/M/K/(K+B), Poisson arrivals.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, sections 3.6.2 and 3.6.4.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> trunk = dict(inputs=16, transmitters=2, buffer=10)
+    >>> tb.models.trunk_loss(**trunk, load=[0.5, 1.0]).log10_loss.round(3).tolist()
+    [-4.132, -1.158]
+    >>> bool(tb.models.trunk_loss(**trunk, load=0.5, model="mmkkb").loss > tb.models.trunk_loss(**trunk, load=0.5).loss)
+    True
+    """
+    of_model = partial(_core.trunk_loss, model=model)
+    return TrunkLoss(*over(of_model, inputs=inputs, transmitters=transmitters, buffer=buffer, load=load))
