@@ -16,11 +16,6 @@ impl ParameterError {
     pub fn new(name: &'static str, given: impl fmt::Display, expected: impl Into<Cow<'static, str>>) -> ParameterError {
         ParameterError { name, given: given.to_string(), expected: expected.into() }
     }
-
-    /// The same for one of several values.
-    pub fn at(self, place: usize) -> ParameterError {
-        ParameterError { given: format!("{} at place {place}", self.given), ..self }
-    }
 }
 
 impl fmt::Display for ParameterError {
@@ -118,12 +113,9 @@ impl Servers {
         }
     }
 
-    /// The transmitters of a trunk, from a number of an array of numbers.
-    pub fn transmitters(value: f64) -> Result<Servers, ParameterError> {
-        match value {
-            _ if value.fract() == 0.0 && (1.0..=f64::from(MOST_UNITS)).contains(&value) => Ok(Servers(value as u32)),
-            _ => Err(ParameterError::new("transmitters", value, "a whole number, 1 to 1000000")),
-        }
+    /// The transmitters of a trunk.
+    pub fn transmitters(transmitters: u64) -> Result<Servers, ParameterError> {
+        Servers::new(transmitters).map_err(|_| ParameterError::new("transmitters", transmitters, "1 to 1000000 transmitters"))
     }
 
     pub fn get(self) -> u32 {
@@ -204,15 +196,6 @@ impl Count {
         }
     }
 
-    /// The same from a number of an array of numbers.
-    pub fn whole(name: &'static str, value: f64) -> Result<Count, ParameterError> {
-        // Above 2^53 not every whole number is a float.
-        match value {
-            _ if value.fract() == 0.0 && (1.0..=9_007_199_254_740_992.0).contains(&value) => Ok(Count(value as u64)),
-            _ => Err(ParameterError::new(name, value, "a whole number of at least 1")),
-        }
-    }
-
     pub fn get(self) -> u64 {
         self.0
     }
@@ -232,7 +215,7 @@ mod tests {
     fn not_a_number_and_infinity_are_refused_everywhere() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(Load::new(value).is_err() && StableLoad::new(value).is_err() && Loss::new(value).is_err());
-            assert!(Utilisation::new(value).is_err() && Count::whole("x", value).is_err());
+            assert!(Utilisation::new(value).is_err());
             assert!(Positive::new("x", value).is_err() && NonNegative::new("x", value).is_err());
         }
     }
@@ -247,7 +230,6 @@ mod tests {
         assert!(Loss::new(0.0).is_err() && Loss::new(1.0).is_err() && Loss::new(0.5).is_ok());
         assert!(Utilisation::new(0.0).is_err() && Utilisation::new(1.0).is_err() && Utilisation::new(0.5).is_ok());
         assert!(Positive::new("x", 0.0).is_err() && NonNegative::new("x", 0.0).is_ok());
-        assert!(Count::whole("x", 1.0).is_ok() && Count::whole("x", 1.5).is_err() && Count::whole("x", f64::NAN).is_err());
         assert!(Count::new("x", 0).is_err() && Count::new("x", 1).is_ok());
     }
 }

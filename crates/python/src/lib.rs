@@ -17,6 +17,8 @@ mod _core {
     #[pymodule_export]
     use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema};
     #[pymodule_export]
+    use crate::models::closed_loop::{closed_loop_mathis, closed_loop_padhye};
+    #[pymodule_export]
     use crate::models::queues::{erlang_b, md1_mean_wait, md1k, mm1k, mmck};
     #[pymodule_export]
     use crate::models::sizing::{

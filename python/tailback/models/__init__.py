@@ -4,6 +4,15 @@ Every parameter may be a number or an array; arrays are broadcast against each o
 common shape. Queues are dimensionless: load is offered work over capacity, times are in mean service times.
 """
 
+from tailback.models.closed_loop import ClosedLoop, RoundTrips, closed_loop, round_trips
+from tailback.models.cui_sizing import (
+    cui_link_buffer,
+    cui_link_flows,
+    cui_link_utilisation,
+    cui_trunk_buffer,
+    cui_trunk_flows,
+    cui_trunk_utilisation,
+)
 from tailback.models.queues import FiniteQueue, erlang_b, md1_mean_wait, md1k, mm1k, mmck
 from tailback.models.sizing import (
     SIZING_RULES,
@@ -14,12 +23,6 @@ from tailback.models.sizing import (
     appenzeller_utilisation,
     bandwidth_delay_buffer,
     beheshti_buffer,
-    cui_link_buffer,
-    cui_link_flows,
-    cui_link_utilisation,
-    cui_trunk_buffer,
-    cui_trunk_flows,
-    cui_trunk_utilisation,
     enachescu_buffer,
     enachescu_flows,
     enachescu_utilisation,
@@ -46,8 +49,10 @@ from tailback.models.trunk import TrunkLoss, trunk_loss
 __all__ = [
     "SIZING_RULES",
     "BufferSize",
+    "ClosedLoop",
     "FastRetransmit",
     "FiniteQueue",
+    "RoundTrips",
     "Rule",
     "SlowStart",
     "TrunkLoss",
@@ -56,6 +61,7 @@ __all__ = [
     "appenzeller_utilisation",
     "bandwidth_delay_buffer",
     "beheshti_buffer",
+    "closed_loop",
     "cui_link_buffer",
     "cui_link_flows",
     "cui_link_utilisation",
@@ -78,6 +84,7 @@ __all__ = [
     "mmck",
     "padhye_goodput",
     "padhye_rate",
+    "round_trips",
     "single_flow_utilisation",
     "slow_start",
     "synchronised_buffer",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tailback.errors import ParameterError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = float | np.generic | Sequence[float] | NDArray[np.generic]
     Result: TypeAlias = Any  # a float for numbers, an array for arrays
 
-__all__ = ["one", "over", "through"]
+__all__ = ["in_order", "one", "over"]
 
 
 def over(model: Callable[..., Sequence[bytes]], **parameters: Any) -> Any:
@@ -26,25 +26,9 @@ def over(model: Callable[..., Sequence[bytes]], **parameters: Any) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def through(model: Callable[[list[Any]], tuple[Any, ...]], *parameters: Any) -> tuple[Any, ...]:
-    """The results of a model that takes whole arrays: floats for numbers, arrays for arrays. No loop in Python."""
-    if all(isinstance(value, (int, float)) for value in parameters):
-        return cast("tuple[float, ...]", one(model, [_float(value) for value in parameters]))
-    import numpy as np
-
-    columns = [value if isinstance(value, (int, float)) else _array(value) for value in parameters]
-    try:
-        shape = np.broadcast_shapes(*(np.shape(column) for column in columns))
-    except ValueError:
-        shapes = ", ".join(str(np.shape(column)) for column in columns if np.ndim(column))
-        raise ParameterError(f"arrays of shapes {shapes}; expected shapes that broadcast against each other") from None
-    if 0 in shape:
-        raise ParameterError("an empty array; expected at least one number")
-    flat = [
-        _float(column) if isinstance(column, (int, float)) else np.ascontiguousarray(np.broadcast_to(column, shape)).ravel()
-        for column in columns
-    ]
-    return tuple(np.frombuffer(result).reshape(shape) for result in one(model, flat))
+def in_order(model: Callable[[list[Any]], Sequence[bytes]]) -> Callable[..., Sequence[bytes]]:
+    """A model of the core that takes its columns as one list, for `over`: name them in its order."""
+    return lambda **columns: model(list(columns.values()))
 
 
 def one(model: Callable[..., Any], *values: Any, **parameters: Any) -> Any:
@@ -77,21 +61,3 @@ def _floats(name: str, value: Any) -> NDArray[np.float64]:
         return np.asarray(value).astype(np.float64, casting="same_kind", copy=False)
     except (TypeError, ValueError):
         raise ParameterError(f"`{name}` is {value!r}; expected a number or an array of numbers") from None
-
-
-def _float(number: float) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        raise ParameterError("a whole number of hundreds of digits; expected one below 1e308") from None
-
-
-def _array(values: Any) -> NDArray[np.float64]:
-    import numpy as np
-
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        written = repr(values)
-        shown = written if len(written) <= 60 else f"{written[:57]}..."
-        raise ParameterError(f"{shown}; expected a number or an array of numbers") from None

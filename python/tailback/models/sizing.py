@@ -1,5 +1,7 @@
 """How much buffer a bottleneck needs: a function a rule, and the inverse questions where a rule has them.
 
+The rules of the document cui-thesis are in `cui_sizing`, all others here.
+
 Parameters of one name mean the same everywhere:
 
 inputs
@@ -29,7 +31,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tailback import _core
-from tailback.models.broadcasting import through
+from tailback.models.broadcasting import in_order, over
 
 if TYPE_CHECKING:
     from tailback.models.broadcasting import Numbers, Result
@@ -43,12 +45,6 @@ __all__ = [
     "appenzeller_utilisation",
     "bandwidth_delay_buffer",
     "beheshti_buffer",
-    "cui_link_buffer",
-    "cui_link_flows",
-    "cui_link_utilisation",
-    "cui_trunk_buffer",
-    "cui_trunk_flows",
-    "cui_trunk_utilisation",
     "enachescu_buffer",
     "enachescu_flows",
     "enachescu_utilisation",
@@ -58,6 +54,7 @@ __all__ = [
     "least_queue",
     "synchronised_buffer",
     "synchronised_utilisation",
+    "whole",
 ]
 
 # The over-provision that the document cui-thesis computes with (section 3.8.1).
@@ -117,105 +114,6 @@ class BufferSize:
     switch: Result | None = None
 
 
-def cui_trunk_buffer(
-    *,
-    inputs: Numbers,
-    transmitters: Numbers,
-    rate_bps: Numbers,
-    packet_bytes: Numbers,
-    flows: Numbers,
-    harmonic_rtt_s: Numbers,
-    utilisation: Numbers,
-) -> BufferSize:
-    """The trunk rule of cui-thesis: K transmitters, M inputs, N greedy flows; `switch` is for all M / K trunks.
-
-    With at most as many inputs as transmitters nothing is ever lost and no buffer is needed.
-
-    Raises
-    ------
-    ParameterError
-        Also for a utilisation of ``inputs / transmitters`` or more, where that is 1 or less: the inputs do not bring it.
-
-    References
-    ----------
-    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (3.23) and (3.24), appendix A.
-
-    Examples
-    --------
-    >>> import tailback as tb
-    >>> trunk = dict(inputs=32, transmitters=16, rate_bps=40e9, packet_bytes=1040, flows=64000, harmonic_rtt_s=0.1)
-    >>> tb.models.cui_trunk_buffer(**trunk, utilisation=0.7).buffer
-    9
-    """
-    trunk = (inputs, transmitters, rate_bps, packet_bytes, flows)
-    whole, unrounded, switch = through(_core.cui_trunk_buffer, *trunk, harmonic_rtt_s, utilisation)
-    return BufferSize(SIZING_RULES["cui_trunk"], _whole(whole), unrounded, switch=switch)
-
-
-def cui_trunk_utilisation(
-    *,
-    inputs: Numbers,
-    transmitters: Numbers,
-    rate_bps: Numbers,
-    packet_bytes: Numbers,
-    flows: Numbers,
-    harmonic_rtt_s: Numbers,
-    buffer: Numbers,
-) -> Result:
-    """The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if for any below 1."""
-    trunk = (inputs, transmitters, rate_bps, packet_bytes, flows)
-    return through(_core.cui_trunk_utilisation, *trunk, harmonic_rtt_s, buffer)[0]
-
-
-def cui_trunk_flows(
-    *,
-    inputs: Numbers,
-    transmitters: Numbers,
-    rate_bps: Numbers,
-    packet_bytes: Numbers,
-    harmonic_rtt_s: Numbers,
-    utilisation: Numbers,
-    buffer: Numbers,
-) -> Result:
-    """The smallest number of flows with which `cui_trunk_buffer` asks for no more than `buffer`."""
-    trunk = (inputs, transmitters, rate_bps, packet_bytes)
-    return _whole(through(_core.cui_trunk_flows, *trunk, harmonic_rtt_s, utilisation, buffer)[0])
-
-
-def cui_link_buffer(
-    *, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, harmonic_rtt_s: Numbers, utilisation: Numbers
-) -> BufferSize:
-    """The trunk rule for one transmitter and inputs without number.
-
-    References
-    ----------
-    Y. Cui, Three problems in TCP performance analysis and congestion management, equation (3.27).
-
-    Examples
-    --------
-    >>> import tailback as tb
-    >>> link = dict(rate_bps=16e6, packet_bytes=500, harmonic_rtt_s=0.1)
-    >>> tb.models.cui_link_buffer(**link, flows=[10, 100], utilisation=0.75).buffer.tolist()
-    [20, 4]
-    """
-    whole, unrounded = through(_core.cui_link_buffer, rate_bps, packet_bytes, flows, harmonic_rtt_s, utilisation)
-    return BufferSize(SIZING_RULES["cui_link"], _whole(whole), unrounded)
-
-
-def cui_link_utilisation(
-    *, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, harmonic_rtt_s: Numbers, buffer: Numbers
-) -> Result:
-    """The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if for any below 1."""
-    return through(_core.cui_link_utilisation, rate_bps, packet_bytes, flows, harmonic_rtt_s, buffer)[0]
-
-
-def cui_link_flows(
-    *, rate_bps: Numbers, packet_bytes: Numbers, harmonic_rtt_s: Numbers, utilisation: Numbers, buffer: Numbers
-) -> Result:
-    """The smallest number of flows with which `cui_link_buffer` asks for no more than `buffer`."""
-    return _whole(through(_core.cui_link_flows, rate_bps, packet_bytes, harmonic_rtt_s, utilisation, buffer)[0])
-
-
 def enachescu_window(
     *,
     transmitters: Numbers = 1,
@@ -226,7 +124,15 @@ def enachescu_window(
     over_provision: Numbers = _OVER_PROVISION,
 ) -> Result:
     """The window in packets at which all flows together load the bottleneck to `over_provision`, above 0 and below 1."""
-    return through(_core.enachescu_window, transmitters, rate_bps, packet_bytes, flows, mean_rtt_s, over_provision)[0]
+    return over(
+        in_order(_core.enachescu_window),
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        flows=flows,
+        mean_rtt_s=mean_rtt_s,
+        over_provision=over_provision,
+    )
 
 
 def enachescu_buffer(*, window: Numbers, over_provision: Numbers = _OVER_PROVISION, utilisation: Numbers) -> BufferSize:
@@ -251,13 +157,15 @@ def enachescu_buffer(*, window: Numbers, over_provision: Numbers = _OVER_PROVISI
     >>> tb.models.enachescu_buffer(window=16, over_provision=0.5, utilisation=0.25).buffer
     8
     """
-    whole, unrounded = through(_core.enachescu_buffer, window, over_provision, utilisation)
-    return BufferSize(SIZING_RULES["enachescu"], _whole(whole), unrounded)
+    packets, unrounded = over(
+        in_order(_core.enachescu_buffer), window=window, over_provision=over_provision, utilisation=utilisation
+    )
+    return BufferSize(SIZING_RULES["enachescu"], whole(packets), unrounded)
 
 
 def enachescu_utilisation(*, window: Numbers, over_provision: Numbers = _OVER_PROVISION, buffer: Numbers) -> Result:
     """The largest utilisation for which `enachescu_buffer` asks for no more than `buffer`; 0 if it promises none."""
-    return through(_core.enachescu_utilisation, window, over_provision, buffer)[0]
+    return over(in_order(_core.enachescu_utilisation), window=window, over_provision=over_provision, buffer=buffer)
 
 
 def enachescu_flows(
@@ -271,8 +179,18 @@ def enachescu_flows(
     buffer: Numbers,
 ) -> Result:
     """The smallest number of flows with which `enachescu_buffer`, at `enachescu_window`, asks for no more than `buffer`."""
-    trunk = (transmitters, rate_bps, packet_bytes, mean_rtt_s)
-    return _whole(through(_core.enachescu_flows, *trunk, over_provision, utilisation, buffer)[0])
+    return whole(
+        over(
+            in_order(_core.enachescu_flows),
+            transmitters=transmitters,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            mean_rtt_s=mean_rtt_s,
+            over_provision=over_provision,
+            utilisation=utilisation,
+            buffer=buffer,
+        )
+    )
 
 
 def appenzeller_buffer(
@@ -302,8 +220,16 @@ def appenzeller_buffer(
     >>> tb.models.appenzeller_buffer(**link, utilisation=0.99).buffer
     1002
     """
-    whole, unrounded = through(_core.appenzeller_buffer, transmitters, rate_bps, packet_bytes, flows, mean_rtt_s, utilisation)
-    return BufferSize(SIZING_RULES["appenzeller"], _whole(whole), unrounded)
+    packets, unrounded = over(
+        in_order(_core.appenzeller_buffer),
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        flows=flows,
+        mean_rtt_s=mean_rtt_s,
+        utilisation=utilisation,
+    )
+    return BufferSize(SIZING_RULES["appenzeller"], whole(packets), unrounded)
 
 
 def appenzeller_utilisation(
@@ -316,7 +242,15 @@ def appenzeller_utilisation(
     buffer: Numbers,
 ) -> Result:
     """Utilisation that `appenzeller_buffer`'s equation promises for `buffer`, 0 to 1."""
-    return through(_core.appenzeller_utilisation, transmitters, rate_bps, packet_bytes, flows, mean_rtt_s, buffer)[0]
+    return over(
+        in_order(_core.appenzeller_utilisation),
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        flows=flows,
+        mean_rtt_s=mean_rtt_s,
+        buffer=buffer,
+    )
 
 
 def appenzeller_flows(
@@ -329,8 +263,17 @@ def appenzeller_flows(
     buffer: Numbers,
 ) -> Result:
     """The smallest number of flows with which `appenzeller_buffer` asks for no more than `buffer`, which must be above 0."""
-    trunk = (transmitters, rate_bps, packet_bytes, mean_rtt_s)
-    return _whole(through(_core.appenzeller_flows, *trunk, utilisation, buffer)[0])
+    return whole(
+        over(
+            in_order(_core.appenzeller_flows),
+            transmitters=transmitters,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            mean_rtt_s=mean_rtt_s,
+            utilisation=utilisation,
+            buffer=buffer,
+        )
+    )
 
 
 def synchronised_buffer(
@@ -348,16 +291,29 @@ def synchronised_buffer(
     >>> tb.models.synchronised_buffer(rate_bps=8e6, packet_bytes=1000, mean_rtt_s=0.1, utilisation=27 / 28).buffer
     50
     """
-    trunk = (transmitters, rate_bps, packet_bytes, mean_rtt_s)
-    whole, unrounded = through(_core.synchronised_buffer, *trunk, utilisation)
-    return BufferSize(SIZING_RULES["synchronised"], _whole(whole), unrounded)
+    packets, unrounded = over(
+        in_order(_core.synchronised_buffer),
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        mean_rtt_s=mean_rtt_s,
+        utilisation=utilisation,
+    )
+    return BufferSize(SIZING_RULES["synchronised"], whole(packets), unrounded)
 
 
 def synchronised_utilisation(
     *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, mean_rtt_s: Numbers, buffer: Numbers
 ) -> Result:
     """Utilisation, 0.75 to 1, that one flow, or any number that halve together, reach with `buffer`."""
-    return through(_core.synchronised_utilisation, transmitters, rate_bps, packet_bytes, mean_rtt_s, buffer)[0]
+    return over(
+        in_order(_core.synchronised_utilisation),
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        mean_rtt_s=mean_rtt_s,
+        buffer=buffer,
+    )
 
 
 def bandwidth_delay_buffer(
@@ -375,8 +331,14 @@ def bandwidth_delay_buffer(
     >>> tb.models.bandwidth_delay_buffer(rate_bps=40e9, packet_bytes=1040, mean_rtt_s=0.05).buffer
     240385
     """
-    whole, unrounded = through(_core.bandwidth_delay_buffer, transmitters, rate_bps, packet_bytes, mean_rtt_s)
-    return BufferSize(SIZING_RULES["bandwidth_delay"], _whole(whole), unrounded)
+    packets, unrounded = over(
+        in_order(_core.bandwidth_delay_buffer),
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        mean_rtt_s=mean_rtt_s,
+    )
+    return BufferSize(SIZING_RULES["bandwidth_delay"], whole(packets), unrounded)
 
 
 def full_utilisation_buffer(
@@ -394,8 +356,14 @@ def full_utilisation_buffer(
     >>> tb.models.full_utilisation_buffer(rate_bps=10e6, packet_bytes=1000, max_rtt_s=0.1).buffer
     126
     """
-    whole, unrounded = through(_core.full_utilisation_buffer, transmitters, rate_bps, packet_bytes, max_rtt_s)
-    return BufferSize(SIZING_RULES["full_utilisation"], _whole(whole), unrounded)
+    packets, unrounded = over(
+        in_order(_core.full_utilisation_buffer),
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        max_rtt_s=max_rtt_s,
+    )
+    return BufferSize(SIZING_RULES["full_utilisation"], whole(packets), unrounded)
 
 
 def least_queue(
@@ -407,7 +375,14 @@ def least_queue(
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, equation (3.28).
     """
-    return through(_core.least_queue, transmitters, rate_bps, packet_bytes, max_rtt_s, buffer)[0]
+    return over(
+        in_order(_core.least_queue),
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        max_rtt_s=max_rtt_s,
+        buffer=buffer,
+    )
 
 
 def gorinsky_buffer(*, inputs: Numbers) -> BufferSize:
@@ -417,8 +392,8 @@ def gorinsky_buffer(*, inputs: Numbers) -> BufferSize:
     ----------
     Gorinsky, Kantawala and Turner, Link Buffer Sizing: A New Look at the Old Problem, ISCC 2005.
     """
-    whole, unrounded = through(_core.gorinsky_buffer, inputs)
-    return BufferSize(SIZING_RULES["gorinsky"], _whole(whole), unrounded)
+    packets, unrounded = over(in_order(_core.gorinsky_buffer), inputs=inputs)
+    return BufferSize(SIZING_RULES["gorinsky"], whole(packets), unrounded)
 
 
 def beheshti_buffer() -> BufferSize:
@@ -432,6 +407,6 @@ def beheshti_buffer() -> BufferSize:
     return BufferSize(SIZING_RULES["beheshti"], int(fewest), fewest, most=int(most))
 
 
-def _whole(numbers: Result) -> Result:
+def whole(numbers: Result) -> Result:
     """As whole numbers; the core keeps them below 2^53."""
     return int(numbers) if isinstance(numbers, float) else numbers.astype("int64")

@@ -12,6 +12,8 @@ from tailback.models.broadcasting import over
 if TYPE_CHECKING:
     from tailback.models.broadcasting import Numbers, Result
 
+__all__ = ["LossModel", "TrunkLoss", "trunk_loss"]
+
 LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb"]
 
 

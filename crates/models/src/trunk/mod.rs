@@ -4,11 +4,15 @@
 //! analysis and congestion management"), from which all equation numbers are. An input link is idle for an exponential time and then
 //! receives a packet of exponential length, of mean 1, whatever becomes of the packet. [`LossModel`] has five answers, each a
 //! birth-death chain on the packets in the trunk: four of them in [`engset`], the fifth in [`mmkkb`], over the recurrence of
-//! [`chain`]. Losses are logarithms, for those of interest go far below the smallest float.
+//! [`chain`]. [`closed_loop()`] asks what TCP makes of it. Losses are logarithms, for those of interest go far below the smallest
+//! float.
 
 mod chain;
+mod closed_loop;
 mod engset;
 mod mmkkb;
+
+pub use closed_loop::{ClosedLoop, GreedyFlows, RateLaw, closed_loop};
 
 use crate::parameter::ParameterError;
 use crate::root::root;
@@ -121,17 +125,29 @@ impl LossModel {
     /// Rounding leaves an error of the loss of about (K + M + B) 1e-16 relative.
     pub fn ln_loss(self, trunk: &Trunk, load: f64) -> Result<f64, ParameterError> {
         trunk.check(load)?;
-        let nothing_lost = self != LossModel::Mmkkb && trunk.inputs <= trunk.transmitters;
-        if load == 0.0 || nothing_lost {
+        if load == 0.0 || self.loses_nothing(trunk) {
             return Ok(f64::NEG_INFINITY);
         }
         Ok(match self {
-            LossModel::G1dm => fixed_point(|loss| engset::ln_loss(trunk, load, Ports { discarding: loss, inserting: true })),
-            LossModel::Ebd => fixed_point(|loss| engset::ln_loss(trunk, load, Ports { discarding: loss, inserting: false })),
+            LossModel::G1dm | LossModel::Ebd => fixed_point(|loss| self.ln_loss_if(loss, trunk, load)),
+            LossModel::Ebi | LossModel::Eb | LossModel::Mmkkb => self.ln_loss_if(0.0, trunk, load),
+        })
+    }
+
+    fn loses_nothing(self, trunk: &Trunk) -> bool {
+        self != LossModel::Mmkkb && trunk.inputs <= trunk.transmitters
+    }
+
+    /// The loss that the chain predicts if so many packets keep their input link discarding, for more input links than channels and
+    /// a load above 0. Models that know no such links predict the same of all.
+    fn ln_loss_if(self, discarding: f64, trunk: &Trunk, load: f64) -> f64 {
+        match self {
+            LossModel::G1dm => engset::ln_loss(trunk, load, Ports { discarding, inserting: true }),
+            LossModel::Ebd => engset::ln_loss(trunk, load, Ports { discarding, inserting: false }),
             LossModel::Ebi => engset::ln_loss(trunk, load, Ports { discarding: 0.0, inserting: true }),
             LossModel::Eb => engset::ln_loss(trunk, load, Ports { discarding: 0.0, inserting: false }),
             LossModel::Mmkkb => mmkkb::ln_loss(trunk, load),
-        })
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The closed forms over numbers and arrays; `tailback.models` documents them.
 
+pub mod closed_loop;
 mod columns;
 pub mod queues;
 pub mod sizing;
 pub mod tcp;
-mod through;
 pub mod trunk;
