@@ -25,7 +25,7 @@ from tailback.errors import (
     TailbackError,
     UnknownName,
 )
-from tailback.nouns import Event, Flow, Link, Node, Queue, Record, Source, Tcp
+from tailback.nouns import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback.papers import reproduce
 from tailback.run import Run
 from tailback.scenario import Scenario, load, schema
@@ -35,6 +35,7 @@ from tailback.table import Table
 from tailback.topologies import chain, dumbbell, parking_lot
 
 __all__ = [
+    "Application",
     "Event",
     "Flow",
     "InternalError",

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 __all__ = [
     "Access",
     "ActiveVcs",
+    "Application",
     "Buffer",
     "Chain",
     "Controller",
@@ -37,6 +38,8 @@ __all__ = [
     "Node",
     "NodeKind",
     "PacketBytes",
+    "Parameter",
+    "Parameters",
     "ParkingLot",
     "PresetName",
     "Probability",
@@ -61,6 +64,7 @@ __all__ = [
     "TraceTable",
     "TraceWord",
     "Traces",
+    "Window",
 ]
 
 
@@ -81,6 +85,31 @@ class Access(TypedDict, total=False):
 
 # Which VCs share a threshold.
 ActiveVcs: TypeAlias = "Literal['configured', 'backlogged']"
+
+
+class Application(TypedDict, total=False):
+    """An application above TCP. What TCP may not send yet it keeps, however much that is.
+
+    Attributes
+    ----------
+    burst
+        Full segments that it hands over at a time.
+    kind
+        When an application hands over data.
+    rate
+        Mean rate of the payload that it hands over; of an on-off application, while it is on.
+    mean_off
+        Mean length of a silence.
+    mean_on
+        Mean length of a burst.
+    """
+
+    burst: int
+    kind: Literal["constant", "poisson", "on_off"]
+    rate: Rate
+    mean_off: Duration
+    mean_on: Duration
+
 
 # `100 packets`, `1200 cells`, `50 kB`, `50 %` (of rate times `bdp_rtt`) or `unlimited`
 Buffer: TypeAlias = "Literal['unlimited'] | str | Size"
@@ -105,7 +134,7 @@ class Chain(TypedDict, total=False):
 
 
 # one of `reno`, `cubic`, `vegas`, `fixed`, or a table such as {kind = "vegas", alpha = 1, beta = 3}
-Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fixed'] | ControllerTable"
+Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fixed'] | str | ControllerTable"
 
 
 class ControllerTable(TypedDict, total=False):
@@ -125,6 +154,8 @@ class ControllerTable(TypedDict, total=False):
         Slow start ends with more segments queued (of `vegas`).
     rate
         Rate on the wire at which full segments leave, if acknowledgements do not clock them (of `fixed`).
+    parameters
+        What the law is made with (of `user:NAME`).
     """
 
     kind: Literal["reno", "cubic", "vegas", "fixed"]
@@ -133,6 +164,7 @@ class ControllerTable(TypedDict, total=False):
     beta: Queued
     gamma: Queued
     rate: Rate
+    parameters: Parameters
 
 
 # true, false, or a table such as {every = 2, timeout = "200 ms"}
@@ -297,6 +329,7 @@ FastRetransmit: TypeAlias = "int | Literal[False]"
 Flow = TypedDict(
     "Flow",
     {
+        "application": "Application",
         "count": "int",
         "framing": "Framing",
         "from": "str",
@@ -321,6 +354,8 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
 
     Attributes
     ----------
+    application
+        What hands data to TCP. If not given, all that there is to send waits from the start.
     count
         Flows in the group.
     framing
@@ -366,11 +401,17 @@ class Framing(TypedDict, total=False):
     ----------
     llc_snap
         Whether each packet has the 8 bytes of LLC and SNAP in front (RFC 2684 section 5.1).
+    reassembly_delay
+        From the arrival of a packet's last cell until the packet is handed up.
+    segmentation_delay
+        From a packet's arrival at the adaptation until its first cell may leave; data and acknowledgements alike.
     trailer
         Bytes behind each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 reckons with none.
     """
 
     llc_snap: bool
+    reassembly_delay: Duration
+    segmentation_delay: Duration
     trailer: Size
 
 
@@ -461,6 +502,12 @@ NodeKind: TypeAlias = "Literal['router', 'host']"
 # Payload of a datagram.
 PacketBytes: TypeAlias = "Size | dict[str, Any]"
 
+# a number (whole ones below 2^63), text, a truth value, a list or a table
+Parameter: TypeAlias = "bool | float | str | list[Parameter] | Parameters"
+
+# What user code is made with, by the names of its class's keyword arguments.
+Parameters: TypeAlias = "dict[str, Parameter]"
+
 
 class ParkingLot(TypedDict, total=False):
     """Routers in a row, with equal links.
@@ -546,6 +593,8 @@ class Queue(TypedDict, total=False):
         Highest probability at which packets are marked; above it they are discarded.
     period
         Time between updates of the probability, at least 1 us.
+    parameters
+        What the policy is made with (of `user:NAME`).
     """
 
     bdp_packet: Size
@@ -571,6 +620,7 @@ class Queue(TypedDict, total=False):
     burst: Duration
     max_marked: Probability
     period: Duration
+    parameters: Parameters
 
 
 # a number of segments from 0 to 1000000
@@ -647,6 +697,8 @@ class Source(TypedDict, total=False):
         Mean length of a silence.
     mean_on
         Mean length of a burst.
+    parameters
+        What the source is made with (of `user:NAME`).
     """
 
     header: Size
@@ -655,6 +707,7 @@ class Source(TypedDict, total=False):
     rate: Rate
     mean_off: Duration
     mean_on: Duration
+    parameters: Parameters
 
 
 # How the printed code of single packet discard is read.
@@ -693,9 +746,12 @@ class Tcp(TypedDict, total=False):
     preset
         Where all settings that are not given come from.
     receiver_window
-        Receiver's window.
+        Receiver's window: segments, or bytes of which as many whole segments count as fit.
     recovery
         How losses are found and repaired.
+    restart_after_idle
+        After an idle time of more than a timeout start again from the initial window (RFC 5681 section 4.1). Only an
+        application leaves a flow idle.
     sack_blocks
         SACK blocks that an acknowledgement holds.
     timer
@@ -717,8 +773,9 @@ class Tcp(TypedDict, total=False):
     mss: Size
     pacing: bool
     preset: PresetName
-    receiver_window: int
+    receiver_window: Window
     recovery: Recovery
+    restart_after_idle: bool
     sack_blocks: int
     timer: Timer
     timestamps: bool
@@ -842,3 +899,6 @@ TraceWord: TypeAlias = (
 
 # What to trace.
 Traces: TypeAlias = "list[TraceWord] | TraceTable"
+
+# a whole number of segments from 1 to 1073741824, or a size such as `64 KiB`
+Window: TypeAlias = "int | Size"

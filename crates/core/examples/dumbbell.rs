@@ -118,7 +118,8 @@ impl Settings {
             groups: vec![Group {
                 name: "greedy".into(),
                 transport: Transport::Tcp(self.tcp(), ControllerSpec::Reno(())),
-                framing: (of["cells"] != 0.0).then_some(Aal5 { overhead: 8 }),
+                application: None,
+                framing: (of["cells"] != 0.0).then_some(Aal5 { overhead: 8, segmentation: Span::ZERO, reassembly: Span::ZERO }),
                 send_processing: None,
                 receive_processing: None,
                 jitter: Span::ZERO,
@@ -173,6 +174,7 @@ impl Settings {
             delayed_ack: None,
             ecn: false,
             pacing: false,
+            restart_after_idle: false,
             halves: Halves::FlightSize,
             timer: TimerSpec {
                 form: TimerForm::Exact { granularity: Span::from_millis(1) },

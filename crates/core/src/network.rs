@@ -7,7 +7,7 @@ use crate::code::UserCode;
 use crate::congestion::ControllerSpec;
 use crate::queue::PolicySpec;
 use crate::tcp::TcpSpec;
-use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
+use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
 use serde::{Deserialize, Serialize};
 
 /// Index of a directed port in [`Network::ports`].
@@ -114,6 +114,8 @@ pub struct ListedDrop {
 pub struct Group {
     pub name: String,
     pub transport: Transport,
+    /// What hands data to a TCP; `None`: all there is to send waits from the start.
+    pub application: Option<ApplicationSpec>,
     /// `Some`: each flow is a virtual channel (VC) and its packets travel in cells.
     pub framing: Option<Aal5>,
     /// Serial, order-preserving server at the sender before the access link.
@@ -129,6 +131,10 @@ pub struct Group {
 pub struct Aal5 {
     /// Bytes that a frame has beside its packet, before padding: the trailer, and LLC/SNAP (RFC 2684 section 5) if used.
     pub overhead: u32,
+    /// From a packet's arrival at the adaptation until its first cell may leave, and from its last cell until it is handed up. Pure
+    /// delays: the next packet need not wait for them.
+    pub segmentation: Span,
+    pub reassembly: Span,
 }
 
 /// Bytes of a cell on the wire, and of its payload.
@@ -143,6 +149,11 @@ impl Aal5 {
     #[inline]
     pub fn cells(self, packet_bytes: u32) -> u32 {
         (packet_bytes + self.overhead).div_ceil(CELL_PAYLOAD)
+    }
+
+    /// Both delays of a packet.
+    pub(crate) fn delay(self) -> Span {
+        self.segmentation + self.reassembly
     }
 }
 

@@ -106,6 +106,8 @@ fn modern(recovery: RecoveryKind) -> TcpSpec {
         delayed_ack: Some(DelayedAck { every: 2, timeout: Span::from_millis(200) }),
         ecn: false,
         pacing: false,
+        // RFC 5681 section 4.1.
+        restart_after_idle: true,
         timer: TimerSpec {
             // RFC 6298 section 4: finer than 100 ms is said to do better.
             form: TimerForm::Exact { granularity: Span::from_millis(1) },
@@ -142,6 +144,8 @@ fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec 
         delayed_ack: None,
         ecn: false,
         pacing: false,
+        // Their sources are never idle for so long.
+        restart_after_idle: false,
         timer: TimerSpec {
             form: TimerForm::CoarseNs { tick },
             min_rto: tick + tick,
@@ -199,6 +203,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         delayed_ack,
         ecn,
         pacing,
+        restart_after_idle,
         timer,
     } = Tcp::of(preset.name, &preset.controller, &(preset.spec)(None));
     vec![
@@ -218,6 +223,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("delayed_ack", shown(delayed_ack)),
         ("ecn", shown(ecn)),
         ("pacing", shown(pacing)),
+        ("restart_after_idle", shown(restart_after_idle)),
         ("timer.form", shown(timer.form)),
         ("timer.granularity", shown(timer.granularity)),
         ("timer.tick", shown(timer.tick)),

@@ -54,6 +54,8 @@ struct Sum {
     rounds: f64,
     /// Segments under way, in queues without end too: no window is larger than it began and what was acknowledged since.
     under_way: f64,
+    /// Idle times after which a window may begin anew.
+    restarts: f64,
     /// Packets that are set going by no acknowledgement: first windows, and what follows a timeout without progress.
     attempts: f64,
 }
@@ -94,8 +96,10 @@ impl<'a> Ways<'a> {
             TraceKind::Throughput(bin) => sum.flows * (self.network.duration.seconds() / bin.seconds() + 1.0),
             TraceKind::Segments => self.sent(&sum),
             // Timeouts come at most once in a round trip, and recoveries too.
-            TraceKind::Cwnd => acks + acks.min(sum.rounds) + sum.attempts + sum.flows,
-            TraceKind::Ssthresh | TraceKind::State => acks.min(4.0 * sum.rounds) + 2.0 * (sum.attempts + sum.flows),
+            TraceKind::Cwnd => acks + acks.min(sum.rounds) + acks.min(sum.restarts) + sum.attempts + sum.flows,
+            TraceKind::Ssthresh | TraceKind::State => {
+                acks.min(4.0 * sum.rounds) + 2.0 * (acks.min(sum.restarts) + sum.attempts + sum.flows)
+            }
             _ => acks,
         }
     }
@@ -153,6 +157,7 @@ impl<'a> Ways<'a> {
                 sum.under_way += f64::from(spec.receiver_window).min(spec.initial_window + carried.min(segments));
                 let rounds = seconds / self.propagation(flow).seconds() + 1.0;
                 sum.rounds += rounds;
+                sum.restarts += if group.application.is_some() && spec.restart_after_idle { rounds } else { 0.0 };
                 sum.attempts += match law {
                     // Each repair and each timeout may send the whole of it again.
                     ControllerSpec::Fixed(_) => {
@@ -310,6 +315,7 @@ mod tests {
             delayed_ack: None,
             ecn: false,
             pacing: false,
+            restart_after_idle: false,
             timer,
             halves: Halves::FlightSize,
         };
@@ -328,6 +334,7 @@ mod tests {
             ports: vec![port("there"), port("back")],
             paths: vec![vec![0], vec![1]],
             groups: vec![Group {
+                application: None,
                 framing: None,
                 name: "flow".into(),
                 transport,

@@ -13,6 +13,32 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Channel {
     pub(crate) data: Adaptation,
     pub(crate) acks: Adaptation,
+    /// Data cells that closed whole packets, and those of packets that were thrown away; within the measured part, by the time at
+    /// which the last cell of the packet arrived.
+    pub(crate) frame_goodput: u64,
+    pub(crate) badput: u64,
+}
+
+/// What the cells collected at a receiver are, now that another one has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collected {
+    /// Of a packet that has not ended.
+    Part,
+    /// A whole packet.
+    Whole,
+    /// So many cells, up to the end of a packet, that are not a whole one.
+    Remains(u32),
+}
+
+impl Channel {
+    /// Count data cells by what became of them.
+    pub(crate) fn count(&mut self, collected: Collected, cells: u32) {
+        match collected {
+            Collected::Part => {}
+            Collected::Whole => self.frame_goodput += u64::from(cells),
+            Collected::Remains(cells) => self.badput += u64::from(cells),
+        }
+    }
 }
 
 /// Segmentation at one end of a virtual channel and reassembly at the other.
@@ -44,9 +70,9 @@ impl Adaptation {
         cell
     }
 
-    /// A cell has reached the receiver. True if it completes a whole packet, of `cells` cells.
+    /// A cell of a packet of `cells` cells has reached the receiver.
     #[inline]
-    pub(crate) fn collect(&mut self, cell: &Packet, cells: u32) -> bool {
+    pub(crate) fn collect(&mut self, cell: &Packet, cells: u32) -> Collected {
         self.received_in_all += 1;
         if (cell.segment, cell.sent) != (self.segment, self.sent) {
             (self.segment, self.sent, self.own) = (cell.segment, cell.sent, 0);
@@ -54,11 +80,12 @@ impl Adaptation {
         self.collected += 1;
         self.own += 1;
         if !cell.is_last() {
-            return false;
+            return Collected::Part;
         }
         let is_whole = self.own == cells && self.collected == cells;
-        (self.collected, self.own) = (0, 0);
-        is_whole
+        let collected = std::mem::take(&mut self.collected);
+        self.own = 0;
+        if is_whole { Collected::Whole } else { Collected::Remains(collected) }
     }
 
     /// Cells that still have to leave of the packet at the head of the line.
@@ -81,7 +108,7 @@ mod tests {
         let mut whole = Vec::new();
         for place in 0..3 * packets {
             let cell = sender.next_cell(&packet(place / 3), 3);
-            if !lost.contains(&place) && receiver.collect(&cell, 3) {
+            if !lost.contains(&place) && receiver.collect(&cell, 3) == Collected::Whole {
                 whole.push(cell.segment);
             }
         }
@@ -121,8 +148,22 @@ mod tests {
         let (mut first, mut second) = (packet(0), packet(1));
         first.become_cell(false);
         second.become_cell(true);
-        assert!(!receiver.collect(&first, 2));
-        assert!(!receiver.collect(&second, 1));
-        assert!(receiver.collect(&second, 1));
+        assert_eq!(receiver.collect(&first, 2), Collected::Part);
+        assert_eq!(receiver.collect(&second, 1), Collected::Remains(2));
+        assert_eq!(receiver.collect(&second, 1), Collected::Whole);
+    }
+
+    #[test]
+    fn cells_are_counted_by_what_became_of_their_packet() {
+        // The second packet loses a cell, and the third its last one: it takes the fourth along.
+        let (mut sender, mut channel) = (Adaptation::default(), Channel::default());
+        for place in (0..15).map(|place| (place, packet(place / 3))) {
+            let cell = sender.next_cell(&place.1, 3);
+            if ![3, 8].contains(&place.0) {
+                let collected = channel.data.collect(&cell, 3);
+                channel.count(collected, 3);
+            }
+        }
+        assert_eq!((channel.frame_goodput, channel.badput), (6, 2 + 5));
     }
 }

@@ -1,6 +1,6 @@
 //! Conservation: everything sent is delivered, discarded or in flight, per flow and per port. A violation is a bug of ours.
 
-use super::engine::Engine;
+use super::engine::{End, Engine};
 use super::fabric::Path;
 use super::port::Gather;
 use crate::base::line::Line;
@@ -39,6 +39,7 @@ impl Engine {
                 Err(ConservationError { of: format!("flow {index} of {name}"), sent, accounted_for: accounted, what })
             };
             let sent = self.sent_in_all(index);
+            self.check_application(index)?;
             if let Some(channel) = self.fabric.common.channels.get(index).filter(|_| self.travels_in_cells(path)) {
                 for (side, in_lines, what) in
                     [(&channel.data, data[index], "data cells"), (&channel.acks, acks[index], "cells back")]
@@ -76,6 +77,23 @@ impl Engine {
 
     fn travels_in_cells(&self, path: &Path) -> bool {
         self.network.groups[path.wire.group as usize].framing.is_some()
+    }
+
+    /// Nothing is sent that no application has handed over, and nothing that it has handed over is forgotten before the flow is stopped.
+    fn check_application(&self, index: usize) -> Result<(), ConservationError> {
+        let group = &self.network.groups[self.fabric.paths[index].wire.group as usize];
+        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.ends[index]) else { return Ok(()) };
+        let handed_over = self.applications[index].handed_over(spec);
+        let kept = sender.limit == handed_over || self.stops.contains_key(&(index as u32));
+        if kept && sender.high <= sender.limit && sender.limit <= handed_over {
+            return Ok(());
+        }
+        Err(ConservationError {
+            of: format!("flow {index} of {}", group.name),
+            sent: handed_over.into(),
+            accounted_for: u64::from(sender.high) + u64::from(self.ends[index].backlog()),
+            what: "segments handed over",
+        })
     }
 
     /// Units of data and of acknowledgements of each flow that lie in lines, queues and transmitters: packets, or cells that have not

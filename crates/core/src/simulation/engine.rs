@@ -16,14 +16,14 @@ use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Alarm, Code, Failure, NoCode, Workshop};
 use crate::congestion::{Controllers, Start};
-use crate::network::{CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
+use crate::network::{Aal5, CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
 use crate::record::estimate::{ROW_BYTES, trace_rows};
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, Sender, SenderCounts, Tcp};
 use crate::tcp::{TcpSpec, TimerForm};
-use crate::traffic::{Arrivals, DatagramSpec, PacketSize, Source};
+use crate::traffic::{Application, Arrivals, DatagramSpec, PacketSize, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +41,8 @@ pub struct Engine {
     events: u64,
     pub(crate) fabric: Fabric,
     pub(crate) ends: Vec<End>,
+    /// By flow; empty if no group has any.
+    pub(crate) applications: Vec<Application>,
     boards: Side<Scoreboard>,
     /// Transmissions of resent segments, for listed drops and traces.
     transmissions: BTreeMap<(u32, u32), u32>,
@@ -97,7 +99,8 @@ impl Plan {
                 .map(|access| (access.delay, access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into()))));
             let links: Vec<(Span, Span)> = hops.chain(access).collect();
             let slowest = links.iter().map(|link| link.1).max().unwrap_or(Span::ZERO);
-            links.iter().fold(Span(slowest.0 * u64::from(units - 1)), |sum, link| sum + link.0 + link.1)
+            let at_ends = framed.map_or(Span::ZERO, Aal5::delay);
+            links.iter().fold(Span(slowest.0 * u64::from(units - 1)) + at_ends, |sum, link| sum + link.0 + link.1)
         };
         let base_rtt = over(flow.forward, data) + over(flow.backward, ack);
         Plan { start: flow.start, size: flow.size.unwrap_or(u64::MAX), base_rtt }
@@ -118,6 +121,15 @@ impl End {
         match self {
             End::Tcp(sender) => sender.counts,
             End::Datagram(source) => SenderCounts { sent: source.sent_measured, ..SenderCounts::default() },
+        }
+    }
+
+    /// Segments that wait to be sent for the first time: what an application handed over, or the rest of a transfer. Of a greedy flow
+    /// none do.
+    pub(crate) fn backlog(&self) -> u32 {
+        match self {
+            End::Tcp(sender) if sender.limit < u32::MAX => sender.limit - sender.high,
+            _ => 0,
         }
     }
 }
@@ -178,6 +190,7 @@ impl Engine {
             events: 0,
             fabric,
             ends: make_ends(&network, &workshop),
+            applications: make_applications(&network),
             boards: Side::default(),
             transmissions: BTreeMap::new(),
             counts_transmissions,
@@ -268,6 +281,7 @@ impl Engine {
                 Event::Deliver(flow) => self.fabric.on_deliver(flow),
                 Event::DelayedAck(flow) => self.fabric.on_delayed_ack(now, flow),
                 Event::Timer(flow) => self.on_timer(flow),
+                Event::Offer(flow) => self.on_offer(flow),
                 Event::Wake(flow) => self.on_wake(flow),
                 Event::Change => self.on_change(),
             }
@@ -287,8 +301,7 @@ impl Engine {
         if !matches!(spec.arrivals, Arrivals::External) {
             return None;
         }
-        let number = source.sent;
-        source.sent += 1;
+        let number = source.inject();
         source.sent_measured += u32::from(self.fabric.common.window.measures(self.now));
         self.fabric.send(self.now, flow, number, 1, wire, Ecn::INCAPABLE);
         Some(number)
@@ -306,13 +319,15 @@ impl Engine {
     fn schedule_starts(&mut self) {
         for (flow, end) in self.ends.iter_mut().enumerate() {
             let start = self.plans[flow].start;
-            let first = match (end, &self.network.groups[self.fabric.paths[flow].wire.group as usize].transport) {
-                (End::Datagram(source), Transport::Datagram(spec)) => source.first(start, spec),
-                _ => Some(start),
+            let group = &self.network.groups[self.fabric.paths[flow].wire.group as usize];
+            let (kind, first) = match (end, &group.transport, &group.application) {
+                (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::Wake, source.first(start, spec)),
+                (_, _, Some(spec)) => (FlowKind::Offer, self.applications[flow].first(start, spec)),
+                _ => (FlowKind::Wake, Some(start)),
             };
             let first = first.filter(|&first| first < self.fabric.common.window.end);
             if let Some(first) = first {
-                self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow as u32), first);
+                self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(kind, flow as u32), first);
             }
         }
         for place in 0..self.fabric.periodic.len() as u32 {
@@ -411,6 +426,23 @@ impl Engine {
         }
     }
 
+    /// An application hands data to its sender.
+    fn on_offer(&mut self, flow: u32) {
+        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
+        let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow as usize]) else { return };
+        let Transport::Tcp(spec, _) = &group.transport else { return };
+        if self.stops.get(&flow).is_some_and(|&stop| self.now >= stop) {
+            return;
+        }
+        let state = &mut self.applications[flow as usize];
+        let next = state.hand_over(self.now, application).filter(|&next| next < self.fabric.common.window.end);
+        if let Some(next) = next {
+            self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Offer, flow), next);
+        }
+        sender.offer(state.handed_over(application), self.now, spec);
+        self.act::<false>(flow, None);
+    }
+
     /// A flow starts, may send again, or its source has a datagram.
     fn on_wake(&mut self, flow: u32) {
         let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
@@ -420,14 +452,13 @@ impl Engine {
         if self.stops.get(&flow).is_some_and(|&stop| self.now >= stop) {
             return;
         }
-        let number = source.sent;
-        let bytes = source.take(spec) + spec.header;
+        let (number, payload) = source.take(spec);
         let next = source.next(self.now, spec).filter(|&next| next < self.fabric.common.window.end);
         source.sent_measured += u32::from(self.now >= self.fabric.common.window.warmup);
         if let Some(next) = next {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow), next);
         }
-        self.fabric.send(self.now, flow, number, 1, bytes, Ecn::INCAPABLE);
+        self.fabric.send(self.now, flow, number, 1, payload + spec.header, Ecn::INCAPABLE);
     }
 
     fn schedule_change(&mut self) {
@@ -617,12 +648,30 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                 let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh };
                 let draws = || Draws::new(Stream::new(network.seed, &group.name, index, Purpose::Controller));
                 let law = Controllers::made(law, start, spec.mss + spec.header, draws, workshop);
-                End::Tcp(Sender::new(law, spec, segments_of(spec, flow.size)))
+                let waiting = if group.application.is_some() { 0 } else { segments_of(spec, flow.size) };
+                End::Tcp(Sender::new(law, spec, waiting))
             }
             Transport::Datagram(spec) => End::Datagram(Box::new(Source::new(spec, network.seed, &group.name, index, workshop))),
         }
     };
     network.flows.iter().map(&mut make).collect()
+}
+
+/// The application of every flow, or nothing if no group has one.
+fn make_applications(network: &Network) -> Vec<Application> {
+    if network.groups.iter().all(|group| group.application.is_none()) {
+        return Vec::new();
+    }
+    let first = first_flows(network);
+    let make = |(flow, spec): (u32, &crate::network::Flow)| {
+        let group = &network.groups[spec.group as usize];
+        let total = match &group.transport {
+            Transport::Tcp(tcp, _) => segments_of(tcp, spec.size),
+            Transport::Datagram(_) => 0,
+        };
+        Application::new(network.seed, &group.name, u64::from(flow - first[spec.group as usize]), total)
+    };
+    (0..).zip(&network.flows).map(make).collect()
 }
 
 /// Segments of a transfer; as many as there can be without a size.
@@ -716,6 +765,8 @@ struct OrderlyReturn {
     ack_size: u32,
     rate: Option<Rate>,
     delay: Span,
+    /// Of reassembly and of the acknowledgement's segmentation.
+    adaptation: Span,
 }
 
 impl OrderlyReturn {
@@ -733,7 +784,14 @@ impl OrderlyReturn {
             && port.transmitters == 1
             && access.rate.is_none_or(|rate| rate >= port.rate)
             && !changing.contains(&last_port);
-        holds.then_some(OrderlyReturn { last_port, data_size, ack_size: spec.ack_size, rate: access.rate, delay: access.delay })
+        holds.then_some(OrderlyReturn {
+            last_port,
+            data_size,
+            ack_size: spec.ack_size,
+            rate: access.rate,
+            delay: access.delay,
+            adaptation: group.framing.map_or(Span::ZERO, Aal5::delay),
+        })
     }
 }
 
@@ -762,7 +820,9 @@ impl MemoryEstimate {
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
     let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
-    let flow = IDLE_FLOW + hosts + channel;
+    let has_applications = network.groups.iter().any(|group| group.application.is_some());
+    let application = if has_applications { size_of::<Application>() } else { 0 };
+    let flow = IDLE_FLOW + hosts + channel + application;
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {

@@ -5,7 +5,7 @@
 //! at its sender. So a packet of a dumbbell costs two events (bottleneck and sender; the way back is put in order by lookahead where
 //! it can be, see `Gather`), of a single flow one. With `stepped` every hop is an event; tests hold both to the same bytes.
 
-use super::adaptation::Channel;
+use super::adaptation::{Channel, Collected};
 use super::flows::{AccessRates, Direction, Hosts, PathCounts, Wire};
 use super::port::{Arrival, Gather, Port};
 use super::slots::{FlowKind, Slots};
@@ -170,6 +170,10 @@ impl Facts {
         }
     }
 
+    fn reassembly(&self) -> Span {
+        self.framing.map_or(Span::ZERO, |framing| framing.reassembly)
+    }
+
     /// Cells of a data packet or an acknowledgement; 1 if it is not cut into cells.
     #[inline]
     pub(crate) fn cells(&self, packet: &Packet) -> u32 {
@@ -207,8 +211,10 @@ impl Fabric {
     /// one and is cut as its turn comes.
     fn walk_in_cells(&mut self, direction: Direction, mut packet: Packet) {
         let path = &mut self.paths[packet.flow as usize];
-        let cells = self.facts[path.wire.group as usize].cells(&packet);
-        packet.time = path.wire.up_in_cells(direction, packet.time, cells, &mut self.common.rates);
+        let facts = &self.facts[path.wire.group as usize];
+        let cells = facts.cells(&packet);
+        let cut = packet.time + facts.framing.map_or(Span::ZERO, |framing| framing.segmentation);
+        packet.time = path.wire.up_in_cells(direction, cut, cells, &mut self.common.rates);
         packet.become_cell(cells == 1);
         let channel = &mut self.common.channels[packet.flow as usize];
         let (feeder, side) = match direction {
@@ -518,11 +524,14 @@ impl Path {
         let flow = packet.flow;
         if packet.is_ack() {
             packet.time = self.wire.sender_down(packet.time, facts.ack_unit, &mut common.rates);
-            if CELLS && packet.is_cell() && !common.channels[flow as usize].acks.collect(packet, facts.ack_cells) {
-                if packet.has_blocks() && packet.is_last() {
-                    common.blocks.release(packet.ack_word());
+            if CELLS && packet.is_cell() {
+                if common.channels[flow as usize].acks.collect(packet, facts.ack_cells) != Collected::Whole {
+                    if packet.has_blocks() && packet.is_last() {
+                        common.blocks.release(packet.ack_word());
+                    }
+                    return false;
                 }
-                return false;
+                packet.time += facts.reassembly();
             }
             if self.home.is_empty() {
                 common.calendar.schedule(common.slots.flow(FlowKind::Home, flow), packet.time);
@@ -531,9 +540,17 @@ impl Path {
             return false;
         }
         packet.time = self.wire.receiver_down(packet.time, facts.unit_bytes::<CELLS>(packet), &mut common.rates);
-        if CELLS && packet.is_cell() && !common.channels[flow as usize].data.collect(packet, facts.cells(packet)) {
-            self.counts.discarded += u32::from(packet.is_last() && common.window.measures(packet.time));
-            return false;
+        if CELLS && packet.is_cell() {
+            let (cells, channel) = (facts.cells(packet), &mut common.channels[flow as usize]);
+            let collected = channel.data.collect(packet, cells);
+            if packet.is_last() && common.window.measures(packet.time) {
+                channel.count(collected, cells);
+                self.counts.discarded += u32::from(collected != Collected::Whole);
+            }
+            if collected != Collected::Whole {
+                return false;
+            }
+            packet.time += facts.reassembly();
         }
         if facts.delivers_as_event || rerouted {
             if self.deliver.is_empty() {

@@ -68,7 +68,7 @@ impl Engine {
     pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
         match &self.ends[flow] {
             End::Tcp(sender) => sender.counts.sent_in_all,
-            End::Datagram(source) => source.sent,
+            End::Datagram(source) => source.sent(),
         }
     }
 
@@ -84,6 +84,7 @@ impl Engine {
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
         let senders: Vec<SenderCounts> = self.ends.iter().map(End::counts).collect();
         let counts = |i: usize| &self.fabric.paths[i].counts;
+        let channel = |i: usize| self.fabric.common.channels.get(i);
         let columns = vec![
             ("group", groups),
             ("flow", indices),
@@ -101,7 +102,10 @@ impl Engine {
             ("loss_share", float(&|i| share(counts(i).discarded.into(), senders[i].sent.into()))),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),
+            ("backlog_packets", integer(&|i| self.ends[i].backlog().into())),
             ("frame_cells", integer(&|i| self.fabric.frame_cells(i).into())),
+            ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
+            ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
         ];
         named("flows", columns)

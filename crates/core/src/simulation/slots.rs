@@ -25,6 +25,8 @@ pub(crate) enum Event {
     Home(u32),
     /// A retransmission timer may have expired.
     Timer(u32),
+    /// An application hands data to its sender.
+    Offer(u32),
     /// A flow starts, a paced sender may send, or a source sends its next datagram.
     Wake(u32),
     /// The head of a flow's access line reaches the first port.
@@ -49,6 +51,7 @@ pub(crate) enum FlowKind {
     DelayedAck,
     Home,
     Timer,
+    Offer,
     Wake,
     Send,
     Back,
@@ -115,8 +118,9 @@ impl Slots {
             1 => Event::DelayedAck(flow),
             2 => Event::Home(flow),
             3 => Event::Timer(flow),
-            4 => Event::Wake(flow),
-            5 => Event::Send(flow),
+            4 => Event::Offer(flow),
+            5 => Event::Wake(flow),
+            6 => Event::Send(flow),
             _ => Event::Back(flow),
         }
     }
@@ -166,6 +170,8 @@ mod tests {
             slots.flow(FlowKind::Home, 0),
             slots.flow(FlowKind::Home, 2),
             slots.flow(FlowKind::Timer, 1),
+            slots.flow(FlowKind::Offer, 0),
+            slots.flow(FlowKind::Wake, 0),
             slots.flow(FlowKind::Send, 0),
             slots.flow(FlowKind::Back, 0),
         ];

@@ -42,7 +42,7 @@ pub(crate) struct Sender {
     pub(crate) next: u32,
     /// One past the highest segment ever sent.
     pub(crate) high: u32,
-    /// Segments to send in all.
+    /// Segments to send in all; of an application, those that it has handed over.
     pub(crate) limit: u32,
     /// `high` when the present or the last episode began.
     pub(crate) recovery_point: u32,
@@ -147,6 +147,16 @@ impl Sender {
         self.next - self.una
     }
 
+    /// There are now this many segments to send in all. Where nothing was outstanding for longer than a timeout, what is known of the
+    /// path is old, and the window begins anew (RFC 5681 section 4.1), if the settings ask for it.
+    pub(crate) fn offer(&mut self, limit: u32, now: Time, spec: &TcpSpec) {
+        let idle = self.una == self.high && now.since(self.last_active) > self.estimator.timeout(&spec.timer);
+        if idle && spec.restart_after_idle {
+            self.controller.limit_window(spec.initial_window);
+        }
+        self.limit = limit;
+    }
+
     /// Everything asked for is delivered.
     pub(crate) fn is_done(&self) -> bool {
         self.una >= self.limit
@@ -213,7 +223,7 @@ impl Tcp<'_> {
         let rtt = self.round_trip_sample(arrived);
         let sender = &mut *self.sender;
         let in_flight = sender.in_flight();
-        let limited = in_flight >= sender.window(self.spec) || sender.paces(self.spec);
+        let limited = in_flight >= sender.window(self.spec) || (sender.paces(self.spec) && sender.next < sender.limit);
         let acked = arrived.ack - sender.una;
         sender.una = arrived.ack;
         sender.next = sender.next.max(arrived.ack);
@@ -432,6 +442,42 @@ mod tests {
         assert_eq!(sender.deadline, Time::NEVER);
     }
 
+    /// The window of a sender that got to 20 segments, after as long without anything to send.
+    fn window_after_idle(idle: Span, spec: &TcpSpec) -> f64 {
+        let start = crate::congestion::Start { window: 20.0, ssthresh: 8.0 };
+        let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), spec, 0);
+        sender.last_active = Time(Span::from_millis(500).0);
+        sender.offer(10, sender.last_active + idle, spec);
+        assert_eq!(sender.limit, 10);
+        sender.controller.window()
+    }
+
+    #[test]
+    fn a_window_begins_anew_after_an_idle_time_of_more_than_a_timeout() {
+        // The timeout before the first sample is 1 s, the initial window 4.
+        let spec = TcpSpec { restart_after_idle: true, ..spec_of_a_plain_sender() };
+        assert_eq!(window_after_idle(Span::from_millis(1001), &spec), 4.0);
+        assert_eq!(window_after_idle(Span::from_millis(1000), &spec), 20.0);
+        assert_eq!(window_after_idle(Span::from_millis(1001), &TcpSpec { restart_after_idle: false, ..spec }), 20.0);
+    }
+
+    #[test]
+    fn a_paced_window_does_not_grow_while_its_application_has_nothing_to_send() {
+        let grown = |handed_over: u32| {
+            let spec = TcpSpec { pacing: true, ..spec_of_a_plain_sender() };
+            let start = crate::congestion::Start { window: 4.0, ssthresh: 100.0 };
+            let mut sender =
+                Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, handed_over);
+            let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
+            let mut tcp =
+                Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
+            assert_eq!(tcp.next_segment(), Some((0, 1)));
+            tcp.on_ack::<false>(&Arrived { ack: 1, blocks: &[], echo: Time::ZERO });
+            sender.controller.window()
+        };
+        assert_eq!((grown(1), grown(2)), (4.0, 5.0));
+    }
+
     /// An ECN-capable Reno sender with this window, all of it under way, hears acknowledgements, (number, echo), one by one: its window
     /// and where it was last reduced, and what it sent after each.
     fn hear(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
@@ -514,6 +560,7 @@ mod tests {
             delayed_ack: None,
             ecn: false,
             pacing: false,
+            restart_after_idle: false,
             timer,
             halves: Halves::FlightSize,
         }

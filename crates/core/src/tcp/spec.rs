@@ -32,6 +32,8 @@ pub struct TcpSpec {
     pub ecn: bool,
     /// Spread new data at `cwnd / RTT` instead of sending on the acknowledgement's heels.
     pub pacing: bool,
+    /// After an idle time of more than a timeout the window is the initial one again, at most (RFC 5681 section 4.1).
+    pub restart_after_idle: bool,
     pub timer: TimerSpec,
     /// What loss halves.
     pub halves: Halves,

@@ -75,8 +75,7 @@ impl Estimator {
     /// When a timer that is started now expires. `phase` is where the host's free-running clock ticks (BSD form only).
     #[inline(always)]
     pub(crate) fn deadline(&self, now: Time, spec: &TimerSpec, phase: Span) -> Time {
-        let base = self.timeout_without_back_off(spec);
-        let timeout = Span(base.0.saturating_mul(u64::from(self.backoff)).min(spec.max_rto.0));
+        let timeout = self.timeout(spec);
         match spec.form {
             TimerForm::Exact { .. } | TimerForm::CoarseNs { .. } => now + timeout,
             TimerForm::CoarseBsd { tick } => {
@@ -86,6 +85,13 @@ impl Estimator {
                 Time(phase.0 + (behind + timeout.0.div_ceil(tick.0) - 1) * tick.0)
             }
         }
+    }
+
+    /// The timeout in force.
+    #[inline(always)]
+    pub(crate) fn timeout(&self, spec: &TimerSpec) -> Span {
+        let base = self.timeout_without_back_off(spec);
+        Span(base.0.saturating_mul(u64::from(self.backoff)).min(spec.max_rto.0))
     }
 
     #[inline]

@@ -1,9 +1,13 @@
-//! Traffic without a transport. Greedy and finite transfers are a TCP flow's `size`; here are the sources that theory needs.
+//! What there is to send. A TCP flow without an application is greedy, or transfers its `size`; here are applications that hand over
+//! data at their own times, and the sources without a transport that theory needs.
 
+mod application;
+mod schedule;
 mod source;
 mod spec;
 mod user;
 
+pub(crate) use application::Application;
 pub(crate) use source::Source;
 pub use spec::*;
 pub use user::{Next, UserSource};

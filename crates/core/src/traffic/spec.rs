@@ -1,6 +1,6 @@
-//! Sources without a transport: what theory needs, and background load.
+//! Settings of sources: datagrams without a transport, and applications above one.
 
-use crate::base::units::{Rate, Span};
+use crate::base::units::Span;
 use crate::code::UserCode;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,15 @@ pub struct DatagramSpec {
     pub packet: PacketSize,
     /// Bytes of headers that count on the wire and not as payload.
     pub header: u32,
+}
+
+/// An application above a transport.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ApplicationSpec {
+    /// When it hands over data; never [`Arrivals::External`] or [`Arrivals::User`].
+    pub arrivals: Arrivals,
+    /// Segments that it hands over at a time, at least 1.
+    pub burst: u32,
 }
 
 /// When a source sends.
@@ -28,6 +37,19 @@ pub enum Arrivals {
     User(UserCode),
 }
 
+impl Arrivals {
+    /// How many there are in a second, on average; `None` where others decide.
+    pub fn per_second(&self) -> Option<f64> {
+        match *self {
+            Arrivals::Constant { gap } | Arrivals::Poisson { mean_gap: gap } => Some(1.0 / gap.seconds()),
+            Arrivals::OnOff { gap, mean_on, mean_off } => {
+                Some(mean_on.seconds() / (mean_on.seconds() + mean_off.seconds()) / gap.seconds())
+            }
+            Arrivals::External | Arrivals::User(_) => None,
+        }
+    }
+}
+
 /// Payload bytes per datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PacketSize {
@@ -41,23 +63,4 @@ pub enum PacketSize {
     Given {
         maximum: u32,
     },
-}
-
-/// Mean offered wire rate of a source; `None` where others decide. Used in checks and estimates.
-pub fn mean_rate(spec: &DatagramSpec) -> Option<Rate> {
-    let payload = match spec.packet {
-        PacketSize::Fixed(bytes) => f64::from(bytes),
-        PacketSize::Exponential { mean, .. } => mean,
-        PacketSize::Given { .. } => return None,
-    };
-    let bits = 8.0 * (payload + f64::from(spec.header));
-    let rate = match spec.arrivals {
-        Arrivals::Constant { gap } => bits / gap.seconds(),
-        Arrivals::Poisson { mean_gap } => bits / mean_gap.seconds(),
-        Arrivals::OnOff { gap, mean_on, mean_off } => {
-            bits / gap.seconds() * mean_on.seconds() / (mean_on.seconds() + mean_off.seconds())
-        }
-        Arrivals::External | Arrivals::User(_) => return None,
-    };
-    Some(Rate(rate as u64))
 }

@@ -10,7 +10,7 @@ use tailback_core::queue::{
     ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, PolicySpec, RedSpec, SpdReading, SpdSpec,
 };
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
-use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
 
 /// Draws for one network.
 pub struct Dice {
@@ -69,6 +69,7 @@ pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
         delayed_ack: None,
         ecn: false,
         pacing: false,
+        restart_after_idle: false,
         timer: TimerSpec {
             form: TimerForm::Exact { granularity: Span::from_millis(1) },
             min_rto: Span::from_millis(200),
@@ -84,6 +85,7 @@ pub fn group(name: &str, transport: Transport) -> Group {
     Group {
         name: name.to_string(),
         transport,
+        application: None,
         framing: None,
         send_processing: None,
         receive_processing: None,
@@ -257,6 +259,7 @@ fn random_cell_policy(dice: &mut Dice) -> PolicySpec {
 }
 
 fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
+    let has_application = dice.chance(3);
     let transport = if dice.chance(4) { Transport::Datagram(random_source(dice)) } else { random_tcp(dice) };
     let delays = [
         None,
@@ -266,7 +269,8 @@ fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
         Some(Delay::Exponential(Span::from_micros(100))),
     ];
     Group {
-        framing: in_cells.then(|| Aal5 { overhead: dice.one_of(&[0, 8, 16]) }),
+        application: (has_application && matches!(transport, Transport::Tcp(..))).then(|| random_application(dice)),
+        framing: in_cells.then(|| random_framing(dice)),
         send_processing: dice.one_of(&delays),
         receive_processing: dice.one_of(&delays),
         jitter: if dice.chance(3) { Span::from_micros(20) } else { Span::ZERO },
@@ -274,15 +278,30 @@ fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
     }
 }
 
+fn random_framing(dice: &mut Dice) -> Aal5 {
+    let delays = [Span::ZERO, Span(300_000), Span::from_micros(700)];
+    Aal5 { overhead: dice.one_of(&[0, 8, 16]), segmentation: dice.one_of(&delays), reassembly: dice.one_of(&delays) }
+}
+
 fn random_source(dice: &mut Dice) -> DatagramSpec {
     let gap = Span::from_micros(dice.pick(400, 3000));
-    let arrivals = match dice.pick(0, 2) {
-        0 => Arrivals::Constant { gap },
-        1 => Arrivals::Poisson { mean_gap: gap },
-        _ => Arrivals::OnOff { gap, mean_on: Span::from_millis(20), mean_off: Span::from_millis(30) },
-    };
+    let arrivals = random_arrivals(dice, gap, Span::from_millis(30));
     let packet = if dice.chance(2) { PacketSize::Fixed(500) } else { PacketSize::Exponential { mean: 500.0, maximum: 5000 } };
     DatagramSpec { arrivals, packet, header: 28 }
+}
+
+/// Some never let TCP wait, others leave it idle for longer than its timeouts.
+fn random_application(dice: &mut Dice) -> ApplicationSpec {
+    let gap = dice.one_of(&[Span::from_micros(300), Span::from_millis(4), Span::from_millis(60)]);
+    ApplicationSpec { arrivals: random_arrivals(dice, gap, Span::from_millis(400)), burst: dice.one_of(&[1, 1, 5, 40]) }
+}
+
+fn random_arrivals(dice: &mut Dice, gap: Span, mean_off: Span) -> Arrivals {
+    match dice.pick(0, 2) {
+        0 => Arrivals::Constant { gap },
+        1 => Arrivals::Poisson { mean_gap: gap },
+        _ => Arrivals::OnOff { gap, mean_on: Span::from_millis(20), mean_off },
+    }
 }
 
 fn random_tcp(dice: &mut Dice) -> Transport {
@@ -302,6 +321,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         delayed_ack: if dice.chance(3) { Some(DelayedAck { every: 2, timeout: Span::from_millis(100) }) } else { None },
         ecn: dice.chance(2),
         pacing: dice.chance(5),
+        restart_after_idle: dice.chance(2),
         timer: TimerSpec { form: dice.one_of(&forms), ..base.timer },
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
         ..base

@@ -54,6 +54,7 @@ pub fn group(name: &str, transport: Transport) -> Group {
     Group {
         name: name.to_string(),
         transport,
+        application: None,
         framing: None,
         send_processing: None,
         receive_processing: None,
@@ -109,6 +110,7 @@ pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
         delayed_ack: None,
         ecn: false,
         pacing: false,
+        restart_after_idle: false,
         timer: TimerSpec {
             form: TimerForm::Exact { granularity: Span::from_millis(1) },
             min_rto: Span::from_millis(1000),

@@ -6,6 +6,7 @@ use crate::schema::Framing;
 use crate::values::Name;
 use std::collections::BTreeMap;
 use tailback_core::network::{Aal5, Buffer, CELL_BYTES, Group, PortId, Transport};
+use tailback_core::queue::PolicySpec;
 use tailback_core::traffic::PacketSize;
 
 /// As the core takes it.
@@ -16,7 +17,11 @@ pub(super) fn framing(framing: &Framing, at: &str, report: &mut Report) -> Optio
         problem.given(framing.trailer.to_string()).expected(format!("0 B to {MOST_TRAILER} B; AAL5 has 8 B"));
         return None;
     }
-    Some(Aal5 { overhead: trailer as u32 + if framing.llc_snap { LLC_SNAP } else { 0 } })
+    Some(Aal5 {
+        overhead: trailer as u32 + if framing.llc_snap { LLC_SNAP } else { 0 },
+        segmentation: framing.segmentation_delay.span(),
+        reassembly: framing.reassembly_delay.span(),
+    })
 }
 
 /// More than any adaptation layer adds.
@@ -37,8 +42,8 @@ pub(super) struct Crossing<'d> {
     pub rerouted: bool,
 }
 
-/// Reports what does not go together.
-pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
+/// Reports what does not go together. `complete`: these are all flow groups.
+pub(super) fn check(crossings: &[Crossing], complete: bool, graph: &Graph, report: &mut Report) {
     let in_cells: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.framed).collect();
     for crossing in &in_cells {
         check_alone(crossing, graph, report);
@@ -47,6 +52,9 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
     let mut carriers: BTreeMap<PortId, &Name> = BTreeMap::new();
     for crossing in in_cells {
         carriers.extend(crossing.ports().map(|port| (port, crossing.name)));
+    }
+    if complete {
+        check_policies(&carriers, graph, report);
     }
     for crossing in crossings.iter().filter(|crossing| !crossing.framed) {
         let Some((port, other)) = crossing.ports().find_map(|port| Some((port, carriers.get(&port)?))) else { continue };
@@ -104,6 +112,29 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
             let problem = report.add(&at, format!("a frame larger than the buffer of `{}`", port.name));
             problem.given(format!("frames of {cells} cells, a buffer of {places} cells"));
             problem.expected(format!("smaller packets, or at least {cells} cells"));
+        }
+    }
+}
+
+/// A policy that judges frames or counts the cells of each VC needs VCs to judge.
+fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mut Report) {
+    for (id, port) in (0..).zip(&graph.ports).filter(|(id, _)| !carriers.contains_key(id)) {
+        let of_vcs = match port.policy {
+            PolicySpec::Ppd(_) => "ppd",
+            PolicySpec::Epd(_) => "epd",
+            PolicySpec::EpdPerVc(_) => "epd_per_vc",
+            PolicySpec::Bpd(_) => "bpd",
+            PolicySpec::Spd(_) => "spd",
+            PolicySpec::DropTail(_) | PolicySpec::Red(_) | PolicySpec::Codel(_) | PolicySpec::Pie(_) | PolicySpec::User(_) => {
+                continue;
+            }
+        };
+        let (_, queue) = graph.buffer_as_written(id);
+        // What else is wrong with the queue comes first.
+        if report.sound(queue) {
+            let problem =
+                report.add(format!("{queue}.policy"), format!("a policy for virtual channels, and none crosses `{}`", port.name));
+            problem.given(of_vcs).expected("a flow group with `framing` whose route crosses it, or a policy for packets");
         }
     }
 }

@@ -4,6 +4,7 @@ use super::cells::{self, Crossing};
 use super::changes::{Changes, GroupChanges};
 use super::graph::Graph;
 use super::groups::Groups;
+use super::offered::{self, FirstLink};
 use super::{Paths, transport};
 use crate::distribution::Distribution;
 use crate::problem::Report;
@@ -40,6 +41,10 @@ pub(super) fn flows(
         if let Some((forward, backward)) = route {
             let data_ports = forward.iter().chain(changes_here.routes.iter().flatten()).copied().collect();
             crossed.push((name, groups.flows(name.as_str(), &at, report).unwrap_or(0..0), data_ports));
+            if let Some(&port) = forward.first() {
+                let first = FirstLink { name: &graph.ports[port as usize].name, rate: changes.fastest[port as usize] };
+                offered::check(flow, &group, &first, description.duration.span(), &at, report);
+            }
             let delays = forward.iter().chain(&backward).map(|&port| graph.ports[port as usize].delay);
             let expansion = Expansion {
                 name,
@@ -61,7 +66,7 @@ pub(super) fn flows(
         core_groups.push(group);
     }
     check_drops(&crossed, graph, report);
-    cells::check(&crossings, graph, report);
+    cells::check(&crossings, crossings.len() == description.flows.len(), graph, report);
     (core_groups, flows)
 }
 
@@ -128,11 +133,18 @@ fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut
             return None;
         }
     };
+    let application_at = format!("{at}.application");
+    if flow.application.is_some() && flow.tcp.is_none() && report.sound(&application_at) {
+        report
+            .add(&application_at, "an application without TCP")
+            .expected("`tcp`, or no `application`: datagrams have a `source`");
+    }
     let of = |node: &Name, own: Option<Processing>, pick: fn(&schema::Node) -> Option<Processing>| {
         own.or_else(|| graph.settings(node).filter(|node| node.kind == NodeKind::Host).and_then(pick)).map(delay)
     };
     Some(Group {
         name: name.to_string(),
+        application: flow.application.as_ref().map(|given| transport::application(given, &transport, &application_at, report)),
         transport,
         send_processing: of(&flow.from, flow.send_processing, |node| node.send_processing),
         receive_processing: of(&flow.to, flow.receive_processing, |node| node.receive_processing),

@@ -8,6 +8,7 @@ mod changes;
 mod flows;
 mod graph;
 mod groups;
+mod offered;
 mod traces;
 mod transport;
 

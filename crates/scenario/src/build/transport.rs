@@ -3,13 +3,14 @@
 use crate::presets::preset;
 use crate::problem::{self, Report};
 use crate::quantity::{Duration, Rate, Segments, Size};
-use crate::schema::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source, Tcp, Timer, TimerForm, UserSource};
+use crate::schema::{Application, Arrivals, Constant, HandOver, OnOff, PacketBytes, Poisson, Source, Tcp, Timer, TimerForm};
+use crate::schema::{UserSource, Window};
 use crate::user;
 use tailback_core::base::units::Span;
 use tailback_core::congestion::{ControllerSpec, VegasSpec};
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
-use tailback_core::traffic::{self, DatagramSpec, PacketSize};
+use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let preset = preset(tcp.preset);
@@ -21,7 +22,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.ack_size, bytes(tcp.ack_size, 1, KILOBYTE, &format!("{at}.ack_size"), report));
     set(&mut spec.initial_window, tcp.initial_window.map(Segments::count));
     set(&mut spec.initial_ssthresh, tcp.initial_ssthresh.map(Segments::count));
-    set(&mut spec.receiver_window, tcp.receiver_window.map(|window| window.0 as u32));
+    set(&mut spec.receiver_window, receiver_window(tcp.receiver_window, spec.mss, at, report));
     set(&mut spec.fast_retransmit, tcp.fast_retransmit.map(|setting| setting.threshold()));
     set(&mut spec.limited_transmit, tcp.limited_transmit);
     set(&mut spec.timestamps, tcp.timestamps);
@@ -29,6 +30,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.delayed_ack, tcp.delayed_ack.as_ref().map(|setting| setting.spec()));
     set(&mut spec.ecn, tcp.ecn);
     set(&mut spec.pacing, tcp.pacing);
+    set(&mut spec.restart_after_idle, tcp.restart_after_idle);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
     let at = format!("{at}.controller");
@@ -65,10 +67,7 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
         }
         Arrivals::OnOff(OnOff { rate, packet, mean_on, mean_off }) => {
             let (packet, gap) = steady(rate, packet, report);
-            for (key, mean) in [("mean_on", mean_on), ("mean_off", mean_off)] {
-                above_zero(mean.span(), &format!("{at}.{key}"), report);
-            }
-            (traffic::Arrivals::OnOff { gap, mean_on: mean_on.span(), mean_off: mean_off.span() }, packet)
+            (on_off(gap, *mean_on, *mean_off, at, report), packet)
         }
         Arrivals::UserSource(UserSource { kind, parameters }) => {
             let frame = framing.map_or(MEGABYTE as u32, |framing| Aal5::MAX_FRAME.saturating_sub(framing.overhead + header));
@@ -77,6 +76,37 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
         }
     };
     Transport::Datagram(DatagramSpec { arrivals, packet, header })
+}
+
+/// What hands data to a TCP.
+pub(super) fn application(given: &Application, transport: &Transport, at: &str, report: &mut Report) -> ApplicationSpec {
+    let burst = given.burst.0 as u32;
+    let gap = given.rate.rate().time_to_send(u64::from(burst) * payload_bytes(transport));
+    let arrivals = match &given.arrivals {
+        HandOver::ConstantData(_) => traffic::Arrivals::Constant { gap },
+        HandOver::PoissonData(_) => traffic::Arrivals::Poisson { mean_gap: gap },
+        HandOver::OnOffData(periods) => on_off(gap, periods.mean_on, periods.mean_off, at, report),
+    };
+    ApplicationSpec { arrivals, burst }
+}
+
+fn on_off(gap: Span, mean_on: Duration, mean_off: Duration, at: &str, report: &mut Report) -> traffic::Arrivals {
+    for (key, mean) in [("mean_on", mean_on), ("mean_off", mean_off)] {
+        above_zero(mean.span(), &format!("{at}.{key}"), report);
+    }
+    traffic::Arrivals::OnOff { gap, mean_on: mean_on.span(), mean_off: mean_off.span() }
+}
+
+fn receiver_window(given: Option<Window>, mss: u32, at: &str, report: &mut Report) -> Option<u32> {
+    let window = given?;
+    let segments = window.segments(mss);
+    let at_window = format!("{at}.receiver_window");
+    if segments.is_none() && report.sound(&at_window) && report.sound(&format!("{at}.mss")) {
+        let (least, most) = (Size::new(mss.into()), Size::new(u64::from(mss) * u64::from(Window::MOST)));
+        let problem = report.add(at_window, "a window of less than a segment, or of too many");
+        problem.given(window.to_string()).expected(format!("{least} to {most}: 1 to {} segments", Window::MOST));
+    }
+    segments
 }
 
 /// Payload of a datagram, and its mean.

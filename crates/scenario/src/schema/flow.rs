@@ -1,6 +1,6 @@
 //! `[flows.NAME]`
 
-use super::{Processing, Source, Tcp};
+use super::{Application, Processing, Source, Tcp};
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, Rate, Size};
@@ -45,6 +45,8 @@ record! {
         framing: Option<Framing>,
         /// TCP.
         tcp: Option<Tcp>,
+        /// What hands data to TCP. If not given, all that there is to send waits from the start.
+        application: Option<Application>,
         /// Datagrams without a transport.
         source: Option<Source>,
     }
@@ -67,6 +69,10 @@ record! {
         trailer: Size = Size::new(8),
         /// Whether each packet has the 8 bytes of LLC and SNAP in front (RFC 2684 section 5.1).
         llc_snap: bool = false,
+        /// From a packet's arrival at the adaptation until its first cell may leave; data and acknowledgements alike.
+        segmentation_delay: Duration = Duration::new(0),
+        /// From the arrival of a packet's last cell until the packet is handed up.
+        reassembly_delay: Duration = Duration::new(0),
     }
 }
 

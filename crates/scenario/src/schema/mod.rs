@@ -1,5 +1,6 @@
 //! The tables of a scenario, one file for each: what may stand in them, with defaults and bounds.
 
+mod application;
 mod controller;
 mod flow;
 mod link;
@@ -11,6 +12,7 @@ mod tcp;
 mod timeline;
 mod topology;
 
+pub use application::{Application, HandOver};
 pub use controller::{Controller, ControllerTable, Cubic, Fixed, Law, Reno, UserLaw, Vegas};
 pub use flow::{Access, Flow, Framing, PortName};
 pub use link::{Drop, Link, Loss, Reverse};
@@ -22,6 +24,6 @@ pub use queue::{
 pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
 pub use source::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source, UserSource};
-pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, Halves, PresetName, Recovery, Tcp, Timer, TimerForm};
+pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, Halves, PresetName, Recovery, Tcp, Timer, TimerForm, Window};
 pub use timeline::Event;
 pub use topology::{Chain, Dumbbell, ParkingLot, Topology};

@@ -124,8 +124,8 @@ record! {
         initial_window: Option<Segments>,
         /// Slow-start threshold at the start; `unlimited` is arbitrarily high.
         initial_ssthresh: Option<Segments>,
-        /// Receiver's window.
-        receiver_window: Option<Whole<1, 1073741824>>,
+        /// Receiver's window: segments, or bytes of which as many whole segments count as fit.
+        receiver_window: Option<Window>,
         /// Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
         fast_retransmit: Option<FastRetransmit>,
         /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
@@ -140,6 +140,9 @@ record! {
         ecn: Option<bool>,
         /// Spread new data at window / RTT instead of sending when acknowledgements come.
         pacing: Option<bool>,
+        /// After an idle time of more than a timeout start again from the initial window (RFC 5681 section 4.1). Only an application
+        /// leaves a flow idle.
+        restart_after_idle: Option<bool>,
         /// Retransmission timer.
         timer: Timer = Timer::default(),
     }
@@ -172,7 +175,7 @@ impl Tcp {
             ack_size: Some(Size::new(spec.ack_size.into())),
             initial_window: Some(Segments::of(spec.initial_window)),
             initial_ssthresh: Some(Segments::of(spec.initial_ssthresh)),
-            receiver_window: Some(Whole(spec.receiver_window.into())),
+            receiver_window: Some(Window::Segments(spec.receiver_window)),
             fast_retransmit: Some(spec.fast_retransmit.map_or(FastRetransmit::Off, FastRetransmit::After)),
             limited_transmit: Some(spec.limited_transmit),
             timestamps: Some(spec.timestamps),
@@ -180,6 +183,7 @@ impl Tcp {
             delayed_ack: Some(spec.delayed_ack.map_or(DelayedAck::Off, DelayedAck::of)),
             ecn: Some(spec.ecn),
             pacing: Some(spec.pacing),
+            restart_after_idle: Some(spec.restart_after_idle),
             timer,
         }
     }
@@ -206,6 +210,80 @@ record! {
         initial_rto: Option<Duration>,
         /// Largest back-off factor, a power of two.
         max_backoff: Option<Whole<1, 65536>>,
+    }
+}
+
+/// A window: segments, or bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    Segments(u32),
+    Bytes(Size),
+}
+
+impl Default for Window {
+    fn default() -> Window {
+        Window::Segments(1)
+    }
+}
+
+impl Window {
+    /// The most segments that a window may have.
+    pub(crate) const MOST: u32 = 1 << 30;
+
+    /// Whole segments; `None` if these are none or too many.
+    pub(crate) fn segments(self, mss: u32) -> Option<u32> {
+        match self {
+            Window::Segments(count) => Some(count),
+            Window::Bytes(size) => {
+                let count = size.bytes() / u64::from(mss);
+                (1..=u64::from(Window::MOST)).contains(&count).then_some(count as u32)
+            }
+        }
+    }
+}
+
+impl Decode for Window {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Window> {
+        match node {
+            Node::Integer(count) if (1..=Window::MOST.into()).contains(count) => Some(Window::Segments(*count as u32)),
+            Node::Text(_) => Size::decode(node, decoder).map(Window::Bytes),
+            Node::Integer(_) => decoder.misfit(node, "a window out of range"),
+            _ => decoder.misfit(node, "not a window"),
+        }
+    }
+
+    fn expected() -> String {
+        format!("a whole number of segments from 1 to {}, or a size such as `64 KiB`", Window::MOST)
+    }
+}
+
+impl std::fmt::Display for Window {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Window::Segments(count) => write!(out, "{count}"),
+            Window::Bytes(size) => write!(out, "{size}"),
+        }
+    }
+}
+
+impl Serialize for Window {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Window::Segments(count) => serializer.serialize_u32(*count),
+            Window::Bytes(size) => size.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for Window {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Window".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let size = generator.subschema_for::<Size>();
+        let count = json!({"type": "integer", "minimum": 1, "maximum": Window::MOST});
+        schemars::json_schema!({"description": Window::expected(), "anyOf": [count, size]})
     }
 }
 

@@ -1,0 +1,92 @@
+//! Applications above TCP, and the ends of a virtual channel, where everything can be worked out by hand.
+
+#![allow(clippy::expect_used, reason = "a test may")]
+
+mod common;
+
+use common::{dumbbell, flow, group, link, tcp};
+use tailback_core::base::units::{Span, Time};
+use tailback_core::congestion::ControllerSpec;
+use tailback_core::network::{Aal5, Buffer, Flow, Group, Network, Trace, TraceKind, Transport};
+use tailback_core::tcp::{RecoveryKind, TcpSpec};
+use tailback_core::traffic::{ApplicationSpec, Arrivals};
+use tailback_core::{Engine, Results};
+
+fn run(network: Network) -> Results {
+    let mut engine = Engine::new(network);
+    engine.run_until(Time::NEVER);
+    engine.results().expect("conservation")
+}
+
+fn first(results: &Results, column: &str) -> f64 {
+    results.flows.floats(column).expect("a column of numbers")[0]
+}
+
+/// 1040 bytes take 1.04 ms at 8 Mbit/s and acknowledgements 0.04 ms; with 10 ms each way a round trip is 21.08 ms.
+fn over(application: ApplicationSpec, window: u32, flow: Flow, seconds: u64) -> Network {
+    let spec = TcpSpec { receiver_window: window, ..tcp(RecoveryKind::NewReno) };
+    let group = Group { application: Some(application), ..group("web", Transport::Tcp(spec, ControllerSpec::Reno(()))) };
+    dumbbell(link("link", 8, Span::from_millis(10), Buffer::Unlimited), group, vec![flow], Span::from_millis(1000 * seconds))
+}
+
+fn every(milliseconds: u64, burst: u32) -> ApplicationSpec {
+    ApplicationSpec { arrivals: Arrivals::Constant { gap: Span::from_millis(milliseconds) }, burst }
+}
+
+#[test]
+fn what_an_application_hands_over_slowly_is_sent_at_once() {
+    // A segment every 50 ms from 0 on: at 0, 50, ..., 950 ms. The last arrives at 961 ms.
+    let results = run(over(every(50, 1), 100, flow(0, 0, 1), 1));
+    assert_eq!((first(&results, "sent_packets"), first(&results, "delivered_packets")), (20.0, 20.0));
+    assert_eq!(first(&results, "backlog_packets"), 0.0);
+    assert!((first(&results, "mean_rtt_s") - 0.02108).abs() < 1e-12);
+}
+
+#[test]
+fn what_the_window_does_not_let_go_is_kept() {
+    // Two a millisecond are handed over, 2000 in all; one a round trip may go: at 0, 21.08, ..., 47 round trips after the first.
+    let results = run(over(every(1, 2), 1, flow(0, 0, 1), 1));
+    assert_eq!((first(&results, "sent_packets"), first(&results, "backlog_packets")), (48.0, 2000.0 - 48.0));
+}
+
+#[test]
+fn a_transfer_is_complete_when_all_that_was_handed_over_has_arrived() {
+    // 2500 bytes in bursts of two: two segments at 0, the third, of 500 bytes and 540 on the wire, at 100 ms: 0.54 and 10 ms later.
+    let results = run(over(every(100, 2), 100, Flow { size: Some(2500), ..flow(0, 0, 1) }, 1));
+    assert_eq!((first(&results, "delivered_packets"), first(&results, "delivered_bytes")), (3.0, 2500.0));
+    assert!((first(&results, "completion_time_s") - 0.11054).abs() < 1e-12);
+    assert_eq!(first(&results, "backlog_packets"), 0.0);
+}
+
+#[test]
+fn an_application_that_is_stopped_hands_over_nothing_more() {
+    let stop = Time(Span::from_millis(500).0);
+    let results = run(over(every(50, 1), 100, Flow { stop, ..flow(0, 0, 1) }, 1));
+    assert_eq!(first(&results, "delivered_packets"), 10.0);
+}
+
+#[test]
+fn the_window_of_an_application_that_is_held_up_by_nothing_does_not_grow() {
+    let network = over(every(50, 2), 100, flow(0, 0, 1), 2);
+    let traces = vec![Trace { kind: TraceKind::Cwnd, of: vec![0] }];
+    let results = run(Network { record: tailback_core::network::Record { traces, delay_percentiles: false }, ..network });
+    let windows = results.traces[0].floats("cwnd_packets").expect("a column of numbers");
+    // Of three segments two are under way at most.
+    assert!(windows.iter().all(|&window| window == 3.0), "{windows:?}");
+}
+
+#[test]
+fn a_packet_waits_for_its_segmentation_and_reassembly_and_so_does_its_acknowledgement() {
+    // 23 cells of 424 bits at 8 Mbit/s, one back, 10 ms each way, and 300 us and 500 us there and back.
+    let spec = TcpSpec { mss: 1024, receiver_window: 1, ..tcp(RecoveryKind::NewReno) };
+    let framing = Aal5 { overhead: 8, segmentation: Span::from_micros(300), reassembly: Span::from_micros(500) };
+    let group = Group { framing: Some(framing), ..group("vc", Transport::Tcp(spec, ControllerSpec::Reno(()))) };
+    let bottleneck = link("link", 8, Span::from_millis(10), Buffer::Unlimited);
+    let results = run(dumbbell(bottleneck, group, vec![flow(0, 0, 1)], Span::from_millis(1000)));
+    let round_trip = 24.0 * 53e-6 + 0.020 + 2.0 * 0.0008;
+    assert!((first(&results, "base_rtt_s") - round_trip).abs() < 1e-12);
+    assert!((first(&results, "mean_rtt_s") - round_trip).abs() < 1e-12);
+    // In 1 s: 43 whole round trips, and the 44th packet has arrived.
+    assert_eq!(first(&results, "frame_goodput_cells"), 23.0 * 44.0);
+    assert_eq!(first(&results, "badput_cells"), 0.0);
+}
