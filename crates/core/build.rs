@@ -1,4 +1,4 @@
-//! Makes a fingerprint of the core's sources, so that results of two different cores never pass for each other's.
+//! Makes a fingerprint of the sources of the crate that is built, so that results of two versions never pass for each other's.
 
 #![allow(clippy::print_stdout, reason = "it is how a build script speaks to cargo")]
 
@@ -19,7 +19,7 @@ fn main() -> io::Result<()> {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
-    println!("cargo:rustc-env=TAILBACK_CORE_SOURCES={hash:016x}");
+    println!("cargo:rustc-env=TAILBACK_SOURCES={hash:016x}");
     Ok(())
 }
 

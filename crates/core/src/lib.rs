@@ -28,4 +28,4 @@ pub mod traffic;
 pub use simulation::{ConservationError, Delivery, Engine, MemoryEstimate, Results, memory_estimate};
 
 /// A fingerprint of the sources that this core was built from. Two cores with one fingerprint give the same results.
-pub const SOURCES: &str = env!("TAILBACK_CORE_SOURCES");
+pub const SOURCES: &str = env!("TAILBACK_SOURCES");

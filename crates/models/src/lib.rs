@@ -14,3 +14,6 @@ pub mod tcp;
 pub mod trunk;
 
 pub use parameter::ParameterError;
+
+/// A fingerprint of the sources that these models were built from.
+pub const SOURCES: &str = env!("TAILBACK_SOURCES");

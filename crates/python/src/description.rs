@@ -30,6 +30,13 @@ pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seed
     Ok(hashes.collect())
 }
 
+/// A fingerprint of all sources that this module was compiled from: what its functions return depends on nothing else but their
+/// arguments.
+#[pyfunction]
+pub fn sources() -> String {
+    [tailback_core::SOURCES, tailback_scenario::SOURCES, tailback_models::SOURCES, env!("TAILBACK_SOURCES")].concat()
+}
+
 /// The JSON Schema of a scenario.
 #[pyfunction]
 pub fn schema() -> String {

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema};
+    use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema, sources};
     #[pymodule_export]
     use crate::models::closed_loop::{closed_loop_mathis, closed_loop_padhye};
     #[pymodule_export]

@@ -33,3 +33,6 @@ pub use quantity::{Duration, Percent, Probability, Queued, Rate, Segments, Size}
 pub use scenario::{Description, Scenario, json_schema};
 pub use user::{Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Name, Whole};
+
+/// A fingerprint of the sources that this crate was built from.
+pub const SOURCES: &str = env!("TAILBACK_SOURCES");

@@ -116,12 +116,14 @@ impl Scenario {
         serde_json::to_string(&description).unwrap_or_default()
     }
 
-    /// SHA-256 in hexadecimal of the normalised form, the version and the core's own sources: equal hashes mean equal results.
+    /// SHA-256 in hexadecimal of the normalised form, the version, and the sources of the core and of this crate, which makes a
+    /// network of it: equal hashes mean equal results.
     pub fn content_hash(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update([0]);
         hash.update(tailback_core::SOURCES);
+        hash.update(crate::SOURCES);
         hash.update([0]);
         hash.update(self.to_json());
         hash.finalize().iter().fold(String::new(), |mut text, byte| {
