@@ -41,6 +41,7 @@ from tailback.papers.experiment import (
 )
 from tailback.papers.outcome import Outcome, Point
 from tailback.papers.runner import Plan
+from tailback.study.runner import Progress
 
 BASE = tb.dumbbell(
     name="toy",
@@ -190,9 +191,9 @@ def test_equal_runs_of_several_experiments_run_once() -> None:
         "toy/fig2", "", "", "", vary(BASE, buffers(50, 2, 9)), {"timeouts": timeouts, "goodput": goodput}, claims=()
     )
     plan = Plan([TOY, other], 3)
-    plan.run(2, lambda _fraction: None)
+    assert plan.run(workers=2) == 0
     # Two buffers in common and a third, three seeds each, and the trace, which records more.
-    assert (plan.tally.planned, plan.tally.runs, plan.tally.asked) == (10, 10, 3 * 5 + 1)
+    assert (plan.tally.planned, plan.tally.runs, plan.asked) == (10, 10, 3 * 5 + 1)
     assert len(set(plan.tally.hashes)) == 10
     first, second = plan.outcomes()
     for packets in (2, 50):
@@ -200,20 +201,22 @@ def test_equal_runs_of_several_experiments_run_once() -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_values_stand_in_the_order_of_the_seeds_with_any_number_of_threads() -> None:
+def test_values_stand_in_the_order_of_the_seeds_with_any_number_of_workers() -> None:
     measured = []
-    for threads in (1, 2):
+    for workers in (1, 2):
         plan = Plan([TOY], 3)
-        plan.run(threads, lambda _fraction: None)
+        plan.run(workers=workers)
         measured.append(plan.outcomes()[0].values("goodput", packets=2))
-    expected = [goodput(tb.simulate(TOY.variants[0].scenario, seed=seed)) for seed in (1, 2, 3)]
+    scenario = BASE.with_({"topology.dumbbell.queue.buffer": "2 packets"})
+    expected = [goodput(tb.simulate(scenario, seed=seed)) for seed in (1, 2, 3)]
     assert measured[0].tolist() == measured[1].tolist() == expected
 
 
-def test_progress_ends_at_one() -> None:
-    heard: list[float] = []
-    Plan([TOY], 2).run(2, heard.append)
-    assert heard == [0.2, 0.4, 0.6, 0.8, 1.0]
+def test_progress_counts_runs_up_to_all_of_them() -> None:
+    heard: list[Progress] = []
+    Plan([TOY], 2).run(workers=2, progress=heard.append)
+    assert heard[0] == Progress(done=0, failed=0, total=5)
+    assert heard[-1] == Progress(done=5, failed=0, total=5)
 
 
 def test_a_failing_run_names_its_experiment_variant_and_seed() -> None:
@@ -222,14 +225,17 @@ def test_a_failing_run_names_its_experiment_variant_and_seed() -> None:
 
     plan = Plan([Experiment("toy/fig9", "", "", "", TOY.variants[:1], {"broken": broken}, ())], 2)
     with pytest.raises(tb.InternalError) as caught:
-        plan.run(1, lambda _fraction: None)
-    assert caught.value.message == "toy/fig9 (policy drop_tail, packets 2), seed 2: ZeroDivisionError: division by zero"
+        plan.run(workers=1)
+    assert re.fullmatch(
+        r"toy/fig9 \(policy drop_tail, packets 2\), seed 2: .*broken-\w{20}: ZeroDivisionError: division by zero",
+        caught.value.message,
+    )
     assert (len(caught.value.content_hash), caught.value.seed) == (64, 2)
 
 
 def test_a_scenario_that_cannot_run_names_its_experiment_before_anything_runs() -> None:
     variants = vary(BASE, [Choice({"rate": "none"}, {"topology.dumbbell.rate": "10"})])
-    with pytest.raises(tb.InternalError, match=r"toy/fig9 \(rate none\), seed 1: .*a rate without a unit"):
+    with pytest.raises(tb.InternalError, match=r"toy/fig9 \(rate none\): .*a rate without a unit"):
         Plan([Experiment("toy/fig9", "", "", "", variants, {"goodput": goodput}, ())], 2)
 
 
@@ -299,7 +305,7 @@ def test_our_bug_in_an_experiment_is_exit_code_3(toys: list[Experiment]) -> None
     toys[:] = [Experiment("toy/fig9", "", "", "", TOY.variants, {"broken": lambda _run: float("x")}, ())]
     done = CliRunner().invoke(app, ["reproduce", "toy"])
     assert done.exit_code == 3
-    assert re.search(r"toy/fig9 \(policy drop_tail, packets \d+\), seed \d+: ValueError", done.stderr)
+    assert re.search(r"toy/fig9 \(policy drop_tail, packets \d+\), seed \d+: .*: ValueError", done.stderr)
 
 
 def test_what_is_not_known_is_null_and_holds_nothing(toys: list[Experiment]) -> None:
@@ -357,7 +363,15 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
         ("C3", "R", True),
     ]
     assert json.loads((tmp_path / "out" / "bpd-2001.json").read_text()) == document
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"bpd-2001.html", "bpd-2001.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"bpd-2001.html", "bpd-2001.json", "study"}
+    again = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    said = re.fullmatch(
+        r"(\d+) of (\d+) runs were in out/study already; `--fresh` runs them again\n(.*)", again.stderr, re.DOTALL
+    )
+    assert said
+    assert (said[1], said[3]) == (said[2], done.stderr)
+    assert "already" not in command("reproduce", "bpd-2001/fig2", "--out", "out", "--fresh").stderr
 
 
 def test_an_unknown_experiment_gets_the_nearest_word(command: Command) -> None:
@@ -404,14 +418,15 @@ from tailback.papers.experiment import Document, Experiment, vary
 from test_reproduce import BASE, TOY, goodput
 
 endless = Experiment("toy/fig2", "", "", "", vary(BASE.with_({"duration": "1000000 s"})), {"goodput": goodput}, ())
-def said(fraction, tell=[True]):
-    sys.stderr.write("done so far\\n")
-    sys.stderr.flush()
+def said(self, progress):
+    if progress.done == 5:
+        sys.stderr.write("done so far\\n")
+        sys.stderr.flush()
 module = sys.modules["toys"] = types.ModuleType("toys")
 module.DOCUMENT = Document("toy", "Toys", "", (), (TOY, endless))
 papers.DOCUMENTS = {"toy": "toys"}
-import tailback.cli.out
-tailback.cli.out.Bar.__call__ = lambda self, fraction: said(fraction)
+from tailback.cli.study import RunsBar
+RunsBar.__call__ = said
 app()
 """
     )
@@ -421,11 +436,10 @@ app()
         words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr
-        for _ in range(5):
-            assert process.stderr.readline() == "done so far\n"
+        assert process.stderr.readline() == "done so far\n"
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
-    assert "interrupted after 5 of 7 runs; kept what was done, without toy/fig2" in stderr
+    assert "interrupted after 5 of 7 runs; kept what was done, without toy/fig2; the same command does the rest" in stderr
     assert [experiment["id"] for experiment in json.loads(stdout)["experiments"]] == ["toy/fig1"]
     assert "Interrupted: without toy/fig2." in (tmp_path / "out" / "toy.html").read_text()

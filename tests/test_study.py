@@ -16,7 +16,7 @@ import tailback as tb
 from support import Command
 from tailback.interval import Interval
 from tailback.study import crew, runner, work
-from tailback.study.ledger import Job, Ledger
+from tailback.study.ledger import Ledger
 from tailback.study.stopping import Until, until
 
 BUFFER, PRESET = "topology.dumbbell.queue.buffer", "flows.*.tcp.preset"
@@ -97,9 +97,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     measure = work.measure
 
-    def counting(job: Job, stopping: Callable[[], bool] | None = None) -> work.Measured:
-        done.append(job.content_hash)
-        return measure(job, stopping)
+    def counting(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.Measured:
+        done.append(task.content_hash)
+        return measure(task, stopping)
 
     monkeypatch.setattr(crew, "measure", counting)
     return done
@@ -115,8 +115,9 @@ def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int]) -> None:
     """Runs with these seeds fail from now on, in threads."""
     measure = work.measure
 
-    def broken(job: Job, stopping: Callable[[], bool] | None = None) -> work.Measured:
-        return work.Measured(job.content_hash, "MemoryError: no") if job.seed in seeds else measure(job, stopping)
+    def broken(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.Measured:
+        failed = work.Result(task.content_hash, "MemoryError: no")
+        return work.Measured(failed) if task.seed in seeds else measure(task, stopping)
 
     monkeypatch.setattr(crew, "measure", broken)
 
@@ -205,13 +206,13 @@ class TestGoingOn:
         assert exported(study, tmp_path / "after") == before
 
 
-def deadly(job: Job) -> work.Measured:
+def deadly(task: work.Task) -> work.Measured:
     """In a worker process: seed 2 takes it down the first time, seed 3 always."""
     mark = Path(os.environ["TAILBACK_TEST_MARK"])
-    if job.seed == 3 or (job.seed == 2 and not mark.exists()):
+    if task.seed == 3 or (task.seed == 2 and not mark.exists()):
         mark.touch()
         os._exit(9)
-    return work.measure(job)
+    return work.measure(task)
 
 
 class TestExecutors:

@@ -7,28 +7,38 @@ from typing import Annotated
 
 import typer
 
-from tailback.cli.out import Bar, Exit, command, note, path
+from tailback.cli.out import Exit, command, note, path
+from tailback.cli.reproduce import KEPT
+from tailback.cli.study import RunsBar
 
 __all__ = ["demo"]
 
 
 @command
 def demo(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes; made if missing.", parser=path)] = Path("out"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where the reports go; made if missing. DIR/study keeps the runs.", parser=path)
+    ] = Path("out"),
     quick: Annotated[bool, typer.Option("--quick", help="A coarse grid: seconds instead of a minute.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run what DIR/study has, too.")] = False,
 ) -> Exit:
     """How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch?
 
-    Prints a table each, writes DIR/buffer.html and DIR/bpd-2001.html.
+    Prints a table each, writes DIR/buffer.html and DIR/bpd-2001.html. Stopped at any time, the same command goes on.
     """
     from tailback import demo as question
     from tailback.demo import headline
 
-    question.answer(out, quick=quick)
+    kept = out / KEPT
+    there = 0
     try:
-        with Bar("simulating") as bar:
-            headline.answer(out, seeds=3 if quick else 10, progress=bar)
+        with RunsBar("simulating") as bar:
+            there += question.answer(out, quick=quick, kept=kept, fresh=fresh, progress=bar)
+        with RunsBar("simulating") as bar:
+            there += headline.answer(out, seeds=3 if quick else 10, kept=kept, fresh=fresh, progress=bar)
     except KeyboardInterrupt:
-        note("interrupted; the first report was kept")
+        note(f"interrupted; what was run is kept in {kept}, and the same command goes on")
         return Exit.INTERRUPTED
+    if there:
+        note(f"{there:,} of the runs were in {kept} already; `--fresh` runs them again")
     return Exit.DONE

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tailback.cli.out import Bar, Exit, command, data, note
+from tailback.cli.out import Exit, command, data, note
+from tailback.cli.study import RunsBar
 
 if TYPE_CHECKING:
     from tailback.papers.reproduction import Reproduction
 
-__all__ = ["reproduce"]
+__all__ = ["KEPT", "reproduce"]
+
+# In the directory of a report: the study of its runs.
+KEPT = "study"
 
 
 @command
@@ -27,8 +31,15 @@ def reproduce(
     seeds: Annotated[int, typer.Option(min=2, metavar="N", help="Runs of each variant, with seeds 1 to N.")] = 10,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write report and numbers of each document to DIR, made if missing.", readable=False),
+        typer.Option(
+            metavar="DIR",
+            help="Write report and numbers of each document to DIR, made if missing; DIR/study keeps the runs, and the same "
+            "command goes on there.",
+            readable=False,
+        ),
     ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run what DIR/study has, too.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs side by side; one a processor if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
 ) -> Exit:
     """Reproduce figures of documents: what they claim beside what is measured. Exit code 1 if an R claim fails."""
@@ -44,13 +55,17 @@ def reproduce(
         claimed(out)
     code = Exit.DONE
     try:
-        with Bar("reproducing") as bar:
-            done = papers.reproduce(*wanted, seeds=seeds, progress=bar)
+        with RunsBar("reproducing") as bar:
+            study = None if out is None else out / KEPT
+            done = papers.reproduce(*wanted, seeds=seeds, study=study, fresh=fresh, workers=workers, progress=bar)
     except errors.ReproductionInterrupted as stopped:
         done, code = stopped.reproduction, Exit.INTERRUPTED
-        note(f"{stopped}; kept what was done, without {', '.join(done.missing)}")
+        again = "; the same command does the rest" if out is not None else ""
+        note(f"{stopped}; kept what was done, without {', '.join(done.missing)}{again}")
     data(done.to_json() if as_json else "\n".join(_lines(done)))
     if out is not None:
+        if done.kept:
+            note(f"{done.kept:,} of {done.tally.planned:,} runs were in {out / KEPT} already; `--fresh` runs them again")
         note("\n".join(f"wrote {file}" for file in done.save(out)))
     if code is Exit.DONE and not done.holds:
         return Exit.CLAIM_FAILED

@@ -6,49 +6,38 @@ Start in `grid` for what is run, `figures` and `report` for what is shown.
 from __future__ import annotations
 
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tailback.demo import figures, grid, report
 from tailback.demo.grid import Study
-from tailback.errors import OutputError
+from tailback.papers.reproduction import claimed, put
+from tailback.papers.runner import Plan
 from tailback.plots import require
-from tailback.processors import processors
+from tailback.study.runner import Progress
 from tailback.summary import aligned
 
-__all__ = ["answer"]
+__all__ = ["answer", "measured"]
 
 
-def answer(out: Path, *, quick: bool = False) -> None:
-    """Run the grid, print a table, write ``buffer.html`` into `out`."""
+def answer(
+    out: Path, *, quick: bool = False, kept: Path, fresh: bool = False, progress: Callable[[Progress], object] | None = None
+) -> int:
+    """Run the grid, print a table, write ``buffer.html`` into `out`; how many of the runs the study in `kept` had already."""
     require()
-    target = out / "buffer.html"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".buffer.html.partial"
-        probe.touch()
-    except OSError as error:
-        raise OutputError(f"nothing can be written to `{out}`: {error.strerror}") from None
-    try:
-        began = time.monotonic()
-        study = _run(grid.plan(quick=quick))
-        study.took_s = time.monotonic() - began
-        sys.stdout.write(f"\nHow much buffer does a TCP link need? {report.setting(study)}\n\n")
-        sys.stdout.write(aligned(report.table(study)) + "\n\n")
-        probe.write_text(report.page(study, figures.draw(study)), encoding="utf-8")
-        probe.replace(target)
-    finally:
-        probe.unlink(missing_ok=True)
-    sys.stdout.write(f"report: {target}\n")
+    claimed(out)
+    study, there = measured(grid.plan(quick=quick), kept=kept, fresh=fresh, progress=progress)
+    sys.stdout.write(f"\nHow much buffer does a TCP link need? {report.setting(study)}\n\n")
+    sys.stdout.write(aligned(report.table(study)) + "\n\n")
+    sys.stdout.write(f"report: {put(out / 'buffer.html', report.page(study, figures.draw(study)))}\n")
+    return there
 
 
-def _run(plan: grid.Plan) -> Study:
-    """The study, in as many threads as there are processors, with a progress bar."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
-    clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, *clocks, console=Console(stderr=True)) as bar:
-        task = bar.add_task("simulating", total=len(plan.points))
-        return grid.run(plan, threads=processors(), done=lambda: bar.advance(task))
+def measured(
+    chosen: grid.Plan, *, kept: Path | None = None, fresh: bool = False, progress: Callable[[Progress], object] | None = None
+) -> tuple[Study, int]:
+    """The grid, run as far as the study in `kept` does not have it; and how many of its runs that had."""
+    plan = Plan([grid.experiment(chosen)], chosen.seeds, command="tailback demo")
+    there = plan.run(kept, fresh=fresh, progress=progress)
+    (outcome,) = plan.outcomes()
+    return Study(chosen, outcome, plan.tally), there

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tailback.interval import Interval
+from tailback.papers.experiment import Experiment, Trace, Variant
+from tailback.papers.outcome import Outcome
+from tailback.run import Run
 from tailback.scenario import Scenario
-from tailback.simulation import simulate
+from tailback.study.readings import Tally
 from tailback.topologies import dumbbell
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tailback.run import Run
-
-__all__ = ["BDP_PACKETS", "Cell", "Plan", "Point", "Study", "plan", "run", "scenario"]
+__all__ = ["BDP_PACKETS", "Cell", "Plan", "Study", "experiment", "plan", "rule", "scenario"]
 
 RATE_MBPS = 100
 # Two-way propagation: of a single flow, or the mean of many.
@@ -74,26 +74,12 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Point:
-    """One run: a cell and a seed; or a run that is traced."""
-
-    cell: Cell
-    seed: int
-    traced: bool = False
-
-    @property
-    def cost(self) -> int:
-        """Simulated seconds, which is what the work is proportional to: the link is always busy."""
-        return self.cell.times.whole
-
-
-@dataclass(frozen=True)
 class Plan:
-    """All runs, the longest first so that no thread is left alone with one at the end."""
+    """What is run: cells, the longest runs first so that no worker is left alone with one at the end, each with some seeds."""
 
     flows: tuple[int, ...]
-    seeds: tuple[int, ...]
-    points: tuple[Point, ...]
+    seeds: int
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -109,30 +95,39 @@ class Sawtooth:
 
 @dataclass
 class Study:
-    """What was measured: for each quantity and cell the values of all seeds."""
+    """What was measured, by cells; and what it took."""
 
     plan: Plan
-    values: dict[str, dict[Cell, list[float]]] = field(default_factory=dict)
-    sawtooth: list[Sawtooth] = field(default_factory=list)
-    hashes: list[str] = field(default_factory=list)
-    events: int = 0
-    simulated_s: float = 0.0
-    took_s: float = 0.0
-    threads: int = 1
+    outcome: Outcome
+    tally: Tally
 
     def cells(self, flows: int, *, paced: bool = False) -> list[Cell]:
         """The cells of one curve by growing buffer."""
-        cells = {point.cell for point in self.plan.points if not point.traced}
-        return sorted(cell for cell in cells if cell.flows == flows and cell.paced == paced)
+        return sorted(cell for cell in self.plan.cells if cell.flows == flows and cell.paced == paced)
 
     @property
     def paced_flows(self) -> list[int]:
         """The numbers of flows that were also run with pacing."""
-        return sorted({point.cell.flows for point in self.plan.points if point.cell.paced})
+        return sorted({cell.flows for cell in self.plan.cells if cell.paced})
 
     def interval(self, quantity: str, cell: Cell) -> Interval:
         """Mean and 95 % interval over the seeds."""
-        return Interval.of(self.values[quantity][cell])
+        return Interval.of(self._measured[cell][quantity].tolist())
+
+    @property
+    def sawtooth(self) -> list[Sawtooth]:
+        """The single flow at each buffer for which it is drawn."""
+        drawn = []
+        for share in SAWTOOTH_SHARES:
+            (time_s, window), (_, queue) = (self.outcome.traces[f"{what} at {share:g} BDP"] for what in ("window", "queue"))
+            # The first seed's run, without traces: what is recorded changes no byte of the rest.
+            utilisation = float(self._measured[Cell(1, share)]["utilisation"][0])
+            drawn.append(Sawtooth(share, time_s, window, queue, utilisation))
+        return drawn
+
+    @cached_property
+    def _measured(self) -> dict[Cell, Any]:
+        return {cell: point.values for cell, point in zip(self.plan.cells, self.outcome.points, strict=True)}
 
 
 def rule(flows: int) -> Cell:
@@ -144,117 +139,83 @@ def plan(*, quick: bool) -> Plan:
     """The full grid, or a coarse one."""
     flows = (1, 10, 100) if quick else (1, 2, 5, 10, 20, 50, 100, 200)
     shares = (0.01, 0.1, 0.5, 1.0, 2.0) if quick else (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-    seeds = tuple(range(1, 4 if quick else 7))
     cells = {Cell(count, share) for count in flows for share in shares} | {rule(count) for count in flows}
     cells |= {Cell(count, share, paced=True) for count in _PACED if count in flows for share in shares if share <= 0.5}
-    points = [Point(cell, seed) for cell in cells for seed in seeds]
-    points += [Point(Cell(1, share), seeds[0], traced=True) for share in SAWTOOTH_SHARES]
-    points.sort(key=lambda point: (-point.cost, not point.traced, point.cell, point.seed))
-    return Plan(flows, seeds, tuple(points))
+    return Plan(flows, 3 if quick else 6, tuple(sorted(cells, key=lambda cell: (-cell.times.whole, cell))))
 
 
-def scenario(point: Point) -> Scenario:
-    """The dumbbell of one run."""
-    flows = point.cell.flows
-    times = point.cell.times
+def scenario(cell: Cell) -> Scenario:
+    """The dumbbell of one cell."""
     low, high = RTT_SPREAD_MS
-    record: dict[str, Any] = {"record": {"traces": {"cwnd": ["tcp"], "queue": ["bottleneck"]}}} if point.traced else {}
     return dumbbell(
-        name=f"{flows} flows, buffer {point.cell.share:.3g} BDP",
+        name=f"{cell.flows} flows, buffer {cell.share:.3g} BDP",
         rate=f"{RATE_MBPS} Mbps",
         delay="10 ms",
-        buffer=f"{point.cell.buffer_packets} packets",
-        duration=f"{times.whole} s",
-        warmup=f"{times.warmup} s",
-        seed=point.seed,
+        buffer=f"{cell.buffer_packets} packets",
+        duration=f"{cell.times.whole} s",
+        warmup=f"{cell.times.warmup} s",
         flows={
             "tcp": {
-                "count": flows,
-                "rtt": f"{RTT_MS} ms" if flows == 1 else {"uniform": [f"{low} ms", f"{high} ms"]},
-                "start": {"uniform": ["0 s", f"{times.starts} s"]},
-                "tcp": {"preset": "sack", "pacing": point.cell.paced},
+                "count": cell.flows,
+                "rtt": f"{RTT_MS} ms" if cell.flows == 1 else {"uniform": [f"{low} ms", f"{high} ms"]},
+                "start": {"uniform": ["0 s", f"{cell.times.starts} s"]},
+                "tcp": {"preset": "sack", "pacing": cell.paced},
             }
         },
-        **record,
     )
 
 
-def run(plan: Plan, *, threads: int, done: Callable[[], object]) -> Study:
-    """Run everything, `threads` at a time: the core does not hold Python's lock. `done` is called after each run.
-
-    Ctrl-C stops all threads within a slice of simulated time.
-    """
-    study = Study(plan, threads=threads)
-    stopping = threading.Event()
-
-    def one(point: Point) -> Measured:
-        measured = _measure(point, simulate(scenario(point), progress=lambda _fraction: _stop_if(stopping)))
-        done()
-        return measured
-
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(one, point) for point in plan.points]
-        try:
-            for point, future in zip(plan.points, futures, strict=True):
-                _take(study, point, future.result())
-        except BaseException:
-            stopping.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-    study.sawtooth.sort(key=lambda trace: trace.share)
-    return study
-
-
-class _Stopped(Exception):
-    """Another thread was interrupted."""
+def experiment(plan: Plan) -> Experiment:
+    """The plan as an experiment, which the machinery for those of documents runs, keeps and reads."""
+    return Experiment(
+        id="demo/buffer",
+        title="How much buffer does a TCP link need?",
+        question="How much buffer does a TCP link need?",
+        source="",
+        variants=tuple(
+            Variant({"flows": cell.flows, "share": cell.share, "paced": str(cell.paced)}, scenario(cell)) for cell in plan.cells
+        ),
+        measures={
+            "utilisation": _of_bottleneck("utilisation"),
+            "loss_share": _of_bottleneck("loss_share"),
+            "mean_wait_s": _of_bottleneck("mean_wait_s"),
+            "timeouts_per_flow_s": _timeouts_per_flow_s,
+            "fairness": lambda run: run.groups.to_dict()["fairness"][0],
+        },
+        claims=(),
+        traces=tuple(
+            Trace(f"{what} at {share:g} BDP", {"flows": 1, "share": share}, _RECORDED, of)
+            for share in SAWTOOTH_SHARES
+            for what, of in (("window", _window), ("queue", _queue))
+        ),
+    )
 
 
-def _stop_if(stopping: threading.Event) -> None:
-    if stopping.is_set():
-        raise _Stopped
+_RECORDED = {"cwnd": ["tcp"], "queue": ["bottleneck"]}
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What is kept of one run."""
-
-    values: dict[str, float]
-    sawtooth: Sawtooth | None
-    content_hash: str
-    events: int
-    simulated_s: float
+def _of_bottleneck(column: str) -> Callable[[Run], float]:
+    return lambda run: float(run.queues.where(queue="bottleneck")[column][0])
 
 
-def _measure(point: Point, run: Run) -> Measured:
-    bottleneck = next(row for row in run.queues.to_rows() if row["queue"] == "bottleneck")
-    values = {quantity: bottleneck[quantity] for quantity in ("utilisation", "loss_share", "mean_wait_s")}
-    values["timeouts_per_flow_s"] = sum(run.flows.to_dict()["timeouts"]) / point.cell.flows / point.cell.times.measured
-    values["fairness"] = run.groups.to_dict()["fairness"][0]
-    sawtooth = _sawtooth(point, run, values["utilisation"]) if point.traced else None
-    return Measured(values, sawtooth, run.content_hash, run.events, run.simulated_s)
+def _timeouts_per_flow_s(run: Run) -> float:
+    timeouts: list[int] = run.flows.to_dict()["timeouts"]
+    return sum(timeouts) / len(timeouts) / Cell(len(timeouts), 1).times.measured
 
 
-def _take(study: Study, point: Point, measured: Measured) -> None:
-    study.events += measured.events
-    study.simulated_s += measured.simulated_s
-    study.hashes.append(measured.content_hash)
-    if measured.sawtooth:
-        study.sawtooth.append(measured.sawtooth)
-        return
-    for quantity, value in measured.values.items():
-        study.values.setdefault(quantity, {}).setdefault(point.cell, []).append(value)
+def _window(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of a single flow, at even instants of the measured time."""
+    return _held(run.trace("cwnd")["time_s"], run.trace("cwnd")["cwnd_packets"], run.simulated_s)
 
 
-def _sawtooth(point: Point, run: Run, utilisation: float) -> Sawtooth:
+def _queue(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same of the bottleneck."""
+    return _held(run.trace("queue")["time_s"], run.trace("queue")["queue_units"], run.simulated_s)
+
+
+def _held(known: NDArray[Any], values: NDArray[Any], end_s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Even instants from the warm-up of a single flow to the end, and the last value at or before each."""
     import numpy as np
 
-    times = np.linspace(point.cell.times.warmup, run.simulated_s, 1200)
-    window = _held(run.trace("cwnd")["time_s"], run.trace("cwnd")["cwnd_packets"], times)
-    queue = _held(run.trace("queue")["time_s"], run.trace("queue")["queue_units"], times)
-    return Sawtooth(point.cell.share, times - times[0], window, queue, utilisation)
-
-
-def _held(known: NDArray[Any], values: NDArray[Any], times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The last value at or before each instant."""
-    held: NDArray[np.float64] = values[known.searchsorted(times, side="right") - 1].astype(float)
-    return held
+    times = np.linspace(_TIMES[1].warmup, end_s, 1200)
+    return times - times[0], values[known.searchsorted(times, side="right") - 1].astype(float)

@@ -13,6 +13,7 @@ from tailback.interval import Interval
 from tailback.papers import reproduce
 from tailback.papers.bpd_2001.networks import TICKS
 from tailback.papers.outcome import Outcome
+from tailback.study.runner import Progress
 from tailback.summary import aligned
 
 __all__ = ["answer", "table"]
@@ -20,9 +21,11 @@ __all__ = ["answer", "table"]
 EXPERIMENT = "bpd-2001/fig13"
 
 
-def answer(out: Path, *, seeds: int, progress: Callable[[float], object]) -> None:
-    """Run it, print a table, write ``bpd-2001.html`` into `out`."""
-    done = reproduce(EXPERIMENT, seeds=seeds, progress=progress)
+def answer(
+    out: Path, *, seeds: int, kept: Path, fresh: bool = False, progress: Callable[[Progress], object] | None = None
+) -> int:
+    """Run it, print a table, write ``bpd-2001.html`` into `out`; how many of the runs the study in `kept` had already."""
+    done = reproduce(EXPERIMENT, seeds=seeds, study=kept, fresh=fresh, progress=progress)
     outcome = done.experiments[0]
     sys.stdout.write(
         "\nTCP over an ATM switch: early packet discard (EPD) against balanced packet discard (BPD), bpd-2001, topology B.\n"
@@ -32,6 +35,7 @@ def answer(out: Path, *, seeds: int, progress: Callable[[float], object]) -> Non
     sys.stdout.write(aligned(table(outcome)) + "\n\n")
     for file in done.report(out / "bpd-2001.html"):
         sys.stdout.write(f"report: {file}\n")
+    return done.kept
 
 
 def table(outcome: Outcome) -> list[list[str]]:

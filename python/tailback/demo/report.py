@@ -18,7 +18,6 @@ from tailback.demo.grid import (
     RTT_MS,
     RTT_SPREAD_MS,
     Cell,
-    Point,
     Study,
     rule,
     scenario,
@@ -36,10 +35,7 @@ NEGLIGIBLE = 1e-4
 
 def setting(study: Study) -> str:
     """One line on what was run."""
-    return (
-        f"{RATE_MBPS} Mbps, {RTT_MS} ms, so 1 BDP = {BDP_PACKETS} packets; "
-        f"mean over {len(study.plan.seeds)} seeds ± 95 % interval"
-    )
+    return f"{RATE_MBPS} Mbps, {RTT_MS} ms, so 1 BDP = {BDP_PACKETS} packets; mean over {study.plan.seeds} seeds ± 95 % interval"
 
 
 def table(study: Study) -> list[list[str]]:
@@ -75,7 +71,6 @@ def table(study: Study) -> list[list[str]]:
 
 def page(study: Study, figures: dict[str, str]) -> str:
     """The whole report as one HTML file that needs no other."""
-    first = study.plan.points[0]
     template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
     filled = template.substitute(
         figures,
@@ -89,7 +84,7 @@ def page(study: Study, figures: dict[str, str]) -> str:
         loss_text=_on_loss(study),
         delay_text=_on_delay(study),
         sawtooth_text=_on_sawtooth(study),
-        scenario=escape(json.dumps(scenario(Point(first.cell, first.seed)).to_dict(), indent=2)),
+        scenario=escape(json.dumps(scenario(study.plan.cells[0]).to_dict(), indent=2)),
         all_numbers=_html_table(list(_all_numbers(study))),
         provenance=_provenance(study),
         version=__version__,
@@ -203,17 +198,17 @@ def _method(study: Study) -> str:
         f"One link of {RATE_MBPS} Mbps with a drop-tail queue; greedy flows with SACK and Reno's window (preset "
         f"<code>sack</code>), packets of {PACKET_BYTES} bytes. Round trips without queueing: {RTT_MS} ms for a single flow, "
         f"uniform between {low} and {high} ms for several, so that one bandwidth-delay product (BDP) is {BDP_PACKETS} packets. "
-        f"Flows start at random, and the start of each run is not measured. Lines are means over {len(study.plan.seeds)} seeds, "
+        f"Flows start at random, and the start of each run is not measured. Lines are means over {study.plan.seeds} seeds, "
         "bands their 95 % intervals (Student's t); a ring marks the rule BDP/√N."
     )
 
 
 def _provenance(study: Study) -> str:
-    digest = hashlib.sha256("".join(study.hashes).encode()).hexdigest()
-    seeds = ", ".join(str(seed) for seed in study.plan.seeds)
+    tally = study.tally
+    digest = hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()
     return (
-        f"Tailback {__version__}, Python {platform.python_version()}. {len(study.plan.points)} runs, {study.simulated_s:,.0f} "
-        f"simulated seconds, {study.events:,} events, in {study.took_s:.0f} s on {study.threads} threads. Seeds {seeds}. "
+        f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs} runs, {tally.simulated_s:,.0f} simulated "
+        f"seconds, {tally.events:,} events. Seeds 1 to {study.plan.seeds}. "
         f"Hash of all scenarios with their seeds and version: <code>{digest[:16]}</code>. "
         "The same version gives the same numbers on every machine."
     )

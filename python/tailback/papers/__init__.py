@@ -6,8 +6,10 @@ A new document is a package with a `DOCUMENT`, and a line in `DOCUMENTS`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tailback.errors import ParameterError, ReproductionInterrupted, UnknownName
@@ -15,6 +17,7 @@ from tailback.errors import ParameterError, ReproductionInterrupted, UnknownName
 if TYPE_CHECKING:
     from tailback.papers.experiment import Document, Experiment
     from tailback.papers.reproduction import Reproduction
+    from tailback.study.runner import Progress
 
 __all__ = ["DOCUMENTS", "document", "experiments", "reproduce"]
 
@@ -25,7 +28,12 @@ SEEDS = 10
 
 
 def reproduce(
-    *wanted: str, seeds: int = SEEDS, threads: int | None = None, progress: Callable[[float], object] | None = None
+    *wanted: str,
+    seeds: int = SEEDS,
+    study: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    workers: int | None = None,
+    progress: Callable[[Progress], object] | None = None,
 ) -> Reproduction:
     """Run experiments of documents and judge their claims.
 
@@ -35,10 +43,15 @@ def reproduce(
         Experiments (``"bpd-2001/fig12"``) or whole documents (``"bpd-2001"``). Runs that several have in common are run once.
     seeds : int
         Runs of each variant, with seeds 1, 2, ...; at least 2. Experiments in which nothing is random are run once.
-    threads : int, optional
+    study : path, optional
+        The directory of a study that keeps the runs: new, or one of an earlier reproduction, of which whatever is asked for again
+        and has not changed since is not run again. Without it nothing is kept.
+    fresh : bool
+        Run everything again.
+    workers : int, optional
         Runs side by side; as many as there are processors if not given.
     progress : callable, optional
-        Called with the fraction done, 0 to 1, after each run.
+        Called with a `Progress` whenever runs are finished, and at the start.
 
     Returns
     -------
@@ -50,7 +63,9 @@ def reproduce(
     UnknownName
         No such experiment; says which there are.
     ParameterError
-        Fewer than two seeds, or no thread.
+        Fewer than two seeds, or no worker.
+    StudyError
+        `study` is something else, in use, or without room.
     ReproductionInterrupted
         Ctrl-C; its ``reproduction`` holds the experiments that were done. It is a `KeyboardInterrupt`.
 
@@ -63,18 +78,15 @@ def reproduce(
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
         raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval needs two runs")
-    if threads is not None and threads < 1:
-        raise ParameterError(f"threads: {threads!r} is not a whole number >= 1")
     from tailback.papers.reproduction import Reproduction
     from tailback.papers.runner import Plan
-    from tailback.processors import processors
 
-    plan = Plan(experiments(*wanted), seeds)
+    plan = Plan(experiments(*wanted), seeds, command=" ".join(["tailback reproduce", *wanted, f"--seeds {seeds}"]))
     try:
-        plan.run(threads or processors(), progress or (lambda _fraction: None))
+        kept = plan.run(None if study is None else Path(study), workers=workers, fresh=fresh, progress=progress)
     except KeyboardInterrupt:
         raise ReproductionInterrupted(Reproduction(plan)) from None
-    return Reproduction(plan)
+    return Reproduction(plan, kept)
 
 
 def document(name: str) -> Document:

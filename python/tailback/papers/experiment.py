@@ -11,18 +11,18 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback.interval import Interval
-from tailback.scenario import Scenario
+from tailback.study.readings import Computation, Subject
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from tailback.papers.outcome import Outcome
-    from tailback.run import Run
 
 __all__ = [
     "Choice",
     "Claim",
+    "Computation",
     "Contrast",
     "Curves",
     "Document",
@@ -45,7 +45,8 @@ __all__ = [
 # A value for each seed.
 Values: TypeAlias = "NDArray[np.float64]"
 Label: TypeAlias = str | int | float
-Measure: TypeAlias = "Callable[[Run], float]"
+# Of a computation they are given what its function returned.
+Measure: TypeAlias = Callable[[Any], float]
 Kind: TypeAlias = Literal["R", "S", "N"]
 
 
@@ -59,17 +60,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class Variant:
-    """One place of an experiment: a scenario and the labels by which claims and plots ask for it."""
+    """One place of an experiment: a scenario, or a computation, and the labels by which claims and plots ask for it."""
 
     labels: Mapping[str, Label]
-    scenario: Scenario
+    scenario: Subject
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {label}" for name, label in self.labels.items())
 
 
-def vary(base: Scenario, *axes: Iterable[Choice], **labels: Label) -> tuple[Variant, ...]:
+def vary(base: Subject, *axes: Iterable[Choice], **labels: Label) -> tuple[Variant, ...]:
     """Every combination of one choice from each axis; `labels` are common to all.
+
+    `base` is a scenario, or a `Computation`, of which choices change parameters by name.
 
     Examples
     --------
@@ -183,13 +186,14 @@ class LeftOpen:
 class Trace:
     """A curve over time, or another cloud of points, from a single run: of the first seed.
 
-    `record` is what the run records beside its counters (``record.traces`` of a scenario); `of` reduces it at once.
+    `record` is what the run records beside its counters (``record.traces`` of a scenario; None for a computation); `of` reduces
+    it at once.
     """
 
     name: str
     where: Mapping[str, Label]
     record: Any
-    of: Callable[[Run], tuple[NDArray[Any], NDArray[Any]]]
+    of: Callable[[Any], tuple[NDArray[Any], NDArray[Any]]]
 
 
 @dataclass(frozen=True)
@@ -260,7 +264,8 @@ class Experiment:
     source : str
         Where in the document: ``figure 12, section 5``.
     measures : mapping
-        Name to a function of a run; each becomes one number a run.
+        Name to a function of a run; each becomes one number a run. It is computed where the run happens and kept with it, until
+        the function changes.
     panels : tuple of tuples
         Rows of panels; those of a row share their vertical axis.
     exact : bool

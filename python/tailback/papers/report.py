@@ -159,7 +159,7 @@ def _table(rows: list[list[str]]) -> str:
 def _provenance(done: Reproduction) -> str:
     tally = done.tally
     digest = hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()
-    shared = f" instead of {tally.asked:,}, because figures share them" if tally.asked > tally.runs else ""
+    shared = f" instead of {done.asked:,}, because figures share them" if done.asked > tally.runs else ""
     return (
         f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs:,} runs{shared}; "
         f"{tally.simulated_s:,.0f} simulated seconds, {tally.events:,} events. Seeds 1 to {done.seeds}. "

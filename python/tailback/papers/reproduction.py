@@ -11,7 +11,8 @@ from typing import Any
 
 from tailback.errors import OutputError
 from tailback.papers.outcome import Contrasted, Outcome, Verdict
-from tailback.papers.runner import Plan, Tally
+from tailback.papers.runner import Plan
+from tailback.study.readings import Tally
 
 __all__ = ["Reproduction"]
 
@@ -29,15 +30,19 @@ class Reproduction:
         Experiments that were interrupted.
     tally : Tally
         Runs, events, simulated seconds, content hashes.
+    kept : int
+        Runs that were there already.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, kept: int = 0) -> None:
         self.experiments: list[Outcome] = plan.outcomes()
         done = {outcome.experiment.id for outcome in self.experiments}
         self.missing = [experiment.id for experiment in plan.experiments if experiment.id not in done]
         self.complete = not self.missing
         self.seeds = plan.seeds
+        self.asked = plan.asked
         self.tally: Tally = plan.tally
+        self.kept = kept
 
     @property
     def claims(self) -> list[Verdict]:

@@ -1,63 +1,23 @@
-"""Runs what experiments ask for: each distinct run once, in threads, reduced to its measures as soon as it ends."""
+"""What experiments ask for, as runs of a study: each distinct run once, reduced to its measures where it happens."""
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-from tailback.errors import InternalError, ScenarioError
+from tailback.errors import InternalError, ScenarioError, StudyError
 from tailback.papers.experiment import Experiment, Trace, Variant
 from tailback.papers.outcome import Outcome, point
-from tailback.run import Run
-from tailback.scenario import Scenario
-from tailback.simulation import simulate
+from tailback.study.readings import Curve, Number, Reader, Readings, Tally
+from tailback.study.rows import Column
+from tailback.study.runner import Progress, RunFailed
 
-__all__ = ["Plan", "Tally"]
+__all__ = ["Plan"]
 
-
-@dataclass
-class Wanted:
-    """One thing that is wanted of a run, by whom, and what came of it."""
-
-    place: str
-    reduce: Callable[[Run], Any]
-    result: Any = None
-    known: bool = False
-
-
-@dataclass(frozen=True)
-class Job:
-    """A run, and everything that is wanted of it."""
-
-    scenario: Scenario
-    seed: int
-    wanted: list[Wanted]
-
-
-@dataclass
-class Tally:
-    """What was run, and what it took."""
-
-    planned: int
-    asked: int
-    runs: int = 0
-    events: int = 0
-    simulated_s: float = 0.0
-    hashes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What is kept of a run."""
-
-    results: list[Any]
-    content_hash: str
-    events: int
-    simulated_s: float
+# Content hashes of the runs of a variant or a trace, by seed.
+Runs = list[str]
 
 
 class Plan:
@@ -66,114 +26,98 @@ class Plan:
     Runs with the same scenario and seed are one run, whoever asks for them.
     """
 
-    def __init__(self, experiments: Sequence[Experiment], seeds: int) -> None:
+    def __init__(self, experiments: Sequence[Experiment], seeds: int, command: str = "") -> None:
         self.experiments = experiments
         self.seeds = seeds
-        self._jobs: dict[tuple[str, int], Job] = {}
-        self._points: dict[str, list[list[Wanted]]] = {}
-        self._traces: dict[str, list[Wanted]] = {}
+        self.asked = sum(experiment.runs(seeds) for experiment in experiments)
+        self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)} --seeds {seeds}"
+        self._readings = Readings()
+        self._measures = {experiment.id: _measures(experiment) for experiment in experiments}
+        self._points: dict[str, list[Runs]] = {}
+        self._traces: dict[str, list[tuple[Curve, Runs]]] = {}
         for experiment in experiments:
-            numbers = range(1, experiment.seeds(seeds) + 1)
-            self._points[experiment.id] = [
-                [self._want(experiment, variant, seed, _measures(experiment)) for seed in numbers]
-                for variant in experiment.variants
-            ]
-            self._traces[experiment.id] = [
-                self._want(experiment, _traced(experiment, trace), 1, trace.of) for trace in experiment.traces
-            ]
-        asked = sum(experiment.runs(seeds) for experiment in experiments)
-        self.tally = Tally(len(self._jobs), asked)
+            seen = range(1, experiment.seeds(seeds) + 1)
+            readers = self._measures[experiment.id].values()
+            # What is drawn first: it is often a long run, and should not be the last.
+            self._traces[experiment.id] = [self._traced(experiment, trace) for trace in experiment.traces]
+            self._points[experiment.id] = [self._want(experiment, variant, seen, readers) for variant in experiment.variants]
+        self._found: dict[tuple[str, str], list[Column]] = {}
+        self.tally = Tally(len(self._readings), 0, 0, 0.0, [])
 
-    def run(self, threads: int, progress: Callable[[float], object]) -> None:
-        """Run everything, `threads` at a time: the core does not hold Python's lock. `progress` hears the fraction done.
+    def run(
+        self,
+        study: Path | None = None,
+        *,
+        workers: int | None = None,
+        fresh: bool = False,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> int:
+        """Run everything that the study in this directory does not have yet, and say how many runs it had.
 
-        Ctrl-C stops all threads within a slice of simulated time; what is done stays.
+        Without a directory nothing is kept. Ctrl-C stops all workers within a slice of simulated time; what is done stays.
         """
-        stopping = threading.Event()
-
-        def one(job: Job) -> Measured:
-            return _measured(job, lambda _fraction: _stop_if(stopping))
-
-        with ThreadPoolExecutor(threads) as pool:
-            futures = {pool.submit(one, job): job for job in self._jobs.values()}
-            try:
-                for future in as_completed(futures):
-                    self._keep(futures[future], future.result())
-                    progress(self.tally.runs / self.tally.planned)
-            except BaseException:
-                stopping.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+        if study is None:
+            with tempfile.TemporaryDirectory(prefix="tailback-study-", ignore_cleanup_errors=True) as folder:
+                return self.run(Path(folder), workers=workers, progress=progress)
+        try:
+            kept = self._readings.collect(study, command=self._command, fresh=fresh, workers=workers, tell=progress)
+        except RunFailed as failed:
+            raise self._told(failed) from None
+        except KeyboardInterrupt:
+            self._found, self.tally = self._readings.found(study)
+            raise
+        self._found, self.tally = self._readings.found(study)
+        return kept
 
     def outcomes(self) -> list[Outcome]:
         """Those experiments of which every run is done."""
-        found = []
-        for experiment in self.experiments:
-            points, traces = self._points[experiment.id], self._traces[experiment.id]
-            if all(wanted.known for wanted in [*traces, *(wanted for runs in points for wanted in runs)]):
-                measured = [
-                    point(variant, [wanted.result for wanted in runs])
-                    for variant, runs in zip(experiment.variants, points, strict=True)
-                ]
-                drawn = {trace.name: wanted.result for trace, wanted in zip(experiment.traces, traces, strict=True)}
-                found.append(Outcome(experiment, experiment.seeds(self.seeds), measured, drawn))
-        return found
+        return [outcome for experiment in self.experiments if (outcome := self._outcome(experiment)) is not None]
 
-    def _want(self, experiment: Experiment, variant: Variant, seed: int, reduce: Callable[[Run], Any]) -> Wanted:
-        wanted = Wanted(f"{experiment.id} ({variant}), seed {seed}", reduce)
+    def _outcome(self, experiment: Experiment) -> Outcome | None:
+        measures = self._measures[experiment.id]
         try:
-            key = (json.dumps(variant.scenario.normalised(), sort_keys=True), seed)
+            points = [
+                point(variant, [{name: self._value(reader, key) for name, reader in measures.items()} for key in runs])
+                for variant, runs in zip(experiment.variants, self._points[experiment.id], strict=True)
+            ]
+            traces = {
+                trace.name: self._value(curve, key)
+                for trace, (curve, (key,)) in zip(experiment.traces, self._traces[experiment.id], strict=True)
+            }
+        except KeyError:
+            return None
+        return Outcome(experiment, experiment.seeds(self.seeds), points, traces)
+
+    def _value(self, reader: Number | Curve, key: str) -> Any:
+        return reader.value(self._found[key, reader.name])
+
+    def _told(self, failed: RunFailed) -> InternalError | StudyError:
+        """Of which experiment it was. That there is no memory for a run now is no bug, and the rest of the study is kept."""
+        label, seed = self._readings.label(failed.result.content_hash)
+        message = f"{label}, seed {seed}: {failed.result.error}"
+        if failed.result.error and failed.result.error.startswith(ScenarioError.__name__):
+            return StudyError(message)
+        return InternalError(message, failed.result.content_hash, seed)
+
+    def _traced(self, experiment: Experiment, trace: Trace) -> tuple[Curve, Runs]:
+        """The run of which a trace is drawn: that variant with the first seed, recording it."""
+        (variant,) = (
+            variant
+            for variant in experiment.variants
+            if all(variant.labels.get(name) == label for name, label in trace.where.items())
+        )
+        curve = Curve(trace.of)
+        recording = {} if trace.record is None else {"record.traces": trace.record}
+        drawn = Variant({**variant.labels, "trace": trace.name}, variant.scenario.with_(recording))
+        return curve, self._want(experiment, drawn, [1], [curve])
+
+    def _want(self, experiment: Experiment, variant: Variant, seeds: Iterable[int], readers: Iterable[Reader]) -> Runs:
+        place = f"{experiment.id} ({variant})"
+        try:
+            return self._readings.want(variant.scenario, seeds, readers, place)
         except ScenarioError as error:
-            raise InternalError(f"{wanted.place}: {error}", "none", seed) from error
-        self._jobs.setdefault(key, Job(variant.scenario, seed, [])).wanted.append(wanted)
-        return wanted
-
-    def _keep(self, job: Job, measured: Measured) -> None:
-        for wanted, result in zip(job.wanted, measured.results, strict=True):
-            wanted.result, wanted.known = result, True
-        self.tally.runs += 1
-        self.tally.events += measured.events
-        self.tally.simulated_s += measured.simulated_s
-        self.tally.hashes.append(measured.content_hash)
+            raise InternalError(f"{place}: {error}", "none", 1) from error
 
 
-class _Stopped(Exception):
-    """Another thread was interrupted."""
-
-
-def _stop_if(stopping: threading.Event) -> None:
-    if stopping.is_set():
-        raise _Stopped
-
-
-def _measured(job: Job, watch: Callable[[float], None]) -> Measured:
-    """The run of a job, reduced. What goes wrong says for which experiment and seed."""
-    place, content_hash = job.wanted[0].place, "none"
-    try:
-        run = simulate(job.scenario, job.seed, progress=watch)
-        content_hash = run.content_hash
-        results = []
-        for wanted in job.wanted:
-            place = wanted.place
-            results.append(wanted.reduce(run))
-        return Measured(results, content_hash, run.events, run.simulated_s)
-    except _Stopped:
-        raise
-    except InternalError as error:
-        raise InternalError(f"{place}: {error.message}", error.content_hash, error.seed) from error
-    except Exception as error:
-        raise InternalError(f"{place}: {type(error).__name__}: {error}", content_hash, job.seed) from error
-
-
-def _measures(experiment: Experiment) -> Callable[[Run], dict[str, float]]:
-    return lambda run: {name: float(measure(run)) for name, measure in experiment.measures.items()}
-
-
-def _traced(experiment: Experiment, trace: Trace) -> Variant:
-    """The variant of which a trace is drawn, recording it."""
-    (variant,) = (
-        variant
-        for variant in experiment.variants
-        if all(variant.labels.get(name) == label for name, label in trace.where.items())
-    )
-    return Variant(variant.labels, variant.scenario.with_({"record.traces": trace.record}))
+def _measures(experiment: Experiment) -> dict[str, Number]:
+    return {name: Number(measure) for name, measure in experiment.measures.items()}

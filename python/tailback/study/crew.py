@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from tailback.errors import ParameterError, StudyError
 from tailback.processors import processors
-from tailback.study.ledger import Job
-from tailback.study.work import Measured, measure, measure_in_process, prepare_process
+from tailback.study.work import Measured, Task, measure, measure_in_process, prepare_process
 
 __all__ = ["Crew", "check", "crew"]
 
@@ -20,7 +19,7 @@ class Crew(Protocol):
 
     workers: int
 
-    def submit(self, job: Job) -> Future[Measured]:
+    def submit(self, task: Task) -> Future[Measured]:
         """Have a run done, some time."""
 
     def renew(self) -> None:
@@ -38,8 +37,8 @@ class Threads:
         self._stopping = threading.Event()
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="tailback")
 
-    def submit(self, job: Job) -> Future[Measured]:
-        return self._pool.submit(measure, job, self._stopping.is_set)
+    def submit(self, task: Task) -> Future[Measured]:
+        return self._pool.submit(measure, task, self._stopping.is_set)
 
     def renew(self) -> None:
         raise StudyError("a thread pool that does not take runs any more")
@@ -64,8 +63,8 @@ class Processes:
     def _made(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.workers, self._context, initializer=prepare_process, initargs=(self._stopping,))
 
-    def submit(self, job: Job) -> Future[Measured]:
-        return self._pool.submit(measure_in_process, job)
+    def submit(self, task: Task) -> Future[Measured]:
+        return self._pool.submit(measure_in_process, task)
 
     def renew(self) -> None:
         self._pool.shutdown(cancel_futures=True)
@@ -85,8 +84,8 @@ class Borrowed:
         self.workers = workers or getattr(executor, "_max_workers", None) or processors()
         self._executor = executor
 
-    def submit(self, job: Job) -> Future[Measured]:
-        return self._executor.submit(measure, job)
+    def submit(self, task: Task) -> Future[Measured]:
+        return self._executor.submit(measure, task)
 
     def renew(self) -> None:
         raise StudyError("the executor's workers died; the study is kept, and resumes with a new executor")

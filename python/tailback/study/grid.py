@@ -12,6 +12,7 @@ from typing import Any
 from tailback import _core
 from tailback.errors import ScenarioError
 from tailback.scenario import Scenario, _short, _whole
+from tailback.study.ledger import Planned
 from tailback.study.problems import Problems
 from tailback.study.vary import Axis, Label, Vary, axes
 
@@ -103,6 +104,12 @@ class Grid:
     def points(self) -> Iterator[Point]:
         """All of them, one at a time."""
         return (self.point(index) for index in range(len(self)))
+
+    def planned(self) -> Iterator[Planned]:
+        """The same for the ledger: what each run is kept under."""
+        for point in self.points():
+            runs = list(zip(self.seeds, point.keys(self.seeds), strict=True))
+            yield Planned(point.labels, point.text, point.normalised(), runs)
 
     def check(self) -> None:
         """Raise a `ScenarioError` with everything that is wrong at any point; a problem that many points share is told once."""

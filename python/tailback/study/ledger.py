@@ -16,7 +16,7 @@ import socket
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,9 +24,9 @@ from typing import Any
 from tailback import _core
 from tailback.errors import StudyError
 from tailback.study.failpoint import reach
-from tailback.study.grid import Grid
+from tailback.study.work import Result
 
-__all__ = ["LEDGER", "Counts", "Job", "Ledger", "Result", "RunRow"]
+__all__ = ["LEDGER", "Counts", "Due", "Ledger", "Planned", "RunRow"]
 
 LEDGER = "study.sqlite3"
 
@@ -52,27 +52,23 @@ CREATE TABLE traces (content_hash TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (con
 
 
 @dataclass(frozen=True)
-class Job:
-    """A run that is to be done; `runs` of the plan are this one."""
+class Planned:
+    """A point of a plan: its labels, its description, the same with nothing left out, and seed and content hash of each run."""
 
-    content_hash: str
-    seed: int
-    scenario: str
-    runs: int = 1
+    labels: dict[str, Any]
+    text: str
+    normalised: str
+    runs: list[tuple[int, str]]
 
 
 @dataclass(frozen=True)
-class Result:
-    """What came of a run; `error` if nothing did."""
+class Due:
+    """A run without a result, and how many of the plan it is."""
 
     content_hash: str
-    error: str | None = None
-    version: str = ""
-    events: int = 0
-    simulated_s: float = 0.0
-    cpu_s: float = 0.0
-    tables: dict[str, bytes] = field(default_factory=dict)
-    traces: tuple[str, ...] = ()
+    point: int
+    seed: int
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -127,7 +123,7 @@ class Ledger:
             raise StudyError(f"the ledger `{file}` is damaged or foreign, and was left as it is: {error}") from None
 
     @classmethod
-    def create(cls, file: Path, plan: dict[str, Any], grid: Grid) -> Ledger:
+    def create(cls, file: Path, plan: dict[str, Any], points: Iterable[Planned]) -> Ledger:
         """A new ledger with the whole plan in it. It appears complete or not at all."""
         partial = file.with_name(f"{file.name}.partial")
         for left_behind in (partial, partial.with_name(f"{partial.name}-journal")):
@@ -141,7 +137,7 @@ class Ledger:
                 for statement in _TABLES.split(";"):
                     connection.execute(statement)
                 reach("ledger: tables made")
-                _write_plan(connection, plan, grid)
+                _write_plan(connection, plan, points)
                 reach("ledger: planned")
         finally:
             connection.close()
@@ -176,13 +172,23 @@ class Ledger:
         row = self._connection.execute("SELECT value FROM study WHERE key = 'owner'").fetchone()
         return None if row is None else json.loads(row[0])
 
-    def replan(self, plan: dict[str, Any], grid: Grid) -> None:
-        """Ask for other runs; results that these share with the old ones stay."""
+    def replan(self, plan: dict[str, Any], points: Iterable[Planned], needed: Iterable[tuple[str, str]] = ()) -> None:
+        """Ask for other runs; results that these share with the old ones stay.
+
+        `needed` has content hash and name of tables without which a result is none, because another plan wanted less of it.
+        """
         with _transaction(self._connection):
             for table in ("study", "points", "runs"):
                 self._connection.execute(f"DELETE FROM {table}")
             reach("ledger: old plan gone")
-            _write_plan(self._connection, plan, grid)
+            _write_plan(self._connection, plan, points)
+            self._connection.execute("CREATE TEMPORARY TABLE needed (content_hash, name)")
+            self._connection.executemany("INSERT INTO needed VALUES (?, ?)", needed)
+            self._connection.execute(
+                "DELETE FROM results WHERE content_hash IN "
+                "(SELECT content_hash FROM needed LEFT JOIN tables USING (content_hash, name) WHERE data IS NULL)"
+            )
+            self._connection.execute("DROP TABLE needed")
             reach("ledger: new plan written")
 
     def points(self) -> list[tuple[int, dict[str, Any], str]]:
@@ -226,14 +232,19 @@ class Ledger:
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM results WHERE state = 'failed'")
 
-    def todo(self) -> list[Job]:
+    def forget(self) -> None:
+        """All runs of the plan are to be done again."""
+        with _transaction(self._connection):
+            self._connection.execute("DELETE FROM results WHERE content_hash IN (SELECT content_hash FROM runs)")
+
+    def todo(self) -> list[Due]:
         """Runs without a result, in the order of points and seeds; those that are the same run once."""
         rows = self._connection.execute(
-            "SELECT content_hash, min(seed), scenario, count(*) FROM runs JOIN points USING (point) "
+            "SELECT content_hash, min(point), min(seed), count(*) FROM runs "
             "WHERE content_hash NOT IN (SELECT content_hash FROM results WHERE state != 'running') "
             "GROUP BY content_hash ORDER BY min(point), min(seed)"
         )
-        return [Job(*row) for row in rows]
+        return [Due(*row) for row in rows]
 
     def record(self, results: Sequence[Result], started: Sequence[str]) -> None:
         """Write results and what was started since, as one transaction. Once this returns, these runs are finished."""
@@ -329,6 +340,10 @@ class Ledger:
             removed = self._connection.execute(f"DELETE FROM results WHERE {unasked}").rowcount
             for table in ("tables", "traces"):
                 self._connection.execute(f"DELETE FROM {table} WHERE {unasked}")
+            # A plan that names its tables wants no others: those of measures that have changed since.
+            if wanted := self.plan.get("tables"):
+                others = "name NOT IN (SELECT value FROM json_each(?))"
+                self._connection.execute(f"DELETE FROM tables WHERE {others}", (json.dumps(wanted),))
         self._connection.execute("VACUUM")
         return removed
 
@@ -388,10 +403,9 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _write_plan(connection: sqlite3.Connection, plan: dict[str, Any], grid: Grid) -> None:
+def _write_plan(connection: sqlite3.Connection, plan: dict[str, Any], points: Iterable[Planned]) -> None:
     connection.execute("INSERT INTO study VALUES ('plan', ?)", (json.dumps({**plan, "version": _core.__version__}),))
-    for point in grid.points():
-        labels = json.dumps(point.labels)
-        connection.execute("INSERT INTO points VALUES (?, ?, ?, ?)", (point.index, labels, point.text, point.normalised()))
-        runs = ((point.index, seed, key) for seed, key in zip(grid.seeds, point.keys(grid.seeds), strict=True))
-        connection.executemany("INSERT INTO runs VALUES (?, ?, ?)", runs)
+    for index, point in enumerate(points):
+        row = (index, json.dumps(point.labels), point.text, point.normalised)
+        connection.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)
+        connection.executemany("INSERT INTO runs VALUES (?, ?, ?)", ((index, seed, key) for seed, key in point.runs))

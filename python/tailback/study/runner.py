@@ -12,7 +12,7 @@ import queue
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +20,11 @@ from pathlib import Path
 from tailback.errors import StudyError
 from tailback.study.crew import Crew
 from tailback.study.failpoint import reach
-from tailback.study.ledger import Job, Ledger, Result, synced
-from tailback.study.work import Measured
+from tailback.study.ledger import Ledger, synced
+from tailback.study.work import Measured, Result, Task
+from tailback.table import Table
 
-__all__ = ["Progress", "Runner", "keep_traces"]
+__all__ = ["Progress", "RunFailed", "Runner", "keep_traces"]
 
 # Results wait at most this long for others to be committed with, or twice as long as the last commit took: disks differ a
 # hundredfold.
@@ -54,6 +55,14 @@ class Progress:
     total: int
 
 
+class RunFailed(StudyError):
+    """A run failed, and the others were not to go on."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"a run failed, and the study stopped: {result.error}")
+        self.result = result
+
+
 class Runner:
     """One working session of a study."""
 
@@ -62,39 +71,40 @@ class Runner:
     ) -> None:
         self._ledger, self._traces, self._crew = ledger, traces, crew
         self._fail_fast, self._tell = fail_fast, tell
-        self._waiting: deque[Job] = deque()
-        self._flying: dict[Future[Measured], Job] = {}
+        self._waiting: deque[Task] = deque()
+        self._flying: dict[Future[Measured], Task] = {}
         self._ended: queue.SimpleQueue[Future[Measured]] = queue.SimpleQueue()
         self._results: list[Result] = []
         self._started: list[str] = []
         self._committed = time.monotonic()
         self._commit_took_s = 0.0
         # Runs that dead workers had: they are done one at a time, and their workers' deaths counted from then on.
-        self._suspects: deque[Job] = deque()
+        self._suspects: deque[Task] = deque()
         self._deaths: dict[str, int] = {}
         self._mean_s = 0.0
-        # Runs of the plan that a job stands for.
+        # Runs of the plan that a task stands for.
         self._runs: dict[str, int] = {}
         self._progress = Progress(0, 0, 0)
 
-    def run(self, jobs: list[Job]) -> None:
-        """Do these runs; every one has its result in the ledger afterwards."""
-        self._waiting.extend(jobs)
-        self._runs = {job.content_hash: job.runs for job in jobs}
-        counts = self._ledger.counts(working=True)
-        self._report(Progress(counts.done, counts.failed, counts.total))
+    def run(self, tasks: Iterable[Task], more: Callable[[Sequence[Result]], Iterable[Task]] | None = None) -> None:
+        """Do this work; every task has its result in the ledger afterwards.
+
+        `more` is told of results once they are in the ledger, and has further tasks if they call for some.
+        """
+        self._add(tasks)
         try:
             while self._waiting or self._suspects or self._flying:
                 self._refill()
                 self._take(self._patience())
                 self._refill()
                 if not self._flying or time.monotonic() >= self._due():
-                    self._commit()
+                    committed = self._commit()
+                    if more is not None and committed and (further := list(more(committed))):
+                        self._add(further)
         except BaseException:
             for future in self._flying:
                 future.cancel()
             raise
-        self._commit()
 
     def rescue(self) -> None:
         """After an interruption: keep what came back before it, and tell nobody."""
@@ -106,13 +116,20 @@ class Runner:
             self._flying.pop(future, None)
         self._commit()
 
+    def _add(self, tasks: Iterable[Task]) -> None:
+        for task in tasks:
+            self._waiting.append(task)
+            self._runs[task.content_hash] = task.runs
+        counts = self._ledger.counts(working=True)
+        self._report(Progress(counts.done, counts.failed, counts.total))
+
     def _refill(self) -> None:
         room = self._room() - len(self._flying)
         source = self._suspects or self._waiting
         while room > 0 and source:
-            job = source[0]
+            task = source[0]
             try:
-                future = self._crew.submit(job)
+                future = self._crew.submit(task)
             except BrokenExecutor:
                 # The pool broke before anything told; what is under way comes back first.
                 if self._flying:
@@ -120,8 +137,8 @@ class Runner:
                 self._crew.renew()
                 continue
             source.popleft()
-            self._flying[future] = job
-            self._started.append(job.content_hash)
+            self._flying[future] = task
+            self._started.append(task.content_hash)
             future.add_done_callback(self._ended.put)
             room -= 1
 
@@ -151,54 +168,46 @@ class Runner:
             pass
 
     def _ended_one(self, future: Future[Measured]) -> None:
-        job = self._flying.pop(future)
+        task = self._flying.pop(future)
         try:
             measured = future.result()
         except (BrokenExecutor, CancelledError):
-            self._died(job)
+            self._died(task)
         except Exception as error:
             # Not the run's own failure, which comes back as a result, but a run that did not come back.
-            self._kept(Measured(job.content_hash, f"{type(error).__name__}: {error}"))
+            self._kept(Measured(Result(task.content_hash, f"{type(error).__name__}: {error}")))
         else:
             self._kept(measured)
-            self._deaths.pop(job.content_hash, None)
+            self._deaths.pop(task.content_hash, None)
 
-    def _died(self, job: Job) -> None:
+    def _died(self, task: Task) -> None:
         """Whose fault it was is not known while others were under way; so each that was is done again, alone."""
-        if job.content_hash in self._deaths:
-            self._deaths[job.content_hash] += 1
+        if task.content_hash in self._deaths:
+            self._deaths[task.content_hash] += 1
         else:
-            self._deaths[job.content_hash] = 0
-        if self._deaths[job.content_hash] >= _DEATHS:
-            del self._deaths[job.content_hash]
-            self._kept(Measured(job.content_hash, "WorkerDied: the worker process died each time it was given this run"))
+            self._deaths[task.content_hash] = 0
+        if self._deaths[task.content_hash] >= _DEATHS:
+            del self._deaths[task.content_hash]
+            self._kept(Measured(Result(task.content_hash, "WorkerDied: the worker process died each time it was given this run")))
         else:
-            self._suspects.append(job)
+            self._suspects.append(task)
         if not self._flying:
             self._crew.renew()
 
     def _kept(self, measured: Measured) -> None:
-        self._mean_s = measured.cpu_s if not self._mean_s else 0.9 * self._mean_s + 0.1 * measured.cpu_s
-        traces = keep_traces(self._traces, measured) if measured.traces else ()
-        self._results.append(
-            Result(
-                measured.content_hash,
-                measured.error,
-                measured.version,
-                measured.events,
-                measured.simulated_s,
-                measured.cpu_s,
-                measured.tables,
-                traces,
-            )
-        )
+        result = measured.result
+        self._mean_s = result.cpu_s if not self._mean_s else 0.9 * self._mean_s + 0.1 * result.cpu_s
+        if measured.traces:
+            keep_traces(self._traces, result.content_hash, measured.traces)
+        self._results.append(result)
 
-    def _commit(self) -> None:
-        finished = {result.content_hash for result in self._results}
+    def _commit(self) -> list[Result]:
+        """Write what has come back since the last commit, and say what that was."""
+        results, self._results = self._results, []
+        finished = {result.content_hash for result in results}
         started = [content_hash for content_hash in self._started if content_hash not in finished]
         self._started.clear()
-        if self._results or started:
-            results, self._results = self._results, []
+        if results or started:
             began = time.monotonic()
             self._ledger.record(results, started)
             self._commit_took_s = time.monotonic() - began
@@ -206,10 +215,11 @@ class Runner:
             failures = sum(self._runs[result.content_hash] for result in results if result.error)
             successes = sum(self._runs[result.content_hash] for result in results if not result.error)
             self._report(Progress(before.done + successes, before.failed + failures, before.total))
-            failed = [result.error for result in results if result.error]
+            failed = [result for result in results if result.error]
             if failed and self._fail_fast:
-                raise StudyError(f"a run failed, and the study stopped: {failed[0]}")
+                raise RunFailed(failed[0])
         self._committed = time.monotonic()
+        return results
 
     def _report(self, progress: Progress) -> None:
         self._progress = progress
@@ -217,14 +227,14 @@ class Runner:
             self._tell(progress)
 
 
-def keep_traces(folder: Path, measured: Measured) -> tuple[str, ...]:
-    """Write the traces of a run, complete and on the disk before its result is; what kinds there are."""
-    target, partial = folder / measured.content_hash, folder / f".{measured.content_hash}.partial"
+def keep_traces(folder: Path, content_hash: str, traces: dict[str, Table]) -> None:
+    """Write the traces of a run, complete and on the disk before its result is."""
+    target, partial = folder / content_hash, folder / f".{content_hash}.partial"
     for left_behind in (target, partial):
         shutil.rmtree(left_behind, ignore_errors=True)
     reach("traces: about to be written")
     partial.mkdir(parents=True)
-    for kind, table in measured.traces.items():
+    for kind, table in traces.items():
         file = partial / f"{kind}.parquet"
         table.write_parquet(file)
         with file.open("rb+") as stream:
@@ -235,4 +245,3 @@ def keep_traces(folder: Path, measured: Measured) -> tuple[str, ...]:
     reach("traces: named")
     synced(folder)
     reach("traces: name synced")
-    return tuple(measured.traces)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -21,23 +19,21 @@ from tailback.scenario import Scenario
 from tailback.study import comparison, exporting, figures, statistics
 from tailback.study.comparison import Comparison
 from tailback.study.crew import check, crew
-from tailback.study.failpoint import reach
 from tailback.study.grid import Grid, grid
 from tailback.study.ledger import LEDGER, Counts, Ledger
 from tailback.study.lock import Lock, held
+from tailback.study.place import LOCK, TRACES, laid, working, writing
 from tailback.study.rows import Column, column, join, unpack
 from tailback.study.runner import Progress, Runner
 from tailback.study.stopping import Until, quantity_of, until
 from tailback.study.vary import Vary
+from tailback.study.work import Simulated, Task
 from tailback.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Removed", "Study", "sweep"]
-
-_LOCK = "lock"
-_TRACES = "traces"
 
 # With `until`: how many seeds a point has first, and at most. Law advises at least ten.
 _FIRST_SEEDS = 10
@@ -91,7 +87,7 @@ class Study:
     @property
     def working(self) -> bool:
         """Whether a process works on it now."""
-        return held(self.directory / _LOCK)
+        return held(self.directory / LOCK)
 
     @property
     def owner(self) -> dict[str, Any] | None:
@@ -272,7 +268,7 @@ class Study:
             found = ledger.traces()
         if kind not in {recorded for _, _, recorded, _ in found}:
             raise UnknownName("trace", kind, sorted({recorded for _, _, recorded, _ in found}))
-        folder = self.directory / _TRACES
+        folder = self.directory / TRACES
         return [
             {"point": point, "seed": seed, **labels[point], "file": folder / content_hash / f"{kind}.parquet"}
             for point, seed, recorded, content_hash in found
@@ -330,26 +326,23 @@ class Study:
         StudyInterrupted
             Ctrl-C. What was finished is kept.
         """
-        workforce = crew(executor, workers)
-        stop = True
+        if command := self.plan.get("command"):
+            raise StudyError(f"`{self.directory}` keeps the runs of `{command}`: that command goes on with them")
+        again = f"`tailback study resume {self.directory}`"
         try:
-            with Lock(self.directory / _LOCK), self._writing(), self._ledger() as ledger:
+            with working(self.directory, crew(executor, workers), again=again, fail_fast=fail_fast, tell=progress) as (
+                ledger,
+                runner,
+            ):
                 self._renew_hashes(ledger, refresh=refresh)
                 ledger.begin()
                 if retry_failed:
                     ledger.retry_failed()
-                runner = Runner(ledger, self.directory / _TRACES, workforce, fail_fast=fail_fast, tell=progress)
-                try:
-                    self._work(ledger, runner)
-                except KeyboardInterrupt:
-                    workforce.dismiss(stop=True)
-                    runner.rescue()
-                    counts = ledger.counts(working=False)
-                    text = f"interrupted; {counts.done + counts.failed} of {counts.total} runs are kept"
-                    raise StudyInterrupted(f"{text}; `tailback study resume {self.directory}` does the rest") from None
-                stop = False
-        finally:
-            workforce.dismiss(stop=stop)
+                self._work(ledger, runner)
+        except KeyboardInterrupt:
+            counts = self.counts
+            text = f"interrupted; {counts.done + counts.failed} of {counts.total} runs are kept"
+            raise StudyInterrupted(f"{text}; {again} does the rest") from None
         return self
 
     def export(
@@ -369,7 +362,7 @@ class Study:
         if traces:
             with self._ledger() as ledger:
                 files = [
-                    (f"{kind}-{point}-{seed}.parquet", self.directory / _TRACES / content_hash / f"{kind}.parquet")
+                    (f"{kind}-{point}-{seed}.parquet", self.directory / TRACES / content_hash / f"{kind}.parquet")
                     for point, seed, kind, content_hash in ledger.traces()
                 ]
         exporting.write(Path(directory), self.tables, self.plan, format, files)
@@ -380,7 +373,7 @@ class Study:
         Runs are the same if their labels and seeds are.
         """
         with self._ledger() as ours, other._ledger() as theirs:
-            return comparison.compare(ours, theirs, self.directory / _TRACES, other.directory / _TRACES)
+            return comparison.compare(ours, theirs, self.directory / TRACES, other.directory / TRACES)
 
     def gc(self) -> Removed:
         """Remove what nothing refers to: results of an earlier plan or core, and traces of runs that were cut off.
@@ -390,10 +383,10 @@ class Study:
         StudyError
             A process works on it.
         """
-        with Lock(self.directory / _LOCK), self._writing(), self._ledger() as ledger:
+        with Lock(self.directory / LOCK), writing(self.directory, "the same"), self._ledger() as ledger:
             results = ledger.sweep_out()
             kept = {content_hash for *_, content_hash in ledger.traces()}
-            folder = self.directory / _TRACES
+            folder = self.directory / TRACES
             stale = [entry for entry in folder.iterdir() if entry.name not in kept] if folder.exists() else []
             freed = sum(file.stat().st_size for entry in stale for file in entry.rglob("*") if file.is_file())
             for entry in stale:
@@ -403,8 +396,9 @@ class Study:
     def _work(self, ledger: Ledger, runner: Runner) -> None:
         """All runs of the plan, and more seeds until the width is reached."""
         asked = ledger.plan.get("until")
+        texts = {point: text for point, _, text in ledger.points()}
         while True:
-            runner.run(ledger.todo())
+            runner.run([Task(due.content_hash, due.seed, Simulated(texts[due.point]), due.runs) for due in ledger.todo()])
             more = [] if asked is None else list(_more_seeds(ledger, Until(asked["quantity"], asked["width"]), asked["most"]))
             if not more:
                 return
@@ -426,20 +420,6 @@ class Study:
                 "compared with new ones. Begin a new study, or do all runs again with `tailback study resume --refresh`"
             )
         ledger.rehash(stale)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """What goes wrong on the disk is told with what it means for the study."""
-        try:
-            yield
-        except StudyError:
-            raise
-        except (OSError, sqlite3.OperationalError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise StudyError(
-                f"`{self.directory}` cannot be written: {reason}; what was finished is kept, and "
-                f"`tailback study resume {self.directory}` goes on once there is room"
-            ) from error
 
     def _ledger(self, *, thorough: bool = False) -> Ledger:
         return Ledger(self.directory / LEDGER, thorough=thorough)
@@ -526,7 +506,8 @@ def sweep(
     chosen, asked = planned(scenario, vary, seeds=seeds, until=until, most_seeds=most_seeds)
     check(executor, workers)
     directory = Path(tempfile.mkdtemp(prefix="tailback-study-")) if out is None else Path(out)
-    study = _made(directory, chosen, asked, most_seeds, extend=extend)
+    laid(directory, _plan(chosen, asked, most_seeds), chosen.planned, extend=extend)
+    study = Study(directory)
     if out is None:
         weakref.finalize(study, shutil.rmtree, directory, ignore_errors=True)
     return study.resume(executor=executor, workers=workers, fail_fast=fail_fast, progress=progress)
@@ -561,9 +542,9 @@ def _goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Unt
     return until(text)
 
 
-def _made(directory: Path, chosen: Grid, asked: Until | None, most: int, *, extend: bool) -> Study:
-    """The study of a grid: a new one, or the one that is there."""
-    plan = {
+def _plan(chosen: Grid, asked: Until | None, most: int) -> dict[str, Any]:
+    """What was asked for, as the ledger keeps it."""
+    return {
         "digest": chosen.digest(),
         "scenario": chosen.scenario.to_dict(),
         "columns": chosen.columns,
@@ -571,38 +552,6 @@ def _made(directory: Path, chosen: Grid, asked: Until | None, most: int, *, exte
         "seeds": list(chosen.seeds),
         "until": None if asked is None else {"quantity": asked.quantity, "width": asked.width, "most": most},
     }
-    try:
-        reach("study: about to be made")
-        directory.mkdir(parents=True, exist_ok=True)
-        reach("study: directory made")
-        ours = {_LOCK, f"{_LOCK}-journal", f"{LEDGER}.partial", f"{LEDGER}.partial-journal"}
-        if not (directory / LEDGER).exists() and (strange := {entry.name for entry in directory.iterdir()} - ours):
-            raise StudyError(f"`{directory}` is no study and not empty: it has `{min(strange)}`; give a new name")
-        with Lock(directory / _LOCK):
-            reach("study: locked")
-            if not (directory / LEDGER).exists():
-                Ledger.create(directory / LEDGER, plan, chosen).close()
-            else:
-                with Ledger(directory / LEDGER, thorough=True) as ledger:
-                    _replanned(directory, ledger, plan, chosen, extend=extend)
-    except StudyError:
-        raise
-    except (OSError, sqlite3.OperationalError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise StudyError(f"no study can be made in `{directory}`: {reason}") from error
-    return Study(directory)
-
-
-def _replanned(directory: Path, ledger: Ledger, plan: dict[str, Any], chosen: Grid, *, extend: bool) -> None:
-    there = ledger.plan
-    if all(there[key] == plan[key] for key in ("digest", "until")):
-        return
-    if not extend:
-        raise StudyError(
-            f"`{directory}` holds another study ({'; '.join(there['axes']) or 'one point'}); give a new name, or `--extend` it "
-            "with this plan, which keeps the results that both ask for"
-        )
-    ledger.replan(plan, chosen)
 
 
 def _check_quantity(chosen: Grid, asked: Until) -> None:

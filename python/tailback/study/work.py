@@ -1,4 +1,7 @@
-"""One run, wherever it happens: in a thread, in another process, on another machine. It touches no file."""
+"""One unit of work, wherever it happens: in a thread, in another process, on another machine. It touches no file.
+
+Usually that is a run of a scenario of which everything is kept (`Simulated`); `readings` has others.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,65 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from tailback.scenario import Scenario
 from tailback.simulation import simulate
-from tailback.study.ledger import Job
 from tailback.study.rows import pack
 from tailback.table import Table
 
-__all__ = ["Measured", "Stopped", "measure", "measure_in_process", "prepare_process"]
+__all__ = [
+    "Done",
+    "Measured",
+    "Result",
+    "Simulated",
+    "Stopped",
+    "Task",
+    "Work",
+    "WorkFailed",
+    "measure",
+    "measure_in_process",
+    "prepare_process",
+]
 
 # What every run has, and the ledger keeps; all other tables are traces.
 COUNTERS = ("flows", "queues", "groups")
 
+Watch = Callable[[float], None]
+
 
 @dataclass(frozen=True)
-class Measured:
-    """What comes back of a run: packed tables, traces as they are, or the error."""
+class Done:
+    """What a unit of work gave: packed tables for the ledger, and traces as they are; `content_hash` is what it was done of."""
+
+    content_hash: str
+    tables: dict[str, bytes]
+    version: str = ""
+    events: int = 0
+    simulated_s: float = 0.0
+    traces: dict[str, Table] = field(default_factory=dict)
+
+
+class Work(Protocol):
+    """What is done with a seed. It can be pickled, if it is to be done in another process."""
+
+    def __call__(self, seed: int, watch: Watch) -> Done:
+        """Do it; `watch` is called now and then, and whatever it raises ends the work."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Work that is to be done; `runs` of the plan are this one."""
+
+    content_hash: str
+    seed: int
+    work: Work
+    runs: int = 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the ledger keeps of a unit of work; `error` if nothing came of it."""
 
     content_hash: str
     error: str | None = None
@@ -31,15 +76,46 @@ class Measured:
     simulated_s: float = 0.0
     cpu_s: float = 0.0
     tables: dict[str, bytes] = field(default_factory=dict)
+    traces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What comes back from a worker: the result, and the traces that it names."""
+
+    result: Result
     traces: dict[str, Table] = field(default_factory=dict)
+
+
+class WorkFailed(Exception):
+    """Raised by work whose failure needs more words than the name of an exception."""
 
 
 class Stopped(Exception):
     """The study was interrupted; the run is none."""
 
 
-def measure(job: Job, stopping: Callable[[], bool] | None = None) -> Measured:
-    """Do a run. What goes wrong in it is a result too; only an interruption is not."""
+@dataclass(frozen=True)
+class Simulated:
+    """A run of a scenario, given as JSON, of which everything is kept."""
+
+    scenario: str
+
+    def __call__(self, seed: int, watch: Watch) -> Done:
+        run = simulate(Scenario(json.loads(self.scenario)), seed, progress=watch)
+        tables = run.tables
+        return Done(
+            run.content_hash,
+            {name: pack(table) for name, table in tables.items() if name in COUNTERS},
+            run.provenance["version"],
+            run.events,
+            run.simulated_s,
+            {name: table for name, table in tables.items() if name not in COUNTERS},
+        )
+
+
+def measure(task: Task, stopping: Callable[[], bool] | None = None) -> Measured:
+    """Do a unit of work. What goes wrong in it is a result too; only an interruption is not."""
 
     def watch(_fraction: float) -> None:
         if stopping is not None and stopping():
@@ -47,27 +123,27 @@ def measure(job: Job, stopping: Callable[[], bool] | None = None) -> Measured:
 
     began = time.thread_time()
     try:
-        run = simulate(Scenario(json.loads(job.scenario)), job.seed, progress=watch)
+        done = task.work(task.seed, watch)
     except Stopped:
         raise
     except Exception as error:
-        return Measured(job.content_hash, f"{type(error).__name__}: {error}", cpu_s=time.thread_time() - began)
+        reason = str(error) if isinstance(error, WorkFailed) else f"{type(error).__name__}: {error}"
+        return Measured(Result(task.content_hash, reason, cpu_s=time.thread_time() - began))
     cpu_s = time.thread_time() - began
-    if run.content_hash != job.content_hash:
+    if done.content_hash != task.content_hash:
         # A worker elsewhere may have another Tailback; its results are not what was asked for.
-        return Measured(
-            job.content_hash, f"OtherVersion: the worker's core is another one (Tailback {run.provenance['version']})"
-        )
-    tables = run.tables
-    return Measured(
-        job.content_hash,
-        version=run.provenance["version"],
-        events=run.events,
-        simulated_s=run.simulated_s,
-        cpu_s=cpu_s,
-        tables={name: pack(table) for name, table in tables.items() if name in COUNTERS},
-        traces={name: table for name, table in tables.items() if name not in COUNTERS},
+        return Measured(Result(task.content_hash, f"OtherVersion: the worker's code is another one (Tailback {done.version})"))
+    result = Result(
+        task.content_hash,
+        None,
+        done.version,
+        done.events,
+        done.simulated_s,
+        cpu_s,
+        done.tables,
+        tuple(done.traces),
     )
+    return Measured(result, done.traces)
 
 
 def prepare_process(stopping: Any) -> None:
@@ -79,9 +155,9 @@ def prepare_process(stopping: Any) -> None:
     _stopping = stopping
 
 
-def measure_in_process(job: Job) -> Measured:
+def measure_in_process(task: Task) -> Measured:
     """As `measure`, stopped by the event that `prepare_process` was given."""
-    return measure(job, None if _stopping is None else _stopping.is_set)
+    return measure(task, None if _stopping is None else _stopping.is_set)
 
 
 _stopping: Any = None

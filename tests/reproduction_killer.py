@@ -1,0 +1,112 @@
+"""Kills a reproduction and a demonstration at some places, lets them go on, and says what came out.
+
+Run by `test_reproduce_survives.py`. Each trial is a fork, as in `study_killer.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import tailback as tb
+from study_killer import forked
+from tailback import demo, papers
+from tailback.demo import grid
+from tailback.papers.experiment import Document, Experiment
+from tailback.study import failpoint, runner
+from test_reproduce import TOY, timeouts
+
+OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": timeouts}, ())
+
+
+def reproduce(out: Path) -> None:
+    """Two figures that share their runs, and a trace."""
+    tb.reproduce("toy", seeds=3, study=out / "study", workers=1).save(out)
+
+
+def demonstrate(out: Path) -> None:
+    """The first question, in brief runs."""
+    sys.stdout = sys.stderr
+    demo.answer(out, quick=True, kept=out / "study")
+
+
+WAYS = {"reproduce": (reproduce, 2), "demo": (demonstrate, 18)}
+
+
+def trial(out: Path, work: Any, at: int) -> dict[str, Any]:
+    """Stop it at a place, let it go on, and tell what is different from one that was not stopped."""
+    said = out.with_name(f"{out.name}.json")
+
+    def stopped() -> None:
+        failpoint.arm(f"kill:{at}")
+        work(out)
+
+    def resumed() -> None:
+        ledger = out / "study"
+        before = tb.Study(ledger).counts.done if (ledger / "study.sqlite3").exists() else 0
+        said.write_text(json.dumps([before, worked(work, out)]))
+
+    status = forked(stopped)
+    again = forked(resumed)
+    before, after = json.loads(said.read_text())
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    return {"at": at, "killed": killed, "resumed": again == 0, "before": before, "after": after, "digest": digest(out)}
+
+
+def worked(work: Any, out: Path) -> int:
+    """How many runs come back from workers."""
+    done = 0
+    kept = runner.Runner._kept
+
+    def counted(self: Any, measured: Any) -> None:
+        nonlocal done
+        done += 1
+        kept(self, measured)
+
+    runner.Runner._kept = counted  # type: ignore[method-assign]
+    work(out)
+    runner.Runner._kept = kept  # type: ignore[method-assign]
+    return done
+
+
+def digest(out: Path) -> str:
+    """Of the pages and the numbers."""
+    files = sorted(file for file in out.iterdir() if file.is_file())
+    return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest()
+
+
+def trials(folder: Path, way: str) -> dict[str, Any]:
+    """One that is not stopped, one that is started again, and one for every so many places.
+
+    Every run has one at least, when its result is written; how many commits there are is up to the threads.
+    """
+    work, step = WAYS[way]
+    whole, said = folder / way, folder / f"{way}-whole.json"
+
+    def undisturbed() -> None:
+        runs = worked(work, whole)
+        said.write_text(json.dumps([runs, worked(work, whole)]))
+
+    assert forked(undisturbed) == 0
+    runs, again = json.loads(said.read_text())
+    stopped = [trial(folder / f"{way}-{at}", work, at) for at in range(1, runs + 16, step)]
+    return {"runs": runs, "again": again, "digest": digest(whole), "trials": stopped}
+
+
+def main(folder: Path) -> None:
+    runner._COMMIT_S, runner._AHEAD_S = 0.0, 0.0
+    grid._TIMES, grid._USUAL_TIMES = {1: grid.Times(1, 2, 4)}, grid.Times(1, 1, 1)
+    module = sys.modules["toys"] = types.ModuleType("toys")
+    module.DOCUMENT = Document("toy", "Toys", "A toy box", (), (TOY, OTHER))  # type: ignore[attr-defined]
+    papers.DOCUMENTS = {"toy": "toys"}
+    sys.stdout.write(json.dumps({way: trials(folder, way) for way in WAYS}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

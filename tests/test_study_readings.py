@@ -1,0 +1,250 @@
+"""Readings kept in a study: what counts as the same code, what is computed again, and computations that are no scenarios."""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+import textwrap
+import threading
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from tailback.papers.experiment import Choice, Computation, Experiment, Measure, Trace, vary
+from tailback.papers.runner import Plan
+from tailback.study.fingerprint import fingerprint
+from tailback.study.readings import Curve, Number
+
+PLAIN = """
+import math
+from functools import cache
+from tailback import models
+LIMIT = 3
+class Box:
+    size = 1
+    def doubled(self):
+        return 2 * self.size
+def helper(x, by=2):
+    return x * by
+def measure(run):
+    return helper(run) + LIMIT
+def inner(run):
+    from tailback.models import mathis_rate
+    return [math.sqrt(x) for x in run if x in {1, 2}]
+def closed(limit):
+    return lambda run: run + limit
+@cache
+def remembered(run):
+    return helper(run)
+def modelled(run):
+    return models.erlang_b(run, 2).loss
+def boxed(run):
+    return Box().doubled()
+"""
+
+
+def module(text: str) -> Any:
+    """A package of its own, freshly read."""
+    made = types.ModuleType("own")
+    sys.modules["own"] = made
+    exec(compile(textwrap.dedent(text), "own.py", "exec"), vars(made))
+    return made
+
+
+class TestFingerprint:
+    @pytest.mark.parametrize("name", ["measure", "inner", "remembered", "modelled", "boxed"])
+    def test_it_is_the_same_for_the_same_code_read_twice(self, name: str) -> None:
+        first, second = (fingerprint(getattr(module(PLAIN), name)) for _ in range(2))
+        assert first == second
+
+    @pytest.mark.parametrize(
+        ("name", "before", "after"),
+        [
+            ("measure", "+ LIMIT", "- LIMIT"),
+            ("measure", "LIMIT = 3", "LIMIT = 4"),
+            ("measure", "x * by", "x / by"),
+            ("measure", "by=2", "by=3"),
+            ("remembered", "x * by", "x / by"),
+            ("inner", "math.sqrt", "math.exp"),
+            ("inner", "{1, 2}", "{1, 3}"),
+            ("inner", "mathis_rate", "padhye_rate"),
+            ("boxed", "size = 1", "size = 2"),
+            ("boxed", "2 * self", "3 * self"),
+            ("modelled", "erlang_b", "mm1k"),
+        ],
+    )
+    def test_it_changes_with_whatever_the_function_reaches(self, name: str, before: str, after: str) -> None:
+        assert before in PLAIN
+        first, second = (fingerprint(getattr(module(text), name)) for text in (PLAIN, PLAIN.replace(before, after)))
+        assert first != second
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ("def measure(run):", 'def measure(run):\n    """Now it is documented."""'),
+            ("def measure(run):", "\n\n# Further down.\ndef measure(run):"),
+            ("{1, 2}", "{1, 3}"),
+            ("size = 1", "size = 2"),
+        ],
+    )
+    def test_it_does_not_change_with_what_the_function_does_not_reach(self, before: str, after: str) -> None:
+        first, second = (fingerprint(module(text).measure) for text in (PLAIN, PLAIN.replace(before, after)))
+        assert first == second
+
+    def test_what_a_closure_holds_and_what_a_partial_is_given_count(self) -> None:
+        own = module(PLAIN)
+        assert fingerprint(own.closed(1)) == fingerprint(own.closed(1))
+        assert fingerprint(own.closed(1)) != fingerprint(own.closed(2))
+        assert fingerprint(functools.partial(own.helper, by=1)) != fingerprint(functools.partial(own.helper, by=2))
+        assert fingerprint(own.closed(np.array([1, 2]))) != fingerprint(own.closed(np.array([1, 3])))
+
+    def test_functions_that_call_each_other_come_to_an_end(self) -> None:
+        text = "def odd(n):\n    return n and even(n - 1)\ndef even(n):\n    return not n or odd(n - 1)\n"
+        first, second = (fingerprint(module(each).odd) for each in (text, text.replace("not n or", "n == 0 or")))
+        assert first != second
+
+    def test_the_compiled_part_counts_by_its_sources(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        before, untouched = fingerprint(module(PLAIN).modelled), fingerprint(module(PLAIN).measure)
+        monkeypatch.setattr(tb._core, "sources", lambda: "another")
+        assert fingerprint(module(PLAIN).modelled) != before
+        assert fingerprint(module(PLAIN).measure) == untouched
+
+    def test_what_has_no_content_is_refused(self) -> None:
+        with pytest.raises(tb.ParameterError, match=r"lock.* has no version"):
+            fingerprint(module(PLAIN).closed(threading.Lock()))
+
+
+BASE = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="1 s")
+
+
+def goodput(run: tb.Run) -> float:
+    return float(run.groups["goodput_bps"][0])
+
+
+def sent(run: tb.Run) -> float:
+    return float(run.flows["sent_packets"].sum())
+
+
+def experiment(id: str, **measures: Measure) -> Experiment:
+    buffers = [Choice({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in (5, 20)]
+    return Experiment(id, "", "", "", vary(BASE, buffers), measures, ())
+
+
+class TestKept:
+    def test_what_is_there_is_not_run_again_whoever_asks(self, tmp_path: Path) -> None:
+        both = [experiment("toy/a", goodput=goodput), experiment("toy/b", sent=sent)]
+        assert Plan(both, 2).run(tmp_path) == 0
+        for fewer in (both[:1], both[1:], both):
+            assert Plan(fewer, 2).run(tmp_path) == 4
+        assert Plan(both, 3).run(tmp_path) == 4
+        assert tb.Study(tmp_path).counts.done == 6
+
+    def test_only_a_measure_that_has_changed_is_measured_again(self, tmp_path: Path) -> None:
+        first, second = (module(f"def measure(run):\n    return {number}").measure for number in (1, 2))
+        Plan([experiment("toy/a", goodput=goodput), experiment("toy/b", other=first)], 2).run(tmp_path)
+        again = Plan([experiment("toy/a", goodput=goodput)], 2)
+        assert again.run(tmp_path) == 4
+        changed = Plan([experiment("toy/b", other=second)], 2)
+        assert changed.run(tmp_path) == 0
+        assert changed.outcomes()[0].values("other", packets=5).tolist() == [2.0, 2.0]
+        assert Plan([experiment("toy/b", other=first)], 2).run(tmp_path) == 4
+
+    def test_gc_removes_readings_that_nobody_asks_for(self, tmp_path: Path) -> None:
+        Plan([experiment("toy/a", goodput=goodput, sent=sent)], 2).run(tmp_path)
+        Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path)
+        tb.Study(tmp_path).gc()
+        assert Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path) == 4
+        assert Plan([experiment("toy/a", sent=sent)], 2).run(tmp_path) == 0
+
+    def test_a_failed_run_is_run_again(self, tmp_path: Path) -> None:
+        def broken(run: tb.Run) -> float:
+            return 1 / 0
+
+        with pytest.raises(tb.InternalError, match=r"toy/a \(packets 5\), seed 1: .*broken-\w+: ZeroDivisionError"):
+            Plan([experiment("toy/a", goodput=goodput, broken=broken)], 2).run(tmp_path, workers=1)
+        assert tb.Study(tmp_path).counts.failed > 0
+        plan = Plan([experiment("toy/a", goodput=goodput)], 2)
+        plan.run(tmp_path)
+        assert tb.Study(tmp_path).counts.done == plan.tally.runs == 4
+
+    def test_fresh_runs_everything_again(self, tmp_path: Path) -> None:
+        Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path)
+        assert Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path, fresh=True) == 0
+
+    def test_it_is_a_study_that_only_its_command_goes_on_with(self, tmp_path: Path) -> None:
+        Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path)
+        study = tb.Study(tmp_path)
+        assert study.runs["of"].tolist() == ["toy/a (packets 5)"] * 2 + ["toy/a (packets 20)"] * 2
+        (name,) = (name for name in study.tables if name.startswith("goodput-"))
+        assert len(study.table(name)["value"]) == 4
+        assert study.compare(study)
+        with pytest.raises(tb.StudyError, match=r"keeps the runs of `tailback reproduce toy/a --seeds 2`: that command goes on"):
+            study.resume()
+        with pytest.raises(tb.StudyError, match="holds a reproduction; give a new name"):
+            tb.sweep(BASE, out=tmp_path, extend=True)
+        tb.sweep(BASE, out=tmp_path / "sweep")
+        with pytest.raises(tb.StudyError, match="holds a sweep; give a new name"):
+            Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path / "sweep")
+
+    def test_two_reproductions_that_differ_are_told_apart(self, tmp_path: Path) -> None:
+        for name, measure in (("left", lambda run: 1.0), ("right", lambda run: 2.0)):
+            Plan([experiment("toy/a", goodput=measure)], 2).run(tmp_path / name)
+        assert not tb.Study(tmp_path / "left").compare(tb.Study(tmp_path / "right"))
+
+
+def throw(seed: int, sides: int, throws: int = 1000) -> Any:
+    """A Monte Carlo experiment."""
+    return np.random.default_rng(seed).integers(1, sides + 1, throws)
+
+
+def mean(drawn: Any) -> float:
+    return float(drawn.mean())
+
+
+def steps(drawn: Any) -> tuple[Any, Any]:
+    return np.arange(3), drawn[:3].astype(float)
+
+
+class TestComputation:
+    def experiment(self, function: Callable[..., Any] = throw) -> Experiment:
+        dice = vary(Computation(function, {"throws": 500}), [Choice({"sides": n}, {"sides": n}) for n in (6, 20)])
+        return Experiment("toy/dice", "", "", "", dice, {"mean": mean}, (), traces=(Trace("first", {"sides": 6}, None, steps),))
+
+    def test_it_is_run_read_and_kept_as_a_scenario_is(self, tmp_path: Path) -> None:
+        plan = Plan([self.experiment()], 3)
+        assert (plan.run(tmp_path), plan.tally.runs) == (0, 6)
+        (outcome,) = plan.outcomes()
+        assert outcome.values("mean", sides=20).tolist() == [throw(seed, 20, 500).mean() for seed in (1, 2, 3)]
+        x, y = outcome.traces["first"]
+        assert (x.tolist(), y.tolist()) == ([0, 1, 2], throw(1, 6, 500)[:3].tolist())
+        assert Plan([self.experiment()], 3).run(tmp_path) == 6
+
+    def test_it_is_computed_again_once_its_code_has_changed(self, tmp_path: Path) -> None:
+        text = "def drawn(seed, sides, throws):\n    import numpy\n    return numpy.full(throws, seed * sides)\n"
+        first, second = (module(each).drawn for each in (text, text.replace("*", "+")))
+        assert [Plan([self.experiment(function)], 2).run(tmp_path) for function in (first, first, second, first)] == [0, 4, 0, 4]
+
+    def test_without_chance_all_seeds_are_one_run(self, tmp_path: Path) -> None:
+        models = vary(Computation(tb.models.mm1k, {"places": 4}), [Choice({"load": load}, {"load": load}) for load in (0.5, 1.0)])
+        plan = Plan([Experiment("toy/model", "", "", "", models, {"loss": lambda model: model.loss}, ())], 5)
+        plan.run(tmp_path)
+        assert plan.tally.runs == 2
+        assert plan.outcomes()[0].values("loss", load=1.0).tolist() == [0.2] * 5
+
+    def test_what_goes_wrong_in_it_says_where(self, tmp_path: Path) -> None:
+        with pytest.raises(tb.InternalError, match=r"toy/dice \(sides 6.*\), seed 1: ValueError: math domain error"):
+            Plan([self.experiment(lambda sides, throws: math.sqrt(-sides))], 2).run(tmp_path, workers=1)
+
+
+def test_readings_come_back_to_the_last_bit() -> None:
+    values = [0.1, -0.0, math.inf, 5e-324]
+    assert [Number.value(Number(lambda value: value).read(value)) for value in values] == values
+    assert math.isnan(Number.value(Number(lambda value: value).read(math.nan)))
+    x, y = Curve.value(Curve(lambda _: (np.array([1, 2**60]), np.array(values[:2]))).read(None))
+    assert (x.dtype, x.tolist(), y.tolist()) == (np.dtype("i8"), [1, 2**60], values[:2])
