@@ -94,3 +94,25 @@ def test_what_does_not_fit_is_named(wrong: dict[str, object], message: str) -> N
     right = {"inputs": 16, "transmitters": 2, "buffer": 10, "load": 0.5}
     with pytest.raises(tb.ParameterError, match=message):
         tb.models.trunk_loss(**(right | wrong))  # type: ignore[arg-type]
+
+
+def test_the_detailed_model_is_solved_in_its_finite_readings() -> None:
+    # Two links, one channel, no place, all rates 1: 3/2 of 4 arrivals are lost; see the chain's own tests.
+    for reading in ("own_length", "fresh", "coupled"):
+        exact = tb.models.exact_trunk_loss(inputs=2, transmitters=1, buffer=0, load=[0.0, 1.0], reading=reading)
+        assert exact.loss == pytest.approx([0, 3 / 8], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"reading": "own_length"}, "`reading` is own_length; expected fresh or coupled where packets wait"),
+        ({"reading": "own"}, '`reading` is "own"; expected one of own_length, fresh, coupled'),
+        ({"reading": "coupled", "buffer": 30}, "`buffer` is 30; expected at most 20 packets in the coupled reading"),
+        ({"buffer": 10**9}, "`trunk` is a chain of [0-9]+ states; expected at most 4000000 states"),
+    ],
+)
+def test_what_is_no_finite_chain_is_named(wrong: dict[str, object], message: str) -> None:
+    right = {"inputs": 16, "transmitters": 2, "buffer": 10, "load": 0.5, "reading": "fresh"}
+    with pytest.raises(tb.ParameterError, match=message):
+        tb.models.exact_trunk_loss(**(right | wrong))  # type: ignore[arg-type]

@@ -31,6 +31,7 @@ __all__ = [
     "enachescu_utilisation",
     "enachescu_window",
     "erlang_b",
+    "exact_trunk_loss",
     "fast_retransmit",
     "full_utilisation_buffer",
     "gorinsky_buffer",
@@ -175,6 +176,9 @@ def slow_start(
 ) -> list[bytes]: ...
 def trunk_loss(
     inputs: Buffer | float, transmitters: Buffer | float, buffer: Buffer | float, load: Buffer | float, model: str
+) -> list[bytes]: ...
+def exact_trunk_loss(
+    inputs: Buffer | float, transmitters: Buffer | float, buffer: Buffer | float, load: Buffer | float, reading: str
 ) -> list[bytes]: ...
 def window_limited_rate(window_bytes: Buffer | float, rtt_s: Buffer | float, capacity_bps: Buffer | float) -> list[bytes]: ...
 def fast_retransmit(window: int, lost: list[int]) -> tuple[bool, int, list[int], tuple[int, str] | None]: ...

@@ -32,7 +32,7 @@ mod _core {
         fast_retransmit, mathis_rate, padhye_goodput, padhye_rate, single_flow_utilisation, slow_start, window_limited_rate,
     };
     #[pymodule_export]
-    use crate::models::trunk::trunk_loss;
+    use crate::models::trunk::{exact_trunk_loss, trunk_loss};
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]

@@ -44,7 +44,7 @@ from tailback.models.tcp import (
     slow_start,
     window_limited_rate,
 )
-from tailback.models.trunk import TrunkLoss, trunk_loss
+from tailback.models.trunk import TrunkLoss, exact_trunk_loss, trunk_loss
 
 __all__ = [
     "SIZING_RULES",
@@ -73,6 +73,7 @@ __all__ = [
     "enachescu_utilisation",
     "enachescu_window",
     "erlang_b",
+    "exact_trunk_loss",
     "fast_retransmit",
     "full_utilisation_buffer",
     "gorinsky_buffer",

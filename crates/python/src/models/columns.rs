@@ -24,14 +24,41 @@ impl<'py> FromPyObject<'_, 'py> for Column {
     }
 }
 
+/// Why a row has no result.
+pub enum Stopped {
+    Parameter(ParameterError),
+    Interrupted(PyErr),
+}
+
+impl From<ParameterError> for Stopped {
+    fn from(error: ParameterError) -> Stopped {
+        Stopped::Parameter(error)
+    }
+}
+
+impl From<PyErr> for Stopped {
+    fn from(error: PyErr) -> Stopped {
+        Stopped::Interrupted(error)
+    }
+}
+
 /// How long a call goes on before it looks whether Ctrl-C was pressed.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+pub const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The model of each row of the columns: each result as a column of native floats.
 pub fn each_row<const N: usize, const R: usize>(
     py: Python<'_>,
     columns: [Column; N],
     model: impl Fn([f64; N]) -> Result<[f64; R], ParameterError> + Sync,
+) -> PyResult<[Py<PyBytes>; R]> {
+    each_long_row(py, columns, |row| Ok(model(row)?))
+}
+
+/// As [`each_row`], for a model that looks for Ctrl-C itself.
+pub fn each_long_row<const N: usize, const R: usize>(
+    py: Python<'_>,
+    columns: [Column; N],
+    model: impl Fn([f64; N]) -> Result<[f64; R], Stopped> + Sync,
 ) -> PyResult<[Py<PyBytes>; R]> {
     let rows = columns[0].values.len();
     let mut results: [Vec<f64>; R] = std::array::from_fn(|_| Vec::with_capacity(rows));
@@ -46,7 +73,10 @@ pub fn each_row<const N: usize, const R: usize>(
             }
             Ok(())
         })
-        .map_err(|(row, error)| parameter_error(py, &error, &index(&columns[0].shape, row)))?;
+        .map_err(|(row, stopped)| match stopped {
+            Stopped::Parameter(error) => parameter_error(py, &error, &index(&columns[0].shape, row)),
+            Stopped::Interrupted(error) => error,
+        })?;
         py.check_signals()?;
     }
     Ok(results.map(|column| PyBytes::new(py, &column.into_iter().flat_map(f64::to_ne_bytes).collect::<Vec<u8>>()).unbind()))
