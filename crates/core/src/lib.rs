@@ -15,6 +15,10 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+// What the tests share in `tests/common` names the crate from outside.
+#[cfg(test)]
+extern crate self as tailback_core;
+
 pub mod base;
 pub mod code;
 pub mod congestion;

@@ -12,10 +12,10 @@ pub struct Packet {
     /// When the data packet was sent. An acknowledgement echoes that of the segment that caused it.
     pub sent: Time,
     pub flow: u32,
-    /// Segment (or datagram) number. In an acknowledgement: of the segment that caused it.
+    /// Segment (or datagram) number, or the index of the [`Priced`] that holds it. In an acknowledgement: of the segment that caused it.
     pub segment: u32,
     /// Data: bytes with headers, and the transmission count above bit 24. Acknowledgement: next expected segment, or the index of
-    /// the [`Blocks`] that hold it.
+    /// the [`Report`] that holds it.
     word: u32,
     /// Position in the engine's flat list of routes in the low 24 bits, flags above.
     place: u32,
@@ -23,7 +23,8 @@ pub struct Packet {
 
 const ACK: u32 = 1 << 31;
 const RETRANSMITTED: u32 = 1 << 30;
-const HAS_BLOCKS: u32 = 1 << 29;
+/// The packet has something in a side pool: an acknowledgement its [`Report`], a data packet its [`Priced`].
+const HAS_SIDE: u32 = 1 << 29;
 const CELL: u32 = 1 << 28;
 const LAST: u32 = 1 << 27;
 /// ECN-capable transport (ECT) in a data packet.
@@ -32,6 +33,8 @@ const CAPABLE: u32 = 1 << 26;
 const MARKED: u32 = 1 << 25;
 /// The sender has reduced its window (CWR), in a data packet.
 const REDUCED: u32 = 1 << 24;
+/// In an acknowledgement: its report is for the controller too.
+const TELLS: u32 = REDUCED;
 const PLACE: u32 = (1 << 24) - 1;
 const SIZE: u32 = (1 << 24) - 1;
 
@@ -58,8 +61,8 @@ impl Packet {
 
     /// A data packet becomes its acknowledgement, to start at `place`.
     #[inline]
-    pub fn become_ack(&mut self, time: Time, word: u32, has_blocks: bool, place: u32) {
-        let flags = ACK | (self.place & (RETRANSMITTED | CELL | LAST)) | if has_blocks { HAS_BLOCKS } else { 0 };
+    pub fn become_ack(&mut self, time: Time, word: u32, has_report: bool, place: u32) {
+        let flags = ACK | (self.place & (RETRANSMITTED | CELL | LAST)) | if has_report { HAS_SIDE } else { 0 };
         self.time = time;
         self.word = word;
         self.place = place | flags;
@@ -76,10 +79,31 @@ impl Packet {
         self.place & RETRANSMITTED != 0
     }
 
-    /// The acknowledgement's number lies in the side pool, with SACK blocks.
+    /// An acknowledgement's number lies in the side pool, with the rest of its report.
     #[inline]
-    pub fn has_blocks(&self) -> bool {
-        self.place & HAS_BLOCKS != 0
+    pub fn has_report(&self) -> bool {
+        self.place & HAS_SIDE != 0
+    }
+
+    /// The data packet's number lies in the side pool, with the price that queues write on it.
+    #[inline]
+    pub fn has_price(&self) -> bool {
+        self.place & (ACK | HAS_SIDE) == HAS_SIDE
+    }
+
+    /// A data packet is sent whose price lies at this index of the side pool.
+    pub fn set_price(&mut self, index: u32) {
+        self.segment = index;
+        self.place |= HAS_SIDE;
+    }
+
+    /// The price of a data packet is no longer needed, nor is the pool's record of its number.
+    pub fn drop_price(&mut self, prices: &mut Side<Priced>) -> Priced {
+        let priced = *prices.at(self.segment);
+        prices.release(self.segment);
+        self.segment = priced.segment;
+        self.place &= !HAS_SIDE;
+        priced
     }
 
     /// The packet travels in cells; this is one of them.
@@ -112,7 +136,7 @@ impl Packet {
         self.word >> 24
     }
 
-    /// Next expected segment, or the index of the blocks.
+    /// Next expected segment, or the index of the report.
     #[inline]
     pub fn ack_word(&self) -> u32 {
         self.word
@@ -141,6 +165,21 @@ impl Packet {
         self.place |= MARKED;
     }
 
+    pub fn unmark(&mut self) {
+        self.place &= !MARKED;
+    }
+
+    /// The acknowledgement's report is for the controller too.
+    pub fn tell(&mut self) {
+        self.place |= TELLS;
+    }
+
+    /// An acknowledgement says more than what has arrived: it echoes a mark, or its report is for the controller too.
+    #[inline]
+    pub fn tells_more(&self) -> bool {
+        self.place & (MARKED | TELLS) != 0
+    }
+
     /// A data packet says that its sender has reduced the window.
     #[inline]
     pub fn tells_of_reduction(&self) -> bool {
@@ -158,15 +197,36 @@ impl Packet {
     }
 }
 
-/// An acknowledgement with SACK blocks (RFC 2018): half-open ranges of segments, the most recent first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Blocks {
+/// What an acknowledgement says beside its number, if anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
     pub ack: u32,
+    /// SACK blocks (RFC 2018): half-open ranges of segments, the most recent first.
     pub count: u32,
     pub ranges: [(u32, u32); 4],
+    /// What the receiver has seen of congestion, if the controller wants to hear of it.
+    pub seen: Seen,
 }
 
-impl Blocks {
+/// What a receiver has seen of congestion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Data packets that arrived marked, since the flow began.
+    pub marks: u32,
+    /// On the data packet that arrived last.
+    pub price: Option<f64>,
+}
+
+/// A data packet whose flow wants prices.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Priced {
+    /// The packet's number.
+    pub segment: u32,
+    /// What queues have written.
+    pub price: Option<f64>,
+}
+
+impl Report {
     pub fn ranges(&self) -> &[(u32, u32)] {
         &self.ranges[..self.count as usize]
     }
@@ -234,7 +294,7 @@ mod tests {
         assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (1040, 2, 42));
         let mut ack = packet;
         ack.become_ack(Time(11), 78, false, 7);
-        assert!(ack.is_ack() && ack.is_cell() && ack.is_last() && ack.is_retransmission() && !ack.has_blocks());
+        assert!(ack.is_ack() && ack.is_cell() && ack.is_last() && ack.is_retransmission() && !ack.has_report());
         assert_eq!((ack.ack_word(), ack.place(), ack.segment, ack.sent), (78, 7, 77, Time(5)));
     }
 
@@ -250,5 +310,24 @@ mod tests {
         assert!(!packet.is_capable() && !packet.is_marked());
         packet.mark();
         assert!(packet.is_marked() && packet.place() == 7);
+    }
+
+    #[test]
+    fn a_price_takes_the_place_of_the_number_and_gives_it_back() {
+        let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), 3, 77, 1040, 1, 41));
+        packet.set_price(prices.put(Priced { segment: 77, price: None }));
+        prices.at_mut(packet.segment).price = Some(0.5);
+        assert!(packet.has_price());
+        assert_eq!(packet.drop_price(&mut prices), Priced { segment: 77, price: Some(0.5) });
+        assert_eq!((packet.has_price(), packet.segment, prices.used()), (false, 77, 0));
+    }
+
+    #[test]
+    fn an_acknowledgement_that_tells_more_is_not_capable() {
+        let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 1, 41);
+        packet.become_ack(Time(11), 5, true, 7);
+        assert!(packet.has_report() && !packet.has_price() && !packet.tells_more());
+        packet.tell();
+        assert!(packet.tells_more() && !packet.is_capable() && !packet.is_marked());
     }
 }

@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn ack(now: Time) -> Ack {
-        Ack { now, acked: 1, rtt: None, in_flight: 1, window_limited: true }
+        Ack::of_one(now)
     }
 
     fn congestion(in_flight: u32) -> Congestion {

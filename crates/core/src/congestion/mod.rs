@@ -3,6 +3,8 @@
 
 mod cubic;
 mod fixed;
+#[cfg(test)]
+pub(crate) mod probe;
 mod reno;
 mod user;
 mod vegas;
@@ -17,6 +19,8 @@ use crate::base::units::{Rate, Span, Time};
 use crate::code::{Failure, UserCode, Workshop};
 use cubic::Cubic;
 use fixed::Fixed;
+#[cfg(test)]
+use probe::Probe;
 use reno::Reno;
 use serde::{Deserialize, Serialize};
 use user::User;
@@ -32,8 +36,59 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
     pub in_flight: u32,
-    /// The window or its pacing, not the receiver or the application, held the sender back.
+    /// The window, its pacing or its bound on a release, not the receiver or the application, held the sender back.
     pub window_limited: bool,
+    /// Segments that reached the receiver with a congestion mark and that no acknowledgement had told of before, if the law wants to know
+    /// ([`Wants::marks`]); else 0.
+    ///
+    /// The echo of RFC 3168 (section 6.1.3) cannot say this: it is one bit, which stays set until the sender has answered, so that what it
+    /// tells is that there was a mark, once per window ([`Controller::on_congestion`]). This is an accurate count, as RFC 9768 (AccECN) has
+    /// it: the receiver's number of marked packets comes back with every acknowledgement, and none is missed when one is lost. Here it does
+    /// not wrap. Only new data can be marked (RFC 3168 section 6.1.5).
+    pub marks: u32,
+    /// What the queues of the path wrote on the data packet that the receiver got last, if any did and the law wants to know
+    /// ([`Wants::price`]).
+    pub price: Option<f64>,
+    /// A sample of the rate at which data is delivered, if this acknowledgement gave one and the law wants to know
+    /// ([`Wants::delivered_rate`]).
+    pub delivered_rate: Option<DeliveredRate>,
+}
+
+#[cfg(test)]
+impl Ack {
+    /// Of one segment, with the window full.
+    pub(crate) fn of_one(now: Time) -> Ack {
+        let (marks, price, delivered_rate) = (0, None, None);
+        Ack { now, acked: 1, rtt: None, in_flight: 1, window_limited: true, marks, price, delivered_rate }
+    }
+}
+
+/// A sample of the rate at which data is delivered (draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeliveredRate {
+    /// Segments per second.
+    pub rate: f64,
+    /// When the data was sent, the application had not enough of it to fill the window: the path may be faster.
+    pub app_limited: bool,
+}
+
+/// What a law wants to know or do that most do not. Flows of laws that want nothing pay nothing for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wants {
+    /// An exact count of marks: [`Ack::marks`].
+    pub marks: bool,
+    /// The prices of the path: [`Ack::price`]. Of packets that travel whole only.
+    pub price: bool,
+    /// Samples of the rate of delivery: [`Ack::delivered_rate`].
+    pub delivered_rate: bool,
+    /// To bound what one acknowledgement releases: [`Controller::release`].
+    pub release: bool,
+}
+
+impl Wants {
+    pub(crate) fn anything(self) -> bool {
+        self != Wants::default()
+    }
 }
 
 /// A round trip was measured.
@@ -72,7 +127,21 @@ pub trait Controller {
     fn may_pace(&self) -> bool {
         self.pacing().is_some()
     }
+    /// What the law wants beside what all hear. It is asked once, when the flow is made.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+    /// At most this many segments leave because of the acknowledgement just heard; `None` leaves it to the window. The bound holds until
+    /// the next acknowledgement, also in loss recovery and after it. Zero holds everything back till then, or till a timeout, which releases
+    /// what the window allows. Two things leave whatever the bound is: the repair that a fast retransmit makes at once, and, when nothing
+    /// is in flight, a segment, for else no acknowledgement would ever come. Only asked if [`Wants::release`].
+    fn release(&self) -> Option<u32> {
+        None
+    }
     fn on_ack(&mut self, ack: &Ack);
+    /// Of acknowledgements that [`Controller::on_ack`] does not hear of: duplicates (with `acked` 0), and those of new data while losses are
+    /// repaired. Only if the law wants something. Each acknowledgement is heard of once.
+    fn on_other_ack(&mut self, _ack: &Ack) {}
     /// Before anything else of the acknowledgement that gave it: also of one while losses are repaired and, with timestamps, of a
     /// duplicate.
     #[inline]
@@ -98,88 +167,101 @@ pub struct Start {
 /// most eight bytes more: what only some laws remember lies beside, so that the others' flows do not carry it. Behind the built-in laws
 /// stands the one that the core does not know, which has no name here.
 macro_rules! controllers {
-    ($($name:literal => $variant:ident($spec:ty)),+ ; $user:ident($code:ty) $(,)?) => {
+    ($($(#[$when:meta])? $name:literal => $variant:ident($spec:ty)),+ ; $user:ident($code:ty) $(,)?) => {
         /// Names as a scenario writes them.
-        pub const CONTROLLER_NAMES: &[&str] = &[$($name),+];
+        pub const CONTROLLER_NAMES: &[&str] = &[$($(#[$when])? $name),+];
 
         impl ControllerSpec {
             /// The name of a built-in law.
             pub fn name(&self) -> Option<&'static str> {
                 match self {
-                    $(ControllerSpec::$variant(_) => Some($name),)+
+                    $($(#[$when])? ControllerSpec::$variant(_) => Some($name),)+
                     ControllerSpec::$user(_) => None,
                 }
             }
         }
 
-        controllers!($($variant($spec)),+, $user($code));
+        controllers!($($(#[$when])? $variant($spec)),+, $user($code));
     };
-    ($($variant:ident($spec:ty)),+) => {
+    ($($(#[$when:meta])? $variant:ident($spec:ty)),+) => {
         /// A controller's settings.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        pub enum ControllerSpec { $($variant($spec)),+ }
+        pub enum ControllerSpec { $($(#[$when])? $variant($spec)),+ }
 
         impl ControllerSpec {
+            /// What the law wants beside what all hear.
+            pub(crate) fn wants(&self) -> Wants {
+                Controllers::new(self, Start { window: 1.0, ssthresh: 1.0 }).wants()
+            }
+
             /// Bytes that a flow takes beside its sender.
             pub(crate) fn bytes_beside(&self) -> usize {
-                match self { $(ControllerSpec::$variant(_) => <$variant>::BYTES_BESIDE),+ }
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::BYTES_BESIDE),+ }
             }
         }
 
         /// The controller of one flow.
         #[derive(Clone, Debug, Serialize, Deserialize)]
-        pub(crate) enum Controllers { $($variant($variant)),+ }
+        pub(crate) enum Controllers { $($(#[$when])? $variant($variant)),+ }
 
         impl Controllers {
             /// User code is not brought along here.
             pub(crate) fn new(spec: &ControllerSpec, start: Start) -> Controllers {
-                match spec { $(ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
+                match spec { $($(#[$when])? ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
             }
 
             #[cold]
             #[inline(never)]
-            fn on_ack_called(&mut self, now: Time, acked: u32, rtt: Option<Span>, in_flight: u32, window_limited: bool) {
-                let ack = Ack { now, acked, rtt, in_flight, window_limited };
-                match self { $(Controllers::$variant(law) => law.on_ack(&ack)),+ }
+            fn on_ack_called(&mut self, ack: Ack) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_ack(&ack)),+ }
             }
         }
 
         impl Controller for Controllers {
             #[inline]
             fn window(&self) -> f64 {
-                match self { $(Controllers::$variant(law) => law.window()),+ }
+                match self { $($(#[$when])? Controllers::$variant(law) => law.window()),+ }
             }
             #[inline]
             fn ssthresh(&self) -> f64 {
-                match self { $(Controllers::$variant(law) => law.ssthresh()),+ }
+                match self { $($(#[$when])? Controllers::$variant(law) => law.ssthresh()),+ }
             }
             #[inline]
             fn pacing(&self) -> Option<Rate> {
-                match self { $(Controllers::$variant(law) => law.pacing()),+ }
+                match self { $($(#[$when])? Controllers::$variant(law) => law.pacing()),+ }
             }
             fn may_pace(&self) -> bool {
-                match self { $(Controllers::$variant(law) => law.may_pace()),+ }
+                match self { $($(#[$when])? Controllers::$variant(law) => law.may_pace()),+ }
             }
-            // Reno's flows pay for no other law: what the others do with an acknowledgement is a call, to which it is handed in registers.
+            fn wants(&self) -> Wants {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.wants()),+ }
+            }
+            fn release(&self) -> Option<u32> {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }
+            }
+            fn on_other_ack(&mut self, ack: &Ack) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_other_ack(ack)),+ }
+            }
+            // Reno's flows pay for no other law: what the others do with an acknowledgement is a call, for which it is copied.
             #[inline(always)]
             fn on_ack(&mut self, ack: &Ack) {
                 match self {
                     Controllers::Reno(law) => law.on_ack(ack),
-                    _ => self.on_ack_called(ack.now, ack.acked, ack.rtt, ack.in_flight, ack.window_limited),
+                    _ => self.on_ack_called(*ack),
                 }
             }
             #[inline]
             fn on_round_trip(&mut self, measured: &RoundTrip) {
-                match self { $(Controllers::$variant(law) => law.on_round_trip(measured)),+ }
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_round_trip(measured)),+ }
             }
             fn on_congestion(&mut self, seen: &Congestion) {
-                match self { $(Controllers::$variant(law) => law.on_congestion(seen)),+ }
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_congestion(seen)),+ }
             }
             fn on_timeout(&mut self, seen: &Congestion) {
-                match self { $(Controllers::$variant(law) => law.on_timeout(seen)),+ }
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_timeout(seen)),+ }
             }
             fn limit_window(&mut self, segments: f64) {
-                match self { $(Controllers::$variant(law) => law.limit_window(segments)),+ }
+                match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(segments)),+ }
             }
         }
     };
@@ -189,7 +271,9 @@ controllers! {
     "reno" => Reno(()),
     "cubic" => Cubic(CubicSpec),
     "vegas" => Vegas(VegasSpec),
-    "fixed" => Fixed(FixedSpec);
+    "fixed" => Fixed(FixedSpec),
+    #[cfg(test)]
+    "probe" => Probe(probe::ProbeSpec);
     User(UserCode),
 }
 
@@ -273,7 +357,15 @@ mod tests {
                     }
                     let acked = 1 + draw(3) as u32;
                     let window_limited = draw(4) > 0;
-                    law.on_ack(&Ack { now, acked, rtt, in_flight, window_limited });
+                    let delivered_rate =
+                        (draw(1) > 0).then(|| DeliveredRate { rate: draw(1 << 20) as f64, app_limited: draw(1) > 0 });
+                    let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
+                    let ack = Ack { now, acked, rtt, in_flight, window_limited, marks, price, delivered_rate };
+                    if draw(20) == 0 {
+                        law.on_other_ack(&ack);
+                        assert!(law.window() <= before, "{spec:?} grew on an acknowledgement that releases nothing");
+                    }
+                    law.on_ack(&ack);
                     let most = before + before.max(f64::from(acked));
                     assert!(law.window() <= most, "{spec:?}: {before} to {} on one acknowledgement", law.window());
                     assert!(window_limited || law.window() <= before, "{spec:?} grew a window that was not used");

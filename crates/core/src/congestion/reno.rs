@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn ack() -> Ack {
-        Ack { now: Time::ZERO, acked: 1, rtt: None, in_flight: 8, window_limited: true }
+        Ack { in_flight: 8, ..Ack::of_one(Time::ZERO) }
     }
 
     use crate::base::units::Time;

@@ -162,7 +162,7 @@ mod tests {
         fn ack(&mut self, in_flight: u32, milliseconds: u64) -> f64 {
             let rtt = Span::from_millis(milliseconds);
             self.law.on_round_trip(&RoundTrip { sample: rtt, smoothed: None });
-            let ack = Ack { now: self.now, acked: 1, rtt: Some(rtt), in_flight, window_limited: true };
+            let ack = Ack { rtt: Some(rtt), in_flight, ..Ack::of_one(self.now) };
             self.law.on_ack(&ack);
             self.law.window()
         }

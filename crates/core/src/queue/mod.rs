@@ -11,6 +11,8 @@ mod frame;
 mod model_buffer;
 mod pie;
 mod ppd;
+#[cfg(test)]
+pub(crate) mod probe;
 mod red;
 mod spd;
 mod user;
@@ -132,6 +134,19 @@ pub struct Turn {
     pub bytes_behind: u64,
 }
 
+/// What a unit carries of congestion. A policy may write on it as the unit's turn to be sent comes (REM and RAM marks, MaxNet and RCP
+/// prices).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Label {
+    /// The unit can carry a mark (RFC 3168). What is written on `is_marked` of one that cannot is lost.
+    pub is_capable: bool,
+    /// Some queue has marked it. A policy may take the mark off again, as RAM does.
+    pub is_marked: bool,
+    /// What the queues before wrote, if any did. Only the units of flows whose controller wants prices carry one: what is written on others
+    /// is lost, so that they always come without.
+    pub price: Option<f64>,
+}
+
 /// A queue policy. Decides; does not store.
 pub trait Policy {
     /// What it remembers of each flow (VC). The port keeps it, beside the flow's occupancy.
@@ -143,7 +158,8 @@ pub trait Policy {
     /// Whether it takes whatever fits, so that the port need not ask.
     const TAKES_ALL: bool = false;
 
-    /// Whether [`Policy::on_departure`] or [`Policy::on_period`] does anything. The port is stepped then: neither is known ahead.
+    /// Whether [`Policy::on_departure`], [`Policy::on_label`] or [`Policy::on_period`] does anything. The port is stepped then: none of them
+    /// is known ahead.
     const IS_STEPPED: bool = false;
 
     /// Where its draws come from, if it takes any.
@@ -155,6 +171,9 @@ pub trait Policy {
     fn on_departure(&mut self, _unit: &Unit, _turn: &Turn) -> Verdict {
         Verdict::Accept
     }
+
+    /// A unit that [`Policy::on_departure`] lets go, marked by it or not, may have its label rewritten before it is sent.
+    fn on_label(&mut self, _unit: &Unit, _turn: &Turn, _label: &mut Label) {}
 
     /// How often [`Policy::on_period`] is wanted.
     fn period(&self) -> Option<Span> {
@@ -168,37 +187,37 @@ pub trait Policy {
 /// Names, settings and dispatch, from one list: a new policy is its file and one line here. Behind the built-in policies stands the
 /// one that the core does not know, which has no name here.
 macro_rules! policies {
-    ($($name:literal => $variant:ident($spec:ty, $state:ty)),+ ; $user:ident($code:ty, $other:ty) $(,)?) => {
+    ($($(#[$when:meta])? $name:literal => $variant:ident($spec:ty, $state:ty)),+ ; $user:ident($code:ty, $other:ty) $(,)?) => {
         /// Names as a scenario writes them.
-        pub const POLICY_NAMES: &[&str] = &[$($name),+];
+        pub const POLICY_NAMES: &[&str] = &[$($(#[$when])? $name),+];
 
-        policies!($($variant($spec, $state)),+, $user($code, $other));
+        policies!($($(#[$when])? $variant($spec, $state)),+, $user($code, $other));
     };
-    ($($variant:ident($spec:ty, $state:ty)),+) => {
+    ($($(#[$when:meta])? $variant:ident($spec:ty, $state:ty)),+) => {
         /// A policy's settings.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        pub enum PolicySpec { $($variant($spec)),+ }
+        pub enum PolicySpec { $($(#[$when])? $variant($spec)),+ }
 
         impl PolicySpec {
             /// Whether the policy looks at flows.
             pub(crate) fn sees_flows(&self) -> bool {
-                match self { $(PolicySpec::$variant(_) => <$state>::SEES_FLOWS),+ }
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::SEES_FLOWS),+ }
             }
 
             /// Whether its port has to be stepped.
             pub(crate) fn is_stepped(&self) -> bool {
-                match self { $(PolicySpec::$variant(_) => <$state>::IS_STEPPED),+ }
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::IS_STEPPED),+ }
             }
         }
 
         /// A policy at work, and what the port keeps of each flow for it.
         #[derive(Clone, Debug, Serialize, Deserialize)]
-        pub(crate) enum Policies { $($variant($state, FlowRecords<<$state as Policy>::PerFlow>)),+ }
+        pub(crate) enum Policies { $($(#[$when])? $variant($state, FlowRecords<<$state as Policy>::PerFlow>)),+ }
 
         impl Policies {
             /// `flows`: the flows whose route crosses the port, ascending. User code is not brought along here.
-            fn new(spec: &PolicySpec, flows: &[u32], stream: Stream) -> Policies {
-                match spec { $(PolicySpec::$variant(spec) => {
+            pub(crate) fn new(spec: &PolicySpec, flows: &[u32], stream: Stream) -> Policies {
+                match spec { $($(#[$when])? PolicySpec::$variant(spec) => {
                     let flows = if <$state>::SEES_FLOWS { flows } else { &[] };
                     let mut policy = <$state>::new(spec);
                     policy.draw_from(stream);
@@ -208,13 +227,13 @@ macro_rules! policies {
 
             /// Whether it takes whatever fits.
             pub(crate) fn takes_all(&self) -> bool {
-                match self { $(Policies::$variant(..) => <$state>::TAKES_ALL),+ }
+                match self { $($(#[$when])? Policies::$variant(..) => <$state>::TAKES_ALL),+ }
             }
 
             /// `buffer` without what it holds of flows, which is filled in here.
             #[inline]
             pub(crate) fn on_arrival(&mut self, unit: &Unit, flow: u32, mut buffer: Occupancy, now: Time) -> Verdict {
-                match self { $(Policies::$variant(policy, records) => {
+                match self { $($(#[$when])? Policies::$variant(policy, records) => {
                     if !<$state>::SEES_FLOWS {
                         return policy.on_arrival(unit, &mut Default::default(), &buffer, now);
                     }
@@ -224,27 +243,31 @@ macro_rules! policies {
             }
 
             pub(crate) fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
-                match self { $(Policies::$variant(policy, _) => policy.on_departure(unit, turn)),+ }
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_departure(unit, turn)),+ }
+            }
+
+            pub(crate) fn on_label(&mut self, unit: &Unit, turn: &Turn, label: &mut Label) {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_label(unit, turn, label)),+ }
             }
 
             pub(crate) fn period(&self) -> Option<Span> {
-                match self { $(Policies::$variant(policy, _) => policy.period()),+ }
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.period()),+ }
             }
 
             pub(crate) fn on_period(&mut self, bytes: u64, rate: Rate) {
-                match self { $(Policies::$variant(policy, _) => policy.on_period(bytes, rate)),+ }
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_period(bytes, rate)),+ }
             }
 
             /// A unit of the flow has been stored.
             #[inline]
             pub(crate) fn on_stored(&mut self, flow: u32) {
-                match self { $(Policies::$variant(_, records) => if <$state>::SEES_FLOWS { records.add(flow) }),+ }
+                match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::SEES_FLOWS { records.add(flow) }),+ }
             }
 
             /// A unit of the flow has left the buffer.
             #[inline]
             pub(crate) fn on_left(&mut self, flow: u32) {
-                match self { $(Policies::$variant(_, records) => if <$state>::SEES_FLOWS { records.remove(flow) }),+ }
+                match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::SEES_FLOWS { records.remove(flow) }),+ }
             }
         }
     };
@@ -259,7 +282,9 @@ policies! {
     "spd" => Spd(SpdSpec, Spd),
     "red" => Red(RedSpec, Red),
     "codel" => Codel(CodelSpec, Codel),
-    "pie" => Pie(PieSpec, Pie);
+    "pie" => Pie(PieSpec, Pie),
+    #[cfg(test)]
+    "probe" => Probe(probe::ProbeSpec, probe::Probe);
     User(UserCode, User),
 }
 

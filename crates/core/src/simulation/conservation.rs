@@ -62,15 +62,13 @@ impl Engine {
                 return Err(ConservationError { of: port.name.clone(), sent: taken, accounted_for: accounted, what: "packets" });
             }
         }
-        let blocks = self.fabric.common.blocks.used() as u64;
-        let carried = self.acks_with_blocks();
-        if blocks != carried {
-            return Err(ConservationError {
-                of: "SACK blocks".to_string(),
-                sent: blocks,
-                accounted_for: carried,
-                what: "blocks",
-            });
+        let (reports, prices) = self.reports_and_prices();
+        let common = &self.fabric.common;
+        for (what, kept, carried) in [("reports", common.reports.used(), reports), ("prices", common.prices.used(), prices)] {
+            if kept as u64 != carried {
+                let of = "what packets carry beside".to_string();
+                return Err(ConservationError { of, sent: kept as u64, accounted_for: carried, what });
+            }
         }
         Ok(())
     }
@@ -119,13 +117,16 @@ impl Engine {
         (data, acks)
     }
 
-    fn acks_with_blocks(&self) -> u64 {
-        let mut count = 0;
+    /// What acknowledgements and data packets carry in side pools.
+    fn reports_and_prices(&self) -> (u64, u64) {
+        let (mut reports, mut prices) = (0, 0);
         self.each_packet(|packet, place| {
             // A packet that is still to be cut into cells has its last one.
-            count += u64::from(packet.has_blocks() && (packet.is_last() || place == Place::Access));
+            let owns = packet.is_last() || place == Place::Access;
+            reports += u64::from(packet.is_ack() && packet.has_report() && owns);
+            prices += u64::from(packet.has_price());
         });
-        count
+        (reports, prices)
     }
 
     fn each_packet(&self, mut see: impl FnMut(&Packet, Place)) {

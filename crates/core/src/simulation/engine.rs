@@ -7,11 +7,12 @@ use super::fabric::{Common, Delivery, END, Fabric, Facts, Path, ack_cells};
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
 use super::port::{Gather, Port};
 use super::slots::{Event, FlowKind, Slots};
+use super::told::wanted_of;
 use super::window::Window;
 use crate::base::calendar::Calendar;
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Ecn, Packet, Side};
+use crate::base::packet::{Ecn, Packet, Seen, Side};
 use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Alarm, Code, Failure, NoCode, Workshop};
@@ -22,6 +23,7 @@ use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, Sender, SenderCounts, Tcp};
+use crate::tcp::wanted::{Told, Wanted};
 use crate::tcp::{TcpSpec, TimerForm};
 use crate::traffic::{Application, Arrivals, DatagramSpec, PacketSize, Source};
 use serde::{Deserialize, Serialize};
@@ -37,13 +39,15 @@ pub struct Engine {
     first_flows: Vec<u32>,
     /// Of the flows that stop.
     pub(crate) stops: BTreeMap<u32, Time>,
-    now: Time,
+    pub(crate) now: Time,
     events: u64,
     pub(crate) fabric: Fabric,
     pub(crate) ends: Vec<End>,
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
-    boards: Side<Scoreboard>,
+    pub(crate) boards: Side<Scoreboard>,
+    /// Of the flows whose controllers want something, group by group ([`Facts::wanting`]).
+    pub(crate) wanted: Vec<Wanted>,
     /// Transmissions of resent segments, for listed drops and traces.
     transmissions: BTreeMap<(u32, u32), u32>,
     counts_transmissions: bool,
@@ -160,6 +164,8 @@ impl Engine {
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         let counts_transmissions = recorder.is_some() || ports.iter().any(Port::has_listed_drops);
         let rates = AccessRates::of(&network.flows);
+        let first_flows = first_flows(&network);
+        let (wanted, wanting) = wanted_of(&network, &first_flows);
         let common = Common {
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             slots,
@@ -168,7 +174,9 @@ impl Engine {
             hosts: Hosts::of(&network),
             pool: Pool::default(),
             out_of_order: Side::default(),
-            blocks: Side::default(),
+            reports: Side::default(),
+            prices: Side::default(),
+            seen: vec![Seen::default(); wanted.len()],
             channels: if has_channels(&network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
             recorder,
             delays: vec![Histogram::default(); groups],
@@ -181,7 +189,12 @@ impl Engine {
             transmitters,
             periodic,
             paths: make_paths(&network, &common.rates),
-            facts: network.groups.iter().map(|group| Facts::of(group, network.stepped, observed)).collect(),
+            facts: network
+                .groups
+                .iter()
+                .zip(wanting)
+                .map(|(group, wanting)| Facts::of(group, wanting, network.stepped, observed))
+                .collect(),
             rerouted,
             common,
         };
@@ -192,11 +205,12 @@ impl Engine {
             ends: make_ends(&network, &workshop),
             applications: make_applications(&network),
             boards: Side::default(),
+            wanted,
             transmissions: BTreeMap::new(),
             counts_transmissions,
             next_change: 0,
             plans: network.flows.iter().map(|flow| Plan::of(flow, &network)).collect(),
-            first_flows: first_flows(&network),
+            first_flows,
             stops: stops_of(&network),
             network: Network { flows: Vec::new(), ..network },
             watch,
@@ -340,22 +354,20 @@ impl Engine {
     #[inline]
     fn on_home(&mut self, flow: u32) {
         let Some(packet) = self.fabric.take_home(flow) else { return };
-        let blocks = packet.has_blocks().then(|| {
-            self.fabric.common.blocks.release(packet.ack_word());
-            *self.fabric.common.blocks.at(packet.ack_word())
+        let report = packet.has_report().then(|| {
+            self.fabric.common.reports.release(packet.ack_word());
+            *self.fabric.common.reports.at(packet.ack_word())
         });
-        let arrived = match &blocks {
-            Some(blocks) => Arrived { ack: blocks.ack, blocks: blocks.ranges(), echo: packet.sent },
-            None => Arrived { ack: packet.ack_word(), blocks: &[], echo: packet.sent },
+        let (ack, blocks) = match &report {
+            Some(report) => (report.ack, report.ranges()),
+            None => (packet.ack_word(), &[][..]),
         };
-        if packet.is_marked() { self.on_echo(flow, arrived) } else { self.act::<false>(flow, Some(arrived)) }
-    }
-
-    /// The acknowledgement echoes a mark.
-    #[cold]
-    #[inline(never)]
-    fn on_echo(&mut self, flow: u32, arrived: Arrived) {
-        self.act::<true>(flow, Some(arrived));
+        let arrived = Arrived { ack, blocks, echo: packet.sent };
+        if packet.tells_more() {
+            self.on_told(flow, &packet, arrived, report.map_or(Seen::default(), |report| report.seen));
+        } else {
+            self.act::<false>(flow, Some(arrived), &Told::default());
+        }
     }
 
     fn on_timer(&mut self, flow: u32) {
@@ -368,14 +380,14 @@ impl Engine {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Timer, flow), deadline);
             return;
         }
-        self.act::<false>(flow, None);
+        self.act_in_time(flow);
     }
 
-    /// Give a sender what has happened (an acknowledgement, or else what the time brings: a timeout, a start, the pacer's turn), let
-    /// it send until it has nothing more to send now, and see to its timers.
-    /// `ECHO`: the acknowledgement echoes a mark.
+    /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more to send
+    /// now, and see to its timers.
+    /// `TOLD`: something is told in the acknowledgement, or the controller wants something.
     #[inline]
-    fn act<const ECHO: bool>(&mut self, flow: u32, arrived: Option<Arrived>) {
+    pub(crate) fn act<const TOLD: bool>(&mut self, flow: u32, arrived: Option<Arrived>, told: &Told) {
         let now = self.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = self.fabric.paths[flow as usize].wire.group;
@@ -388,17 +400,24 @@ impl Engine {
             _ => Span::ZERO,
         };
         let warmup = self.fabric.common.window.warmup;
+        let mut wanted = if TOLD { self.fabric.wanting(flow).map(|place| &mut self.wanted[place]) } else { None };
         let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let duplicate = arrived.ack <= tcp.sender.una;
-                let rtt = tcp.on_ack::<ECHO>(arrived);
+                let rtt = tcp.on_ack::<TOLD>(arrived, told);
+                if let Some(wanted) = &mut wanted {
+                    wanted.bound_release(tcp.sender);
+                }
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
                 }
             }
             None if tcp.sender.deadline <= now => {
                 tcp.on_timeout(self.fabric.paths[flow as usize].counts.completed);
+                if let Some(wanted) = &mut wanted {
+                    wanted.on_timeout();
+                }
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_timeout(flow, now);
                 }
@@ -408,7 +427,12 @@ impl Engine {
         if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
         }
-        while let Some((segment, transmission)) = tcp.next_segment() {
+        while wanted.as_mut().is_none_or(|wanted| wanted.may_send(tcp.sender)) {
+            let idle = TOLD && tcp.sender.high == tcp.sender.una;
+            let Some((segment, transmission)) = tcp.next_segment() else { break };
+            if let Some(wanted) = &mut wanted {
+                wanted.on_sent(segment, now, idle);
+            }
             let ecn = tcp.announce(transmission == 1);
             let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
             let transmission = if transmission == 1 || !self.counts_transmissions {
@@ -418,7 +442,14 @@ impl Engine {
                 *count += 1;
                 *count
             };
-            self.fabric.send(now, flow, segment, transmission, wire_bytes(spec, size, segment), ecn);
+            let bytes = wire_bytes(spec, size, segment);
+            match &wanted {
+                Some(wanted) if wanted.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
+                _ => self.fabric.send(now, flow, segment, transmission, bytes, ecn),
+            }
+        }
+        if let Some(wanted) = &mut wanted {
+            wanted.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
         see_to_timers(&mut self.fabric, flow, now, tcp.sender);
         if let Some(recorder) = &mut self.fabric.common.recorder {
@@ -440,14 +471,14 @@ impl Engine {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Offer, flow), next);
         }
         sender.offer(state.handed_over(application), self.now, spec);
-        self.act::<false>(flow, None);
+        self.act_in_time(flow);
     }
 
     /// A flow starts, may send again, or its source has a datagram.
     fn on_wake(&mut self, flow: u32) {
         let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
-            return self.act::<false>(flow, None);
+            return self.act_in_time(flow);
         };
         if self.stops.get(&flow).is_some_and(|&stop| self.now >= stop) {
             return;
@@ -826,6 +857,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(_, law) if law.wants().anything() => (law.bytes_beside() + size_of::<Wanted>() + size_of::<Seen>()) as u64,
         Transport::Tcp(_, law) => law.bytes_beside() as u64,
         Transport::Datagram(_) => 0,
     };

@@ -13,7 +13,7 @@ use super::window::Window;
 use crate::base::calendar::{Calendar, Slot};
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Blocks, Ecn, Packet, Side};
+use crate::base::packet::{Ecn, Packet, Priced, Report, Seen, Side};
 use crate::base::units::{Span, Time};
 use crate::network::{Aal5, CELL_BYTES, Group, Transport};
 use crate::queue::Reason;
@@ -55,7 +55,11 @@ pub(crate) struct Common {
     pub(crate) hosts: Vec<Hosts>,
     pub(crate) pool: Pool,
     pub(crate) out_of_order: Side<OutOfOrder>,
-    pub(crate) blocks: Side<Blocks>,
+    pub(crate) reports: Side<Report>,
+    /// On data packets of flows that want them.
+    pub(crate) prices: Side<Priced>,
+    /// What the receivers of flows have seen whose controllers want something ([`Facts::wanting`]).
+    pub(crate) seen: Vec<Seen>,
     /// By flow; empty if no packet travels in cells.
     pub(crate) channels: Vec<Channel>,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -86,8 +90,11 @@ pub(crate) struct Path {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way and hosts that take no time.
+    /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way, hosts that take no time
+    /// and a controller that wants nothing.
     plain: bool,
+    /// If controllers want something, the flows before this group whose controllers want nothing; else [`NONE_WANTING`].
+    wanting: u32,
     is_tcp: bool,
     ecn: bool,
     /// A datagram group whose deliveries the caller takes.
@@ -108,6 +115,8 @@ pub(crate) struct Facts {
     group: Group,
 }
 
+const NONE_WANTING: u32 = u32::MAX;
+
 /// A datagram that reached the receiver of an external flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
@@ -126,17 +135,20 @@ enum Feeder {
 }
 
 impl Facts {
-    /// `observed`: something is recorded of packets that arrive, or some host takes time.
-    pub(crate) fn of(group: &Group, stepped: bool, observed: bool) -> Facts {
+    /// `wanting`: if its controllers want something, the flows before it whose controllers want nothing. `observed`: something is recorded of packets that arrive, or some host takes time.
+    pub(crate) fn of(group: &Group, wanting: Option<u32>, stepped: bool, observed: bool) -> Facts {
         let (tcp, datagram) = match &group.transport {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
+        let ecn = tcp.is_some_and(|spec| spec.ecn);
+        let plain = tcp.is_some() && !ecn && delayed_ack.is_none() && group.framing.is_none() && wanting.is_none() && !observed;
         Facts {
-            plain: tcp.is_some_and(|spec| !spec.ecn) && delayed_ack.is_none() && group.framing.is_none() && !observed,
+            plain,
+            wanting: wanting.unwrap_or(NONE_WANTING),
             is_tcp: tcp.is_some(),
-            ecn: tcp.is_some_and(|spec| spec.ecn),
+            ecn,
             is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
             delivers_as_event: stepped || delayed_ack.is_some(),
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or(0),
@@ -160,6 +172,12 @@ pub(crate) fn ack_cells(group: &Group) -> u32 {
 }
 
 impl Facts {
+    /// Place of a flow among those whose controllers want something.
+    #[inline]
+    fn place_among_wanting(&self, flow: u32) -> Option<usize> {
+        (self.wanting != NONE_WANTING).then(|| (flow - self.wanting) as usize)
+    }
+
     /// Bytes of what the ports see at a time: of the packet, or of a cell of it.
     #[inline]
     fn unit_bytes<const CELLS: bool>(&self, packet: &Packet) -> u32 {
@@ -186,9 +204,26 @@ impl Facts {
 }
 
 impl Fabric {
+    /// Place of a flow among those whose controllers want something.
+    #[inline]
+    pub(crate) fn wanting(&self, flow: u32) -> Option<usize> {
+        self.facts[self.paths[flow as usize].wire.group as usize].place_among_wanting(flow)
+    }
+
     /// A sender hands down a data packet.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
+        self.send_as::<false>(now, flow, segment, transmission, bytes, ecn);
+    }
+
+    /// The same with room for the price that queues write on it, unless it travels in cells.
+    #[inline(never)]
+    pub(crate) fn send_priced(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
+        self.send_as::<true>(now, flow, segment, transmission, bytes, ecn);
+    }
+
+    #[inline(always)]
+    fn send_as<const PRICED: bool>(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
         let common = &mut self.common;
         if let Some(recorder) = &mut common.recorder {
             recorder.on_send(flow, now, segment, transmission);
@@ -203,6 +238,9 @@ impl Fabric {
             return self.walk_in_cells(Direction::Forth, packet);
         }
         packet.set_ecn(ecn);
+        if PRICED {
+            packet.set_price(common.prices.put(Priced { segment, price: None }));
+        }
         packet.time = path.wire.sender_up(time, bytes, &mut common.rates);
         self.walk(Some(Feeder::Send), packet);
     }
@@ -383,8 +421,8 @@ impl Fabric {
                 }
             }
             passed_at = packet.time;
-            if let Err(reason) = port.pass(&mut packet, bytes, &common.window) {
-                return self.discard(next, &packet, packet.time, reason);
+            if let Err(reason) = port.pass(&mut packet, bytes, &common.window, &common.prices) {
+                return self.discard(next, packet, packet.time, reason);
             }
             feeder = Some(Feeder::Port(next));
         }
@@ -416,8 +454,8 @@ impl Fabric {
     #[inline(never)]
     fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: u32) {
         let state = &mut self.ports[port as usize];
-        match state.arrive(&mut packet, bytes, &self.common.window) {
-            Arrival::Discarded(reason) => self.discard(port, &packet, packet.time, reason),
+        match state.arrive(&mut packet, bytes, &self.common.window, &mut self.common.prices) {
+            Arrival::Discarded(reason) => self.discard(port, packet, packet.time, reason),
             Arrival::Waits => {
                 if let Some(stepped) = &mut state.stepped {
                     self.common.pool.push(&mut stepped.queue, packet);
@@ -448,7 +486,7 @@ impl Fabric {
         let left_queue = self.serve_next(now, port, transmitter);
         self.ports[port as usize].trace_departure(now, left_queue);
         match survives {
-            Err(reason) => self.discard(port, &packet, now, reason),
+            Err(reason) => self.discard(port, packet, now, reason),
             Ok(()) => self.walk(Some(Feeder::Port(port)), packet),
         }
     }
@@ -463,8 +501,8 @@ impl Fabric {
             let bytes = self.unit_bytes(&waiting);
             let state = &mut self.ports[port as usize];
             state.leave_queue(waiting.flow, bytes);
-            match state.let_go(&mut waiting, now, bytes, &self.common.window) {
-                Err(reason) => self.discard(port, &waiting, now, reason),
+            match state.let_go(&mut waiting, now, bytes, &self.common.window, &mut self.common.prices) {
+                Err(reason) => self.discard(port, waiting, now, reason),
                 Ok(()) => {
                     let service = state.begin_service(transmitter, &waiting, now, bytes, &self.common.window);
                     self.schedule_departure(now, port, transmitter, service);
@@ -489,7 +527,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
+    fn discard(&mut self, port: u32, mut packet: Packet, time: Time, reason: Reason) {
         let counts = &mut self.paths[packet.flow as usize].counts;
         if let Some(channel) = self.common.channels.get_mut(packet.flow as usize).filter(|_| packet.is_cell()) {
             let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };
@@ -498,15 +536,18 @@ impl Fabric {
         if packet.is_ack() {
             counts.acks_discarded_in_all += u32::from(!packet.is_cell());
             // The last cell owns what the acknowledgement has beside the packet.
-            if packet.has_blocks() && packet.is_last() {
-                self.common.blocks.release(packet.ack_word());
+            if packet.has_report() && packet.is_last() {
+                self.common.reports.release(packet.ack_word());
             }
         } else {
+            if packet.has_price() {
+                packet.drop_price(&mut self.common.prices);
+            }
             counts.discarded_in_all += u32::from(!packet.is_cell());
             counts.discarded += u32::from(packet.is_last() && self.common.window.measures(time));
         }
         if let Some(recorder) = &mut self.common.recorder {
-            recorder.on_discard(port, packet, time, reason);
+            recorder.on_discard(port, &packet, time, reason);
         }
     }
 }
@@ -526,8 +567,8 @@ impl Path {
             packet.time = self.wire.sender_down(packet.time, facts.ack_unit, &mut common.rates);
             if CELLS && packet.is_cell() {
                 if common.channels[flow as usize].acks.collect(packet, facts.ack_cells) != Collected::Whole {
-                    if packet.has_blocks() && packet.is_last() {
-                        common.blocks.release(packet.ack_word());
+                    if packet.has_report() && packet.is_last() {
+                        common.reports.release(packet.ack_word());
                     }
                     return false;
                 }
@@ -580,6 +621,13 @@ impl Path {
             && let Some(delays) = common.delays.get_mut(self.wire.group as usize)
         {
             delays.add(time.since(packet.sent));
+        }
+        if !PLAIN && let Some(place) = facts.place_among_wanting(flow) {
+            let seen = &mut common.seen[place];
+            seen.marks += u32::from(packet.is_marked());
+            if packet.has_price() {
+                seen.price = packet.drop_price(&mut common.prices).price;
+            }
         }
         if !PLAIN && facts.ecn {
             self.receiver.on_ecn(packet.is_marked(), packet.tells_of_reduction());
@@ -643,13 +691,22 @@ impl Path {
         {
             packet.sent = echo;
         }
-        let blocks = if facts.sack_blocks == 0 { None } else { self.receiver.blocks(facts.sack_blocks, &common.out_of_order) };
-        let word = match blocks {
-            Some(blocks) => common.blocks.put(blocks),
+        let mut report =
+            if facts.sack_blocks == 0 { None } else { self.receiver.blocks(facts.sack_blocks, &common.out_of_order) };
+        let place = if PLAIN { None } else { facts.place_among_wanting(packet.flow) };
+        if let Some(place) = place {
+            let number_alone = Report { ack: self.receiver.expected, ..Report::default() };
+            report.get_or_insert(number_alone).seen = common.seen[place];
+        }
+        let word = match report {
+            Some(report) => common.reports.put(report),
             None => self.receiver.expected,
         };
         self.counts.acks_sent_in_all += 1;
-        packet.become_ack(time, word, blocks.is_some(), self.wire.backward);
+        packet.become_ack(time, word, report.is_some(), self.wire.backward);
+        if place.is_some() {
+            packet.tell();
+        }
         if !PLAIN && facts.ecn && self.receiver.take_echo() {
             packet.mark();
         }

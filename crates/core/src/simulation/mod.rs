@@ -8,6 +8,7 @@ mod flows;
 pub(crate) mod port;
 mod results;
 mod slots;
+mod told;
 mod window;
 
 pub use conservation::ConservationError;

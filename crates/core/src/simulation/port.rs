@@ -8,13 +8,13 @@ use super::flows::service_time;
 use super::window::{Parts, Window};
 use crate::base::histogram::Histogram;
 use crate::base::line::Line;
-use crate::base::packet::Packet;
+use crate::base::packet::{Packet, Priced, Side};
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Failure, Workshop};
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
-use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
+use crate::queue::{Label, Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -256,22 +256,22 @@ impl Port {
     /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the
     /// wire loses it, that of its departure.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
+    pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Side<Priced>) -> Result<(), Reason> {
         match self.care {
-            Care::Plain => self.pass_as::<true, false>(packet, bytes, window),
-            Care::Policy => self.pass_policy(packet, bytes, window),
-            Care::Everything => self.pass_otherwise(packet, bytes, window),
+            Care::Plain => self.pass_as::<true, false>(packet, bytes, window, prices),
+            Care::Policy => self.pass_policy(packet, bytes, window, prices),
+            Care::Everything => self.pass_otherwise(packet, bytes, window, prices),
         }
     }
 
     #[inline(never)]
-    fn pass_policy(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
-        self.pass_as::<true, true>(packet, bytes, window)
+    fn pass_policy(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Side<Priced>) -> Result<(), Reason> {
+        self.pass_as::<true, true>(packet, bytes, window, prices)
     }
 
     #[inline(never)]
-    fn pass_otherwise(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Result<(), Reason> {
-        self.pass_as::<false, true>(packet, bytes, window)
+    fn pass_otherwise(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Side<Priced>) -> Result<(), Reason> {
+        self.pass_as::<false, true>(packet, bytes, window, prices)
     }
 
     /// `PLAIN` and `POLICY`: as [`Care`] says.
@@ -281,6 +281,7 @@ impl Port {
         packet: &mut Packet,
         bytes: u32,
         window: &Window,
+        prices: &Side<Priced>,
     ) -> Result<(), Reason> {
         let now = packet.time;
         self.strike_off::<PLAIN, POLICY>(now);
@@ -289,7 +290,7 @@ impl Port {
         let units = self.waiting.len() as u64 + in_service;
         let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
         let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free) };
-        if let Err(reason) = self.admit::<PLAIN, POLICY>(packet, bytes, &held, window) {
+        if let Err(reason) = self.admit::<PLAIN, POLICY>(packet, bytes, &held, window, prices) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
         }
@@ -323,14 +324,14 @@ impl Port {
     }
 
     /// A packet arrives at a stepped port. The caller stores it if it waits.
-    pub(crate) fn arrive(&mut self, packet: &mut Packet, bytes: u32, window: &Window) -> Arrival {
+    pub(crate) fn arrive(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &mut Side<Priced>) -> Arrival {
         let now = packet.time;
         let Some(stepped) = &self.stepped else { return Arrival::Waits };
         let idle = stepped.transmitters.iter().position(Option::is_none);
         let idle_for = if stepped.in_service == 0 { now.since(stepped.idle_from) } else { Span::ZERO };
         let (units, held_bytes) = self.held_by_stepped(stepped);
         let held = Held { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for };
-        if let Err(reason) = self.admit::<false, true>(packet, bytes, &held, window) {
+        if let Err(reason) = self.admit::<false, true>(packet, bytes, &held, window, prices) {
             self.counts.discarded[reason as usize].add(window.part(now), 1);
             return Arrival::Discarded(reason);
         }
@@ -340,7 +341,7 @@ impl Port {
         }
         match idle {
             Some(transmitter) => {
-                if let Err(reason) = self.let_go(packet, now, bytes, window) {
+                if let Err(reason) = self.let_go(packet, now, bytes, window, prices) {
                     return Arrival::Discarded(reason);
                 }
                 let service = self.begin_service(transmitter as u32, packet, now, bytes, window);
@@ -364,8 +365,16 @@ impl Port {
         (waiting.0 + u64::from(stepped.in_service), waiting.1 + stepped.in_service_bytes)
     }
 
-    /// The turn of a packet of a stepped port has come, and nothing of it waits any more. The policy may mark or discard it yet.
-    pub(crate) fn let_go(&mut self, packet: &mut Packet, now: Time, bytes: u32, window: &Window) -> Result<(), Reason> {
+    /// The turn of a packet of a stepped port has come, and nothing of it waits any more. The policy may mark or discard it yet, or write
+    /// on its label.
+    pub(crate) fn let_go(
+        &mut self,
+        packet: &mut Packet,
+        now: Time,
+        bytes: u32,
+        window: &Window,
+        prices: &mut Side<Priced>,
+    ) -> Result<(), Reason> {
         let unit = Unit { bytes, is_last: packet.is_last() };
         let turn = Turn { now, waited: now.since(packet.time), bytes_behind: self.waiting_bytes };
         let goes = match self.policy.on_departure(&unit, &turn) {
@@ -379,8 +388,31 @@ impl Port {
             }
             self.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
             self.counts.held += u128::from(window.overlap(packet.time, now).0);
+        } else {
+            self.label(packet, &unit, &turn, window, prices);
         }
         goes
+    }
+
+    /// Let the policy write on what a packet carries.
+    fn label(&mut self, packet: &mut Packet, unit: &Unit, turn: &Turn, window: &Window, prices: &mut Side<Priced>) {
+        let is_capable = packet.is_capable();
+        let was_marked = is_capable && packet.is_marked();
+        let written = packet.has_price().then_some(packet.segment);
+        let price = written.and_then(|index| prices.at(index).price);
+        let mut label = Label { is_capable, is_marked: was_marked, price };
+        self.policy.on_label(unit, turn, &mut label);
+        if let Some(index) = written {
+            prices.at_mut(index).price = label.price;
+        }
+        match (was_marked, label.is_marked && is_capable) {
+            (true, false) => packet.unmark(),
+            (false, true) => {
+                packet.mark();
+                self.counts.marked.add(window.part(turn.now), 1);
+            }
+            _ => {}
+        }
     }
 
     /// A mark; what cannot carry one is discarded for this reason.
@@ -525,8 +557,9 @@ impl Port {
         bytes: u32,
         held: &Held,
         window: &Window,
+        prices: &Side<Priced>,
     ) -> Result<(), Reason> {
-        if !PLAIN && self.lists(packet) {
+        if !PLAIN && self.lists(packet, prices) {
             return Err(Reason::Listed);
         }
         let full = held.busy
@@ -558,11 +591,12 @@ impl Port {
         }
     }
 
-    fn lists(&mut self, packet: &Packet) -> bool {
+    fn lists(&mut self, packet: &Packet, prices: &Side<Priced>) -> bool {
         if packet.is_ack() || self.listed.is_empty() {
             return false;
         }
-        let whole = ListedDrop { flow: packet.flow, segment: packet.segment, transmission: packet.transmission(), cell: None };
+        let segment = if packet.has_price() { prices.at(packet.segment).segment } else { packet.segment };
+        let whole = ListedDrop { flow: packet.flow, segment, transmission: packet.transmission(), cell: None };
         let cell = packet.is_cell().then(|| self.cell_of(packet));
         let listed = |drop: &ListedDrop| self.listed.binary_search(drop).is_ok();
         listed(&whole) || (cell.is_some() && listed(&ListedDrop { cell, ..whole }))

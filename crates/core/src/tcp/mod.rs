@@ -1,11 +1,13 @@
 //! TCP: sender, receiver, retransmission timer and loss recovery. The control law is not here: see `congestion`.
 
+mod delivery_rate;
 pub(crate) mod receiver;
 pub(crate) mod recovery;
 pub(crate) mod scoreboard;
 pub(crate) mod sender;
 mod spec;
 pub(crate) mod timer;
+pub(crate) mod wanted;
 
 pub use recovery::RECOVERY_NAMES;
 pub use spec::*;

@@ -49,6 +49,23 @@ impl Scoreboard {
         new
     }
 
+    /// What of a range has not been reported.
+    pub(crate) fn missing_in(&self, start: u32, end: u32) -> Vec<(u32, u32)> {
+        let first = self.ranges.partition_point(|&(_, range_end)| range_end <= start);
+        let mut from = start;
+        let mut missing = Vec::new();
+        for &(low, high) in self.ranges.range(first..).take_while(|range| range.0 < end) {
+            if from < low {
+                missing.push((from, low));
+            }
+            from = high;
+        }
+        if from < end {
+            missing.push((from, end));
+        }
+        missing
+    }
+
     /// Forget what the cumulative acknowledgement covers.
     pub(crate) fn acknowledge(&mut self, una: u32) {
         while let Some(&(start, end)) = self.ranges.front().filter(|range| range.0 < una) {
@@ -177,6 +194,8 @@ mod tests {
                         let end = (start + 1 + (bits >> 40) as u32 % 4).min(high);
                         if start < end {
                             let new = (start..end).filter(|&s| !sacked[s as usize]).count();
+                            let missing = board.missing_in(start, end).into_iter().flat_map(|(low, high)| low..high);
+                            assert!(missing.eq((start..end).filter(|&s| !sacked[s as usize])));
                             assert_eq!(board.add(start, end) as usize, new);
                             (start..end).for_each(|s| sacked[s as usize] = true);
                         }

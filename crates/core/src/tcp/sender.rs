@@ -8,6 +8,7 @@ use super::recovery;
 use super::scoreboard::Scoreboard;
 use super::spec::{Halves, TcpSpec};
 use super::timer::Estimator;
+use super::wanted::Told;
 use crate::base::packet::{Ecn, Side};
 use crate::base::units::{Span, Time};
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
@@ -192,39 +193,55 @@ impl Sender {
 }
 
 impl Tcp<'_> {
-    /// An acknowledgement arrived; with `ECHO` it echoes a mark. Returns the round-trip sample it gave, if any.
+    /// An acknowledgement arrived; with `TOLD`, something is told in it. Returns the round-trip sample it gave, if any.
     #[inline(always)]
-    pub(crate) fn on_ack<const ECHO: bool>(&mut self, arrived: &Arrived) -> Option<Span> {
-        let most = if ECHO { self.on_echo(arrived.ack) } else { f64::INFINITY };
-        let rtt = self.take_in(arrived);
-        if ECHO {
+    pub(crate) fn on_ack<const TOLD: bool>(&mut self, arrived: &Arrived, told: &Told) -> Option<Span> {
+        let echoes = TOLD && told.echoes;
+        let most = if echoes { self.on_echo(arrived.ack) } else { f64::INFINITY };
+        let rtt = self.take_in::<TOLD>(arrived, told);
+        if echoes {
             self.sender.controller.limit_window(most);
         }
         rtt
     }
 
     #[inline(always)]
-    fn take_in(&mut self, arrived: &Arrived) -> Option<Span> {
+    fn take_in<const TOLD: bool>(&mut self, arrived: &Arrived, told: &Told) -> Option<Span> {
         if arrived.ack > self.sender.una {
-            return self.on_new_ack(arrived);
+            return self.on_new_ack::<TOLD>(arrived, told);
         }
         if arrived.ack == self.sender.una && self.sender.high > self.sender.una {
-            if self.spec.timestamps {
-                let sample = self.now.since(arrived.echo);
+            let sample = self.spec.timestamps.then(|| self.now.since(arrived.echo));
+            if let Some(sample) = sample {
                 self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed: None });
+            }
+            if TOLD && told.wanted {
+                let ack = Ack { window_limited: false, ..self.ack::<TOLD>(0, sample, told) };
+                self.sender.controller.on_other_ack(&ack);
             }
             recovery::on_duplicate(self, arrived.blocks);
         }
         None
     }
 
+    /// What the controller hears of an acknowledgement; the window is that before it.
     #[inline(always)]
-    fn on_new_ack(&mut self, arrived: &Arrived) -> Option<Span> {
-        let rtt = self.round_trip_sample(arrived);
-        let sender = &mut *self.sender;
+    fn ack<const TOLD: bool>(&self, acked: u32, rtt: Option<Span>, told: &Told) -> Ack {
+        let sender = &*self.sender;
         let in_flight = sender.in_flight();
-        let limited = in_flight >= sender.window(self.spec) || (sender.paces(self.spec) && sender.next < sender.limit);
-        let acked = arrived.ack - sender.una;
+        let limited = in_flight >= sender.window(self.spec)
+            || (sender.paces(self.spec) && sender.next < sender.limit)
+            || (TOLD && told.held_back);
+        let Told { marks, price, delivered_rate, .. } = if TOLD { *told } else { Told::default() };
+        let window_limited = limited && sender.controller.window() < f64::from(self.spec.receiver_window);
+        Ack { now: self.now, acked, rtt, in_flight, window_limited, marks, price, delivered_rate }
+    }
+
+    #[inline(always)]
+    fn on_new_ack<const TOLD: bool>(&mut self, arrived: &Arrived, told: &Told) -> Option<Span> {
+        let rtt = self.round_trip_sample(arrived);
+        let ack = self.ack::<TOLD>(arrived.ack - self.sender.una, rtt, told);
+        let sender = &mut *self.sender;
         sender.una = arrived.ack;
         sender.next = sender.next.max(arrived.ack);
         if sender.resend < arrived.ack {
@@ -232,13 +249,9 @@ impl Tcp<'_> {
             sender.resend = NONE;
         }
         let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true };
-        let ack = Ack {
-            now: self.now,
-            acked,
-            rtt,
-            in_flight,
-            window_limited: limited && sender.controller.window() < f64::from(self.spec.receiver_window),
-        };
+        if TOLD && told.wanted && sender.phase.is_recovery() {
+            sender.controller.on_other_ack(&ack);
+        }
         recovery::on_new_ack(self, &ack, arrived.blocks);
         if self.sender.high == self.sender.una {
             self.sender.deadline = Time::NEVER;
@@ -437,7 +450,7 @@ mod tests {
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
         let mut tcp =
             Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
-        tcp.on_ack::<false>(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO });
+        tcp.on_ack::<false>(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO }, &Told::default());
         assert_eq!(tcp.next_segment(), None);
         assert_eq!(sender.deadline, Time::NEVER);
     }
@@ -472,7 +485,7 @@ mod tests {
             let mut tcp =
                 Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
             assert_eq!(tcp.next_segment(), Some((0, 1)));
-            tcp.on_ack::<false>(&Arrived { ack: 1, blocks: &[], echo: Time::ZERO });
+            tcp.on_ack::<false>(&Arrived { ack: 1, blocks: &[], echo: Time::ZERO }, &Told::default());
             sender.controller.window()
         };
         assert_eq!((grown(1), grown(2)), (4.0, 5.0));
@@ -497,12 +510,8 @@ mod tests {
         };
         assert_eq!(send(&mut tcp), (0..window as u32).map(|segment| (segment, Ecn::CAPABLE)).collect::<Vec<_>>());
         let hear = |&(ack, marked): &(u32, bool)| {
-            let arrived = Arrived { ack, blocks: &[], echo: Time::ZERO };
-            if marked {
-                tcp.on_ack::<true>(&arrived)
-            } else {
-                tcp.on_ack::<false>(&arrived)
-            };
+            let told = Told { echoes: marked, ..Told::default() };
+            tcp.on_ack::<true>(&Arrived { ack, blocks: &[], echo: Time::ZERO }, &told);
             send(&mut tcp)
         };
         let sent = acks.iter().map(hear).collect();

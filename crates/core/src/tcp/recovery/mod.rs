@@ -47,10 +47,11 @@ pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
     }
     match tcp.spec.recovery {
         RecoveryKind::Tahoe => open(tcp, ack),
-        RecoveryKind::Reno => reno::on_new_ack(tcp, ack),
         RecoveryKind::NewReno => newreno::on_new_ack(tcp, ack),
-        RecoveryKind::Sack => sack::on_new_ack(tcp, ack, blocks),
-        RecoveryKind::BpdSack => bpd_sack::on_new_ack(tcp, ack, blocks),
+        // A copy, so that what the others hear of need not lie in memory.
+        RecoveryKind::Reno => reno::on_new_ack(tcp, &{ *ack }),
+        RecoveryKind::Sack => sack::on_new_ack(tcp, &{ *ack }, blocks),
+        RecoveryKind::BpdSack => bpd_sack::on_new_ack(tcp, &{ *ack }, blocks),
     }
 }
 

@@ -1,0 +1,206 @@
+//! How fast data is delivered: over the flight that the last delivered segment ends, the slower of how it was sent and how it was acknowledged
+//! (Cheng, Cardwell, Hassas Yeganeh and Jacobson, draft-cheng-iccrg-delivery-rate-estimation-02, section 3; the same algorithm in
+//! draft-ietf-ccwg-bbr-04, section 4.1.2).
+//!
+//! Differs: rates are in segments. A duplicate acknowledgement without SACK does not say what was delivered, and so gives no sample; what it
+//! stands for counts once the acknowledgement covers it (section 4.1.3.4.1 of the latter lets one guess).
+
+use super::scoreboard::Scoreboard;
+use crate::base::units::{Span, Time};
+use crate::congestion::DeliveredRate;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// The connection's state (C in the draft).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct DeliveryRate {
+    /// Segments delivered so far.
+    delivered: u64,
+    /// When the last of them was.
+    delivered_at: Time,
+    /// When the segment most recently delivered was sent, or since nothing was in flight the first one.
+    first_sent: Time,
+    /// Everything sent before so many are delivered was sent short of data; 0 if that is over.
+    app_limited_until: u64,
+    /// The shortest round trip of a segment sent once.
+    least_round_trip: Option<Span>,
+    /// Number of the first segment in `sent`: the oldest that is not acknowledged.
+    oldest: u32,
+    sent: VecDeque<Sent>,
+}
+
+/// A segment on its way, as it stood when it was sent last (P in the draft).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Sent {
+    at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    app_limited: bool,
+    again: bool,
+    /// It has counted as delivered.
+    is_delivered: bool,
+}
+
+impl DeliveryRate {
+    /// A segment is sent; `idle`: nothing was outstanding before it.
+    pub(crate) fn on_sent(&mut self, segment: u32, now: Time, idle: bool) {
+        if idle {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        let place = segment.saturating_sub(self.oldest) as usize;
+        let known = self.sent.get(place);
+        let sent = Sent {
+            at: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            app_limited: self.app_limited_until > 0,
+            again: known.is_some(),
+            is_delivered: known.is_some_and(|known| known.is_delivered),
+        };
+        match self.sent.get_mut(place) {
+            Some(known) => *known = sent,
+            None => self.sent.push_back(sent),
+        }
+    }
+
+    /// An acknowledgement of everything below `ack` arrived, and of `blocks`, of which `board` knows what was reported before. Returns the
+    /// sample that it gives (UpdateRateSample, GenerateRateSample).
+    pub(crate) fn on_ack(
+        &mut self,
+        now: Time,
+        ack: u32,
+        blocks: &[(u32, u32)],
+        board: Option<&Scoreboard>,
+    ) -> Option<DeliveredRate> {
+        let mut newest = None;
+        for &(start, end) in blocks {
+            let new = board.map_or_else(|| vec![(start, end)], |board| board.missing_in(start, end));
+            for segment in new.into_iter().flat_map(|(start, end)| start..end) {
+                self.deliver(segment, now, &mut newest);
+            }
+        }
+        for segment in self.oldest..ack {
+            self.deliver(segment, now, &mut newest);
+        }
+        while self.oldest < ack && self.sent.pop_front().is_some() {
+            self.oldest += 1;
+        }
+        if self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let (_, newest) = newest?;
+        let interval = newest.at.since(newest.first_sent).max(now.since(newest.delivered_at));
+        // A shorter interval comes from a segment that was sent again although it had arrived.
+        let is_reliable = interval > Span::ZERO && self.least_round_trip.is_none_or(|least| interval >= least);
+        let rate = (self.delivered - newest.delivered) as f64 / interval.seconds();
+        is_reliable.then_some(DeliveredRate { rate, app_limited: newest.app_limited })
+    }
+
+    /// `newest`: of what the acknowledgement delivers, the segment that was sent last, and its number.
+    fn deliver(&mut self, segment: u32, now: Time, newest: &mut Option<(u32, Sent)>) {
+        let place = segment.checked_sub(self.oldest).map(|place| place as usize);
+        let Some(sent) = place.and_then(|place| self.sent.get_mut(place)).filter(|sent| !sent.is_delivered) else { return };
+        sent.is_delivered = true;
+        self.delivered += 1;
+        self.delivered_at = now;
+        if !sent.again {
+            let round_trip = now.since(sent.at);
+            self.least_round_trip = Some(self.least_round_trip.map_or(round_trip, |least| least.min(round_trip)));
+        }
+        if newest.is_none_or(|(number, newest)| (sent.at, segment) > (newest.at, number)) {
+            self.first_sent = sent.at;
+            *newest = Some((segment, *sent));
+        }
+    }
+
+    /// There is nothing left to send though the window would take more: what is in flight, and what is sent until it is delivered, tells
+    /// less than the path can do (CheckIfApplicationLimited).
+    pub(crate) fn run_dry(&mut self, in_flight: u32) {
+        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time(Span::from_millis(ms).0)
+    }
+
+    fn sample(rate: f64) -> Option<DeliveredRate> {
+        Some(DeliveredRate { rate, app_limited: false })
+    }
+
+    /// Four segments sent at once at 0.
+    fn four() -> DeliveryRate {
+        let mut rate = DeliveryRate::default();
+        (0..4).for_each(|segment| rate.on_sent(segment, at(0), segment == 0));
+        rate
+    }
+
+    #[test]
+    fn acknowledgements_ten_milliseconds_apart_say_a_hundred_segments_a_second() {
+        let mut rate = four();
+        // One in 100 ms, two in 110 and so on.
+        assert_eq!(rate.on_ack(at(100), 1, &[], None), sample(10.0));
+        rate.on_sent(4, at(100), false);
+        assert_eq!(rate.on_ack(at(110), 2, &[], None), sample(2.0 / 0.11));
+        assert_eq!(rate.on_ack(at(120), 3, &[], None), sample(3.0 / 0.12));
+        assert_eq!(rate.on_ack(at(130), 4, &[], None), sample(4.0 / 0.13));
+        // 4 was sent when one had been delivered, at 100 ms: four more since then.
+        assert_eq!(rate.on_ack(at(200), 5, &[], None), sample(40.0));
+    }
+
+    #[test]
+    fn compressed_acknowledgements_do_not_hide_how_slowly_the_data_was_sent() {
+        let mut rate = DeliveryRate::default();
+        for segment in 0..4 {
+            rate.on_sent(segment, at(50 * u64::from(segment)), segment == 0);
+        }
+        assert_eq!(rate.on_ack(at(300), 1, &[], None), sample(1.0 / 0.3));
+        rate.on_sent(4, at(400), false);
+        // All the others at once at 420 ms: of the newest, 4, it took 400 ms since 0 to be sent, and 120 ms since 300 ms to be acknowledged.
+        assert_eq!(rate.on_ack(at(420), 5, &[], None), sample(4.0 / 0.4));
+    }
+
+    #[test]
+    fn a_duplicate_that_reports_by_sack_gives_a_sample_and_its_segment_counts_once() {
+        let mut rate = four();
+        let mut board = Scoreboard::default();
+        assert_eq!(rate.on_ack(at(100), 0, &[(1, 2)], None), sample(10.0));
+        board.add(1, 2);
+        assert_eq!(rate.on_ack(at(110), 0, &[(1, 3)], Some(&board)), sample(2.0 / 0.11));
+        board.add(1, 3);
+        assert_eq!(rate.on_ack(at(120), 0, &[(1, 3)], Some(&board)), None);
+        // 0 is sent again at 120 and acknowledges the three at 230: 2 were delivered at 110.
+        rate.on_sent(0, at(120), false);
+        assert_eq!(rate.on_ack(at(230), 3, &[], Some(&board)), sample(1.0 / 0.12));
+        assert_eq!(rate.delivered, 3);
+    }
+
+    #[test]
+    fn a_sample_shorter_than_the_shortest_round_trip_is_none() {
+        let mut rate = four();
+        assert_eq!(rate.on_ack(at(100), 1, &[], None), sample(10.0));
+        // Sent again at 105 and at 112, but the first copies are acknowledged at 110 and 115.
+        rate.on_sent(1, at(105), false);
+        assert_eq!(rate.on_ack(at(110), 2, &[], None), sample(1.0 / 0.105));
+        rate.on_sent(2, at(112), false);
+        assert_eq!(rate.on_ack(at(115), 3, &[], None), None);
+    }
+
+    #[test]
+    fn what_is_sent_after_the_data_ran_out_is_app_limited_until_that_is_delivered() {
+        let mut rate = four();
+        rate.run_dry(4);
+        rate.on_sent(4, at(50), false);
+        assert_eq!(rate.on_ack(at(100), 4, &[], None), sample(40.0));
+        let limited = rate.on_ack(at(150), 5, &[], None);
+        assert_eq!(limited, Some(DeliveredRate { rate: 5.0 / 0.15, app_limited: true }));
+        rate.on_sent(5, at(200), true);
+        assert_eq!(rate.on_ack(at(300), 6, &[], None), sample(10.0));
+    }
+}
