@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -251,6 +254,73 @@ class TestExecutors:
         assert not (tmp_path / "study").exists()
 
 
+TIGHT = "queues.bottleneck.mean_wait_s:0.001%"
+
+
+class Shuffled(Executor):
+    """Four workers that are done in an order of their own."""
+
+    _max_workers = 4
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._held: list[tuple[Future[Any], Callable[[], Any]]] = []
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._held.append((future, lambda: function(*arguments)))
+        if len(self._held) == self._max_workers:
+            self._finish()
+        else:
+            # Whoever waits for these gets them even if nobody else comes.
+            threading.Timer(0.05, self._finish).start()
+        return future
+
+    def _finish(self) -> None:
+        held, self._held = self._held, []
+        self._random.shuffle(held)
+        for future, do in held:
+            future.set_result(do())
+
+
+class Unfair(Executor):
+    """Does everything at once, but for one run, which it does when nothing else is left."""
+
+    _max_workers = 2
+    did: ClassVar[list[str]] = []
+
+    def __init__(self) -> None:
+        self.did.clear()
+
+    def submit(self, function: Any, task: work.Task, /) -> Future[Any]:  # type: ignore[override]
+        assert isinstance(task.work, work.Simulated)
+        buffer = json.loads(task.work.scenario)["topology"]["dumbbell"]["queue"]["buffer"]
+        name = f"{buffer}, {task.seed}"
+        future: Future[Any] = Future()
+
+        def finish() -> None:
+            self.did.append(name)
+            future.set_result(function(task))
+
+        def held() -> None:
+            until_there(lambda: "50 packets, 9" in self.did)
+            finish()
+
+        if name == "5 packets, 2":
+            threading.Thread(target=held).start()
+        else:
+            finish()
+        return future
+
+
+def until_there(there: Callable[[], bool]) -> None:
+    """Wait for something that must come, and not for ever."""
+    for _ in range(6000):
+        if there():
+            return
+        time.sleep(0.01)
+
+
 class TestUntil:
     def test_a_point_stops_once_its_interval_is_narrow_enough(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, {BUFFER: ["5 packets", "50 packets"]}, seeds=4, until="goodput:3%")
@@ -272,6 +342,32 @@ class TestUntil:
         assert Until("goodput", 0.1).seeds([1.0, float("nan")], 100) == 2
         assert Until("goodput", 0.1).seeds([0.0, 0.0], 100) == 2
         assert Until("goodput", 0.1).seeds([-1.0, 1.0], 100) == 4
+
+    def test_a_point_does_not_wait_for_the_rounds_of_others(self, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+        one_by_one(monkeypatch)
+        study = tb.sweep(small, {BUFFER: ["5 packets", "50 packets"]}, seeds=2, until=TIGHT, most_seeds=9, executor=Unfair())
+        assert study.counts.done == 18
+        # The last run of all is the first point's second one, which the other point has not waited for.
+        assert Unfair.did[:2] == ["5 packets, 1", "50 packets, 1"]
+        assert Unfair.did.index("5 packets, 2") > Unfair.did.index("50 packets, 9")
+
+    def test_who_is_done_first_decides_nothing(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        one_by_one(monkeypatch)
+        vary = {BUFFER: ["5 packets", "5packets", "9 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
+        whole = exported(tb.sweep(small, vary, seeds=3, until="goodput:4%", most_seeds=40), tmp_path / "whole")
+        for seed in range(3):
+            study = tb.sweep(small, vary, seeds=3, until="goodput:4%", most_seeds=40, executor=Shuffled(seed))
+            assert exported(study, tmp_path / str(seed)) == whole
+            seeds = [len(study.groups.where(point=point)["seed"]) for point in range(6)]
+            assert seeds[:2] == seeds[2:4]
+            assert len(set(seeds)) > 1
+
+    def test_progress_ends_with_every_run(self, small: tb.Scenario) -> None:
+        heard: list[runner.Progress] = []
+        same = {BUFFER: ["5 packets", "5packets"]}
+        study = tb.sweep(small, same, seeds=2, until=TIGHT, most_seeds=7, progress=heard.append)
+        assert heard[-1] == runner.Progress(14, 0, 14)
+        assert len(set(study.runs["content_hash"])) == 7
 
     def test_there_are_never_more_seeds_than_allowed(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, {BUFFER: ["5 packets"]}, seeds=2, until="queues.bottleneck.mean_wait_s:0.001%", most_seeds=9)

@@ -296,10 +296,19 @@ class Ledger:
         )
         return [RunRow(*row) for row in rows]
 
-    def spent(self) -> tuple[int, float]:
-        """Events and processor seconds of all results."""
-        events, cpu_s = self._connection.execute("SELECT sum(events), sum(cpu_s) FROM results").fetchone()
-        return events or 0, cpu_s or 0.0
+    def of(self, point: int) -> list[tuple[int, str, str]]:
+        """Seed, content hash and state of the runs of a point."""
+        query = (
+            "SELECT seed, content_hash, coalesce(state, 'planned') FROM runs LEFT JOIN results USING (content_hash) "
+            "WHERE point = ? ORDER BY seed"
+        )
+        return self._connection.execute(query, (point,)).fetchall()
+
+    def has(self, content_hash: str) -> bool:
+        """Whether a run is finished."""
+        query = "SELECT count(*) FROM results WHERE content_hash = ? AND state != 'running'"
+        found: int = self._connection.execute(query, (content_hash,)).fetchone()[0]
+        return bool(found)
 
     def version(self, content_hash: str) -> str:
         """The version that computed a result."""

@@ -100,11 +100,14 @@ class Runner:
                 if not self._flying or time.monotonic() >= self._due():
                     committed = self._commit()
                     if more is not None and committed and (further := list(more(committed))):
-                        self._add(further)
+                        self._add(further, first=True)
         except BaseException:
             for future in self._flying:
                 future.cancel()
             raise
+        if more is not None:
+            # A run that another point asked for meanwhile was counted once.
+            self._recount()
 
     def rescue(self) -> None:
         """After an interruption: keep what came back before it, and tell nobody."""
@@ -116,10 +119,17 @@ class Runner:
             self._flying.pop(future, None)
         self._commit()
 
-    def _add(self, tasks: Iterable[Task]) -> None:
-        for task in tasks:
-            self._waiting.append(task)
-            self._runs[task.content_hash] = task.runs
+    def _add(self, tasks: Iterable[Task], *, first: bool = False) -> None:
+        """With `first` before all that waits: what follows from results may be followed by more."""
+        added = list(tasks)
+        if first:
+            self._waiting.extendleft(reversed(added))
+        else:
+            self._waiting.extend(added)
+        self._runs |= {task.content_hash: task.runs for task in added}
+        self._recount()
+
+    def _recount(self) -> None:
         counts = self._ledger.counts(working=True)
         self._report(Progress(counts.done, counts.failed, counts.total))
 

@@ -7,8 +7,8 @@ confidence says. The interval is asymptotically valid (Chow and Robbins, Annals 
 advises n >= 10 and w <= 0.15.
 
 Differs: seeds are added in rounds, at most twice as many and as many as the interval so far asks for, instead of one at a time,
-so that workers have something to do. Each decision looks at seeds 1 to n and at nothing else, so that a study that was
-interrupted takes the same decisions as one that was not.
+so that workers have something to do; `rounds` says when. Each decision looks at seeds 1 to n of its point and at nothing else, so
+that a study that was interrupted takes the same decisions as one that was not.
 """
 
 from __future__ import annotations

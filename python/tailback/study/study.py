@@ -23,11 +23,11 @@ from tailback.study.grid import Grid, grid
 from tailback.study.ledger import LEDGER, Counts, Ledger
 from tailback.study.lock import Lock, held
 from tailback.study.place import LOCK, TRACES, laid, working, writing
+from tailback.study.rounds import Rounds
 from tailback.study.rows import Column, column, join, unpack
 from tailback.study.runner import Progress, Runner
 from tailback.study.stopping import Until, quantity_of, until
 from tailback.study.vary import Vary
-from tailback.study.work import Simulated, Task
 from tailback.table import Table
 
 if TYPE_CHECKING:
@@ -395,14 +395,10 @@ class Study:
 
     def _work(self, ledger: Ledger, runner: Runner) -> None:
         """All runs of the plan, and more seeds until the width is reached."""
-        asked = ledger.plan.get("until")
-        texts = {point: text for point, _, text in ledger.points()}
-        while True:
-            runner.run([Task(due.content_hash, due.seed, Simulated(texts[due.point]), due.runs) for due in ledger.todo()])
-            more = [] if asked is None else list(_more_seeds(ledger, Until(asked["quantity"], asked["width"]), asked["most"]))
-            if not more:
-                return
-            ledger.add_runs(more)
+        until = ledger.plan.get("until")
+        asked = None if until is None else Until(until["quantity"], until["width"])
+        rounds = Rounds(ledger, {point: text for point, _, text in ledger.points()}, asked, until["most"] if until else 0)
+        runner.run(rounds.first(), None if asked is None else rounds.after)
 
     def _renew_hashes(self, ledger: Ledger, *, refresh: bool) -> None:
         """Refuse, or take up, a core that is not the one that the plan was made with."""
@@ -561,25 +557,6 @@ def _check_quantity(chosen: Grid, asked: Until) -> None:
 
     measured = quantity_of(asked.quantity)
     measured.value(unpack(pack(Run(chosen.point(0).scenario._simulation(None).results()).tables[measured.table])))
-
-
-def _more_seeds(ledger: Ledger, asked: Until, most: int) -> Iterator[tuple[int, int, str]]:
-    """Point, seed and content hash of the runs that are still needed. A point with a failed run gets no more."""
-    points: dict[int, list[Any]] = {}
-    for row in ledger.runs():
-        points.setdefault(row.point, []).append(row)
-    texts = {point: text for point, _, text in ledger.points()}
-    measured = quantity_of(asked.quantity)
-    for point, rows in points.items():
-        if any(row.state != "done" for row in rows):
-            continue
-        packed = [ledger.table(row.content_hash, measured.table) for row in rows]
-        values = [measured.value(unpack(one)) for one in packed if one is not None]
-        last = max(row.seed for row in rows)
-        seeds = list(range(last + 1, asked.seeds(values, most) + 1))
-        yield from (
-            (point, seed, key) for seed, key in zip(seeds, _core.content_hashes(texts[point], "", "json", seeds), strict=True)
-        )
 
 
 def _samples(ledger: Ledger, quantity: str) -> Iterator[statistics.Sample]:
