@@ -27,6 +27,7 @@ from tailback.errors import (
 )
 from tailback.nouns import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback.papers import reproduce
+from tailback.prediction import size_buffer
 from tailback.run import Run
 from tailback.scenario import Scenario, load, schema
 from tailback.simulation import simulate
@@ -70,6 +71,7 @@ __all__ = [
     "reproduce",
     "schema",
     "simulate",
+    "size_buffer",
     "statistics",
     "sweep",
 ]

@@ -13,13 +13,15 @@ from tailback.errors import MissingExtra, OutputError
 from tailback.summary import header, quantity
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from tailback.run import Run
     from tailback.table import Table
 
-__all__ = ["COLOURS", "PAGE", "STYLE", "End", "close", "name_ends", "plot_run", "require", "show", "svg"]
+__all__ = ["COLOURS", "PAGE", "STYLE", "End", "close", "name_ends", "plot_run", "require", "save", "show", "svg"]
 
 COLOURS = ("#1f5a99", "#c2571a", "#3c7d3c", "#8a3d8f", "#9a7b00", "#2a8a8a", "#a83248", "#555555")
 
@@ -110,6 +112,24 @@ def close(figure: Figure) -> Figure:
 
     plt.close(figure)
     return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure in the format that the name ends in.
+
+    Raises
+    ------
+    OutputError
+        If matplotlib has no such format, or the file cannot be written.
+    """
+    known = figure.canvas.get_supported_filetypes()
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in known:
+        raise OutputError(f"a plot cannot be written to {path}; expected a name that ends in .svg, .png or .pdf")
+    try:
+        figure.savefig(path, metadata={"Date": None} if kind == "svg" else None)
+    except OSError as error:
+        raise OutputError(f"the plot cannot be written to {path}: {error.strerror or error}") from None
 
 
 def svg(figure: Figure) -> str:

@@ -150,8 +150,12 @@ class Scenario:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(json.dumps(self._description, indent=2))}</pre>"
 
+    def _source(self) -> tuple[str, str, str]:
+        """Text, file and format, as the core reads it."""
+        return self._text, self._file, self._format
+
     def _simulation(self, seed: int | None) -> _core.Simulation:
-        return _core.Simulation(self._text, self._file, self._format, None if seed is None else _whole(seed))
+        return _core.Simulation(*self._source(), None if seed is None else _whole(seed))
 
 
 def load(path: str | os.PathLike[str]) -> Scenario:

@@ -7,6 +7,7 @@ mod description;
 mod errors;
 mod memory;
 mod models;
+mod outline;
 mod simulation;
 mod table;
 
@@ -33,6 +34,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::models::trunk::{exact_trunk_loss, trunk_loss};
+    #[pymodule_export]
+    use crate::outline::{buffer_question, outline};
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]

@@ -9,6 +9,7 @@
 //! * `record.rs`, `values.rs`: what those values are: tables with named keys, and plain ones;
 //! * `user.rs`: code that the core does not know, by name and parameters;
 //! * `problem.rs`: how faults read;
+//! * `question.rs`: a question about a buffer, asked without a network;
 //! * `build/`: names to indices, routes, flows, changes, traces.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
@@ -19,6 +20,7 @@ mod distribution;
 mod presets;
 mod problem;
 mod quantity;
+mod question;
 mod record;
 mod scenario;
 pub mod schema;
@@ -30,6 +32,7 @@ pub use distribution::Distribution;
 pub use presets::{PRESETS, Preset, presets_markdown};
 pub use problem::{Errors, Problem};
 pub use quantity::{Duration, Percent, Probability, Queued, Rate, Segments, Size};
+pub use question::BufferQuestion;
 pub use scenario::{Description, Scenario, json_schema};
 pub use user::{Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Name, Whole};

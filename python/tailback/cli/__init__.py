@@ -13,6 +13,7 @@ from tailback.cli.out import stdout_watched
 from tailback.cli.reproduce import reproduce
 from tailback.cli.run import run
 from tailback.cli.schema import schema
+from tailback.cli.size_buffer import size_buffer
 from tailback.cli.study import study
 from tailback.cli.sweep import sweep
 
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, sweep, check, schema, reproduce, demo):
+for command in (run, sweep, size_buffer, check, schema, reproduce, demo):
     app.command()(command)
 app.add_typer(study)
 

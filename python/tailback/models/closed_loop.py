@@ -207,6 +207,8 @@ def round_trips(rtt_s: float | Sequence[float] | Mapping[str, Any]) -> RoundTrip
     if not values:
         raise ParameterError("`rtt_s` is empty; expected at least one round trip")
     trips = [_positive("rtt_s", value) for value in values]
+    if min(trips) == max(trips):
+        return RoundTrips(trips[0], trips[0], trips[0])
     return RoundTrips(len(trips) / math.fsum(1 / trip for trip in trips), math.fsum(trips) / len(trips), max(trips))
 
 

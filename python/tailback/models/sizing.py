@@ -69,6 +69,8 @@ class Rule:
     ----------
     name : str
         As in `BufferSize.rule` and in `SIZING_RULES`.
+    idea : str
+        What the buffer is for, which is why rules differ.
     equation : str
         In plain text: M inputs, K transmitters, mu packets/s of one, C of all, N flows, U utilisation.
     source : str
@@ -78,13 +80,14 @@ class Rule:
     """
 
     name: str
+    idea: str
     equation: str
     source: str
     assumes: tuple[str, ...]
 
 
 SIZING_RULES: dict[str, Rule] = {
-    name: Rule(name, equation, source, tuple(assumes)) for name, equation, source, assumes in _core.sizing_rules()
+    name: Rule(name, idea, equation, source, tuple(assumes)) for name, idea, equation, source, assumes in _core.sizing_rules()
 }
 """All rules, from those that know most of the network to those that know least."""
 

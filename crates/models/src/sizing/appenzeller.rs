@@ -5,6 +5,7 @@ use crate::parameter::{NonNegative, ParameterError, Positive, Utilisation};
 
 pub const APPENZELLER: Rule = Rule {
     name: "appenzeller",
+    idea: "holds the swing of the sum of all windows, which their number evens out",
     equation: "x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) x / (1 + x / sqrt(N)))",
     source: "Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; cui-thesis, equations (2.3) and (3.26)",
     assumes: &[

@@ -5,6 +5,7 @@ use crate::parameter::{NonNegative, Positive};
 
 pub const BANDWIDTH_DELAY: Rule = Rule {
     name: "bandwidth_delay",
+    idea: "holds what all flows together give up when all halve at once, so that the link never idles",
     equation: "C RTT_mean",
     source: "Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994",
     assumes: &["flows halve together, or there is one: the trough of the sawtooth still fills the link", "a full link is wanted"],
@@ -12,6 +13,7 @@ pub const BANDWIDTH_DELAY: Rule = Rule {
 
 pub const FULL_UTILISATION: Rule = Rule {
     name: "full_utilisation",
+    idea: "the same even if the flow with the longest round trip has the link for itself",
     equation: "more than C RTT_max",
     source: "cui-thesis, equations (3.28) and (3.29)",
     assumes: &[

@@ -4,6 +4,7 @@ use super::Rule;
 
 pub const BEHESHTI: Rule = Rule {
     name: "beheshti",
+    idea: "holds what is left of bursts in smooth traffic, by experience",
     equation: "10 to 20",
     source: "Beheshti, Ganjali, Rajaduray, Blumenthal and McKeown, Buffer Sizing in All-optical Packet Switches, OFC 2006",
     assumes: &[

@@ -6,6 +6,7 @@ use crate::parameter::{NonNegative, ParameterError, Positive, Utilisation};
 
 pub const CUI_LINK: Rule = Rule {
     name: "cui_link",
+    idea: "lets as much be lost as TCP bears at the target: the buffer holds bursts only",
     equation: "max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))",
     source: "cui-thesis, equation (3.27)",
     assumes: &[

@@ -6,6 +6,7 @@ use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Ut
 
 pub const CUI_TRUNK: Rule = Rule {
     name: "cui_trunk",
+    idea: "lets as much be lost as TCP bears at the target: the buffer holds bursts only, and channels share it",
     equation: "max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, \
                E = C(M,K) a^K / sum_{i<=K} C(M,i) a^i, a = UK / (M - UK)",
     source: "cui-thesis, equation (3.23)",

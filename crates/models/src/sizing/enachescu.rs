@@ -5,6 +5,7 @@ use crate::parameter::{NonNegative, ParameterError, Positive, Utilisation};
 
 pub const ENACHESCU: Rule = Rule {
     name: "enachescu",
+    idea: "keeps losses so rare that flows stay at their largest window; bursts are short, so its logarithm is enough",
     equation: "log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given",
     source: "Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; \
              cui-thesis, equations (2.4) and (3.25)",

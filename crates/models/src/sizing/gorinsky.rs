@@ -5,6 +5,7 @@ use crate::parameter::Count;
 
 pub const GORINSKY: Rule = Rule {
     name: "gorinsky",
+    idea: "holds what may arrive on all inputs at once",
     equation: "2 M",
     source: "Gorinsky, Kantawala and Turner, Link Buffer Sizing: A New Look at the Old Problem, ISCC 2005",
     assumes: &[

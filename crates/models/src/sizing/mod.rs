@@ -28,6 +28,8 @@ use crate::parameter::{Count, ParameterError, Positive, Servers};
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     pub name: &'static str,
+    /// What the buffer is for, which is why rules differ.
+    pub idea: &'static str,
     /// In plain text, in the names of the parameters.
     pub equation: &'static str,
     /// Where it is written.

@@ -6,6 +6,7 @@ use crate::tcp::single_flow_utilisation;
 
 pub const SYNCHRONISED: Rule = Rule {
     name: "synchronised",
+    idea: "holds what all flows together give up when all halve at once; the link may idle a little",
     equation: "b C RTT_mean, where U = (3/4) (1 + b)^2 / (1 + b + b^2), and b = 0 for U <= 3/4",
     source: "Villamizar and Song, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 2",
     assumes: &[

@@ -11,10 +11,12 @@ use tailback_models::sizing::{self, Bottleneck, OverProvision, whole_packets};
 
 type Columns<const R: usize> = PyResult<[Py<PyBytes>; R]>;
 
-/// Name, equation, source and assumptions of each rule.
+/// Name, idea, equation, source and assumptions of a rule.
+type Words = (&'static str, &'static str, &'static str, &'static str, Vec<&'static str>);
+
 #[pyfunction]
-pub fn sizing_rules() -> Vec<(&'static str, &'static str, &'static str, Vec<&'static str>)> {
-    sizing::RULES.iter().map(|rule| (rule.name, rule.equation, rule.source, rule.assumes.to_vec())).collect()
+pub fn sizing_rules() -> Vec<Words> {
+    sizing::RULES.iter().map(|rule| (rule.name, rule.idea, rule.equation, rule.source, rule.assumes.to_vec())).collect()
 }
 
 #[pyfunction]

@@ -1,0 +1,103 @@
+//! How much buffer? The bottleneck and its flows in a few words, where there is no network to describe.
+
+use crate::decode::{Decode, Decoder};
+use crate::distribution::Distribution;
+use crate::problem::{Errors, Report};
+use crate::quantity::{Duration, Probability, Rate, Size};
+use crate::record::record;
+use crate::tree;
+use crate::values::Whole;
+
+record! {
+    /// A bottleneck, the flows that share it, and the utilisation that is wanted.
+    pub struct BufferQuestion {
+        /// Bit rate of each transmitter.
+        rate: Rate,
+        /// Round trip of the flows without queueing: there and back, serialisation included.
+        rtt: Distribution<Duration>,
+        /// Long-lived flows.
+        flows: Whole<1, 1_000_000_000>,
+        /// Share of the capacity that shall be used; 100 % for a link that is never idle.
+        target: Probability,
+        /// Transmitters that share the buffer: 1 for a link, K for a trunk of K wavelengths.
+        transmitters: Whole<1, 1_000_000> = Whole(1),
+        /// Input links, each as fast as one transmitter; so many that they do not matter if not given.
+        inputs: Option<Whole<1, 1_000_000>>,
+        /// Size of a packet on the wire.
+        packet: Size = Size::new(1500),
+        /// Bit rate of the link that each sender has for itself.
+        access_rate: Option<Rate>,
+        /// Whether senders spread their packets over the round trip.
+        paced: Option<bool>,
+        /// Largest window of a flow, in packets.
+        window: Option<Whole<1, 1_073_741_824>>,
+    }
+}
+
+impl BufferQuestion {
+    /// Reads JSON. `file` is the name that messages show; empty if there is none.
+    ///
+    /// # Errors
+    /// Everything that is wrong, each with its key.
+    pub fn from_json(text: &str, file: &str) -> Result<BufferQuestion, Errors> {
+        let (node, source) = tree::from_json(text, file)?;
+        let mut decoder = Decoder::new(Report::new(&source));
+        let question = BufferQuestion::decode(&node, &mut decoder);
+        let mut report = decoder.report;
+        if let Some(question) = question {
+            question.check(&mut report);
+            if report.is_empty() {
+                return Ok(question);
+            }
+        }
+        Err(report.finish())
+    }
+
+    fn check(&self, report: &mut Report) {
+        if self.target.0 == 0.0 && report.sound("target") {
+            report.add("target", "nothing is wanted").given("0").expected("a share above 0, such as `80 %`");
+        }
+        if self.packet.bytes() == 0 && report.sound("packet") {
+            report.add("packet", "a packet of nothing").given(self.packet.to_string()).expected("at least 1 B");
+        }
+        if matches!(self.rtt, Distribution::Exponential(_)) && report.sound("rtt") {
+            let problem = report.add("rtt", "round trips without a least one: their harmonic mean is 0");
+            problem.given("exponential").one_of("", ["uniform", "evenly", "lognormal", "pareto"]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(text: &str) -> Result<BufferQuestion, String> {
+        BufferQuestion::from_json(text, "").map_err(|errors| errors.to_string())
+    }
+
+    #[test]
+    fn units_are_read_and_what_is_not_given_has_a_default() {
+        let question = asked(r#"{"rate": "40 Gbps", "rtt": "100 ms", "flows": 4000, "target": "80 %"}"#).unwrap();
+        assert_eq!(question.rate, Rate::new(40_000_000_000));
+        assert_eq!(question.rtt, Distribution::Fixed(Duration::new(100_000_000_000)));
+        assert_eq!((question.target, question.transmitters, question.packet), (Probability(0.8), Whole(1), Size::new(1500)));
+        assert_eq!(question.inputs, None);
+    }
+
+    #[test]
+    fn every_fault_is_named_with_its_key_at_once() {
+        let errors = asked(r#"{"rate": "40 Gbits", "rtt": 0.1, "flows": 0, "target": "120 %", "input": 3}"#).unwrap_err();
+        for part in ["rate", "Gbps", "rtt", "flows", "target", "did you mean `inputs`?"] {
+            assert!(errors.contains(part), "{part}: {errors}");
+        }
+    }
+
+    #[test]
+    fn what_no_rule_could_answer_is_refused() {
+        let errors =
+            asked(r#"{"rate": "1 Gbps", "rtt": {"exponential": "1 ms"}, "flows": 1, "target": 0, "packet": "0 B"}"#).unwrap_err();
+        for part in ["rtt", "target", "packet"] {
+            assert!(errors.contains(&format!("at       {part}")), "{part}: {errors}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+"""Answers without a simulation: how much buffer a bottleneck needs, and what a scenario will measure."""
+
+from tailback.prediction.buffer_size import Answer, BufferAnswers, size_buffer
+
+__all__ = ["Answer", "BufferAnswers", "size_buffer"]
