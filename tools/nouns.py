@@ -83,6 +83,10 @@ def properties(definition: dict[str, Any]) -> dict[str, Any]:
             if "const" in value:
                 known["enum"] = [*known.get("enum", []), value["const"]]
                 known.pop("const", None)
+            elif "pattern" in value and "enum" in known:
+                # Words, or text of a form such as `user:NAME`.
+                words = {word: known.pop(word) for word in ("enum", "type") if word in known}
+                known["anyOf"] = [words, {"type": "string"}]
     return found
 
 
@@ -98,7 +102,7 @@ def kind(value: dict[str, Any]) -> str:
     if value["type"] == "array":
         return f"list[{kind(value['items'])}]"
     if value["type"] == "object":
-        inner = list(value.get("patternProperties", {}).values())
+        inner = [*value.get("patternProperties", {}).values(), *filter(None, [value.get("additionalProperties")])]
         return f"dict[str, {kind(inner[0])}]" if inner else "dict[str, Any]"
     return {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}[value["type"]]
 

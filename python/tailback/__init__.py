@@ -10,8 +10,9 @@ says of the same quantities, `statistics` how sure of a mean we are; `errors` wh
 True
 """
 
-from tailback import errors, models, statistics
+from tailback import code, errors, models, statistics
 from tailback._core import __version__
+from tailback.code import controller, policy, source
 from tailback.errors import (
     InternalError,
     Interrupted,
@@ -24,6 +25,7 @@ from tailback.errors import (
     StudyInterrupted,
     TailbackError,
     UnknownName,
+    UserCodeError,
 )
 from tailback.nouns import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback.papers import reproduce
@@ -61,17 +63,22 @@ __all__ = [
     "TailbackError",
     "Tcp",
     "UnknownName",
+    "UserCodeError",
     "__version__",
     "chain",
+    "code",
+    "controller",
     "dumbbell",
     "errors",
     "load",
     "models",
     "parking_lot",
+    "policy",
     "reproduce",
     "schema",
     "simulate",
     "size_buffer",
+    "source",
     "statistics",
     "sweep",
 ]

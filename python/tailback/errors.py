@@ -6,6 +6,7 @@ TailbackError
 ├── UnknownName (KeyError)          no such table, trace or column; says which there are
 ├── OutputError (OSError)           a result could not be written
 ├── StudyError (OSError)            a study on disk is damaged, foreign, in use, or has no room
+├── UserCodeError (RuntimeError)    user code raised something, or answered what cannot be: says where and when
 ├── MissingExtra (ImportError)      an optional library is not installed; says how to get it
 └── InternalError (RuntimeError)    our bug: carries what a report needs
 KeyboardInterrupt
@@ -39,6 +40,7 @@ __all__ = [
     "StudyInterrupted",
     "TailbackError",
     "UnknownName",
+    "UserCodeError",
 ]
 
 
@@ -128,6 +130,31 @@ class OutputError(TailbackError, OSError):
 
 class StudyError(TailbackError, OSError):
     """A study on disk cannot be used or written; what it holds was left as it is."""
+
+
+class UserCodeError(TailbackError, RuntimeError):
+    """User code in Python failed, and the run stopped there. What it raised is the ``__cause__``, with its own traceback.
+
+    Attributes
+    ----------
+    message : str
+        What was raised, or what is wrong with what was answered.
+    name : str
+        Under which the class is registered, or the file that could not be loaded.
+    at : str
+        Path of the place in the scenario that names it; empty for a file.
+    time_s : float or None
+        Simulated seconds; None for a file.
+    """
+
+    def __init__(self, message: str, name: str, at: str, time_s: float | None) -> None:
+        super().__init__(message, name, at, time_s)
+        self.message, self.name, self.at, self.time_s = message, name, at, time_s
+
+    def __str__(self) -> str:
+        if self.time_s is None:
+            return f"`{self.name}` cannot be loaded: {self.message}"
+        return f"`user:{self.name}` failed: {self.message}\n  at       {self.at}, {self.time_s:.9g} s of simulated time"
 
 
 class MissingExtra(TailbackError, ImportError):

@@ -133,7 +133,8 @@ class Chain(TypedDict, total=False):
     rates: list[Rate]
 
 
-# one of `reno`, `cubic`, `vegas`, `fixed`, or a table such as {kind = "vegas", alpha = 1, beta = 3}
+# one of `reno`, `cubic`, `vegas`, `fixed`, `user:NAME` for a law in Python, or a table such as {kind = "vegas",
+# alpha = 1, beta = 3}
 Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fixed'] | str | ControllerTable"
 
 
@@ -158,7 +159,7 @@ class ControllerTable(TypedDict, total=False):
         What the law is made with (of `user:NAME`).
     """
 
-    kind: Literal["reno", "cubic", "vegas", "fixed"]
+    kind: Literal["reno", "cubic", "vegas", "fixed"] | str
     fast_convergence: bool
     alpha: Queued
     beta: Queued
@@ -601,7 +602,7 @@ class Queue(TypedDict, total=False):
     bdp_rtt: Duration
     buffer: Buffer
     counts_in_service: bool
-    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie"]
+    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie"] | str
     threshold: Threshold
     active: ActiveVcs
     gap: int
@@ -702,7 +703,7 @@ class Source(TypedDict, total=False):
     """
 
     header: Size
-    kind: Literal["constant", "poisson", "on_off"]
+    kind: Literal["constant", "poisson", "on_off"] | str
     packet: PacketBytes
     rate: Rate
     mean_off: Duration

@@ -1,6 +1,6 @@
 //! A scenario as text: checked, normalised, described.
 
-use crate::{errors, memory};
+use crate::{code, errors, memory};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailback_core::network::Network;
@@ -23,9 +23,10 @@ pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResu
 #[pyfunction]
 pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seeds: Vec<u64>) -> PyResult<Vec<String>> {
     let mut scenario = parse(py, text, file, format)?;
+    let (sources, _) = code::sources(py, &scenario)?;
     let hashes = seeds.into_iter().map(|seed| {
         scenario.description.seed = Whole(seed);
-        scenario.content_hash()
+        scenario.content_hash(&sources)
     });
     Ok(hashes.collect())
 }
@@ -85,12 +86,23 @@ pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<S
     parsed.map_err(|problems| errors::scenario_error(py, &problems))
 }
 
-/// What the core runs, if it makes sense and fits into memory.
+/// Whether a scenario names user code.
+#[pyfunction]
+pub fn names_user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<bool> {
+    Ok(!parse(py, text, file, format)?.user_code().is_empty())
+}
+
+/// What the core runs, if it makes sense, its user code is there and it fits into memory.
 pub fn network(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<Network> {
     let built = py.detach(|| {
         let network = scenario.build()?;
         memory::fits(tailback_core::memory_estimate(&network), file)?;
         Ok(network)
     });
-    built.map_err(|problems| errors::scenario_error(py, &problems))
+    let problems = match (built, code::check(py, scenario)?) {
+        (Ok(network), Ok(())) => return Ok(network),
+        (Ok(_), Err(problems)) | (Err(problems), Ok(())) => problems,
+        (Err(problems), Err(others)) => problems.and(others),
+    };
+    Err(errors::scenario_error(py, &problems))
 }

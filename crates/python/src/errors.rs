@@ -22,6 +22,11 @@ pub fn internal_error(py: Python<'_>, message: &str, content_hash: &str, seed: u
     raise(py, "InternalError", (message, content_hash, seed))
 }
 
+/// What became of user code, and where and when.
+pub fn user_code_error(py: Python<'_>, message: &str, name: &str, at: &str, time_s: f64) -> PyErr {
+    raise(py, "UserCodeError", (message, name, at, time_s))
+}
+
 fn raise<'py, A: pyo3::call::PyCallArgs<'py>>(py: Python<'py>, class: &str, arguments: A) -> PyErr {
     let made = py.import("tailback.errors").and_then(|module| module.getattr(class)).and_then(|class| class.call1(arguments));
     made.map_or_else(|error| error, PyErr::from_value)

@@ -1,8 +1,9 @@
 //! `tailback._core`: the Rust side of `import tailback`. It converts, and decides nothing.
 //!
-//! Start in [`simulation`] for a run and its results, [`table`] for columns. What can go wrong becomes an exception of
+//! Start in [`simulation`] for a run and its results, [`table`] for columns, [`code`] for user code in Python. What can go wrong becomes an exception of
 //! `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
 
+mod code;
 mod description;
 mod errors;
 mod memory;
@@ -16,7 +17,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema, sources};
+    use crate::code::{Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit};
+    #[pymodule_export]
+    use crate::description::{
+        check, content_hashes, names_user_code, normalise, scenario_error, scenario_errors, schema, sources,
+    };
     #[pymodule_export]
     use crate::models::closed_loop::{closed_loop_mathis, closed_loop_padhye};
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::code::{self, Registered};
 use crate::description::{network, parse};
 use crate::errors::internal_error;
 use crate::table::Table;
@@ -21,6 +22,8 @@ pub struct Simulation {
     duration_s: f64,
     /// Normalised.
     scenario: String,
+    /// JSON of the user code's sources; empty without any.
+    user_code: String,
     #[pyo3(get)]
     content_hash: String,
     #[pyo3(get)]
@@ -37,9 +40,12 @@ impl Simulation {
             scenario.description.seed = Whole(seed);
         }
         let network = network(py, &scenario, file)?;
-        let (content_hash, seed, duration_s) = (scenario.content_hash(), network.seed, network.duration.seconds());
-        let engine = py.detach(|| Engine::new(network));
-        Ok(Self { engine, duration_s, scenario: scenario.to_json(), content_hash, seed })
+        let (sources, user_code) = code::sources(py, &scenario)?;
+        let (content_hash, seed, duration_s) = (scenario.content_hash(&sources), network.seed, network.duration.seconds());
+        let engine = py.detach(|| Engine::with_code(network, &Registered));
+        let made = Self { engine, duration_s, scenario: scenario.to_json(), user_code, content_hash, seed };
+        made.sound(py)?;
+        Ok(made)
     }
 
     #[getter]
@@ -47,11 +53,23 @@ impl Simulation {
         self.engine.now().seconds()
     }
 
-    /// Advances by at most so many events, and says whether that reached the end. Slices change no byte of the results.
+    /// Advances by at most so many events, and says whether that reached the end. Slices change no byte of the results. What user code
+    /// raises stops it, for good.
     fn run_for(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let engine = &mut self.engine;
         let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| engine.run_for(Time::NEVER, events))));
-        done.map_err(|panic| internal_error(py, &text(&*panic), &self.content_hash, self.seed))
+        let done = done.map_err(|panic| internal_error(py, &text(&*panic), &self.content_hash, self.seed))?;
+        self.sound(py).map(|()| done)
+    }
+
+    /// A copy that goes on from here to the same bytes, whatever becomes of this one. User code is copied by `copy.deepcopy`; if it cannot
+    /// be, that is a `UserCodeError`, and this one is as before.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Self> {
+        let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| self.engine.clone())));
+        let engine = copied.map_err(|panic| internal_error(py, &text(&*panic), &self.content_hash, self.seed))?;
+        let (scenario, user_code, content_hash) = (self.scenario.clone(), self.user_code.clone(), self.content_hash.clone());
+        let copy = Self { engine, duration_s: self.duration_s, scenario, user_code, content_hash, seed: self.seed };
+        copy.sound(py).map(|()| copy)
     }
 
     /// What was measured so far, after checking that no packet appeared or vanished.
@@ -59,7 +77,7 @@ impl Simulation {
         let bug = |message: &str| internal_error(py, message, &self.content_hash, self.seed);
         let results = py.detach(|| catch_unwind(AssertUnwindSafe(|| self.engine.results())));
         let results = results.map_err(|panic| bug(&text(&*panic)))?.map_err(|error| bug(&error.to_string()))?;
-        let provenance = json!({
+        let mut provenance = json!({
             "scenario": serde_json::from_str::<serde_json::Value>(&self.scenario).map_err(|error| bug(&error.to_string()))?,
             "seed": self.seed,
             "version": env!("CARGO_PKG_VERSION"),
@@ -68,6 +86,9 @@ impl Simulation {
             "simulated_s": results.simulated_s,
             "events": results.events,
         });
+        if !self.user_code.is_empty() {
+            provenance["user_code"] = serde_json::from_str(&self.user_code).map_err(|error| bug(&error.to_string()))?;
+        }
         let tables = [results.flows, results.queues, results.groups].into_iter().chain(results.traces);
         Ok(Results {
             tables: tables.map(|table| named(py, table)).collect::<PyResult<_>>()?,
@@ -76,6 +97,13 @@ impl Simulation {
             simulated_s: results.simulated_s,
             events: results.events,
         })
+    }
+}
+
+impl Simulation {
+    /// An error if user code has failed.
+    fn sound(&self, py: Python<'_>) -> PyResult<()> {
+        self.engine.failure().map_or(Ok(()), |failure| Err(code::failed(py, &failure)))
     }
 }
 

@@ -164,7 +164,9 @@ pub(crate) struct Table<'n> {
 
 impl<'n> Table<'n> {
     pub fn node(&mut self, key: &'static str) -> Option<&'n Node> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         self.entries.get(key)
     }
 

@@ -34,7 +34,7 @@ pub use problem::{Errors, Problem};
 pub use quantity::{Duration, Percent, Probability, Queued, Rate, Segments, Size};
 pub use question::BufferQuestion;
 pub use scenario::{Description, Scenario, json_schema};
-pub use user::{Parameter, Parameters, UserName};
+pub use user::{Objection, Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Name, Whole};
 
 /// A fingerprint of the sources that this crate was built from.

@@ -41,6 +41,17 @@ impl Errors {
     }
 }
 
+impl Errors {
+    /// These and others of the same scenario.
+    pub fn and(mut self, others: Errors) -> Errors {
+        self.list.extend(others.list);
+        self.list.sort_by_key(|problem| problem.line.unwrap_or(0));
+        self.more += others.more + self.list.len().saturating_sub(SHOWN);
+        self.list.truncate(SHOWN);
+        self
+    }
+}
+
 impl std::error::Error for Errors {}
 
 impl fmt::Display for Errors {
@@ -223,13 +234,14 @@ impl<'a> Report<'a> {
     }
 
     /// Adds that a name is none of those that are known.
-    pub fn unknown<'w>(&mut self, at: &str, noun: &str, name: &str, known: impl IntoIterator<Item = &'w str>) {
+    pub fn unknown<'w>(&mut self, at: &str, noun: &str, name: &str, known: impl IntoIterator<Item = &'w str>) -> &mut Problem {
         // To look for near words in every fault of a flood would take longer than anybody waits.
         let is_shown = self.problems.len() < SHOWN;
         let problem = self.add(at, format!("unknown {noun} `{}`", name.escape_debug()));
         if is_shown {
             problem.one_of(name, known);
         }
+        problem
     }
 
     pub fn is_empty(&self) -> bool {

@@ -7,6 +7,7 @@ use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::{Event, Flow, Link, Node, Record, Topology};
 use crate::tree;
+use crate::user::{self, Objection};
 use crate::values::{Name, Whole};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -14,7 +15,8 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tailback_core::network::Network;
+use tailback_core::code::UserCode;
+use tailback_core::network::{CodeKind, Network};
 
 record! {
     /// A network, what runs in it, and what to record: everything that a run needs. Times, rates and sizes are text with a unit,
@@ -116,9 +118,28 @@ impl Scenario {
         serde_json::to_string(&description).unwrap_or_default()
     }
 
-    /// SHA-256 in hexadecimal of the normalised form, the version, and the sources of the core and of this crate, which makes a
-    /// network of it: equal hashes mean equal results.
-    pub fn content_hash(&self) -> String {
+    /// The user code that the scenario names, each with its place.
+    pub fn user_code(&self) -> Vec<(CodeKind, UserCode)> {
+        user::named_in(&self.description)
+    }
+
+    /// Whether whoever brings user code along has something against what the scenario names.
+    ///
+    /// # Errors
+    /// All objections, each with its place.
+    pub fn check_code(&self, judge: impl Fn(CodeKind, &UserCode) -> Option<Objection>) -> Result<(), Errors> {
+        let mut report = Report::new(&self.source);
+        for (kind, code) in self.user_code() {
+            if let Some(objection) = judge(kind, &code) {
+                objection.report(kind, &code, &mut report);
+            }
+        }
+        if report.is_empty() { Ok(()) } else { Err(report.finish()) }
+    }
+
+    /// SHA-256 in hexadecimal of the normalised form, the version, the sources of the core and of this crate, which makes a network of it,
+    /// and `code`, which stands for the sources of user code and is empty without any: equal hashes mean equal results.
+    pub fn content_hash(&self, code: &str) -> String {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update([0]);
@@ -126,6 +147,10 @@ impl Scenario {
         hash.update(crate::SOURCES);
         hash.update([0]);
         hash.update(self.to_json());
+        if !code.is_empty() {
+            hash.update([0]);
+            hash.update(code);
+        }
         hash.finalize().iter().fold(String::new(), |mut text, byte| {
             // Writing to a String cannot fail.
             let _ = write!(text, "{byte:02x}");
@@ -192,7 +217,7 @@ tcp = {preset = "newreno"}
     fn the_hash_depends_on_what_is_said_not_on_how() {
         let same = DUMBBELL.replace("10 Mbps", "10000kbit/s").replace("count = 2", "jitter = \"0 s\"\ncount = 2");
         let other = DUMBBELL.replace("10 Mbps", "11 Mbps");
-        let hash = |text: &str| Scenario::from_toml(text, "").unwrap().content_hash();
+        let hash = |text: &str| Scenario::from_toml(text, "").unwrap().content_hash("");
         assert_eq!(hash(DUMBBELL), hash(&same));
         assert_ne!(hash(DUMBBELL), hash(&other));
         assert_eq!(hash(DUMBBELL).len(), 64);
@@ -210,7 +235,7 @@ tcp = {preset = "newreno"}
             "max_backoff": 64});
         assert_eq!(tcp["timer"], timer);
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
-        assert_eq!((again.to_json(), again.content_hash()), (scenario.to_json(), scenario.content_hash()));
+        assert_eq!((again.to_json(), again.content_hash("")), (scenario.to_json(), scenario.content_hash("")));
         assert_eq!(again.build().unwrap(), scenario.build().unwrap());
     }
 

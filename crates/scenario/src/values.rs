@@ -77,7 +77,7 @@ impl<T: Decode> Decode for BTreeMap<Name, T> {
 pub struct Name(String);
 
 /// Also the pattern of the JSON Schema.
-const NAME_PATTERN: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$";
+pub(crate) const NAME_PATTERN: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$";
 
 impl Name {
     /// A name that the program itself makes.

@@ -31,7 +31,7 @@ pub fn hashes(toml: &[u8], seed: u32) -> Result<Hashes, String> {
     if let Some(failure) = engine.failure() {
         return Err(failure.to_string());
     }
-    let results = engine.results().map_err(|error| format!("{error}, scenario {}, seed {seed}", scenario.content_hash()))?;
+    let results = engine.results().map_err(|error| format!("{error}, scenario {}, seed {seed}", scenario.content_hash("")))?;
     let mut hashes: Hashes =
         results.tables().map(|table| (table.name.clone(), digest(&table.bytes())[..16].to_owned())).collect();
     hashes.insert("results".into(), digest(&results.bytes()));

@@ -95,7 +95,8 @@ class Paths:
         names: dict[str, None] = {}
         for form in self._alternatives(place):
             names |= dict.fromkeys(form.get("properties", ()))
-            if "patternProperties" in form and isinstance(place.value, Mapping):
+            is_open = "patternProperties" in form or isinstance(form.get("additionalProperties"), Mapping)
+            if is_open and isinstance(place.value, Mapping):
                 names |= dict.fromkeys(place.value)
         return list(names)
 
@@ -110,6 +111,10 @@ class Paths:
                 inner.append(form["properties"][step])
             elif isinstance(place.value, Mapping) and (step in place.value or (step == "*" and place.value)):
                 inner += form.get("patternProperties", {}).values()
+            # Where any name may stand, as among the parameters of user code, one need not be there yet.
+            anything = form.get("additionalProperties")
+            if isinstance(anything, Mapping) and isinstance(step, str) and (step != "*" or place.value):
+                inner.append(anything)
         if isinstance(place.value, Mapping):
             values = list(place.value.values()) if step == "*" else [place.value[str(step)]] if step in place.value else []
         elif isinstance(place.value, list):

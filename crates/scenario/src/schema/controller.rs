@@ -135,7 +135,8 @@ impl Decode for Controller {
     }
 
     fn expected() -> String {
-        format!("{}, or a table such as {{kind = \"vegas\", alpha = 1, beta = 3}}", listed(CONTROLLER_NAMES))
+        let table = "{kind = \"vegas\", alpha = 1, beta = 3}";
+        format!("{}, `user:NAME` for a law in Python, or a table such as {table}", listed(CONTROLLER_NAMES))
     }
 }
 

@@ -1,0 +1,101 @@
+//! A control law in Python, as the core calls it.
+
+use super::views::{Ack, Congestion, RoundTrip, Start};
+use super::{Draw, attached, copied, made, number, overrides, shown};
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::{PyClass, intern};
+use tailback_core::base::random::Draws;
+use tailback_core::base::units::Rate;
+use tailback_core::code::{Fault, UserCode};
+use tailback_core::congestion::{self, Control, UserController};
+use tailback_core::network::CodeKind;
+
+pub struct Controller {
+    law: Py<PyAny>,
+    /// It wants to hear of round trips.
+    measures: bool,
+    /// What it said last.
+    said: Control,
+}
+
+impl Controller {
+    pub fn new(py: Python<'_>, code: &UserCode, start: Start, draws: Draws) -> PyResult<Controller> {
+        let law = made(py, CodeKind::Controller, code, Some(start))?;
+        law.call_method1(intern!(py, "draw_from"), (Draw(draws),))?;
+        let (measures, said) = (overrides(&law, "Controller", "on_round_trip")?, control(&law)?);
+        Ok(Controller { law: law.unbind(), measures, said })
+    }
+
+    /// Tells the law of an event, and reads what it says then.
+    fn tell<V: PyClass + Into<PyClassInitializer<V>>>(&mut self, method: &str, event: V) -> Result<Control, Fault> {
+        let law = &self.law;
+        let said = attached(|py| told(law.bind(py), method, (Py::new(py, event)?,)))?;
+        self.said = said;
+        Ok(said)
+    }
+}
+
+fn told<'py>(law: &Bound<'py, PyAny>, method: &str, arguments: impl PyCallArgs<'py>) -> PyResult<Control> {
+    law.call_method1(method, arguments)?;
+    control(law)
+}
+
+/// Window, threshold and rate of a law.
+fn control(law: &Bound<'_, PyAny>) -> PyResult<Control> {
+    let py = law.py();
+    let segments = "a number of segments, at least 1";
+    Ok(Control {
+        window: number(&law.getattr(intern!(py, "window"))?, "`window`", segments)?,
+        ssthresh: number(&law.getattr(intern!(py, "ssthresh"))?, "`ssthresh`", segments)?,
+        pacing: pacing(&law.getattr(intern!(py, "pacing_bps"))?)?,
+    })
+}
+
+fn pacing(value: &Bound<'_, PyAny>) -> PyResult<Option<Rate>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let expected = "None, or a rate of at least 1 bit/s";
+    let rate = number(value, "`pacing_bps`", expected)?;
+    if (1.0..1e18).contains(&rate) {
+        return Ok(Some(Rate(rate.round() as u64)));
+    }
+    Err(PyValueError::new_err(format!("`pacing_bps` is {}; expected {expected}", shown(value))))
+}
+
+impl UserController for Controller {
+    fn control(&mut self) -> Result<Control, Fault> {
+        Ok(self.said)
+    }
+
+    fn on_ack(&mut self, ack: &congestion::Ack) -> Result<Control, Fault> {
+        self.tell("on_ack", Ack::from(ack))
+    }
+
+    fn on_round_trip(&mut self, measured: &congestion::RoundTrip) -> Result<Control, Fault> {
+        if self.measures { self.tell("on_round_trip", RoundTrip::from(measured)) } else { Ok(self.said) }
+    }
+
+    fn on_congestion(&mut self, seen: &congestion::Congestion) -> Result<Control, Fault> {
+        self.tell("on_congestion", Congestion::from(seen))
+    }
+
+    fn on_timeout(&mut self, seen: &congestion::Congestion) -> Result<Control, Fault> {
+        self.tell("on_timeout", Congestion::from(seen))
+    }
+
+    fn limit_window(&mut self, segments: f64) -> Result<Control, Fault> {
+        let law = &self.law;
+        self.said = attached(|py| told(law.bind(py), "limit_window", (segments,)))?;
+        Ok(self.said)
+    }
+
+    fn copy(&self) -> Result<Box<dyn UserController>, Fault> {
+        attached(|py| {
+            let law = copied(self.law.bind(py))?.unbind();
+            Ok(Box::new(Controller { law, ..*self }) as Box<dyn UserController>)
+        })
+    }
+}

@@ -1,0 +1,170 @@
+"""What a law, a policy and a source have to be able to do: the core's own interfaces, in Python."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from tailback._core import Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit
+
+__all__ = ["Controller", "Policy", "Source", "Verdict"]
+
+PerFlow = TypeVar("PerFlow")
+
+
+class Verdict(Enum):
+    """What a policy decides of one unit, a packet or a cell. One that is accepted is refused all the same where there is no room.
+
+    Attributes
+    ----------
+    ACCEPT
+        Take it.
+    MARK
+        Tell its sender of congestion (RFC 3168). The port discards a unit that cannot carry the mark.
+    DISCARD
+        Refuse it although there may be room; counted as ``early``. Of a departing unit, counted as ``late``.
+    DISCARD_PARTIAL
+        It belongs to a frame of which a cell has been discarded; counted as ``partial``.
+    DISCARD_SINGLE
+        The one packet of a queue that builds up; counted as ``single``.
+    DISCARD_FULL
+        There is no room; counted as ``full``, as is what the port itself refuses.
+    """
+
+    ACCEPT = "accept"
+    MARK = "mark"
+    DISCARD = "discard"
+    DISCARD_PARTIAL = "partial"
+    DISCARD_SINGLE = "single"
+    DISCARD_FULL = "full"
+
+
+class Controller(ABC):
+    """The control law of one flow. It hears what loss recovery concluded, never how.
+
+    After each call Tailback reads `window`, `ssthresh` and `pacing_bps`.
+
+    Parameters
+    ----------
+    start : Start
+        Its ``window`` and ``ssthresh`` are the scenario's, in segments; ``packet_bytes`` is a full segment with its headers.
+    **parameters
+        The scenario's ``parameters``.
+
+    Attributes
+    ----------
+    window : float
+        Congestion window in segments: finite, at least 1. As much of it is used as is a whole number.
+    ssthresh : float
+        Slow-start threshold in segments: at least 1, infinite where the law has none.
+    pacing_bps : float or None
+        The rate on the wire, bit/s, at which full segments leave; None leaves it to acknowledgements, or to ``tcp.pacing``.
+    draw : Draw
+        Random numbers of this flow: seed, group and flow decide them.
+    """
+
+    window: float
+    ssthresh: float
+    pacing_bps: float | None = None
+    draw: Draw
+
+    def __init__(self, start: Start) -> None:
+        self.window, self.ssthresh = start.window, start.ssthresh
+
+    def draw_from(self, draw: Draw) -> None:
+        """Called once, before anything else: where random numbers come from."""
+        self.draw = draw
+
+    @abstractmethod
+    def on_ack(self, ack: Ack) -> None:
+        """New data was acknowledged outside loss recovery.
+
+        ``ack`` has ``now_s``; ``acked``, the segments that it acknowledges; ``rtt_s``, a round-trip sample or None;
+        ``in_flight``, segments outstanding before it; and ``window_limited``: the window or its pacing, not the receiver or the
+        application, held the sender back.
+        """
+
+    @abstractmethod
+    def on_congestion(self, seen: Congestion) -> None:
+        """Loss recovery found congestion, or a mark told of it: once per episode.
+
+        ``seen`` has ``now_s`` and ``in_flight``, the segments outstanding: RFC 5681's FlightSize, or the window, as
+        ``tcp.halves`` says.
+        """
+
+    @abstractmethod
+    def on_timeout(self, seen: Congestion) -> None:
+        """The retransmission timer expired; ``seen.repeated``: for a segment that had timed out before (RFC 5681, 3.1)."""
+
+    def on_round_trip(self, measured: RoundTrip) -> None:  # noqa: B027
+        """A round trip was measured, before anything else of the acknowledgement that gave it.
+
+        ``measured`` has ``sample_s`` and ``smoothed_s``, the retransmission timer's average or None.
+        """
+
+    def limit_window(self, segments: float) -> None:
+        """The window may be no larger: the end of loss recovery must not release more at once (RFC 6582 section 3.2 step 3)."""
+        self.window = min(self.window, segments)
+
+
+class Policy(ABC, Generic[PerFlow]):
+    """A queue policy. It decides; the port stores, counts and refuses what does not fit.
+
+    Parameters
+    ----------
+    **parameters
+        The scenario's ``parameters``.
+
+    Attributes
+    ----------
+    period_s : float or None
+        How often `on_period` is wanted, at least 1e-6 s. Read once, when the port is made.
+    draw : Draw
+        Random numbers of this port: seed and link decide them.
+    """
+
+    period_s: float | None = None
+    draw: Draw
+
+    def draw_from(self, draw: Draw) -> None:
+        """Called once, before anything else: where random numbers come from."""
+        self.draw = draw
+
+    def new_flow(self) -> PerFlow | Any:
+        """What it remembers of a flow (VC), before its first unit: an empty dictionary, if not overridden. The port keeps it."""
+        return {}
+
+    @abstractmethod
+    def on_arrival(self, unit: Unit, flow: PerFlow, buffer: Occupancy, now_s: float) -> Verdict:
+        """What becomes of a unit.
+
+        ``unit`` has ``bytes`` and ``is_last`` (of its frame; a packet is its own). ``buffer`` has ``units`` and ``bytes`` in
+        total, ``of_flow`` in units, ``flows`` whose route crosses the port, ``backlogged`` flows, ``has_room`` for this unit,
+        ``idle_s`` since the port last sent, and ``rate_bps``. The unit being sent is included only where the queue counts it.
+        """
+
+    def on_departure(self, unit: Unit, turn: Turn) -> Verdict:
+        """The unit's turn to be sent has come. ``turn`` has ``now_s``, ``waited_s`` and ``bytes_behind`` it."""
+        return Verdict.ACCEPT
+
+    def on_period(self, held_bytes: int, rate_bps: int) -> None:
+        """Every `period_s`: the port holds so much and sends it at this rate."""
+
+
+class Source(ABC):
+    """When a flow sends datagrams, and how large they are.
+
+    Parameters
+    ----------
+    **parameters
+        The scenario's ``parameters``.
+    """
+
+    @abstractmethod
+    def next(self, now_s: float, draw: Draw) -> tuple[float, int] | None:
+        """The wait until the next packet, in seconds from `now_s`, and its payload in bytes; None if there is none any more.
+
+        Asked at the start of the flow, and then with each packet that leaves. ``draw`` gives the random numbers of this flow,
+        the same ones as a built-in Poisson source takes its gaps from.
+        """

@@ -1,0 +1,105 @@
+"""Python's own Reno, drop-tail, EPD, PIE and Poisson source: what a user would write, to be held against the built-in ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import tailback as tb
+from tailback.code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Source, Unit, Verdict
+
+
+@tb.controller("reno")
+class Reno(Controller):
+    """RFC 5681 section 3.1."""
+
+    def on_ack(self, ack: Ack) -> None:
+        if ack.window_limited:
+            self.window += 1.0 if self.window < self.ssthresh else 1.0 / self.window
+
+    def on_congestion(self, seen: Congestion) -> None:
+        self.window = self.ssthresh = max(float(seen.in_flight // 2), 2.0)
+
+    def on_timeout(self, seen: Congestion) -> None:
+        if not seen.repeated:
+            self.ssthresh = max(float(seen.in_flight // 2), 2.0)
+        self.window = 1.0
+
+
+@tb.policy("drop_tail")
+class DropTail(Policy[object]):
+    """Whatever fits."""
+
+    def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
+        return Verdict.ACCEPT
+
+
+@dataclass
+class Channel:
+    """Where a VC stands in its frame."""
+
+    in_frame: bool = False
+    refusing: bool = False
+
+
+@tb.policy("epd")
+class Epd(Policy[Channel]):
+    """From the threshold on no packet begins (Romanow and Floyd, 1995); what lost a cell goes, but for its last cell."""
+
+    def __init__(self, *, threshold: int) -> None:
+        self.threshold = threshold
+
+    def new_flow(self) -> Channel:
+        return Channel()
+
+    def on_arrival(self, unit: Unit, flow: Channel, buffer: Occupancy, now_s: float) -> Verdict:
+        first, flow.in_frame = not flow.in_frame, not unit.is_last
+        overflow = Verdict.ACCEPT if buffer.has_room else Verdict.DISCARD_FULL
+        if unit.is_last:
+            flow.refusing = False
+            return overflow
+        if first:
+            verdict = Verdict.DISCARD if buffer.has_room and buffer.units >= self.threshold else overflow
+        else:
+            verdict = Verdict.DISCARD_PARTIAL if flow.refusing else overflow
+        flow.refusing = verdict is not Verdict.ACCEPT
+        return verdict
+
+
+STEPS = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)]
+
+
+@tb.policy("pie")
+class Pie(Policy[object]):
+    """RFC 8033 sections 4 and 5.1, with its defaults."""
+
+    def __init__(self) -> None:
+        self.period_s, self.target, self.allowance = 0.015, 0.015, 150
+        self.probability = self.delay = 0.0
+
+    def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
+        spared = self.allowance > 0 or (self.delay < self.target / 2 and self.probability < 0.2) or buffer.bytes <= 2000
+        if spared or self.draw.uniform() >= self.probability:
+            return Verdict.ACCEPT
+        return Verdict.MARK if self.probability <= 0.1 else Verdict.DISCARD
+
+    def on_period(self, held_bytes: int, rate_bps: int) -> None:
+        delay = held_bytes * 8.0 / rate_bps
+        step = 0.125 * (delay - self.target) + 1.25 * (delay - self.delay)
+        self.probability += step / next((part for below, part in STEPS if self.probability < below), 1.0)
+        if delay == 0.0 and self.delay == 0.0:
+            self.probability *= 0.98
+        self.probability = min(max(self.probability, 0.0), 1.0)
+        calm = self.probability == 0.0 and delay < self.target / 2 and self.delay < self.target / 2
+        self.allowance = 150 if calm else max(self.allowance - 15, 0)
+        self.delay = delay
+
+
+@tb.source("poisson")
+class Poisson(Source):
+    """Exponential gaps and one size."""
+
+    def __init__(self, *, mean_gap_s: float, packet: int) -> None:
+        self.mean_gap_s, self.packet = mean_gap_s, packet
+
+    def next(self, now_s: float, draw: Draw) -> tuple[float, int]:
+        return draw.exponential() * self.mean_gap_s, self.packet
