@@ -50,7 +50,6 @@ __all__ = [
     "md1k",
     "mm1k",
     "mmck",
-    "names_user_code",
     "normalise",
     "outline",
     "padhye_goodput",
@@ -65,6 +64,7 @@ __all__ = [
     "synchronised_buffer",
     "synchronised_utilisation",
     "trunk_loss",
+    "user_code",
     "window_limited_rate",
 ]
 
@@ -75,12 +75,12 @@ _Columns: TypeAlias = Sequence[Buffer | float]
 
 def check(text: str, file: str, format: str) -> None: ...
 def normalise(text: str, file: str, format: str) -> str: ...
-def names_user_code(text: str, file: str, format: str) -> bool: ...
 def content_hashes(text: str, file: str, format: str, seeds: list[int]) -> list[str]: ...
 def schema() -> str: ...
 def sources() -> str: ...
 def outline(text: str, file: str, format: str) -> str: ...
 def buffer_question(text: str, file: str) -> str: ...
+def user_code(text: str, file: str, format: str) -> list[tuple[str, str, str]]: ...
 def scenario_error(
     file: str,
     at: str,

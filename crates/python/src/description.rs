@@ -86,10 +86,11 @@ pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<S
     parsed.map_err(|problems| errors::scenario_error(py, &problems))
 }
 
-/// Whether a scenario names user code.
+/// The user code that a scenario names: kind, name and place of each.
 #[pyfunction]
-pub fn names_user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<bool> {
-    Ok(!parse(py, text, file, format)?.user_code().is_empty())
+pub fn user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(&'static str, String, String)>> {
+    let named = parse(py, text, file, format)?.user_code();
+    Ok(named.into_iter().map(|(kind, named)| (code::word(kind), named.name, named.at)).collect())
 }
 
 /// What the core runs, if it makes sense, its user code is there and it fits into memory.

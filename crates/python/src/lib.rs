@@ -19,9 +19,7 @@ mod _core {
     #[pymodule_export]
     use crate::code::{Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit};
     #[pymodule_export]
-    use crate::description::{
-        check, content_hashes, names_user_code, normalise, scenario_error, scenario_errors, schema, sources,
-    };
+    use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema, sources, user_code};
     #[pymodule_export]
     use crate::models::closed_loop::{closed_loop_mathis, closed_loop_padhye};
     #[pymodule_export]

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tailback.cli.code import Code
+from tailback.cli.code import load as load_code
 from tailback.cli.out import Exit, command, data, note, path
 
 __all__ = ["check"]
@@ -17,11 +19,13 @@ __all__ = ["check"]
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.", parser=path)],
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
+    code: Code = None,
 ) -> Exit:
     """Check scenarios without running them. Every problem is listed, with its place."""
     from tailback.errors import ScenarioError
     from tailback.scenario import load
 
+    load_code(code)
     verdicts: list[dict[str, Any]] = []
     for file in files:
         problems = []

@@ -25,6 +25,7 @@ from tailback.errors import (
     StudyError,
     StudyInterrupted,
     UnknownName,
+    UserCodeError,
 )
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
         # They say themselves what was run and what is kept.
         code = Exit.INPUT if isinstance(error, StudyError) else Exit.INTERRUPTED
         shown = f"error: {error}" if isinstance(error, StudyError) else str(error)
+    elif isinstance(error, UserCodeError):
+        code, shown = Exit.INPUT, f"{_raised(error)}error: {error}\nnothing was kept"
+        problems = [{"message": error.message, "at": error.at}]
     elif isinstance(error, (OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
@@ -147,6 +151,22 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
     if as_json:
         data(json.dumps({"exit_code": code, "file": file, "errors": problems}, indent=2))
     return code
+
+
+def _raised(error: UserCodeError) -> str:
+    """The traceback of what user code raised, from its own first line on."""
+    cause = error.__cause__
+    if cause is None:
+        return ""
+    import traceback
+
+    trace, ours = cause.__traceback__, Path(__file__).parents[1]
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith("<frozen") and ours not in Path(file).parents:
+            break
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(cause), cause, trace))
 
 
 def data(text: str) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tailback.cli.code import Code
+from tailback.cli.code import load as load_code
 from tailback.cli.out import Bar, Exit, command, data, jsonable, note, path
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Plot: DIR/plot.svg with --out DIR, a window without.")] = False,
     seed: Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.")] = None,
+    code: Code = None,
 ) -> Exit:
     """Simulate a scenario. Without --out, print a summary and write nothing."""
     from tailback import errors, plots, simulation, store
@@ -36,14 +39,15 @@ def run(
 
     if plot:
         plots.require(window=out is None)
+    load_code(code)
     scenario = load(file)
-    code = Exit.DONE
+    exit_code = Exit.DONE
     with nullcontext() if out is None else store.staged(out) as folder:
         try:
             with Bar(file.name) as bar:
                 result = simulation.simulate(scenario, seed, progress=bar)
         except errors.Interrupted as stopped:
-            result, code = stopped.run, Exit.INTERRUPTED
+            result, exit_code = stopped.run, Exit.INTERRUPTED
         if folder:
             store.write(result, folder)
             if plot:
@@ -56,9 +60,9 @@ def run(
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     elif plot:
         plots.show(result)
-    if code is Exit.INTERRUPTED:
+    if exit_code is Exit.INTERRUPTED:
         note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
-    return code
+    return exit_code
 
 
 def _document(result: Run) -> str:

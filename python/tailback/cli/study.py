@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tailback.cli.code import Code
+from tailback.cli.code import load as load_code
 from tailback.cli.out import Exit, command, data, jsonable, note, path
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from tailback.study.runner import Progress
     from tailback.study.study import Study
 
-__all__ = ["RunsBar", "crew_named", "finished", "study"]
+__all__ = ["Executor", "RunsBar", "crew_named", "finished", "study"]
 
 study = typer.Typer(
     name="study", help="Studies on disk: how far they are, what is left, what came of them.", no_args_is_help=True
@@ -31,6 +33,9 @@ study = typer.Typer(
 _SHOWN = 20
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A study.", parser=path)]
+Executor = Annotated[
+    str | None, typer.Option(help="`threads` or `processes`; if not given threads, and processes where user code needs them.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
@@ -48,7 +53,7 @@ def status(directory: Directory, as_json: AsJson = False) -> Exit:
 @command
 def resume(
     directory: Directory,
-    executor: Annotated[str, typer.Option(help="`threads` or `processes`.")] = "threads",
+    executor: Executor = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many; one a processor if not given.")] = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, or `local` for a cluster of its own.")
@@ -56,13 +61,15 @@ def resume(
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first run that fails.")] = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Do failed runs again, too.")] = False,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Tailback has changed since: do all runs again with this one.")
+        bool, typer.Option("--refresh", help="Tailback, or user code, has changed since: do all runs again with this one.")
     ] = False,
     as_json: AsJson = False,
+    code: Code = None,
 ) -> Exit:
     """Do what is left of a study."""
     from tailback.study import Study
 
+    load_code(code)
     found = Study(directory)
     with crew_named(executor, cluster, workers) as (crew, size), RunsBar(directory.name) as bar:
         found.resume(executor=crew, workers=size, fail_fast=fail_fast, retry_failed=retry_failed, refresh=refresh, progress=bar)
@@ -137,7 +144,7 @@ def finished(study: Study, *, as_json: bool) -> Exit:
 
 
 @contextmanager
-def crew_named(executor: str, cluster: str | None, workers: int | None) -> Iterator[tuple[Any, int | None]]:
+def crew_named(executor: str | None, cluster: str | None, workers: int | None) -> Iterator[tuple[Any, int | None]]:
     """The executor that the command line names, and how many workers it has, if that is known."""
     if cluster is None:
         yield executor, workers

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tailback.cli.code import Code
+from tailback.cli.code import load as load_code
 from tailback.cli.out import Exit, command, data, note, path
-from tailback.cli.study import RunsBar, crew_named, finished
+from tailback.cli.study import Executor, RunsBar, crew_named, finished
 
 if TYPE_CHECKING:
     from tailback.study.cost import Estimate
@@ -48,7 +50,7 @@ def sweep(
         ),
     ] = None,
     most_seeds: Annotated[int, typer.Option(min=2, help="With --until: no more seeds than this.")] = 1000,
-    executor: Annotated[str, typer.Option(help="`threads` or `processes`.")] = "threads",
+    executor: Executor = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many; one a processor if not given.")] = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, or `local` for a cluster of its own.")
@@ -57,6 +59,7 @@ def sweep(
     extend: Annotated[bool, typer.Option("--extend", help="DIR has another plan: give it this one, keep what fits.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the grid and what it may cost; run nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the dry run, as JSON.")] = False,
+    code: Code = None,
 ) -> Exit:
     """Run FILE at every point of a grid with every seed. Whatever stops it, DIR keeps what was finished."""
     from tailback import study as library
@@ -64,6 +67,7 @@ def sweep(
     from tailback.scenario import load
     from tailback.study.vary import parse
 
+    load_code(code)
     scenario = load(file)
     axes = parse(vary or [])
     if dry_run:

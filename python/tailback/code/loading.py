@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from tailback.code.registry import Registered, registered
+from tailback.code.registry import Registered, registered, required
 from tailback.errors import ParameterError, UserCodeError
 
 __all__ = ["Place", "ensure", "load", "place"]
@@ -72,11 +72,9 @@ class Place:
     sha256: str
 
 
-def place(kind: str, name: str) -> Place | None:
-    """The place of a registered class; None if there is no such class."""
-    known = registered(kind, name)
-    if known is None:
-        return None
+def place(kind: str, name: str) -> Place:
+    """The place of a class, which is registered."""
+    known = required(kind, name)
     return Place(kind, name, known.cls.__module__, known.fingerprint.file, known.fingerprint.sha256)
 
 

@@ -22,8 +22,10 @@ __all__ = [
     "registered",
     "registered_class",
     "registered_names",
+    "required",
     "source",
     "sources",
+    "told",
 ]
 
 C = TypeVar("C", bound=type)
@@ -103,6 +105,28 @@ def registered(kind: str, name: str) -> Registered | None:
     return _registered.get((kind, name))
 
 
+def required(kind: str, name: str) -> Registered:
+    """What has that name, as something has."""
+    return _registered[kind, name]
+
+
+def told(names: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """What provenance tells of some classes, which are registered: kind, name, class, file, hash and what that covers."""
+    return [_told(kind, name) for kind, name in names]
+
+
+def _told(kind: str, name: str) -> dict[str, Any]:
+    known = required(kind, name)
+    return {
+        "kind": kind,
+        "name": name,
+        "class": _place(known.cls),
+        "file": known.fingerprint.file and Path(known.fingerprint.file).name,
+        "sha256": known.fingerprint.sha256,
+        "covers": known.fingerprint.covers,
+    }
+
+
 # What the core asks.
 
 
@@ -113,7 +137,7 @@ def registered_names(kind: str) -> list[str]:
 
 def registered_class(kind: str, name: str) -> type:
     """The class of that name, which there is."""
-    return _registered[kind, name].cls
+    return required(kind, name).cls
 
 
 def misfit(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None:
@@ -142,22 +166,7 @@ def misfit(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None
     return None
 
 
-def sources(places: Iterable[tuple[str, str, str]]) -> tuple[str, str]:
+def sources(places: list[tuple[str, str, str]]) -> tuple[str, str]:
     """For each place, kind and name: what content hashes cover, and what provenance tells, as JSON."""
-    covered: dict[str, None] = {}
-    told = []
-    for at, kind, name in places:
-        known = _registered[kind, name]
-        covered[f"{kind} {name} {known.fingerprint.sha256}"] = None
-        told.append(
-            {
-                "at": at,
-                "kind": kind,
-                "name": name,
-                "class": _place(known.cls),
-                "file": known.fingerprint.file and Path(known.fingerprint.file).name,
-                "sha256": known.fingerprint.sha256,
-                "covers": known.fingerprint.covers,
-            }
-        )
-    return "\n".join(sorted(covered)), json.dumps(told)
+    covered = {f"{kind} {name} {required(kind, name).fingerprint.sha256}" for _, kind, name in places}
+    return "\n".join(sorted(covered)), json.dumps([{"at": at, **_told(kind, name)} for at, kind, name in places])

@@ -98,17 +98,21 @@ class Borrowed:
 _OWN: dict[str, Callable[[int], Crew]] = {"threads": Threads, "processes": Processes}
 
 
-def check(executor: str | Executor, workers: int | None) -> None:
+def check(executor: str | Executor | None, workers: int | None) -> None:
     """Raise a `ParameterError` if that is neither a known word nor an executor, or if there are no workers."""
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
         raise ParameterError(f"`workers` is {workers!r}; expected a whole number of at least 1")
+    if executor is None:
+        return
     if executor not in _OWN if isinstance(executor, str) else not callable(getattr(executor, "submit", None)):
         raise ParameterError(f"no executor {executor!r}; expected `threads`, `processes` or a `concurrent.futures.Executor`")
 
 
-def crew(executor: str | Executor, workers: int | None) -> Crew:
-    """The crew that a caller asked for; `ParameterError` as from `check`."""
+def crew(executor: str | Executor | None, workers: int | None, *, with_code: bool = False) -> Crew:
+    """The crew that a caller asked for, or else threads, or processes `with_code` in Python; `ParameterError` as from `check`."""
     check(executor, workers)
+    if executor is None:
+        executor = "processes" if with_code else "threads"
     if isinstance(executor, str):
         return _OWN[executor](workers or processors())
     return Borrowed(executor, workers)

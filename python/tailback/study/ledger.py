@@ -191,6 +191,17 @@ class Ledger:
             self._connection.execute("DROP TABLE needed")
             reach("ledger: new plan written")
 
+    @property
+    def code(self) -> list[dict[str, Any]]:
+        """What is known of the user code of the plan: kind, name, class, file and hash of each."""
+        row = self._connection.execute("SELECT value FROM study WHERE key = 'code'").fetchone()
+        return [] if row is None else json.loads(row[0])
+
+    def keep_code(self, told: list[dict[str, Any]]) -> None:
+        """What the runs are done with from now on."""
+        with _transaction(self._connection):
+            self._connection.execute("INSERT OR REPLACE INTO study VALUES ('code', ?)", (json.dumps(told),))
+
     def points(self) -> list[tuple[int, dict[str, Any], str]]:
         """Index, labels and description of every point."""
         rows = self._connection.execute("SELECT point, labels, scenario FROM points ORDER BY point")

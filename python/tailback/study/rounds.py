@@ -19,10 +19,10 @@ __all__ = ["Rounds"]
 
 
 class Rounds:
-    """The runs of a study that has a width to reach, or has none."""
+    """The runs of a study that has a width to reach, or has none. `work` is what is done at each point."""
 
-    def __init__(self, ledger: Ledger, texts: dict[int, str], asked: Until | None, most: int) -> None:
-        self._ledger, self._texts, self._asked, self._most = ledger, texts, asked, most
+    def __init__(self, ledger: Ledger, work: dict[int, Simulated], asked: Until | None, most: int) -> None:
+        self._ledger, self._work, self._asked, self._most = ledger, work, asked, most
         # Content hashes that each point waits for, and the points that wait for a content hash: several may ask for the same run.
         self._open: dict[int, set[str]] = {}
         self._waiting: dict[str, list[int]] = {}
@@ -36,7 +36,7 @@ class Rounds:
                 self._open.setdefault(row.point, set())
                 if row.content_hash in undone:
                     self._wait(row.point, row.content_hash)
-        yield from (Task(run.content_hash, run.seed, Simulated(self._texts[run.point]), run.runs) for run in due)
+        yield from (Task(run.content_hash, run.seed, self._work[run.point], run.runs) for run in due)
         for point in [point for point, missing in self._open.items() if not missing]:
             yield from self._next(point)
 
@@ -57,14 +57,14 @@ class Rounds:
             seeds = self._wanted(known)
             if not seeds:
                 return
-            keys = _core.content_hashes(self._texts[point], "", "json", seeds)
+            keys = _core.content_hashes(self._work[point].scenario, "", "json", seeds)
             self._ledger.add_runs(zip([point] * len(seeds), seeds, keys, strict=True))
             for seed, key in zip(seeds, keys, strict=True):
                 begun = key in self._waiting
                 if begun or not self._ledger.has(key):
                     self._wait(point, key)
                     if not begun:
-                        yield Task(key, seed, Simulated(self._texts[point]))
+                        yield Task(key, seed, self._work[point])
 
     def _wanted(self, known: list[tuple[int, str, str]]) -> list[int]:
         """Seeds that a point still needs."""

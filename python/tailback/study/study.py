@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
+from tailback.code.loading import Place, place
+from tailback.code.registry import told
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
 from tailback.scenario import Scenario
 from tailback.study import comparison, exporting, figures, statistics
@@ -28,6 +31,7 @@ from tailback.study.rows import Column, column, join, unpack
 from tailback.study.runner import Progress, Runner
 from tailback.study.stopping import Until, quantity_of, until
 from tailback.study.vary import Vary
+from tailback.study.work import Simulated
 from tailback.table import Table
 
 if TYPE_CHECKING:
@@ -276,7 +280,7 @@ class Study:
         ]
 
     def provenance(self, point: int, seed: int) -> dict[str, Any]:
-        """The full scenario, seed, version and content hash of one run that is done.
+        """The full scenario, seed, version, content hash and user code of one run that is done.
 
         Raises
         ------
@@ -287,20 +291,24 @@ class Study:
             done = {(row.point, row.seed): row for row in ledger.runs() if row.state == "done"}
             if (point, seed) not in done:
                 raise UnknownName("finished run", f"{point}, {seed}", [f"{point}, {seed}" for point, seed in list(done)[:10]])
-            row = done[point, seed]
-            return {
-                "scenario": {**ledger.normalised(point), "seed": seed},
+            row, scenario = done[point, seed], ledger.normalised(point)
+            provenance = {
+                "scenario": {**scenario, "seed": seed},
                 "seed": seed,
                 "version": ledger.version(row.content_hash),
                 "content_hash": row.content_hash,
                 "simulated_s": row.simulated_s,
                 "events": row.events,
             }
+            known = {(code["kind"], code["name"]): code for code in ledger.code}
+            named = _core.user_code(json.dumps(scenario), "", "json") if known else []
+            told_of = [{"at": at, **known[kind, name]} for kind, name, at in named]
+            return {**provenance, "user_code": told_of} if told_of else provenance
 
     def resume(
         self,
         *,
-        executor: Literal["threads", "processes"] | Executor = "threads",
+        executor: Literal["threads", "processes"] | Executor | None = None,
         workers: int | None = None,
         fail_fast: bool = False,
         retry_failed: bool = False,
@@ -316,29 +324,32 @@ class Study:
         retry_failed : bool
             Do failed runs again, too.
         refresh : bool
-            If the core has changed since: do all runs again with this one. Without it such a study is refused, for its
-            runs would not be comparable.
+            If the core or user code has changed since: do all runs again with this one. Without it such a study is refused,
+            for its runs would not be comparable.
 
         Raises
         ------
         StudyError
-            Another process works on it, the core has changed, or the disk is full. What was finished is kept.
+            Another process works on it, the core or user code has changed, or the disk is full. What was finished is kept.
+        ScenarioError
+            A scenario names user code that is not registered.
         StudyInterrupted
             Ctrl-C. What was finished is kept.
         """
         if command := self.plan.get("command"):
             raise StudyError(f"`{self.directory}` keeps the runs of `{command}`: that command goes on with them")
         again = f"`tailback study resume {self.directory}`"
+        with self._ledger() as ledger:
+            code = _code(ledger)
+        workforce = crew(executor, workers, with_code=bool(code))
         try:
-            with working(self.directory, crew(executor, workers), again=again, fail_fast=fail_fast, tell=progress) as (
-                ledger,
-                runner,
-            ):
+            with working(self.directory, workforce, again=again, fail_fast=fail_fast, tell=progress) as (ledger, runner):
                 self._renew_hashes(ledger, refresh=refresh)
+                ledger.keep_code(told(code))
                 ledger.begin()
                 if retry_failed:
                     ledger.retry_failed()
-                self._work(ledger, runner)
+                self._work(ledger, runner, tuple(place(kind, name) for kind, name in code))
         except KeyboardInterrupt:
             counts = self.counts
             text = f"interrupted; {counts.done + counts.failed} of {counts.total} runs are kept"
@@ -393,11 +404,12 @@ class Study:
                 shutil.rmtree(entry)
         return Removed(results, len(stale), freed)
 
-    def _work(self, ledger: Ledger, runner: Runner) -> None:
+    def _work(self, ledger: Ledger, runner: Runner, code: tuple[Place, ...]) -> None:
         """All runs of the plan, and more seeds until the width is reached."""
         until = ledger.plan.get("until")
         asked = None if until is None else Until(until["quantity"], until["width"])
-        rounds = Rounds(ledger, {point: text for point, _, text in ledger.points()}, asked, until["most"] if until else 0)
+        work = {point: Simulated(text, code) for point, _, text in ledger.points()}
+        rounds = Rounds(ledger, work, asked, until["most"] if until else 0)
         runner.run(rounds.first(), None if asked is None else rounds.after)
 
     def _renew_hashes(self, ledger: Ledger, *, refresh: bool) -> None:
@@ -412,8 +424,9 @@ class Study:
             stale += [(point, seed, now) for (seed, before), now in zip(known.items(), hashes, strict=True) if now != before]
         if stale and not refresh:
             raise StudyError(
-                f"`{self.directory}` was planned with another core (Tailback {ledger.plan['version']}): its runs could not be "
-                "compared with new ones. Begin a new study, or do all runs again with `tailback study resume --refresh`"
+                f"`{self.directory}` was planned with another core (Tailback {ledger.plan['version']}), or with user code that "
+                "has changed since: its runs could not be compared with new ones. Begin a new study, or do all runs again with "
+                "`tailback study resume --refresh`"
             )
         ledger.rehash(stale)
 
@@ -436,7 +449,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     until: str | None = None,
     most_seeds: int = _MOST_SEEDS,
-    executor: Literal["threads", "processes"] | Executor = "threads",
+    executor: Literal["threads", "processes"] | Executor | None = None,
     workers: int | None = None,
     fail_fast: bool = False,
     extend: bool = False,
@@ -463,8 +476,9 @@ def sweep(
         half width of the 95 % interval is within so much of the mean.
     most_seeds : int
         With `until`: no more seeds than this.
-    executor : "threads", "processes" or Executor
-        Who runs; the executor of anybody who speaks `concurrent.futures`, for example that of a Dask client.
+    executor : "threads", "processes" or Executor, optional
+        Who runs; the executor of anybody who speaks `concurrent.futures`, for example that of a Dask client. Without it threads,
+        or processes where a scenario names user code in Python: that holds Python's lock. Workers import it, or load its file.
     workers : int, optional
         How many; as many as there are processors without it.
     fail_fast : bool
@@ -557,6 +571,12 @@ def _check_quantity(chosen: Grid, asked: Until) -> None:
 
     measured = quantity_of(asked.quantity)
     measured.value(unpack(pack(Run(chosen.point(0).scenario._simulation(None).results()).tables[measured.table])))
+
+
+def _code(ledger: Ledger) -> list[tuple[str, str]]:
+    """Kind and name of all user code that the plan names."""
+    texts = (text for *_, text in ledger.points() if '"user:' in text)
+    return sorted({(kind, name) for text in texts for kind, name, _ in _core.user_code(text, "", "json")})
 
 
 def _samples(ledger: Ledger, quantity: str) -> Iterator[statistics.Sample]:

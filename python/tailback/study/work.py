@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from tailback.code.loading import Place, ensure
 from tailback.scenario import Scenario
 from tailback.simulation import simulate
 from tailback.study.rows import pack
@@ -97,11 +98,13 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Simulated:
-    """A run of a scenario, given as JSON, of which everything is kept."""
+    """A run of a scenario, given as JSON, of which everything is kept; `code` is where a worker finds user code."""
 
     scenario: str
+    code: tuple[Place, ...] = ()
 
     def __call__(self, seed: int, watch: Watch) -> Done:
+        ensure(self.code)
         run = simulate(Scenario(json.loads(self.scenario)), seed, progress=watch)
         tables = run.tables
         return Done(

@@ -101,7 +101,8 @@ fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("tailback.code.registry")
 }
 
-fn word(kind: CodeKind) -> &'static str {
+/// As `tailback.code` calls a kind.
+pub fn word(kind: CodeKind) -> &'static str {
     match kind {
         CodeKind::Controller => "controller",
         CodeKind::Policy => "policy",
