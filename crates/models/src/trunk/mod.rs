@@ -4,14 +4,16 @@
 //! analysis and congestion management"), from which all equation numbers are. An input link is idle for an exponential time and then
 //! receives a packet of exponential length, of mean 1, whatever becomes of the packet. [`LossModel`] has five answers, each a
 //! birth-death chain on the packets in the trunk: four of them in [`engset`], the fifth in [`mmkkb`], over the recurrence of
-//! [`chain`]. [`DetailedChain`] is the answer that they approximate, where the model is a finite chain. [`closed_loop()`] asks what TCP
-//! makes of it. Losses are logarithms, for those of interest go far below the smallest float.
+//! [`chain`]. [`DetailedChain`] is the answer that they approximate, where the model is a finite chain; [`monte_carlo`] measures it,
+//! and where it is none, too. [`closed_loop()`] asks what TCP makes of it. Losses are logarithms, for those of interest go far below
+//! the smallest float.
 
 mod chain;
 mod closed_loop;
 mod engset;
 mod exact;
 mod mmkkb;
+pub mod monte_carlo;
 mod reading;
 
 pub use closed_loop::{ClosedLoop, GreedyFlows, RateLaw, closed_loop};

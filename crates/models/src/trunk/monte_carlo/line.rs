@@ -1,0 +1,192 @@
+//! The virtual FIFO: packets that wait, some of which are still arriving.
+
+/// Waiting packets in the order in which they came. Each carries a `T`: what its reading has to know of it.
+///
+/// Packets are numbered as they come, modulo 2^32, and lie in a ring whose size is a power of two: packet n in slot n modulo that.
+#[derive(Debug)]
+pub struct Line<T> {
+    ring: Vec<Waiting<T>>,
+    /// Number of the packet that leaves next.
+    first: u32,
+    /// Number of the packet that comes next.
+    next: u32,
+    /// Numbers of those that are still arriving, in no order.
+    arriving: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting<T> {
+    carried: T,
+    /// Its place in `arriving`, or `ARRIVED`.
+    place: u32,
+}
+
+const ARRIVED: u32 = u32::MAX;
+const FIRST_SLOTS: usize = 16;
+
+impl<T: Copy + Default> Line<T> {
+    pub fn new() -> Line<T> {
+        Line { ring: vec![Waiting::default(); FIRST_SLOTS], first: 0, next: 0, arriving: Vec::new() }
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        self.next.wrapping_sub(self.first)
+    }
+
+    #[inline(always)]
+    pub fn arriving(&self) -> u32 {
+        self.arriving.len() as u32
+    }
+
+    /// A packet that has begun to arrive joins.
+    #[inline(always)]
+    pub fn join(&mut self, carried: T) {
+        let place = self.arriving();
+        self.arriving.push(self.next);
+        self.push(Waiting { carried, place });
+    }
+
+    /// A packet that has arrived joins.
+    pub fn join_arrived(&mut self, carried: T) {
+        self.push(Waiting { carried, place: ARRIVED });
+    }
+
+    /// One of those still arriving, the one at `place` among them, has arrived; `change` what it carries.
+    #[inline(always)]
+    pub fn arrived(&mut self, place: u32, change: impl FnOnce(T) -> T) {
+        let number = self.no_longer_arriving(place);
+        let slot = self.slot(number);
+        self.ring[slot] = Waiting { carried: change(self.ring[slot].carried), place: ARRIVED };
+    }
+
+    /// The first leaves: what it carries, and whether it is still arriving.
+    #[inline(always)]
+    pub fn leave(&mut self) -> Option<(T, bool)> {
+        if self.first == self.next {
+            return None;
+        }
+        let Waiting { carried, place } = self.ring[self.slot(self.first)];
+        self.first = self.first.wrapping_add(1);
+        let arriving = place != ARRIVED;
+        if arriving {
+            self.no_longer_arriving(place);
+        }
+        Some((carried, arriving))
+    }
+
+    /// Changes what those carry that are still arriving.
+    pub fn change_arriving(&mut self, change: impl Fn(T) -> T) {
+        for place in 0..self.arriving.len() {
+            let slot = self.slot(self.arriving[place]);
+            self.ring[slot].carried = change(self.ring[slot].carried);
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&self, number: u32) -> usize {
+        number as usize & (self.ring.len() - 1)
+    }
+
+    #[inline(always)]
+    fn push(&mut self, packet: Waiting<T>) {
+        if self.len() as usize == self.ring.len() {
+            self.grow();
+        }
+        let slot = self.slot(self.next);
+        self.ring[slot] = packet;
+        self.next = self.next.wrapping_add(1);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let grown = vec![Waiting::default(); 2 * self.ring.len()];
+        let old = std::mem::replace(&mut self.ring, grown);
+        self.copy_ring(&old);
+    }
+
+    /// Takes the packets of this line from another ring.
+    fn copy_ring(&mut self, from: &[Waiting<T>]) {
+        for offset in 0..self.len() {
+            let number = self.first.wrapping_add(offset);
+            let slot = self.slot(number);
+            self.ring[slot] = from[number as usize & (from.len() - 1)];
+        }
+    }
+
+    /// Its number. The last of those arriving takes the place that becomes free.
+    #[inline(always)]
+    fn no_longer_arriving(&mut self, place: u32) -> u32 {
+        let number = self.arriving.swap_remove(place as usize);
+        if let Some(&moved) = self.arriving.get(place as usize) {
+            let slot = self.slot(moved);
+            self.ring[slot].place = place;
+        }
+        number
+    }
+}
+
+impl<T: Copy + Default> Clone for Line<T> {
+    fn clone(&self) -> Line<T> {
+        let mut line = Line::new();
+        line.clone_from(self);
+        line
+    }
+
+    /// Only what waits, and mostly without a new allocation: splitting copies all the time.
+    fn clone_from(&mut self, source: &Line<T>) {
+        (self.first, self.next) = (source.first, source.next);
+        let slots = (self.len() as usize).next_power_of_two();
+        if self.ring.len() < slots {
+            self.ring = vec![Waiting::default(); slots];
+        }
+        self.copy_ring(&source.ring);
+        self.arriving.clone_from(&source.arriving);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_leave_in_order_and_know_whether_they_have_arrived() {
+        let mut line = Line::new();
+        for name in ["a", "b", "c", "d"] {
+            line.join(name);
+        }
+        // Those arriving lie as a, b, c, d. "b" has arrived, and "d" takes its place: a, d, c.
+        line.arrived(1, |name| if name == "b" { "B" } else { "another" });
+        assert_eq!(line.leave(), Some(("a", true)));
+        // Now c, d: the one at place 1 is "d".
+        line.arrived(1, |name| if name == "d" { "D" } else { "another" });
+        assert_eq!((line.len(), line.arriving()), (3, 1));
+        assert_eq!(line.leave(), Some(("B", false)));
+        assert_eq!(line.leave(), Some(("c", true)));
+        assert_eq!(line.leave(), Some(("D", false)));
+        assert_eq!(line.leave(), None);
+    }
+
+    #[test]
+    fn a_copy_into_an_old_line_is_the_line() {
+        let mut line = Line::new();
+        line.join(1);
+        line.join(2);
+        let _ = line.leave();
+        line.join_arrived(3);
+        let mut copy = Line::new();
+        copy.join(7);
+        copy.clone_from(&line);
+        assert_eq!([copy.leave(), copy.leave(), copy.leave()], [Some((2, true)), Some((3, false)), None]);
+    }
+
+    #[test]
+    fn a_line_that_outgrows_its_ring_keeps_order() {
+        let mut line = Line::new();
+        (0..10).for_each(|number| line.join(number));
+        (0..10).for_each(|number| assert_eq!(line.leave(), Some((number, true))));
+        (10..110).for_each(|number| line.join(number));
+        line.arrived(3, |number| number);
+        (10..110).for_each(|number| assert_eq!(line.leave(), Some((number, number != 13))));
+    }
+}

@@ -1,0 +1,184 @@
+//! A packet that waited leaves in its own length: what a packet of some length does.
+//!
+//! Lengths are never drawn. A reception ends as any exponential time does, and only if the packet waits does it matter when it began:
+//! one that arrived whole has the length that its reception took; one that is sent while it arrives has waited for some time, and is
+//! sent for just that time more after its reception, whenever that ends. So the only ends that have to be remembered, and put in
+//! order, are those of packets that waited, have arrived and are being sent: at most one a transmitter.
+
+use super::line::Line;
+use super::random::Random;
+use super::{Offered, Switch};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+#[derive(Debug)]
+pub struct OwnLength {
+    trunk: Offered,
+    /// Packet times since some instant.
+    now: f64,
+    /// Inputs that receive nothing.
+    idle: u32,
+    /// Inputs whose packet is being discarded.
+    discarding: u32,
+    /// Inputs whose packet did not wait: its reception and its transmission are one.
+    busy: u32,
+    /// For each input whose packet waited and is now being sent while it arrives: how long it waited.
+    waited: Vec<f64>,
+    /// The next instant at which the transmission of a packet that waited and has arrived ends; infinite if there is none.
+    next_end: f64,
+    /// The others of these instants.
+    ends: BinaryHeap<Reverse<Instant>>,
+    /// Those that wait: since when if still arriving, else for how long they will be sent.
+    line: Line<f64>,
+}
+
+/// Not negative, and as an integer in the same order.
+type Instant = u64;
+
+/// After so many packet times their origin moves, so that they stay exact to 10^-10.
+const LONG: f64 = 1e6;
+
+impl Switch for OwnLength {
+    fn empty(trunk: &Offered) -> OwnLength {
+        OwnLength {
+            trunk: *trunk,
+            now: 0.0,
+            idle: trunk.inputs,
+            discarding: 0,
+            busy: 0,
+            waited: Vec::new(),
+            next_end: f64::INFINITY,
+            ends: BinaryHeap::new(),
+            line: Line::new(),
+        }
+    }
+
+    fn full(trunk: &Offered, random: &mut Random) -> OwnLength {
+        let mut switch = OwnLength::empty(trunk);
+        switch.busy = trunk.transmitters;
+        switch.idle -= trunk.transmitters;
+        for _ in 0..trunk.buffer {
+            switch.line.join_arrived(random.exponential());
+        }
+        switch
+    }
+
+    #[inline(always)]
+    fn arrival(&mut self, random: &mut Random) -> u32 {
+        loop {
+            let starts = f64::from(self.idle) * self.trunk.lambda;
+            let active = self.trunk.inputs - self.idle;
+            let rate = starts + f64::from(active);
+            self.now += random.exponential() / rate;
+            let which = random.uniform() * rate;
+            if which < starts {
+                break;
+            }
+            // Rounding may reach the upper end.
+            self.received(((which - starts) as u32).min(active - 1));
+        }
+        if self.now > LONG {
+            self.start_clock_again();
+        }
+        self.send_until_now();
+        self.idle -= 1;
+        let (sending, waiting) = (self.sending(), self.line.len());
+        if sending < self.trunk.transmitters {
+            self.busy += 1;
+        } else if waiting < self.trunk.buffer {
+            self.line.join(self.now);
+        } else {
+            self.discarding += 1;
+        }
+        sending + waiting
+    }
+}
+
+impl OwnLength {
+    /// Busy transmitters, once everything up to now was sent.
+    #[inline(always)]
+    fn sending(&self) -> u32 {
+        self.busy + self.waited.len() as u32 + self.ends.len() as u32 + u32::from(self.next_end < f64::INFINITY)
+    }
+
+    /// One of the inputs that are not idle has received its packet.
+    #[inline(always)]
+    fn received(&mut self, which: u32) {
+        self.idle += 1;
+        if which < self.busy {
+            if self.line.len() > 0 {
+                self.send_until_now();
+            }
+            self.busy -= 1;
+            self.send_next(self.now);
+            return;
+        }
+        let which = which - self.busy;
+        if which < self.discarding {
+            self.discarding -= 1;
+            return;
+        }
+        let which = which - self.discarding;
+        if which < self.waited.len() as u32 {
+            let waited = self.waited.swap_remove(which as usize);
+            self.ends_at(self.now + waited);
+            return;
+        }
+        let now = self.now;
+        self.line.arrived(which - self.waited.len() as u32, |since| now - since);
+    }
+
+    /// Ends the transmissions that have ended by now, each of which lets the next packet begin.
+    #[inline(always)]
+    fn send_until_now(&mut self) {
+        while self.next_end <= self.now {
+            let end = self.next_end;
+            self.next_end = self.ends.pop().map_or(f64::INFINITY, |end| f64::from_bits(end.0));
+            self.send_next(end);
+        }
+    }
+
+    /// A transmitter becomes free at an instant: the first that waits is sent.
+    #[inline(always)]
+    fn send_next(&mut self, at: f64) {
+        match self.line.leave() {
+            Some((since, true)) => self.waited.push(at - since),
+            Some((length, false)) => self.ends_at(at + length),
+            None => {}
+        }
+    }
+
+    #[inline(always)]
+    fn ends_at(&mut self, end: f64) {
+        let later = if end < self.next_end { std::mem::replace(&mut self.next_end, end) } else { end };
+        if later < f64::INFINITY {
+            self.ends.push(Reverse(later.to_bits()));
+        }
+    }
+
+    /// Moves the origin of time to now.
+    #[cold]
+    fn start_clock_again(&mut self) {
+        let now = self.now;
+        self.send_until_now();
+        self.now = 0.0;
+        self.line.change_arriving(|since| since - now);
+        self.next_end -= now;
+        self.ends = self.ends.drain().map(|end| Reverse((f64::from_bits(end.0) - now).to_bits())).collect();
+    }
+}
+
+impl Clone for OwnLength {
+    fn clone(&self) -> OwnLength {
+        OwnLength { waited: self.waited.clone(), ends: self.ends.clone(), line: self.line.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, source: &OwnLength) {
+        self.waited.clone_from(&source.waited);
+        self.ends.clone_from(&source.ends);
+        self.line.clone_from(&source.line);
+        let OwnLength { trunk, now, idle, discarding, busy, next_end, .. } = *source;
+        (self.trunk, self.now, self.idle, self.discarding, self.busy, self.next_end) =
+            (trunk, now, idle, discarding, busy, next_end);
+    }
+}

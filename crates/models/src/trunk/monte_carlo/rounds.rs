@@ -1,0 +1,289 @@
+//! Loss of a trunk in the detailed model, by simulation, with a 95 % interval as narrow as asked for.
+//!
+//! **Replications.** 32 walks with random numbers of their own; the interval is Student's over them. Half of them start empty and half
+//! full. As long as a walk remembers how it began, the halves differ and the interval is wide; and a round counts only if the halves
+//! agree within what chance explains.
+//!
+//! **Rounds.** Each round goes on where the one before stopped, starts all counts anew, and is as long as the rounds before it make it.
+//! The interval is that of the last round alone. So what is measured does not decide when measuring stops, which would bend the
+//! interval: runs with by chance little variance would end early. The first round only forgets the start; where losses are rare,
+//! some more find thresholds for [`super::splitting`].
+//!
+//! Nothing depends on who does the [`Job`]s of a round, or on how they are cut into slices.
+
+use super::coupled::Coupled;
+use super::fresh::Fresh;
+use super::own_length::OwnLength;
+use super::random::Random;
+use super::splitting::{ENOUGH, Plan, Walk, Walker};
+use super::{Offered, Switch};
+use crate::parameter::ParameterError;
+use crate::trunk::{Reading, Trunk};
+
+/// What is simulated and how well.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub trunk: Trunk,
+    /// Intended load per transmitter, rho of (3.14).
+    pub load: f64,
+    pub reading: Reading,
+    /// Width of the 95 % interval over the loss, above 0 and up to 0.5.
+    pub relative_width: f64,
+    /// Packets to simulate at most, in all: 100,000 to 10^15.
+    pub most_arrivals: u64,
+    /// Whether rare losses are split for.
+    pub splitting: bool,
+    pub seed: u64,
+}
+
+/// A simulation under way.
+pub struct Simulation {
+    settings: Settings,
+    walks: Vec<Box<dyn Walker>>,
+    plan: Plan,
+    stage: Stage,
+    /// Packets for each walk in this round, those of its copies not counted.
+    length: u64,
+    /// Packets simulated in finished rounds.
+    simulated: u64,
+    /// Packets that the whole simulation is expected to take; infinite as long as nothing is known.
+    expected: f64,
+    estimate: Estimate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The start is being forgotten.
+    Settling,
+    /// It is being found out how rare each occupancy is.
+    Exploring,
+    /// The loss is being measured.
+    Measuring,
+    Done,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Share of packets that are discarded.
+    pub loss: f64,
+    /// Of its 95 % interval; not a number if no packet was lost by chance.
+    pub half_width: f64,
+    /// Whether the interval is as narrow as was asked for, and the start is forgotten.
+    pub narrow: bool,
+    /// Packets that came in the round that was measured, not counting copies.
+    pub arrivals: u64,
+    /// Packets that were discarded in it, counting copies.
+    pub lost: u64,
+    /// Packets simulated in all rounds, counting copies.
+    pub simulated: u64,
+    /// Packets in the trunk at which a walk was tried again, and into how many; empty for a direct simulation.
+    pub thresholds: Vec<(u32, u32)>,
+}
+
+const REPLICATIONS: u64 = 32;
+/// Two-sided 95 % points of Student's t with 31 and with 30 degrees of freedom.
+const STUDENT: f64 = 2.039_513_446_396_408;
+const STUDENT_OF_HALVES: f64 = 2.042_272_456_301_238;
+/// Packets for each walk in the first rounds.
+const FIRST_LENGTH: u64 = 1 << 11;
+/// With so few copies, counting what is lost takes no longer.
+const WORTH_COPIES: f64 = 32.0;
+/// Rounds grow at most so much, for an interval from a short round may say little.
+const MOST_GROWTH: f64 = 8.0;
+/// A round is planned to be narrower than asked, so that it seldom misses by chance.
+const AIM: f64 = 0.85;
+
+impl Simulation {
+    /// # Errors
+    /// A load, a relative width or a number of packets out of range, or a buffer above 1,000,000 packets.
+    pub fn new(settings: Settings) -> Result<Simulation, ParameterError> {
+        if !(settings.relative_width > 0.0 && settings.relative_width <= 0.5) {
+            return Err(ParameterError::new("relative_width", settings.relative_width, "above 0 and at most 0.5"));
+        }
+        if !(100_000..=1_000_000_000_000_000).contains(&settings.most_arrivals) {
+            return Err(ParameterError::new("most_arrivals", settings.most_arrivals, "100000 to 10^15 packets"));
+        }
+        let offered = Offered::new(&settings.trunk, settings.load)?;
+        let loses = offered.can_lose();
+        let mut simulation = Simulation {
+            settings,
+            walks: if loses { (0..REPLICATIONS).map(|index| walk(&offered, &settings, index)).collect() } else { Vec::new() },
+            plan: Plan::none(if loses { offered.places() } else { 0 }),
+            stage: if loses { Stage::Settling } else { Stage::Done },
+            length: FIRST_LENGTH.min(settings.most_arrivals / (8 * REPLICATIONS)),
+            simulated: 0,
+            expected: f64::INFINITY,
+            estimate: Estimate {
+                loss: 0.0,
+                half_width: if loses { f64::NAN } else { 0.0 },
+                narrow: !loses,
+                arrivals: 0,
+                lost: 0,
+                simulated: 0,
+                thresholds: Vec::new(),
+            },
+        };
+        simulation.start_round();
+        Ok(simulation)
+    }
+
+    /// What is left of this round, in pieces of about `slice` packets that can be done side by side.
+    pub fn jobs(&mut self, slice: u64) -> Vec<Job<'_>> {
+        let (plan, length) = (&self.plan, self.length);
+        let unfinished = self.walks.iter_mut().filter(|walk| walk.tally().arrived < length);
+        unfinished.map(|walk| Job { walk: &mut **walk, plan, length, slice }).collect()
+    }
+
+    /// Whether all is done. At the end of a round plans the next.
+    pub fn conclude(&mut self) -> bool {
+        if self.walks.iter().any(|walk| walk.tally().arrived < self.length) {
+            return false;
+        }
+        self.simulated += self.simulated_in_round();
+        match self.stage {
+            Stage::Settling if self.settings.splitting => self.go_on(Stage::Exploring, 1.0),
+            Stage::Settling => self.go_on(Stage::Measuring, 1.0),
+            Stage::Exploring => self.explored(),
+            Stage::Measuring => self.measured(),
+            Stage::Done => {}
+        }
+        self.stage == Stage::Done
+    }
+
+    /// Share of the work that is done, as far as can be told.
+    pub fn progress(&self) -> f64 {
+        if self.stage == Stage::Done {
+            return 1.0;
+        }
+        (self.simulated + self.simulated_in_round()) as f64 / self.expected.min(self.settings.most_arrivals as f64)
+    }
+
+    /// What was measured in the last round that is finished.
+    pub fn estimate(&self) -> Estimate {
+        Estimate { simulated: self.simulated + self.simulated_in_round(), ..self.estimate.clone() }
+    }
+
+    fn explored(&mut self) {
+        let entered = self.entered();
+        let refined = self.plan.refined(&entered);
+        let known = refined.copies() <= self.plan.copies() * 1.5;
+        let lost: u64 = self.walks.iter().map(|walk| walk.tally().lost).sum();
+        let rare = lost < ENOUGH || refined.copies() > WORTH_COPIES;
+        self.plan = if rare { refined } else { Plan::none(self.plan.places()) };
+        if lost >= ENOUGH || self.simulated > self.settings.most_arrivals / 2 {
+            self.go_on(Stage::Measuring, 1.0);
+        } else {
+            // Deeper with the new thresholds; where there is no new one, longer.
+            self.go_on(Stage::Exploring, if known { 4.0 } else { 1.0 });
+        }
+    }
+
+    fn measured(&mut self) {
+        self.estimate = self.estimated();
+        let relative = 2.0 * self.estimate.half_width / self.estimate.loss;
+        let growth = (relative / (AIM * self.settings.relative_width)).powi(2);
+        if self.estimate.narrow {
+            self.stage = Stage::Done;
+        } else if growth.is_finite() {
+            self.expected = self.simulated as f64 + growth * self.simulated_in_round() as f64;
+            self.go_on(Stage::Measuring, growth.clamp(1.2, MOST_GROWTH));
+        } else {
+            self.go_on(Stage::Measuring, MOST_GROWTH);
+        }
+    }
+
+    /// The next round, as many times as long as this one, if the budget allows; the last one takes what is left of it.
+    fn go_on(&mut self, stage: Stage, growth: f64) {
+        let cost = self.simulated_in_round() as f64 / self.length as f64;
+        let left = self.settings.most_arrivals.saturating_sub(self.simulated) as f64;
+        let affordable = (left / cost).floor();
+        let wanted = (self.length as f64 * growth).round();
+        // A measurement that is no longer than the one before it would be no better.
+        let least = if self.stage == Stage::Measuring { self.length as f64 } else { 0.0 };
+        if affordable.min(wanted) <= least {
+            self.stage = Stage::Done;
+            return;
+        }
+        self.length = affordable.min(wanted) as u64;
+        self.stage = stage;
+        self.start_round();
+    }
+
+    fn start_round(&mut self) {
+        let counts_entries = self.stage == Stage::Exploring || self.plan.thresholds().next().is_some();
+        for walk in &mut self.walks {
+            walk.restart(&self.plan, counts_entries);
+        }
+    }
+
+    /// Ratio of two means over the walks, with its variance to first order (Law, Simulation Modeling and Analysis, section 9.5).
+    fn estimated(&self) -> Estimate {
+        let tallies = || self.walks.iter().map(|walk| walk.tally());
+        let lost: u64 = tallies().map(|tally| tally.lost).sum();
+        let arrivals: u64 = tallies().map(|tally| tally.arrived).sum();
+        let copies = self.plan.copies();
+        let loss = lost as f64 / copies / arrivals as f64;
+        let errors: Vec<f64> = tallies().map(|tally| tally.lost as f64 / copies - loss * tally.arrived as f64).collect();
+        let squares: f64 = errors.iter().map(|error| error * error).sum();
+        let n = errors.len() as f64;
+        let half_width = if lost > 0 { STUDENT * (squares * n / (n - 1.0)).sqrt() / arrivals as f64 } else { f64::NAN };
+        let narrow = 2.0 * half_width <= self.settings.relative_width * loss && halves_agree(&errors);
+        let thresholds = self.plan.thresholds().collect();
+        Estimate { loss, half_width, narrow, arrivals, lost, simulated: self.simulated, thresholds }
+    }
+
+    fn entered(&self) -> Vec<u64> {
+        let mut sum = Vec::new();
+        for walk in &self.walks {
+            sum.resize(walk.tally().entered.len(), 0);
+            sum.iter_mut().zip(&walk.tally().entered).for_each(|(sum, count)| *sum += count);
+        }
+        sum
+    }
+
+    fn simulated_in_round(&self) -> u64 {
+        if self.stage == Stage::Done {
+            0
+        } else {
+            self.walks.iter().map(|walk| walk.tally().arrived + walk.tally().retried).sum()
+        }
+    }
+}
+
+/// Whether walks that began empty and walks that began full, which take turns, differ no more than by chance: Student's test. The
+/// errors add up to 0.
+fn halves_agree(errors: &[f64]) -> bool {
+    let n = errors.len() as f64;
+    let mean = errors.iter().step_by(2).sum::<f64>() / (n / 2.0);
+    let within: f64 = errors.chunks(2).map(|pair| (pair[0] - mean).powi(2) + (pair[1] + mean).powi(2)).sum();
+    2.0 * mean.abs() <= STUDENT_OF_HALVES * (within / (n - 2.0) * 4.0 / n).sqrt()
+}
+
+/// A piece of a round.
+pub struct Job<'a> {
+    walk: &'a mut dyn Walker,
+    plan: &'a Plan,
+    length: u64,
+    slice: u64,
+}
+
+impl Job<'_> {
+    pub fn run(self) {
+        self.walk.advance(self.plan, self.length, self.slice);
+    }
+}
+
+fn walk(offered: &Offered, settings: &Settings, index: u64) -> Box<dyn Walker> {
+    let random = Random::new(settings.seed, index);
+    match settings.reading {
+        Reading::OwnLength => started::<OwnLength>(offered, random, index),
+        Reading::Fresh => started::<Fresh>(offered, random, index),
+        Reading::Coupled => started::<Coupled>(offered, random, index),
+    }
+}
+
+fn started<S: Switch + 'static>(offered: &Offered, mut random: Random, index: u64) -> Box<dyn Walker> {
+    let switch = if index.is_multiple_of(2) { S::empty(offered) } else { S::full(offered, &mut random) };
+    Box::new(Walk::new(switch, random))
+}

@@ -1,0 +1,242 @@
+//! The detailed model of a trunk, simulated, against exact solutions and against a simulation written another way.
+
+mod common;
+
+use common::statistics::{Interval, SEEDS};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tailback_core::base::random::{Purpose, Stream};
+use tailback_models::ParameterError;
+use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
+use tailback_models::trunk::{DetailedChain, LossModel, Reading, Trunk};
+
+/// Inputs, transmitters, places.
+type Size = (u64, u64, u64);
+
+fn settings((inputs, transmitters, buffer): Size, load: f64) -> Result<Settings, ParameterError> {
+    Ok(Settings {
+        trunk: Trunk::new(inputs, transmitters, buffer)?,
+        load,
+        reading: Reading::OwnLength,
+        relative_width: 0.2,
+        most_arrivals: 1_000_000_000,
+        splitting: true,
+        seed: 1,
+    })
+}
+
+fn estimate(settings: Settings) -> Result<Estimate, ParameterError> {
+    let mut simulation = Simulation::new(settings)?;
+    while !simulation.conclude() {
+        simulation.jobs(u64::MAX).into_iter().for_each(|job| job.run());
+    }
+    Ok(simulation.estimate())
+}
+
+fn exact(settings: &Settings) -> Result<f64, ParameterError> {
+    let mut chain = DetailedChain::new(&settings.trunk, settings.load, settings.reading)?;
+    Ok(std::iter::from_fn(|| Some(chain.sweep())).flatten().next().map_or(f64::NAN, libm::exp))
+}
+
+/// M/M/K/(K+B), which every reading becomes as inputs grow without end: packets then come at a constant rate.
+fn poisson(settings: &Settings) -> Result<f64, ParameterError> {
+    Ok(libm::exp(LossModel::Mmkkb.ln_loss(&settings.trunk, settings.load)?))
+}
+
+/// Student's t with 31 degrees of freedom: 99.9 % point over 95 % point.
+const TO_99_9: f64 = 3.633 / 2.0395;
+
+#[track_caller]
+fn assert_holds(settings: Settings, exact: f64) -> Result<(), ParameterError> {
+    let Estimate { loss, half_width, narrow, .. } = estimate(settings)?;
+    assert!(narrow && 2.0 * half_width <= settings.relative_width * loss, "{settings:?}: {loss} +- {half_width}");
+    assert!((loss - exact).abs() <= TO_99_9 * half_width, "{settings:?}: {loss} +- {half_width} for {exact}");
+    Ok(())
+}
+
+#[test]
+fn the_memoryless_readings_lose_what_their_chains_lose() -> Result<(), ParameterError> {
+    let trunks = [((4, 1, 3), 0.9), ((4, 2, 4), 0.3), ((3, 1, 6), 0.2), ((2, 1, 5), 1.5), ((9, 3, 2), 0.5), ((5, 4, 6), 1.1)];
+    for (size, load) in trunks {
+        for reading in [Reading::Fresh, Reading::Coupled] {
+            let settings = Settings { reading, relative_width: 0.03, ..settings(size, load)? };
+            assert_holds(settings, exact(&settings)?)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn without_places_all_readings_lose_what_the_chain_of_busy_and_discarding_inputs_loses() -> Result<(), ParameterError> {
+    for (size, load) in [((16, 2, 0), 0.01), ((16, 2, 0), 1.2), ((80, 20, 0), 0.2), ((2, 1, 0), 0.001)] {
+        for reading in Reading::ALL {
+            let settings = Settings { reading, relative_width: 0.05, ..settings(size, load)? };
+            assert_holds(settings, exact(&settings)?)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn of_a_million_inputs_all_readings_lose_what_a_poisson_stream_loses() -> Result<(), ParameterError> {
+    // 9e-13, 7e-12 and 6e-4.
+    for (size, load) in [((1_000_000, 1, 11), 0.1), ((1_000_000, 3, 12), 0.15), ((1_000_000, 2, 20), 0.8)] {
+        for reading in Reading::ALL {
+            let settings = Settings { reading, ..settings(size, load)? };
+            assert_holds(settings, poisson(&settings)?)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn packets_that_keep_their_length_lose_what_they_lose_port_by_port() -> Result<(), ParameterError> {
+    for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((6, 2, 8), 1.0)] {
+        let settings = Settings { relative_width: 0.01, ..settings(size, load)? };
+        let port_by_port: Vec<f64> = SEEDS.map(|seed| loss_port_by_port(size, load, seed, 100_000)).collect();
+        let (ours, theirs) = (estimate(settings)?, Interval::of(&port_by_port));
+        let apart = (ours.loss - theirs.mean).abs();
+        let (near, small) = ((TO_99_9 * ours.half_width).hypot(theirs.half_width), 0.05 * theirs.mean);
+        assert!(apart < near && near < small, "{size:?} at {load}: {ours:?} and {theirs:?}");
+    }
+    Ok(())
+}
+
+/// The same model as plainly as it can be said: each input draws its own gaps and lengths, and all events lie in one calendar.
+fn loss_port_by_port((inputs, transmitters, buffer): Size, load: f64, seed: u64, arrivals: u64) -> f64 {
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    enum Event {
+        Sent,
+        Begins(u64),
+    }
+    let active = load * transmitters as f64 / inputs as f64;
+    let lambda = active / (1.0 - active);
+    let (gaps, lengths) = (Stream::new(seed, "trunk", 0, Purpose::Gap), Stream::new(seed, "trunk", 0, Purpose::Size));
+    // Instants of at least 0 as bits are in order.
+    let mut calendar = BinaryHeap::new();
+    let mut waiting: VecDeque<f64> = VecDeque::new();
+    let (mut sending, mut came, mut lost) = (0, 0, 0u64);
+    for input in 0..inputs {
+        calendar.push(Reverse(((gaps.exponential(input) / lambda).to_bits(), Event::Begins(input))));
+    }
+    while let Some(Reverse((now, event))) = calendar.pop() {
+        let now = f64::from_bits(now);
+        match event {
+            Event::Sent => match waiting.pop_front() {
+                Some(length) => calendar.push(Reverse(((now + length).to_bits(), Event::Sent))),
+                None => sending -= 1,
+            },
+            Event::Begins(input) => {
+                if came == arrivals {
+                    break;
+                }
+                let length = lengths.exponential(came);
+                let next = now + length + gaps.exponential(inputs + came) / lambda;
+                calendar.push(Reverse((next.to_bits(), Event::Begins(input))));
+                came += 1;
+                if sending < transmitters {
+                    sending += 1;
+                    calendar.push(Reverse(((now + length).to_bits(), Event::Sent)));
+                } else if (waiting.len() as u64) < buffer {
+                    waiting.push_back(length);
+                } else {
+                    lost += 1;
+                }
+            }
+        }
+    }
+    lost as f64 / arrivals as f64
+}
+
+/// Of 200 intervals that hold the truth with 95 %, at least 180 do, but for one time in 500.
+#[track_caller]
+fn assert_covers(settings: Settings, exact: f64) -> Result<(), ParameterError> {
+    let mut covered = 0;
+    for seed in 1..=200 {
+        let Estimate { loss, half_width, .. } = estimate(Settings { seed, ..settings })?;
+        covered += u32::from((loss - exact).abs() <= half_width);
+    }
+    assert!(covered >= 180, "{settings:?}: {covered} of 200");
+    Ok(())
+}
+
+#[test]
+fn intervals_by_splitting_hold_the_truth_as_often_as_they_say() -> Result<(), ParameterError> {
+    // 8e-7.
+    let settings = Settings { reading: Reading::Fresh, ..settings((3, 1, 6), 0.2)? };
+    assert_covers(settings, exact(&settings)?)
+}
+
+#[test]
+fn intervals_of_packets_with_their_lengths_hold_the_truth_as_often_as_they_say() -> Result<(), ParameterError> {
+    // 6e-7.
+    let settings = settings((1_000_000, 1, 8), 0.2)?;
+    assert_covers(settings, poisson(&settings)?)
+}
+
+#[test]
+fn intervals_of_packets_that_wait_coupled_hold_the_truth_as_often_as_they_say() -> Result<(), ParameterError> {
+    // 1e-10.
+    let settings = Settings { reading: Reading::Coupled, ..settings((6, 2, 10), 0.3)? };
+    assert_covers(settings, exact(&settings)?)
+}
+
+#[test]
+fn intervals_by_counting_hold_the_truth_as_often_as_they_say() -> Result<(), ParameterError> {
+    // Losses come in clusters here: 1e-2.
+    let settings = Settings { reading: Reading::Fresh, splitting: false, ..settings((5, 1, 12), 0.9)? };
+    assert_covers(settings, exact(&settings)?)
+}
+
+#[test]
+fn slices_of_any_size_and_order_change_nothing() -> Result<(), ParameterError> {
+    let settings = settings((4, 2, 4), 0.3)?;
+    let mut simulation = Simulation::new(settings)?;
+    let mut slice = 1;
+    while !simulation.conclude() {
+        simulation.jobs(slice).into_iter().rev().for_each(|job| job.run());
+        slice = (slice * 3) % 100_000;
+    }
+    assert_eq!(simulation.estimate(), estimate(settings)?);
+    Ok(())
+}
+
+#[test]
+fn what_was_simulated_is_pinned() -> Result<(), ParameterError> {
+    let Estimate { loss, arrivals, lost, simulated, .. } = estimate(settings((4, 2, 4), 0.3)?)?;
+    assert_eq!((loss, arrivals, lost, simulated), (6.643_086_183_618_361_5e-6, 161_600, 9_447, 1_373_524));
+    Ok(())
+}
+
+#[test]
+fn where_nothing_can_be_lost_nothing_is_simulated() -> Result<(), ParameterError> {
+    for (size, load) in [((4, 4, 0), 0.9), ((3, 5, 10), 0.5), ((16, 2, 10), 0.0)] {
+        let settled = estimate(settings(size, load)?)?;
+        assert_eq!((settled.loss, settled.half_width, settled.narrow, settled.simulated), (0.0, 0.0, true, 0));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_width_out_of_reach_ends_with_what_there_is() -> Result<(), ParameterError> {
+    let few = Settings { relative_width: 1e-6, most_arrivals: 1_000_000, ..settings((16, 2, 10), 0.8)? };
+    let Estimate { loss, half_width, narrow, simulated, .. } = estimate(few)?;
+    assert!(!narrow && half_width > 0.0 && half_width < loss && simulated <= 1_100_000);
+    let rare = Settings { splitting: false, most_arrivals: 1_000_000, ..settings((16, 2, 10), 0.1)? };
+    let Estimate { loss, half_width, narrow, simulated, .. } = estimate(rare)?;
+    assert!(!narrow && loss == 0.0 && half_width.is_nan() && simulated <= 1_100_000);
+    Ok(())
+}
+
+#[test]
+fn widths_and_budgets_out_of_range_are_refused_by_name() -> Result<(), ParameterError> {
+    for relative_width in [0.0, -0.1, 0.51, f64::NAN, f64::INFINITY] {
+        let refused = Simulation::new(Settings { relative_width, ..settings((4, 1, 2), 0.5)? });
+        assert_eq!(refused.err().map(|error| error.name), Some("relative_width"), "{relative_width}");
+    }
+    for most_arrivals in [0, 99_999, u64::MAX] {
+        let refused = Simulation::new(Settings { most_arrivals, ..settings((4, 1, 2), 0.5)? });
+        assert_eq!(refused.err().map(|error| error.name), Some("most_arrivals"), "{most_arrivals}");
+    }
+    Ok(())
+}
