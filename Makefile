@@ -47,9 +47,10 @@ docs: setup  ## Build the site into out/docs; what its tutorials show is compute
 	rm -rf out/docs target/doctrees
 	$(PYTHON) -m sphinx --quiet --fail-on-warning --keep-going --show-traceback --doctree-dir target/doctrees docs out/docs
 
-bench: setup  ## Speed and results beside ns-2 and ns-3, and what a study adds; may install their Debian packages
+bench: setup  ## Speed and results beside ns-2 and ns-3, what a study adds, and a trunk; may install their Debian packages
 	$(PYTHON) bench/run.py
 	$(PYTHON) bench/studies.py
+	$(PYTHON) bench/trunk.py
 
 soak: setup  ## A million random scenarios: hours
 	TAILBACK_SOAK=1000000 cargo test --locked --release --package tailback-core --test properties

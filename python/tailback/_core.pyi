@@ -16,6 +16,7 @@ __all__ = [
     "Simulation",
     "Start",
     "Table",
+    "TrunkSimulation",
     "Turn",
     "Unit",
     "__version__",
@@ -286,3 +287,23 @@ def exact_trunk_loss(
 ) -> list[bytes]: ...
 def window_limited_rate(window_bytes: Buffer | float, rtt_s: Buffer | float, capacity_bps: Buffer | float) -> list[bytes]: ...
 def fast_retransmit(window: int, lost: list[int]) -> tuple[bool, int, list[int], tuple[int, str] | None]: ...
+
+@final
+class TrunkSimulation:
+    def __new__(
+        cls,
+        inputs: int,
+        transmitters: int,
+        buffer: int,
+        load: float,
+        reading: str,
+        relative_width: float,
+        most_arrivals: int,
+        splitting: bool,
+        seed: int,
+    ) -> TrunkSimulation: ...
+    def advance(self, slice: int, threads: int) -> bool: ...
+    @property
+    def progress(self) -> float: ...
+    @property
+    def measured(self) -> tuple[float, float, bool, int, int, int, list[tuple[int, int]]]: ...

@@ -12,7 +12,8 @@ TailbackError
 KeyboardInterrupt
 ├── Interrupted                     Ctrl-C during a run: carries what was measured
 ├── ReproductionInterrupted         Ctrl-C while a document is reproduced: carries the experiments that were done
-└── StudyInterrupted                Ctrl-C during a study: what was finished is kept, and resumes
+├── StudyInterrupted                Ctrl-C during a study: what was finished is kept, and resumes
+└── TrunkInterrupted                Ctrl-C while a trunk is simulated: carries what was measured
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tailback.models.trunk_simulation import TrunkSimulation
     from tailback.papers.reproduction import Reproduction
     from tailback.run import Run
 
@@ -39,6 +41,7 @@ __all__ = [
     "StudyError",
     "StudyInterrupted",
     "TailbackError",
+    "TrunkInterrupted",
     "UnknownName",
     "UserCodeError",
 ]
@@ -223,3 +226,20 @@ class ReproductionInterrupted(KeyboardInterrupt):
 
 class StudyInterrupted(KeyboardInterrupt):
     """Ctrl-C during a study. Runs that were finished are kept; `Study.resume` does the rest."""
+
+
+class TrunkInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a trunk is simulated.
+
+    Attributes
+    ----------
+    simulation : TrunkSimulation
+        What was measured until then; its ``narrow`` is false.
+    """
+
+    def __init__(self, simulation: TrunkSimulation) -> None:
+        super().__init__(f"interrupted after {simulation.simulated} packets")
+        self.simulation = simulation
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TrunkInterrupted, (self.simulation,)

@@ -38,6 +38,8 @@ mod _core {
     #[pymodule_export]
     use crate::models::trunk::{exact_trunk_loss, trunk_loss};
     #[pymodule_export]
+    use crate::models::trunk_simulation::TrunkSimulation;
+    #[pymodule_export]
     use crate::outline::{buffer_question, outline};
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};

@@ -126,7 +126,7 @@ fn named(py: Python<'_>, table: core::Table) -> PyResult<(String, Py<Table>)> {
 }
 
 /// What a panic said.
-fn text(panic: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
 }

@@ -45,6 +45,7 @@ from tailback.models.tcp import (
     window_limited_rate,
 )
 from tailback.models.trunk import TrunkLoss, exact_trunk_loss, trunk_loss
+from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
 
 __all__ = [
     "SIZING_RULES",
@@ -56,6 +57,7 @@ __all__ = [
     "Rule",
     "SlowStart",
     "TrunkLoss",
+    "TrunkSimulation",
     "appenzeller_buffer",
     "appenzeller_flows",
     "appenzeller_utilisation",
@@ -86,6 +88,7 @@ __all__ = [
     "padhye_goodput",
     "padhye_rate",
     "round_trips",
+    "simulate_trunk",
     "single_flow_utilisation",
     "slow_start",
     "synchronised_buffer",

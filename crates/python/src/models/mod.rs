@@ -6,3 +6,4 @@ pub mod queues;
 pub mod sizing;
 pub mod tcp;
 pub mod trunk;
+pub mod trunk_simulation;

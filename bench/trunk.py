@@ -1,0 +1,51 @@
+"""How fast the detailed model of a trunk is simulated: packets per CPU second over inputs, places and load.
+
+    python bench/trunk.py
+    python bench/trunk.py --packets 1000000000
+
+Counted directly, on one core, without splitting; packets of the rounds that only forget the start count, for they cost the same.
+"""
+
+# ruff: noqa: T201 (printing is what this script is for)
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from typing import Any
+
+import tailback as tb
+from tailback.models.trunk import Reading
+
+TRUNKS: tuple[dict[str, Any], ...] = (
+    {"inputs": 16, "transmitters": 2, "buffer": 10},
+    {"inputs": 16_000, "transmitters": 2, "buffer": 10},
+    {"inputs": 16_000, "transmitters": 2, "buffer": 10_000},
+    {"inputs": 1_000, "transmitters": 100, "buffer": 10},
+)
+LOADS = (0.5, 0.8, 1.0, 1.5)
+READINGS: tuple[Reading, ...] = ("own_length", "fresh", "coupled")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--packets", type=int, default=50_000_000)
+    packets = parser.parse_args().packets
+    rows: list[dict[str, Any]] = []
+    for trunk in TRUNKS:
+        for reading in READINGS:
+            row: dict[str, Any] = {**trunk, "reading": reading}
+            for load in LOADS:
+                began = time.process_time()
+                measured = tb.models.simulate_trunk(
+                    **trunk, load=load, reading=reading, relative_width=1e-9, most_arrivals=packets, splitting=False, threads=1
+                )
+                row[f"million_per_cpu_s_at_{load}"] = round(measured.simulated / (time.process_time() - began) / 1e6, 1)
+            rows.append(row)
+    print(json.dumps({"packets": packets, "rows": rows, "load_average": os.getloadavg()[0]}, indent=2))
+
+
+if __name__ == "__main__":
+    main()

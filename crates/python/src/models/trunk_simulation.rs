@@ -1,0 +1,73 @@
+//! The detailed model of a trunk, simulated on all cores in slices, so that Python can show progress and hear Ctrl-C.
+
+use crate::errors::{internal_error, parameter_error};
+use crate::simulation::text;
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::thread;
+use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
+use tailback_models::trunk::{Reading, Trunk};
+
+/// A simulation of a trunk under way.
+#[pyclass(module = "tailback._core")]
+pub struct TrunkSimulation {
+    simulation: Simulation,
+    seed: u64,
+}
+
+/// Loss, half width, narrow, arrivals, lost, simulated, thresholds.
+type Measured = (f64, f64, bool, u64, u64, u64, Vec<(u32, u32)>);
+
+#[pymethods]
+impl TrunkSimulation {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+    fn new(
+        py: Python<'_>,
+        inputs: u64,
+        transmitters: u64,
+        buffer: u64,
+        load: f64,
+        reading: &str,
+        relative_width: f64,
+        most_arrivals: u64,
+        splitting: bool,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let simulation = Trunk::new(inputs, transmitters, buffer).and_then(|trunk| {
+            let reading = Reading::named(reading)?;
+            Simulation::new(Settings { trunk, load, reading, relative_width, most_arrivals, splitting, seed })
+        });
+        Ok(Self { simulation: simulation.map_err(|error| parameter_error(py, &error, ""))?, seed })
+    }
+
+    /// Goes on for about `slice` packets in each replication, with so many threads, and says whether all is done. Neither number
+    /// changes a result.
+    fn advance(&mut self, py: Python<'_>, slice: u64, threads: usize) -> PyResult<bool> {
+        let simulation = &mut self.simulation;
+        let done = py.detach(|| {
+            catch_unwind(AssertUnwindSafe(|| {
+                let jobs = Mutex::new(simulation.jobs(slice).into_iter());
+                let next = || jobs.lock().ok().and_then(|mut jobs| jobs.next());
+                let work = || std::iter::from_fn(next).for_each(|job| job.run());
+                thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+                simulation.conclude()
+            }))
+        });
+        done.map_err(|panic| internal_error(py, &format!("{} in the simulation of a trunk", text(&*panic)), "", self.seed))
+    }
+
+    /// Share of the work that is done, as far as can be told.
+    #[getter]
+    fn progress(&self) -> f64 {
+        self.simulation.progress()
+    }
+
+    /// What was measured until now.
+    #[getter]
+    fn measured(&self) -> Measured {
+        let Estimate { loss, half_width, narrow, arrivals, lost, simulated, thresholds } = self.simulation.estimate();
+        (loss, half_width, narrow, arrivals, lost, simulated, thresholds)
+    }
+}
