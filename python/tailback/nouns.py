@@ -133,9 +133,9 @@ class Chain(TypedDict, total=False):
     rates: list[Rate]
 
 
-# one of `reno`, `cubic`, `vegas`, `fixed`, `user:NAME` for a law in Python, or a table such as {kind = "vegas",
-# alpha = 1, beta = 3}
-Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fixed'] | str | ControllerTable"
+# one of `reno`, `cubic`, `vegas`, `fast`, `fixed`, `user:NAME` for a law in Python, or a table such as {kind =
+# "vegas", alpha = 1, beta = 3}
+Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fast', 'fixed'] | str | ControllerTable"
 
 
 class ControllerTable(TypedDict, total=False):
@@ -153,17 +153,26 @@ class ControllerTable(TypedDict, total=False):
         The window shrinks with more segments queued (of `vegas`).
     gamma
         Slow start ends with more segments queued (of `vegas`).
+    draining
+        How many times slower a new flow sends for a while, once it is stable, so that the queues drain (of `fast`).
+    mi_threshold
+        Slow start while the queueing delay is below this (of `fast`).
+    round_trips
+        Round trips from one update of the window to the next (of `fast`).
     rate
         Rate on the wire at which full segments leave, if acknowledgements do not clock them (of `fixed`).
     parameters
         What the law is made with (of `user:NAME`).
     """
 
-    kind: Literal["reno", "cubic", "vegas", "fixed"] | str
+    kind: Literal["reno", "cubic", "vegas", "fast", "fixed"] | str
     fast_convergence: bool
     alpha: Queued
     beta: Queued
     gamma: Queued
+    draining: int
+    mi_threshold: Duration
+    round_trips: int
     rate: Rate
     parameters: Parameters
 

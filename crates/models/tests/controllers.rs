@@ -1,11 +1,11 @@
-//! What CUBIC and Vegas do and settle at, beside the arithmetic of the documents that define them.
+//! What CUBIC, Vegas and FAST do and settle at, beside the arithmetic of the documents that define them.
 
 mod common;
 
 use common::{first, floats, flow, group, one_link, port, run, tcp, trace};
 use tailback_core::Results;
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::{ControllerSpec, CubicSpec, VegasSpec};
+use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, VegasSpec};
 use tailback_core::network::{Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
 
@@ -79,5 +79,94 @@ fn vegas_flows_keep_alpha_to_beta_packets_each_in_the_queue_fill_the_link_and_lo
         let each = first(&queues, "mean_queue_units") / flows as f64;
         assert!((alpha..=beta).contains(&each), "{flows} flows, {alpha} to {beta}: {each}");
         assert!(first(&queues, "utilisation") > 0.9999 && first(&queues, "discarded_units") == 0.0);
+    }
+}
+
+/// FAST flows over a link of 1000 segments a second with room for all, and 100 ms there and back in all. They start when they are told to.
+fn fast(alpha: f64, draining: Option<u32>, starts_s: &[f64], seconds: f64) -> Network {
+    let law = ControllerSpec::Fast(FastSpec { alpha, draining, ..FastSpec::default() });
+    let base = tcp(RecoveryKind::Sack);
+    let spec = TcpSpec { initial_window: 2.0, timestamps: true, halves: Halves::FlightSize, ..base };
+    let link = port("link", Rate(8_000_000), Span::from_millis(49));
+    let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50) - Span(1000));
+    let starting = |&start: &f64| Flow { start: Time(Span::from_seconds(start).0), ..flow() };
+    let flows = starts_s.iter().map(starting).collect();
+    one_link([link, reverse], group("fast", Transport::Tcp(spec, law)), flows, Span::from_seconds(seconds))
+}
+
+#[test]
+fn fast_flows_that_know_the_empty_path_share_the_link_and_keep_alpha_packets_each_in_the_queue() {
+    // Equations (4.3), (4.4) and (4.6). All start within a round trip.
+    for (flows, alpha) in [(1, 5.0), (1, 50.0), (2, 20.0), (5, 20.0), (10, 50.0)] {
+        let starts: Vec<f64> = (0..flows).map(|index| 0.1 * f64::from(index) / f64::from(flows)).collect();
+        let warmup = Span::from_millis(60_000);
+        let Results { queues, flows: each, .. } = run(Network { warmup, ..fast(alpha, None, &starts, 120.0) });
+        let queue = first(&queues, "mean_queue_units");
+        let expected = f64::from(flows) * alpha;
+        assert!((queue / expected - 1.0).abs() < 0.005, "{flows} flows, alpha {alpha}: {queue}, not {expected}");
+        assert!(first(&queues, "utilisation") > 0.9999 && first(&queues, "discarded_units") == 0.0);
+        let share = 8e6 / f64::from(flows);
+        for goodput in floats(&each, "goodput_bps") {
+            assert!((goodput / share - 1.0).abs() < 0.005, "{flows} flows, alpha {alpha}: {goodput} of {share}");
+        }
+    }
+}
+
+/// Segments a second of each flow that has started, in the last ten seconds before the next one starts: as many rows as flows.
+fn rates_after_each_start(alpha: f64, draining: Option<u32>) -> Vec<Vec<f64>> {
+    let starts: Vec<f64> = (0..4).map(|index| EQUILIBRIUM_S * f64::from(index)).collect();
+    let mut network = fast(alpha, draining, &starts, 4.0 * EQUILIBRIUM_S);
+    let bin = Span::from_seconds(10.0);
+    network.record.traces = vec![Trace { kind: TraceKind::Throughput(bin), of: vec![0, 1, 2, 3] }];
+    let results = run(network);
+    let throughput = trace(&results, "throughput");
+    let rows: Vec<(f64, f64, f64)> = floats(throughput, "flow")
+        .into_iter()
+        .zip(floats(throughput, "time_s"))
+        .zip(floats(throughput, "throughput_bps"))
+        .map(|((flow, time), rate)| (flow, time, rate / 8000.0))
+        .collect();
+    let at = |stage: u32| {
+        let begin = EQUILIBRIUM_S * f64::from(stage + 1) - 10.0;
+        rows.iter().filter(|row| (row.1 - begin).abs() < 1e-6 && row.0 <= f64::from(stage)).map(|row| row.2).collect()
+    };
+    (0..4).map(at).collect()
+}
+
+const ALPHA: f64 = 50.0;
+const EQUILIBRIUM_S: f64 = 120.0;
+
+#[test]
+fn fast_flows_that_start_one_after_another_have_the_unequal_rates_of_persistent_congestion() {
+    // Equations (4.19) and (4.20): each takes the queue that it finds for part of the path. Whatever the rate of the link and alpha, the
+    // first of two keeps 2 / (3 + sqrt 5) of it.
+    let capacity = 1000.0;
+    let mut delays = vec![0.0];
+    for (stage, found) in rates_after_each_start(ALPHA, None).iter().enumerate() {
+        let rate = |delay: f64, since: &f64| ALPHA / (delay - since);
+        let load = |delay: f64| delays.iter().map(|since| rate(delay, since)).sum::<f64>();
+        // The load falls with the delay.
+        let (mut low, mut high) = (delays[stage], delays[stage] + 1.0);
+        for _ in 0..100 {
+            let middle = f64::midpoint(low, high);
+            if load(middle) > capacity { low = middle } else { high = middle }
+        }
+        let expected: Vec<f64> = delays.iter().map(|since| rate(high, since)).collect();
+        assert!(stage != 1 || (expected[0] / capacity - 2.0 / (3.0 + 5f64.sqrt())).abs() < 1e-9);
+        assert_eq!(found.len(), stage + 1);
+        // Windows are whole segments: of the smallest, 1 in 38.
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found / expected - 1.0).abs() < 0.05, "{} flows: {found} for {expected}", stage + 1);
+        }
+        delays.push(high);
+    }
+}
+
+#[test]
+fn fast_flows_that_drain_the_queue_as_they_start_share_the_link() {
+    // Equation (4.31): as long as there are fewer than (100 / 10)^(2/3) = 4.6 flows before. Section 4.4.2: r about alpha.
+    for found in rates_after_each_start(10.0, Some(10)) {
+        let share = 1000.0 / found.len() as f64;
+        assert!(found.iter().all(|rate| (rate / share - 1.0).abs() < 0.02), "{found:?}");
     }
 }

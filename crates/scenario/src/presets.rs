@@ -1,10 +1,10 @@
 //! TCPs that have a name. `docs/presets.md` is [`presets_markdown`].
 
-use crate::schema::{PresetName, Tcp};
+use crate::schema::{Controller, PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
 use tailback_core::base::units::Span;
-use tailback_core::congestion::{ControllerSpec, CubicSpec};
+use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, FixedSpec, VegasSpec};
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 
 /// A named TCP with where its settings come from.
@@ -156,6 +156,20 @@ fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec 
     }
 }
 
+/// The control laws with what they follow, in the order of their names.
+fn laws() -> [(ControllerSpec, &'static str); 5] {
+    [
+        (ControllerSpec::Reno(()), "RFC 5681"),
+        (ControllerSpec::Cubic(CubicSpec::default()), "RFC 9438"),
+        (ControllerSpec::Vegas(VegasSpec::default()), "Brakmo and Peterson, IEEE JSAC 13(8), 1995"),
+        (
+            ControllerSpec::Fast(FastSpec::default()),
+            "Cui's thesis, chapter 4: equations (4.1) and (4.5), and with `draining` the four phases of section 4.4.2",
+        ),
+        (ControllerSpec::Fixed(FixedSpec::default()), "a window that never changes"),
+    ]
+}
+
 /// Every setting of every preset, as a page in Markdown.
 pub fn presets_markdown() -> String {
     let mut page = String::from(
@@ -180,6 +194,12 @@ pub fn presets_markdown() -> String {
         line(format!("| `{name}` | {} |", values.join(" | ")));
     }
     line("\nThe coarse presets keep `min_rto` at two ticks: with another `tick` it changes along. Windows are counted in segments. A scenario writes `off` as `false` and `on` as `true`.".into());
+    line("\n## Control laws\n\n`controller` is a name, or a table with what is set of it: `controller = {kind = \"fast\", alpha = 20}`. Vegas and FAST judge by round trips, and hear of one in every acknowledgement with `timestamps = true`.\n\n| law | settings unless given | follows |\n|---|---|---|".into());
+    for (law, source) in laws() {
+        let shown = shown(Some(Controller::of(&law)));
+        let settings = shown.split_once(", ").map_or("none", |(_, settings)| settings);
+        line(format!("| `{}` | {settings} | {source} |", law.name().unwrap_or("user:NAME")));
+    }
     page
 }
 
@@ -254,12 +274,18 @@ fn shown(setting: Option<impl Serialize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tailback_core::congestion::CONTROLLER_NAMES;
 
     #[test]
     fn every_name_has_a_preset() {
         for &name in PresetName::ALL {
             assert_eq!(PRESETS.iter().filter(|preset| preset.name == name).count(), 1, "{name:?}");
         }
+    }
+
+    #[test]
+    fn every_control_law_is_on_the_page() {
+        assert_eq!(laws().map(|(law, _)| law.name()), CONTROLLER_NAMES);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! sent; loss recovery tells them what happened.
 
 mod cubic;
+mod fast;
 mod fixed;
 #[cfg(test)]
 pub(crate) mod probe;
@@ -10,6 +11,7 @@ mod user;
 mod vegas;
 
 pub use cubic::CubicSpec;
+pub use fast::FastSpec;
 pub use fixed::FixedSpec;
 pub use user::{Control, UserController};
 pub use vegas::VegasSpec;
@@ -18,6 +20,7 @@ use crate::base::random::Draws;
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Failure, UserCode, Workshop};
 use cubic::Cubic;
+use fast::Fast;
 use fixed::Fixed;
 #[cfg(test)]
 use probe::Probe;
@@ -271,6 +274,7 @@ controllers! {
     "reno" => Reno(()),
     "cubic" => Cubic(CubicSpec),
     "vegas" => Vegas(VegasSpec),
+    "fast" => Fast(FastSpec),
     "fixed" => Fixed(FixedSpec),
     #[cfg(test)]
     "probe" => Probe(probe::ProbeSpec);
@@ -308,12 +312,16 @@ mod tests {
     use super::*;
     use crate::base::random::{Purpose, Stream};
 
-    const SPECS: [ControllerSpec; 6] = [
+    const FAST: FastSpec = FastSpec { alpha: 5.0, gamma: 0.5, round_trips: 1, mi_threshold: Span::ZERO, draining: None };
+    const SPECS: [ControllerSpec; 9] = [
         ControllerSpec::Reno(()),
         ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
         ControllerSpec::Cubic(CubicSpec { fast_convergence: false }),
         ControllerSpec::Vegas(VegasSpec { alpha: 2.0, beta: 4.0, gamma: 1.0 }),
         ControllerSpec::Vegas(VegasSpec { alpha: 0.0, beta: 0.0, gamma: 0.0 }),
+        ControllerSpec::Fast(FAST),
+        ControllerSpec::Fast(FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: Span::from_millis(1), ..FAST }),
+        ControllerSpec::Fast(FastSpec { draining: Some(2), ..FAST }),
         ControllerSpec::Fixed(FixedSpec { pacing: Some(Rate(1)) }),
     ];
 

@@ -4,7 +4,7 @@
 
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::{ControllerSpec, CubicSpec, FixedSpec, VegasSpec};
+use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, FixedSpec, VegasSpec};
 use tailback_core::network::*;
 use tailback_core::queue::{
     ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, PolicySpec, RedSpec, SpdReading, SpdSpec,
@@ -330,7 +330,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
 }
 
 fn random_controller(dice: &mut Dice) -> ControllerSpec {
-    match dice.pick(0, 6) {
+    match dice.pick(0, 8) {
         0 | 1 => ControllerSpec::Cubic(CubicSpec { fast_convergence: dice.chance(2) }),
         2 | 3 => {
             let alpha = dice.pick(0, 4) as f64 / 2.0;
@@ -340,6 +340,13 @@ fn random_controller(dice: &mut Dice) -> ControllerSpec {
             let pacing = if dice.chance(2) { Some(Rate(dice.pick(100_000, 10_000_000))) } else { None };
             ControllerSpec::Fixed(FixedSpec { pacing })
         }
+        7 | 8 => ControllerSpec::Fast(FastSpec {
+            alpha: dice.pick(1, 20) as f64 / 2.0,
+            gamma: dice.one_of(&[0.5, 1.0]),
+            round_trips: dice.pick(1, 2) as u32,
+            mi_threshold: Span::from_millis(dice.pick(0, 5)),
+            draining: if dice.chance(2) { Some(dice.pick(2, 10) as u32) } else { None },
+        }),
         _ => ControllerSpec::Reno(()),
     }
 }

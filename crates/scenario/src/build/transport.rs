@@ -7,7 +7,7 @@ use crate::schema::{Application, Arrivals, Constant, HandOver, OnOff, PacketByte
 use crate::schema::{UserSource, Window};
 use crate::user;
 use tailback_core::base::units::Span;
-use tailback_core::congestion::{ControllerSpec, VegasSpec};
+use tailback_core::congestion::{ControllerSpec, FastSpec, VegasSpec};
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize};
@@ -227,6 +227,14 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
 }
 
 fn check_law(law: &ControllerSpec, at: &str, report: &mut Report) {
+    if let ControllerSpec::Fast(FastSpec { alpha, gamma, .. }) = law {
+        for (key, value, expected) in [("alpha", *alpha, "more than 0 segments"), ("gamma", *gamma, "more than 0, at most 1")] {
+            let at = format!("{at}.{key}");
+            if value == 0.0 && report.sound(&at) {
+                report.add(at, format!("a window that nothing moves: `{key}` is 0")).given("0").expected(expected);
+            }
+        }
+    }
     if let ControllerSpec::Vegas(VegasSpec { alpha, beta, .. }) = law
         && beta < alpha
     {

@@ -4,16 +4,17 @@
 
 use crate::decode::{Decode, Decoder};
 use crate::problem::listed;
-use crate::quantity::{Queued, Rate};
+use crate::quantity::{Duration, Probability, Queued, Rate};
 use crate::record::{record, tagged};
 use crate::tree::Node;
 use crate::user::{self, Parameters, UserName};
+use crate::values::Whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use std::collections::BTreeMap;
 use tailback_core::base::units;
-use tailback_core::congestion::{CONTROLLER_NAMES, ControllerSpec, CubicSpec, FixedSpec, VegasSpec};
+use tailback_core::congestion::{CONTROLLER_NAMES, ControllerSpec, CubicSpec, FastSpec, FixedSpec, VegasSpec};
 
 tagged! {
     /// Control law of the congestion window.
@@ -21,6 +22,7 @@ tagged! {
         "reno" => Reno,
         "cubic" => Cubic,
         "vegas" => Vegas,
+        "fast" => Fast,
         "fixed" => Fixed,
         user UserLaw,
     }
@@ -48,6 +50,22 @@ record! {
         beta: Queued = Queued(4.0),
         /// Slow start ends with more segments queued (of `vegas`).
         gamma: Queued = Queued(1.0),
+    }
+}
+
+record! {
+    /// A given number of segments in the queues (FAST TCP).
+    pub struct Fast {
+        /// Segments to keep in the queues (of `fast`).
+        alpha: Queued = Queued(200.0),
+        /// Share of the way to the new window that an update goes (of `fast`).
+        gamma: Probability = Probability(0.5),
+        /// Round trips from one update of the window to the next (of `fast`).
+        round_trips: Whole<1, 1000> = Whole(2),
+        /// Slow start while the queueing delay is below this (of `fast`).
+        mi_threshold: Duration = Duration::new(0),
+        /// How many times slower a new flow sends for a while, once it is stable, so that the queues drain (of `fast`).
+        draining: Option<Whole<2, 1_000_000>>,
     }
 }
 
@@ -86,6 +104,13 @@ impl Law {
             Law::Vegas(Vegas { alpha, beta, gamma }) => {
                 ControllerSpec::Vegas(VegasSpec { alpha: alpha.0, beta: beta.0, gamma: gamma.0 })
             }
+            Law::Fast(Fast { alpha, gamma, round_trips, mi_threshold, draining }) => ControllerSpec::Fast(FastSpec {
+                alpha: alpha.0,
+                gamma: gamma.0,
+                round_trips: round_trips.0 as u32,
+                mi_threshold: mi_threshold.span(),
+                draining: draining.map(|factor| factor.0 as u32),
+            }),
             Law::Fixed(Fixed { rate }) => ControllerSpec::Fixed(FixedSpec { pacing: rate.map(Rate::rate) }),
             Law::UserLaw(UserLaw { kind, parameters }) => ControllerSpec::User(user::code(kind, parameters, at.into())),
         }
@@ -99,6 +124,13 @@ impl Law {
             ControllerSpec::Vegas(VegasSpec { alpha, beta, gamma }) => {
                 Law::Vegas(Vegas { alpha: Queued(alpha), beta: Queued(beta), gamma: Queued(gamma) })
             }
+            ControllerSpec::Fast(FastSpec { alpha, gamma, round_trips, mi_threshold, draining }) => Law::Fast(Fast {
+                alpha: Queued(alpha),
+                gamma: Probability(gamma),
+                round_trips: Whole(round_trips.into()),
+                mi_threshold: Duration::new(mi_threshold.0),
+                draining: draining.map(|factor| Whole(factor.into())),
+            }),
             ControllerSpec::Fixed(FixedSpec { pacing }) => {
                 Law::Fixed(Fixed { rate: pacing.map(|units::Rate(rate)| Rate::new(rate)) })
             }
@@ -181,10 +213,11 @@ mod tests {
             let spec = alone.0.spec("");
             assert_eq!((spec.name(), Controller::of(&spec)), (Some(*name), alone));
         }
-        let specs = ["cubic", "vegas", "fixed"].map(|name| read(&format!("\"{name}\"")).unwrap().0.spec(""));
+        let specs = ["cubic", "vegas", "fast", "fixed"].map(|name| read(&format!("\"{name}\"")).unwrap().0.spec(""));
         let defaults = [
             ControllerSpec::Cubic(CubicSpec::default()),
             ControllerSpec::Vegas(VegasSpec::default()),
+            ControllerSpec::Fast(FastSpec::default()),
             ControllerSpec::Fixed(FixedSpec::default()),
         ];
         assert_eq!(specs, defaults);

@@ -13,7 +13,7 @@ mod timeline;
 mod topology;
 
 pub use application::{Application, HandOver};
-pub use controller::{Controller, ControllerTable, Cubic, Fixed, Law, Reno, UserLaw, Vegas};
+pub use controller::{Controller, ControllerTable, Cubic, Fast, Fixed, Law, Reno, UserLaw, Vegas};
 pub use flow::{Access, Flow, Framing, PortName};
 pub use link::{Drop, Link, Loss, Reverse};
 pub use node::{Node, NodeKind, Processing};

@@ -1,0 +1,379 @@
+//! FAST TCP: the window moves towards the one that keeps `alpha` segments in the queues, by a share of the way (Y. Cui, *Three problems in TCP
+//! performance analysis and congestion management*, chapter 4, after Jin, Wei and Low, "FAST TCP: motivation, architecture, algorithms,
+//! performance", IEEE INFOCOM 2004). With `draining`, a new flow empties the queues once, so that all flows see the path's true round trip
+//! (section 4.4.2).
+//!
+//! What the document leaves open: the weight of a sample in the averaged round trip (4.5) is 3 / window, at most 1/4, as in the paper by Jin and
+//! others. A window counts as stable, and draining begins, when at two updates in a row it kept `alpha` in the queues, give or take a tenth.
+//! After a timeout the window grows from 1 as (4.1) has it: there is no slow-start threshold. Without timestamps there is a sample
+//! in a round trip instead of one in each acknowledgement.
+
+use super::{Ack, Congestion, Controller, RoundTrip, Start, Wants};
+use crate::base::units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FastSpec {
+    /// Segments to keep in the queues, above zero.
+    pub alpha: f64,
+    /// Share of the way to the new window, above 0 and at most 1.
+    pub gamma: f64,
+    /// From one update of the window to the next, in round trips, at least 1.
+    pub round_trips: u32,
+    /// Slow start instead while the queueing delay is below this (MIthreshold).
+    pub mi_threshold: Span,
+    /// A new flow drains the queues by sending so many times slower (r), above 1.
+    pub draining: Option<u32>,
+}
+
+impl Default for FastSpec {
+    /// 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other round trip and no slow start as in sections
+    /// 4.2.1 and 4.2.2.
+    fn default() -> FastSpec {
+        FastSpec { alpha: 200.0, gamma: 0.5, round_trips: 2, mi_threshold: Span::ZERO, draining: None }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Fast {
+    window: f64,
+    memory: Box<Memory>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Memory {
+    spec: FastSpec,
+    /// d: the shortest round trip seen.
+    base: Option<Span>,
+    /// The averaged round trip in picoseconds.
+    average: f64,
+    /// Where the window is going, a segment for each acknowledgement.
+    target: f64,
+    /// When it was last updated.
+    updated: Time,
+    phase: Phase,
+}
+
+/// Of a flow's life: the four phases of draining, and what is before and after them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Phase {
+    /// Updates in a row that found the window stable.
+    Converging {
+        stable: u32,
+    },
+    /// `before`: the averaged round trip when it began.
+    Reduction {
+        began: Time,
+        before: f64,
+    },
+    /// `fell`: when the base round trip last did, to `base`.
+    Depletion {
+        began: Time,
+        before: f64,
+        fell: Time,
+        base: Option<Span>,
+    },
+    Refilling {
+        target: f64,
+    },
+    Stabilisation {
+        began: Time,
+    },
+    Drained,
+}
+
+impl Fast {
+    pub(super) fn new(spec: &FastSpec, start: Start) -> Fast {
+        let phase = if spec.draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained };
+        let memory = Memory { spec: *spec, base: None, average: 0.0, target: start.window, updated: Time::ZERO, phase };
+        Fast { window: start.window, memory: Box::new(memory) }
+    }
+
+    fn set(&mut self, window: f64) {
+        self.window = window.max(1.0);
+        self.memory.target = self.window;
+    }
+
+    /// An acknowledgement of a flow that is not draining.
+    fn control(&mut self, ack: &Ack) {
+        let is_due = ack.now.since(self.memory.updated).0 as f64 >= f64::from(self.memory.spec.round_trips) * self.memory.average;
+        if is_due && let Some(base) = self.memory.base {
+            self.update(ack.now, base);
+        }
+        if !ack.window_limited {
+            self.memory.target = self.memory.target.min(self.window);
+        } else if self.memory.queueing_delay() < self.memory.spec.mi_threshold.0 as f64 {
+            self.set(self.window + 1.0);
+        } else {
+            self.window = self.memory.target.min(self.window + 1.0);
+        }
+    }
+
+    /// Equation (4.1). A smaller window is taken at once, a larger one at a segment for each acknowledgement.
+    fn update(&mut self, now: Time, base: Span) {
+        self.memory.updated = now;
+        let FastSpec { alpha, gamma, .. } = self.memory.spec;
+        let share = self.memory.empty_share(base);
+        let queued = self.window * (1.0 - share);
+        self.memory.target =
+            (2.0 * self.window).min((1.0 - gamma) * self.window + gamma * (share * self.window + alpha)).max(1.0);
+        self.window = self.window.min(self.memory.target);
+        if let Phase::Converging { stable } = self.memory.phase {
+            let is_stable = (queued - alpha).abs() <= STABLE * alpha;
+            self.memory.phase = match (is_stable, stable) {
+                (false, _) => Phase::Converging { stable: 0 },
+                (true, 0) => Phase::Converging { stable: 1 },
+                (true, _) => Phase::Reduction { began: now, before: self.memory.average },
+            };
+        }
+    }
+
+    /// Section 4.4.2. `r`: how many times slower the flow sends.
+    fn drain(&mut self, ack: &Ack, r: f64) {
+        let since = |began: Time| ack.now.since(began).0 as f64;
+        match self.memory.phase {
+            Phase::Reduction { began, before } if since(began) >= before => {
+                self.memory.phase = Phase::Depletion { began: ack.now, before, fell: ack.now, base: self.memory.base };
+            }
+            // One segment for r acknowledgements.
+            Phase::Reduction { .. } => self.set(self.window - (r - 1.0) / r),
+            Phase::Depletion { began, before, fell, base } => {
+                let fell = if self.memory.base < base { ack.now } else { fell };
+                let round_trip = self.memory.average;
+                let ends = since(fell) >= round_trip || since(began) >= 2.0 * round_trip;
+                self.memory.phase = match ends {
+                    true => self.memory.refilling(before),
+                    false => Phase::Depletion { began, before, fell, base: self.memory.base },
+                };
+            }
+            Phase::Refilling { target } if self.window < target && ack.window_limited => {
+                self.set(target.min(self.window + r - 1.0));
+            }
+            Phase::Refilling { .. } => self.memory.phase = Phase::Stabilisation { began: ack.now },
+            Phase::Stabilisation { began } if since(began) >= self.memory.average => self.memory.phase = Phase::Drained,
+            _ => {}
+        }
+        self.memory.updated = ack.now;
+    }
+
+    /// Congestion is answered, and whatever the flow was doing is over.
+    fn reduce(&mut self, now: Time, window: f64) {
+        self.set(window);
+        self.memory.updated = now;
+        self.memory.phase = match self.memory.phase {
+            Phase::Converging { .. } => Phase::Converging { stable: 0 },
+            _ => Phase::Drained,
+        };
+    }
+}
+
+/// How far from `alpha` the queue of a stable flow may be.
+const STABLE: f64 = 0.1;
+
+impl Memory {
+    /// d over the averaged round trip: what is left of the round trip without queues.
+    fn empty_share(&self, base: Span) -> f64 {
+        (base.0 as f64 / self.average).min(1.0)
+    }
+
+    /// In picoseconds.
+    fn queueing_delay(&self) -> f64 {
+        (self.average - self.base.map_or(0.0, |base| base.0 as f64)).max(0.0)
+    }
+
+    /// To the rate of the equilibrium, alpha / (D - d), over the round trip of the empty queue.
+    fn refilling(&self, before: f64) -> Phase {
+        let base = self.base.unwrap_or(Span::ZERO).0 as f64;
+        Phase::Refilling { target: self.spec.alpha * base / (before - base) }
+    }
+}
+
+impl Controller for Fast {
+    const BYTES_BESIDE: usize = size_of::<Memory>();
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { release: self.memory.spec.draining.is_some(), ..Wants::default() }
+    }
+
+    fn release(&self) -> Option<u32> {
+        let refills = matches!(self.memory.phase, Phase::Refilling { .. });
+        self.memory.spec.draining.filter(|_| refills)
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        match (self.memory.phase, self.memory.spec.draining) {
+            (Phase::Converging { .. } | Phase::Drained, _) | (_, None) => self.control(ack),
+            (_, Some(r)) => self.drain(ack, r.into()),
+        }
+    }
+
+    /// Equation (4.5).
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        let sample = measured.sample.0.max(1) as f64;
+        let weight = if self.memory.average > 0.0 { (3.0 / self.window).min(0.25) } else { 1.0 };
+        self.memory.average += weight * (sample - self.memory.average);
+        let falls = self.memory.base.is_none_or(|base| measured.sample < base);
+        if falls {
+            self.memory.base = Some(measured.sample);
+        }
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.reduce(seen.now, f64::from(seen.in_flight / 2).max(2.0));
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        self.reduce(seen.now, 1.0);
+    }
+
+    fn limit_window(&mut self, segments: f64) {
+        self.window = self.window.min(segments);
+        self.memory.target = self.memory.target.min(segments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(milliseconds: u64) -> Span {
+        Span::from_millis(milliseconds)
+    }
+
+    /// An empty path of 100 ms.
+    struct Driver {
+        law: Fast,
+        now: Time,
+    }
+
+    impl Driver {
+        fn new(window: f64, spec: FastSpec) -> Driver {
+            let mut law = Fast::new(&spec, Start { window, ssthresh: f64::INFINITY });
+            law.on_round_trip(&RoundTrip { sample: ms(100), smoothed: None });
+            Driver { law, now: Time::ZERO }
+        }
+
+        /// A steady round trip, from now on.
+        fn with_round_trip(mut self, milliseconds: u64) -> Driver {
+            self.law.memory.average = ms(milliseconds).0 as f64;
+            self
+        }
+
+        /// An acknowledgement after so long, which gives no sample. Returns the window.
+        fn ack(&mut self, after: u64) -> f64 {
+            self.now += ms(after);
+            self.law.on_ack(&Ack::of_one(self.now));
+            self.law.window()
+        }
+    }
+
+    const SPEC: FastSpec = FastSpec { alpha: 50.0, gamma: 0.5, round_trips: 1, mi_threshold: Span::ZERO, draining: None };
+
+    #[test]
+    fn a_window_too_small_grows_to_the_new_one_by_a_segment_for_each_acknowledgement() {
+        // 0.5 * 100 + 0.5 * (100 / 125 * 100 + 50) = 115
+        let mut driver = Driver::new(100.0, SPEC).with_round_trip(125);
+        assert_eq!(driver.ack(124), 100.0);
+        assert_eq!(driver.ack(1), 101.0);
+        let after: Vec<f64> = (0..20).map(|_| driver.ack(0)).collect();
+        assert_eq!((after[0], after[13], after[19]), (102.0, 115.0, 115.0));
+        assert_eq!(driver.law.memory.target, 115.0);
+    }
+
+    #[test]
+    fn no_update_more_than_doubles_the_window() {
+        // 0.5 * 10 + 0.5 * (10 + 200) = 110
+        let mut driver = Driver::new(10.0, FastSpec { alpha: 200.0, ..SPEC });
+        driver.ack(100);
+        assert_eq!(driver.law.memory.target, 20.0);
+    }
+
+    #[test]
+    fn a_window_too_large_shrinks_at_once() {
+        // 0.5 * 300 + 0.5 * (100 / 200 * 300 + 50) = 250
+        let mut driver = Driver::new(300.0, SPEC).with_round_trip(200);
+        assert_eq!(driver.ack(200), 250.0);
+        assert_eq!(driver.ack(199), 250.0);
+    }
+
+    #[test]
+    fn a_window_that_keeps_alpha_in_the_queues_stays() {
+        // Equation (4.3): 125 / 25 * 50
+        let mut driver = Driver::new(250.0, SPEC).with_round_trip(125);
+        assert!((0..10).all(|_| driver.ack(125) == 250.0));
+    }
+
+    #[test]
+    fn updates_come_as_many_round_trips_apart_as_asked_for() {
+        let mut driver = Driver::new(300.0, FastSpec { round_trips: 2, ..SPEC }).with_round_trip(200);
+        assert_eq!((driver.ack(200), driver.ack(199), driver.ack(1)), (300.0, 300.0, 250.0));
+    }
+
+    #[test]
+    fn the_round_trip_is_averaged_with_a_weight_of_three_windowths_and_at_most_a_quarter() {
+        for (window, average) in [(4.0, 110), (30.0, 104)] {
+            let mut driver = Driver::new(window, SPEC);
+            driver.law.on_round_trip(&RoundTrip { sample: ms(140), smoothed: None });
+            assert_eq!((driver.law.memory.average, driver.law.memory.base), (ms(average).0 as f64, Some(ms(100))));
+        }
+    }
+
+    #[test]
+    fn below_the_threshold_of_delay_it_starts_slowly() {
+        let spec = FastSpec { mi_threshold: ms(10), ..SPEC };
+        assert_eq!(Driver::new(4.0, spec).with_round_trip(109).ack(1), 5.0);
+        assert_eq!(Driver::new(4.0, spec).with_round_trip(110).ack(1), 4.0);
+    }
+
+    #[test]
+    fn a_loss_halves_what_was_in_flight_and_a_timeout_leaves_one_segment() {
+        let mut driver = Driver::new(300.0, SPEC).with_round_trip(200);
+        driver.now += ms(150);
+        driver.law.on_congestion(&Congestion { now: driver.now, in_flight: 301, repeated: false });
+        assert_eq!(driver.law.window(), 150.0);
+        // What was sent with the old window does not judge the new one: 0.5 * 150 + 0.5 * (75 + 50) = 137.5
+        assert_eq!((driver.ack(199), driver.ack(1)), (150.0, 137.5));
+        driver.law.on_timeout(&Congestion { now: driver.now, in_flight: 100, repeated: false });
+        assert_eq!(driver.law.window(), 1.0);
+        assert_eq!((driver.ack(199), driver.ack(1), driver.ack(1)), (1.0, 2.0, 2.0));
+    }
+
+    #[test]
+    fn a_new_flow_drains_the_queues_once_it_is_stable() {
+        let mut driver = Driver::new(250.0, FastSpec { draining: Some(10), ..SPEC }).with_round_trip(125);
+        driver.ack(125);
+        assert_eq!(driver.law.memory.phase, Phase::Converging { stable: 1 });
+        driver.ack(125);
+        assert!(matches!(driver.law.memory.phase, Phase::Reduction { .. }));
+        // Nine tenths of a segment less for each acknowledgement: 250 in a round trip of 125 ms leave 25.
+        let windows: Vec<f64> = (0..250).map(|step| driver.ack(u64::from(step % 2 == 1))).collect();
+        assert!((windows[0] - 249.1).abs() < 1e-9 && (windows[247] - 26.8).abs() < 1e-9, "{} {}", windows[0], windows[247]);
+        assert!(matches!(driver.law.memory.phase, Phase::Depletion { .. }));
+        // The queue is shorter by 5 ms than what the flow took for an empty path: 95 ms at 20 ms, and a round trip later it is stable.
+        driver.law.memory.average = ms(100).0 as f64;
+        driver.ack(20);
+        driver.law.memory.base = Some(ms(95));
+        let reduced = driver.ack(0);
+        assert_eq!((driver.ack(99), driver.law.release()), (reduced, None));
+        driver.ack(1);
+        // 50 * 95 / (125 - 95), by nine more for each acknowledgement, which releases no more than ten.
+        assert_eq!(driver.law.memory.phase, Phase::Refilling { target: 50.0 * 95.0 / 30.0 });
+        assert_eq!((driver.ack(0), driver.law.release()), (reduced + 9.0, Some(10)));
+        let refilled: Vec<f64> = (0..20).map(|_| driver.ack(0)).collect();
+        assert_eq!(refilled[19], 50.0 * 95.0 / 30.0);
+        assert!(matches!(driver.law.memory.phase, Phase::Stabilisation { .. }));
+        assert_eq!((driver.ack(99), driver.law.release()), (refilled[19], None));
+        driver.ack(1);
+        assert_eq!(driver.law.memory.phase, Phase::Drained);
+    }
+}
