@@ -11,6 +11,9 @@ import pytest
 import tailback as tb
 from support import SMALL, Command
 
+collect_ignore = ["user_laws.py"]
+"""Doctests would import it under a second name, and its laws have their names but once."""
+
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
