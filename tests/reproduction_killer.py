@@ -84,7 +84,7 @@ def digest(out: Path) -> str:
 def trials(folder: Path, way: str) -> dict[str, Any]:
     """One that is not stopped, one that is started again, and one for every so many places.
 
-    Every run has one at least, when its result is written; how many commits there are is up to the threads.
+    Each commit has five, and at most as many runs as are under way; how many commits there are is up to the threads.
     """
     work, step = WAYS[way]
     whole, said = folder / way, folder / f"{way}-whole.json"

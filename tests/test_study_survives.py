@@ -155,14 +155,20 @@ def newer(file: Path) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("damage", [truncated, half_a_header, empty, text, another_database, overwritten_inside, newer])
+def older(file: Path) -> None:
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+
+
+@pytest.mark.parametrize("damage", [older, truncated, half_a_header, empty, text, another_database, overwritten_inside, newer])
 def test_a_damaged_or_foreign_ledger_is_refused_and_not_touched(tmp_path: Path, small: tb.Scenario, damage: Any) -> None:
     directory = tb.sweep(small, VARY, seeds=3, out=tmp_path / "study").directory
     damage(directory / "study.sqlite3")
     before = (directory / "study.sqlite3").read_bytes()
-    with pytest.raises(tb.StudyError, match=r"damaged|not the ledger|newer"):
+    with pytest.raises(tb.StudyError, match=r"damaged|not the ledger|newer|older"):
         tb.Study(directory)
-    with pytest.raises(tb.StudyError, match=r"damaged|not the ledger|newer"):
+    with pytest.raises(tb.StudyError, match=r"damaged|not the ledger|newer|older"):
         tb.sweep(small, VARY, seeds=3, out=directory)
     assert (directory / "study.sqlite3").read_bytes() == before
     assert {entry.name for entry in directory.iterdir()} == {"study.sqlite3", "lock"}

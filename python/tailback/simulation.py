@@ -11,7 +11,7 @@ from tailback.errors import Interrupted
 from tailback.run import Run
 from tailback.scenario import Scenario
 
-__all__ = ["simulate"]
+__all__ = ["advance", "simulate"]
 
 # A slice is a number of events, for any number of them may lie in one instant. The number grows or shrinks until a slice takes
 # about this long on the clock. Slices change no byte of the results.
@@ -62,20 +62,21 @@ def simulate(
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     simulation = described._simulation(seed)
     try:
-        _advance(simulation, progress or _ignore)
+        advance(simulation, progress or _ignore)
     except KeyboardInterrupt:
         raise Interrupted(Run(simulation.results())) from None
     return Run(simulation.results())
 
 
-def _advance(simulation: _core.Simulation, progress: Callable[[float], None]) -> None:
+def advance(simulation: _core.Simulation, progress: Callable[[float], None]) -> None:
+    """Run to the end, in slices."""
     events, done = _FIRST_EVENTS, False
     while not done:
         began = time.perf_counter()
         done = simulation.run_for(events)
         took = time.perf_counter() - began
-        # At most twofold: a clock may say that nothing took no time. Downwards at once.
-        events = max(1, int(events * min(2.0, _SLICE_S / max(took, 1e-9))))
+        # At most tenfold: a clock may say that nothing took no time. Downwards at once.
+        events = max(1, int(events * min(10.0, _SLICE_S / max(took, 1e-9))))
         progress(simulation.now_s / simulation.duration_s)
 
 

@@ -8,18 +8,21 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::UInt32Type;
+use arrow_array::types::{Float64Type, Int64Type, UInt32Type};
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,
 };
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, DataType};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PyType};
+use serde_json::{Value, json};
 use tailback_core::record as core;
 
 /// The capsule name that the Arrow PyCapsule interface asks for.
@@ -84,6 +87,18 @@ impl Table {
         (py.get_type::<Table>(), (&self.name, columns.collect()))
     }
 
+    /// The table as bytes, as the ledger of a study keeps it: the length of a header (four bytes, little-endian), the header, which
+    /// is a JSON list of name, kind, length in bytes and words of each column, and the columns' values in little-endian order.
+    fn packed<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let columns: Vec<_> = self.columns.iter().map(|(name, values)| (name, values, values.little_endian())).collect();
+        let header = columns.iter().map(|(name, values, bytes)| json!([name, values.kind(), bytes.len(), values.words()]));
+        let header = Value::Array(header.collect()).to_string();
+        let mut packed = Vec::from((header.len() as u32).to_le_bytes());
+        packed.extend(header.as_bytes());
+        columns.iter().for_each(|(.., bytes)| packed.extend(bytes));
+        PyBytes::new(py, &packed)
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }
@@ -132,6 +147,23 @@ impl Table {
         let _ = requested_schema;
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+    }
+
+    /// The table in a file that `write_parquet` wrote.
+    #[staticmethod]
+    fn read_parquet(py: Python<'_>, name: String, path: PathBuf) -> PyResult<Self> {
+        let file = File::open(path)?;
+        let read = py.detach(|| {
+            let reader = ParquetRecordBatchReaderBuilder::try_new(file)?;
+            let schema = reader.schema().clone();
+            let batches = reader.build()?.collect::<Result<Vec<_>, _>>()?;
+            let columns = schema.fields().iter().enumerate().map(|(place, field)| {
+                let parts: Vec<_> = batches.iter().map(|batch| batch.column(place)).collect();
+                Ok((field.name().clone(), joined(field.data_type(), &parts)?))
+            });
+            Self::new(core::Table { name, columns: columns.collect::<Result<_, ArrowError>>()? })
+        });
+        read.map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
     /// Writes the table as a Parquet file.
@@ -194,6 +226,40 @@ impl Values {
             Self::Word(..) => "word",
         }
     }
+}
+
+/// One column out of those of several batches.
+fn joined(kind: &DataType, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError> {
+    Ok(match kind {
+        DataType::Float64 => core::Column::Float(
+            parts.iter().flat_map(|part| part.as_primitive::<Float64Type>().values().iter().copied()).collect(),
+        ),
+        DataType::Int64 => core::Column::Integer(
+            parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().values().iter().map(|&value| value as u64)).collect(),
+        ),
+        DataType::Dictionary(key, value) if **key == DataType::UInt32 && **value == DataType::Utf8 => {
+            let mut words: Vec<String> = Vec::new();
+            let mut keys = Vec::new();
+            for part in parts {
+                // Each batch has words of its own.
+                let part = part.as_dictionary::<UInt32Type>();
+                let places: Vec<u32> = part.values().as_string::<i32>().iter().map(|word| place_of(word, &mut words)).collect();
+                keys.extend(part.keys().values().iter().map(|&key| places[key as usize]));
+            }
+            core::Column::Word(keys, Arc::new(words))
+        }
+        other => return Err(ArrowError::SchemaError(format!("a column of {other}, which no table of ours has"))),
+    })
+}
+
+/// Where a word stands among the words so far, which get it if they lack it.
+fn place_of(word: Option<&str>, words: &mut Vec<String>) -> u32 {
+    let word = word.unwrap_or_default();
+    let place = words.iter().position(|known| known == word).unwrap_or_else(|| {
+        words.push(word.to_owned());
+        words.len() - 1
+    });
+    place as u32
 }
 
 /// `None` if the bytes are not whole values, or the kind is none.

@@ -32,7 +32,7 @@ LEDGER = "study.sqlite3"
 
 # "tail" in ASCII, which tells a ledger from other databases, and the version of the tables below.
 _APPLICATION = 0x7461696C
-_SCHEMA = 1
+_SCHEMA = 2
 
 _TABLES = """
 CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -43,7 +43,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_by_hash ON runs (content_hash);
 CREATE TABLE results (
     content_hash TEXT PRIMARY KEY,
-    state TEXT NOT NULL CHECK (state IN ('running', 'done', 'failed')),
+    state TEXT NOT NULL CHECK (state IN ('done', 'failed')),
     error TEXT, version TEXT, events INTEGER, simulated_s REAL, cpu_s REAL, finished TEXT
 );
 CREATE TABLE tables (content_hash TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, UNIQUE (content_hash, name));
@@ -163,14 +163,14 @@ class Ledger:
     @property
     def plan(self) -> dict[str, Any]:
         """What was asked for, and of which version."""
-        plan: dict[str, Any] = json.loads(self._value("plan"))
+        plan: dict[str, Any] = json.loads(self._value("plan") or "{}")
         return plan
 
     @property
     def owner(self) -> dict[str, Any] | None:
         """Process and host that worked on it last."""
-        row = self._connection.execute("SELECT value FROM study WHERE key = 'owner'").fetchone()
-        return None if row is None else json.loads(row[0])
+        owner = self._value("owner")
+        return None if owner is None else json.loads(owner)
 
     def replan(self, plan: dict[str, Any], points: Iterable[Planned], needed: Iterable[tuple[str, str]] = ()) -> None:
         """Ask for other runs; results that these share with the old ones stay.
@@ -234,8 +234,8 @@ class Ledger:
         """Start to work: what another process had begun and not finished is planned again."""
         owner = json.dumps({"process": os.getpid(), "host": socket.gethostname()})
         with _transaction(self._connection):
-            self._connection.execute("DELETE FROM results WHERE state = 'running'")
-            self._connection.execute("INSERT OR REPLACE INTO study VALUES ('owner', ?)", (owner,))
+            self._set("owner", owner)
+            self._set("running", "0")
         reach("ledger: begun")
 
     def retry_failed(self) -> None:
@@ -252,52 +252,35 @@ class Ledger:
         """Runs without a result, in the order of points and seeds; those that are the same run once."""
         rows = self._connection.execute(
             "SELECT content_hash, min(point), min(seed), count(*) FROM runs "
-            "WHERE content_hash NOT IN (SELECT content_hash FROM results WHERE state != 'running') "
+            "WHERE content_hash NOT IN (SELECT content_hash FROM results) "
             "GROUP BY content_hash ORDER BY min(point), min(seed)"
         )
         return [Due(*row) for row in rows]
 
-    def record(self, results: Sequence[Result], started: Sequence[str]) -> None:
-        """Write results and what was started since, as one transaction. Once this returns, these runs are finished."""
+    def record(self, results: Sequence[Result], running: int) -> None:
+        """Write results, and how many runs are with workers now, as one transaction. Once this returns, these are finished."""
         reach("ledger: about to record")
         with _transaction(self._connection):
-            for result in results:
-                self._insert(result)
-                reach("ledger: result written")
-            running = [(content_hash,) for content_hash in started]
-            self._connection.executemany("INSERT OR IGNORE INTO results (content_hash, state) VALUES (?, 'running')", running)
+            # The time of day is for people; nothing is decided by it and no export has it.
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, datetime('now'))", map(_row, results)
+            )
+            tables = ((result.content_hash, *table) for result in results for table in result.tables.items())
+            self._connection.executemany("INSERT OR REPLACE INTO tables VALUES (?, ?, ?)", tables)
+            traces = ((result.content_hash, kind) for result in results for kind in result.traces)
+            self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?, ?)", traces)
+            reach("ledger: results written")
+            self._set("running", str(running))
             reach("ledger: about to commit")
         reach("ledger: committed")
 
-    def _insert(self, result: Result) -> None:
-        # The time of day is for people; nothing is decided by it and no export has it.
-        self._connection.execute(
-            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, datetime('now'))",
-            (
-                result.content_hash,
-                "failed" if result.error else "done",
-                result.error,
-                result.version,
-                result.events,
-                result.simulated_s,
-                result.cpu_s,
-            ),
-        )
-        tables = [(result.content_hash, name, data) for name, data in result.tables.items()]
-        self._connection.executemany("INSERT OR REPLACE INTO tables VALUES (?, ?, ?)", tables)
-        if result.traces:
-            traces = [(result.content_hash, kind) for kind in result.traces]
-            self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?, ?)", traces)
-
     def counts(self, *, working: bool) -> Counts:
-        """Runs by state. What is marked as running counts as planned if nobody is at work."""
-        rows = self._connection.execute(
-            "SELECT coalesce(state, 'planned'), count(*) FROM runs LEFT JOIN results USING (content_hash) GROUP BY 1"
-        )
-        found = dict(rows.fetchall())
-        running = found.get("running", 0)
-        planned = found.get("planned", 0) + (0 if working else running)
-        return Counts(planned, running if working else 0, found.get("done", 0), found.get("failed", 0))
+        """Runs by state; none is running if nobody is at work."""
+        query = "SELECT coalesce(state, 'planned'), count(*) FROM runs LEFT JOIN results USING (content_hash) GROUP BY 1"
+        found = dict(self._connection.execute(query).fetchall())
+        left = found.get("planned", 0)
+        running = min(left, int(self._value("running") or 0)) if working else 0
+        return Counts(left - running, running, found.get("done", 0), found.get("failed", 0))
 
     def runs(self) -> list[RunRow]:
         """All runs of the plan, by point and seed."""
@@ -317,7 +300,7 @@ class Ledger:
 
     def has(self, content_hash: str) -> bool:
         """Whether a run is finished."""
-        query = "SELECT count(*) FROM results WHERE content_hash = ? AND state != 'running'"
+        query = "SELECT count(*) FROM results WHERE content_hash = ?"
         found: int = self._connection.execute(query, (content_hash,)).fetchone()[0]
         return bool(found)
 
@@ -367,17 +350,21 @@ class Ledger:
         self._connection.execute("VACUUM")
         return removed
 
-    def _value(self, key: str) -> str:
+    def _value(self, key: str) -> str | None:
         row = self._connection.execute("SELECT value FROM study WHERE key = ?", (key,)).fetchone()
-        return str(row[0])
+        return None if row is None else str(row[0])
+
+    def _set(self, key: str, value: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", (key, value))
 
     def _verify(self, *, thorough: bool) -> None:
         application = self._connection.execute("PRAGMA application_id").fetchone()[0]
         schema = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if application != _APPLICATION:
             raise StudyError(f"`{self.file}` is not the ledger of a study, and was left as it is")
-        if schema > _SCHEMA:
-            raise StudyError(f"`{self.file}` was written by a newer Tailback (schema {schema}; this one reads {_SCHEMA})")
+        if schema != _SCHEMA:
+            other = "a newer" if schema > _SCHEMA else "an older"
+            raise StudyError(f"`{self.file}` was written by {other} Tailback (schema {schema}; this one reads {_SCHEMA})")
         pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
         size = self._connection.execute("PRAGMA page_size").fetchone()[0]
         (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone() if thorough else ("ok",)
@@ -385,6 +372,11 @@ class Ledger:
             verdict = "its end is missing"
         if verdict != "ok":
             raise StudyError(f"the ledger `{self.file}` is damaged, and was left as it is: {verdict}")
+
+
+def _row(result: Result) -> tuple[Any, ...]:
+    state = "failed" if result.error else "done"
+    return result.content_hash, state, result.error, result.version, result.events, result.simulated_s, result.cpu_s
 
 
 def synced(directory: Path) -> None:

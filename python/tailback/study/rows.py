@@ -10,26 +10,19 @@ from typing import Any
 from tailback import _core
 from tailback.table import Table
 
-__all__ = ["Column", "column", "join", "pack", "packed", "repeated", "unpack"]
+__all__ = ["Column", "column", "join", "packed", "repeated", "unpack"]
 
 Column = tuple[str, str, bytes, list[str]]
 """Name, kind (`float`, `integer`, `word`), values in little-endian order, words."""
 
 
-def pack(table: Table) -> bytes:
-    """A table as bytes."""
-    _, (_, columns) = table._core.__reduce__()
-    return packed(columns)
-
-
 def packed(columns: list[Column]) -> bytes:
-    """Columns as bytes: the length of a header, the header as JSON, the columns as they are."""
-    header = json.dumps([[name, kind, len(data), words] for name, kind, data, words in columns]).encode()
-    return struct.pack("<I", len(header)) + header + b"".join(data for _, _, data, _ in columns)
+    """Columns as the ledger keeps them."""
+    return _core.Table("", columns).packed()
 
 
 def unpack(packed: bytes) -> list[Column]:
-    """The columns that `packed` was given."""
+    """The columns of a packed table; see `Table.packed` of the core."""
     (length,) = struct.unpack_from("<I", packed)
     begin = 4 + length
     columns: list[Column] = []

@@ -34,6 +34,10 @@ _COMMIT_S = 0.2
 _AHEAD_S = 0.2
 _AHEAD_RUNS = 500
 
+# While they have enough for twice as long, this thread rests before it looks for more that have ended: each time it wakes it
+# takes Python's lock from those that work.
+_REST_S = 0.02
+
 # A run that is alone with a worker when that dies, so often, is the one that kills it.
 _DEATHS = 2
 
@@ -75,9 +79,9 @@ class Runner:
         self._flying: dict[Future[Measured], Task] = {}
         self._ended: queue.SimpleQueue[Future[Measured]] = queue.SimpleQueue()
         self._results: list[Result] = []
-        self._started: list[str] = []
         self._committed = time.monotonic()
         self._commit_took_s = 0.0
+        self._told_running = 0
         # Runs that dead workers had: they are done one at a time, and their workers' deaths counted from then on.
         self._suspects: deque[Task] = deque()
         self._deaths: dict[str, int] = {}
@@ -148,7 +152,6 @@ class Runner:
                 continue
             source.popleft()
             self._flying[future] = task
-            self._started.append(task.content_hash)
             future.add_done_callback(self._ended.put)
             room -= 1
 
@@ -159,6 +162,11 @@ class Runner:
         ahead_s = _AHEAD_S and _AHEAD_S + 2 * self._commit_took_s
         ahead = int(ahead_s / self._mean_s) if self._mean_s else 0
         return self._crew.workers * (1 + min(_AHEAD_RUNS, ahead)) + 1
+
+    def _spare_s(self) -> float:
+        """For how long all workers have something to do, whoever of them is done first."""
+        spare = len(self._flying) - 2 * self._crew.workers
+        return spare * self._mean_s / self._crew.workers
 
     def _patience(self) -> float | None:
         """How long to wait for a run: for ever if nothing waits to be committed."""
@@ -172,6 +180,8 @@ class Runner:
         """Wait for a run to end, and take all that have."""
         try:
             self._ended_one(self._ended.get(timeout=patience))
+            if self._spare_s() > 2 * _REST_S:
+                time.sleep(_REST_S)
             while True:
                 self._ended_one(self._ended.get_nowait())
         except queue.Empty:
@@ -214,12 +224,11 @@ class Runner:
     def _commit(self) -> list[Result]:
         """Write what has come back since the last commit, and say what that was."""
         results, self._results = self._results, []
-        finished = {result.content_hash for result in results}
-        started = [content_hash for content_hash in self._started if content_hash not in finished]
-        self._started.clear()
-        if results or started:
+        running = sum(self._runs[task.content_hash] for task in self._flying.values())
+        if results or running != self._told_running:
             began = time.monotonic()
-            self._ledger.record(results, started)
+            self._ledger.record(results, running)
+            self._told_running = running
             self._commit_took_s = time.monotonic() - began
             before = self._progress
             failures = sum(self._runs[result.content_hash] for result in results if result.error)

@@ -109,10 +109,10 @@ class Study:
     def runs(self) -> Table:
         """One row a run: its point, seed and labels, its state, and what became of it."""
         with self._ledger() as ledger:
-            rows, states = ledger.runs(), {"running": "planned"}
+            rows = ledger.runs()
             columns = [
                 *_labels(ledger, [(row.point, row.seed) for row in rows]),
-                column("state", [states.get(row.state, row.state) for row in rows]),
+                column("state", [row.state for row in rows]),
                 column("error", [row.error or "" for row in rows]),
                 column("events", [row.events for row in rows]),
                 column("simulated_s", [float(row.simulated_s) for row in rows]),
@@ -566,11 +566,9 @@ def _plan(chosen: Grid, asked: Until | None, most: int) -> dict[str, Any]:
 
 def _check_quantity(chosen: Grid, asked: Until) -> None:
     """Raise an `UnknownName` before anything runs: a run that has not begun has its tables too."""
-    from tailback.run import Run
-    from tailback.study.rows import pack
-
     measured = quantity_of(asked.quantity)
-    measured.value(unpack(pack(Run(chosen.point(0).scenario._simulation(None).results()).tables[measured.table])))
+    tables = dict(chosen.point(0).scenario._simulation(None).results().tables)
+    measured.value(unpack(tables[measured.table].packed()))
 
 
 def _code(ledger: Ledger) -> list[tuple[str, str]]:

@@ -9,12 +9,13 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol
 
+from tailback import _core
 from tailback.code.loading import Place, ensure
 from tailback.scenario import Scenario
-from tailback.simulation import simulate
-from tailback.study.rows import pack
+from tailback.simulation import advance
 from tailback.table import Table
 
 __all__ = [
@@ -105,16 +106,23 @@ class Simulated:
 
     def __call__(self, seed: int, watch: Watch) -> Done:
         ensure(self.code)
-        run = simulate(Scenario(json.loads(self.scenario)), seed, progress=watch)
-        tables = run.tables
+        simulation = _described(self.scenario)._simulation(seed)
+        advance(simulation, watch)
+        results = simulation.results()
         return Done(
-            run.content_hash,
-            {name: pack(table) for name, table in tables.items() if name in COUNTERS},
-            run.provenance["version"],
-            run.events,
-            run.simulated_s,
-            {name: table for name, table in tables.items() if name not in COUNTERS},
+            simulation.content_hash,
+            {name: table.packed() for name, table in results.tables if name in COUNTERS},
+            _core.__version__,
+            results.events,
+            results.simulated_s,
+            {name: Table(table) for name, table in results.tables if name not in COUNTERS},
         )
+
+
+@lru_cache(maxsize=256)
+def _described(text: str) -> Scenario:
+    """The scenario of a point, which the runs of many seeds share."""
+    return Scenario(json.loads(text))
 
 
 def measure(task: Task, stopping: Callable[[], bool] | None = None) -> Measured:
