@@ -21,12 +21,29 @@ if TYPE_CHECKING:
     from tailback.run import Run
     from tailback.table import Table
 
-__all__ = ["COLOURS", "PAGE", "STYLE", "End", "close", "name_ends", "plot_run", "require", "save", "show", "svg"]
+__all__ = [
+    "COLOURS",
+    "PAGE",
+    "STYLE",
+    "TRACES",
+    "End",
+    "close",
+    "draw_traces",
+    "name_ends",
+    "plot_run",
+    "require",
+    "save",
+    "show",
+    "svg",
+]
 
 COLOURS = ("#1f5a99", "#c2571a", "#3c7d3c", "#8a3d8f", "#9a7b00", "#2a8a8a", "#a83248", "#555555")
 
 # Lines that one panel shows; more would be a carpet.
 _LINES = 8
+
+# Spans of time of which a line shows the extremes; no print is as fine.
+_SPANS = 2000
 
 # Text stays text: it can be searched, and takes the fonts of the page.
 STYLE: Any = {
@@ -53,7 +70,7 @@ PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"]}
 End: TypeAlias = tuple[float, float, str]
 
 # How each trace is drawn: its value, whether it holds until the next row, and the title of its panel.
-_TRACES = {
+TRACES = {
     "cwnd": ("cwnd_packets", True, "window, packets"),
     "ssthresh": ("ssthresh_packets", True, "slow-start threshold, packets"),
     "in_flight": ("in_flight_packets", True, "in flight, packets"),
@@ -91,12 +108,12 @@ def plot_run(run: Run) -> Figure:
     require()
     import matplotlib.pyplot as plt
 
-    kinds = [kind for kind in run.traces if kind in _TRACES and len(run.trace(kind))]
+    kinds = [kind for kind in run.traces if kind in TRACES and len(run.trace(kind))]
     with plt.rc_context(STYLE):
         rows = len(kinds) or 2
         figure, axes = plt.subplots(rows, 1, figsize=(8, 1 + 1.8 * rows), squeeze=False, sharex=bool(kinds), layout="constrained")
         panels = list(axes[:, 0])
-        _traces(panels, [run.trace(kind) for kind in kinds])
+        draw_traces(panels, [run.trace(kind) for kind in kinds])
         if kinds:
             panels[-1].set_xlabel("time, s")
         else:
@@ -170,7 +187,7 @@ def _apart(heights: dict[str, float], gap: float) -> dict[str, float]:
     return {name: middle + gap * (index - (len(names) - 1) / 2) for names, middle in blocks for index, name in enumerate(names)}
 
 
-def _traces(panels: list[Axes], tables: list[Table]) -> None:
+def draw_traces(panels: list[Axes], tables: list[Table], *, legend: bool = True) -> None:
     """A panel a trace. A flow has one colour in all of them, and the legend stands where it differs from the one above."""
     shown = {table.name: _shown(table) for table in tables}
     colours: dict[tuple[str, ...], str] = {}
@@ -180,22 +197,41 @@ def _traces(panels: list[Axes], tables: list[Table]) -> None:
     above: list[str] = []
     for axis, table in zip(panels, tables, strict=False):
         names = shown[table.name]
-        value, holds, title = _TRACES[table.name]
+        value, holds, title = TRACES[table.name]
         for name, times, values in _series(table, value, names):
             colour = colours[*_keys(table), name]
             if table.name in _POINTS:
                 axis.plot(times, values, ".", markersize=2, color=colour, label=name)
             else:
-                axis.plot(times, values, drawstyle="steps-post" if holds else "default", color=colour, label=name)
+                drawn = _thinned(times, values)
+                axis.plot(*drawn, drawstyle="steps-post" if holds else "default", color=colour, label=name)
         count = len(set(_names(table, *_keys(table))))
         more = f" ({_LINES} of {count})" if count > _LINES else ""
         # Across, not along the axis: a narrow panel has no room for a word that stands on its head.
         axis.set_title(title + more, loc="left", fontsize=9, color="#333333")
         if value == "throughput_bps":
             axis.yaxis.set_major_formatter(lambda bps, _place: quantity("throughput_bps", float(bps)))
-        if len(names) > 1 and names != above:
+        if legend and len(names) > 1 and names != above:
             axis.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1), markerscale=4)
         above = names
+
+
+def _thinned(times: Any, values: Any) -> tuple[Any, Any]:
+    """Of a long line, in each of many equal spans of time, the first and last row and those of the least and largest value.
+
+    It covers the same ground on paper, and a trace of millions of rows is not a file of hundreds of megabytes.
+    """
+    import numpy as np
+
+    if len(times) <= 4 * _SPANS:
+        return times, values
+    starts = np.unique(np.searchsorted(times, np.linspace(times[0], times[-1], _SPANS, endpoint=False)))
+    ends = np.append(starts[1:], len(times)) - 1
+    # The place of each span's extreme: the first of its rows in the order of spans and then values.
+    span = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(times))))
+    lowest, highest = (np.lexsort((sign * values, span))[starts] for sign in (1, -1))
+    kept = np.unique(np.concatenate([starts, ends, lowest, highest]))
+    return times[kept], values[kept]
 
 
 def _shown(table: Table) -> list[str]:

@@ -73,7 +73,7 @@ def sweep(
     if dry_run:
         from tailback.processors import processors
         from tailback.study.cost import estimate
-        from tailback.study.study import planned
+        from tailback.study.sweeping import planned
 
         grid, _ = planned(scenario, axes, seeds=seeds, until=until, most_seeds=most_seeds)
         _show(grid, estimate(grid, workers or processors()), until, as_json=as_json)

@@ -5,7 +5,8 @@ run counts as finished, `runner` how runs get from the one to the other, `crew` 
 enough.
 """
 
-from tailback.study.study import Study, sweep
+from tailback.study.study import Study
+from tailback.study.sweeping import sweep
 from tailback.study.vary import Span
 
 __all__ = ["Span", "Study", "sweep"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tailback.errors import ParameterError, UnknownName
 from tailback.interval import Interval
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawn", "Kind", "drawn", "figure"]
 
-Kind: TypeAlias = Literal["line", "ecdf", "heat"]
+Kind: TypeAlias = Literal["line", "ecdf", "heat", "traces"]
 
 Values = tuple[dict[str, Any], list[float]]
 """Labels of one run and its numbers: the quantity itself, or for shares one a row."""
@@ -39,11 +39,11 @@ class Drawn:
     Attributes
     ----------
     kind : str
-        ``line``, ``ecdf`` or ``heat``.
+        ``line``, ``ecdf``, ``heat`` or ``traces``.
     over : tuple of str
         The axis along x, and for a map that along y; none for shares.
     by : str or None
-        The axis that has a line for each of its labels.
+        The axis that has a line, or a column of traces, for each of its labels.
     where : dict
         Axis to the one label that is shown.
     """
@@ -64,8 +64,8 @@ def drawn(
     ParameterError, UnknownName
         No such kind, axis or label, or an axis without a place.
     """
-    if kind not in ("line", "ecdf", "heat"):
-        raise ParameterError(f"`kind` is {kind!r}; expected `line`, `ecdf` or `heat`")
+    if kind not in get_args(Kind):
+        raise ParameterError(f"`kind` is {kind!r}; expected `line`, `ecdf`, `heat` or `traces`")
     axes = list(labels[0]) if labels else []
     chosen = dict(where or {})
     places = () if over is None else (over,) if isinstance(over, str) else tuple(over)
@@ -80,14 +80,15 @@ def drawn(
         if label not in known:
             raise UnknownName(f"value of `{axis}`", label, [str(word) for word in known])
     varying = [axis for axis in axes if axis not in named and len({str(point[axis]) for point in labels}) > 1]
-    wanted = {"line": 1, "ecdf": 0, "heat": 2}[kind]
+    wanted = {"line": 1, "ecdf": 0, "heat": 2, "traces": 0}[kind]
     if over is None and len(varying) == wanted:
         places, varying = tuple(varying), []
     if len(places) != wanted or (kind == "heat" and by is not None):
         expected = ("no `over`", "one axis as `over`", "two axes as `over` and no `by`")[wanted]
         raise ParameterError(f"kind `{kind}` takes {expected}; there is {_listed(axes)}")
     if varying:
-        hint = "" if kind == "heat" else "draw a line for each of its labels with `by`, or "
+        shown = "column" if kind == "traces" else "line"
+        hint = "" if kind == "heat" or by is not None else f"draw a {shown} for each of its labels with `by`, or "
         raise ParameterError(f"`{varying[0]}` varies too; {hint}choose one label with `where={{{varying[0]!r}: ...}}`")
     return Drawn(kind, places, by, chosen)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from html import escape
@@ -18,30 +16,23 @@ from tailback import _core
 from tailback.code.loading import Place, place
 from tailback.code.registry import told
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
-from tailback.scenario import Scenario
-from tailback.study import comparison, exporting, figures, statistics
+from tailback.study import comparison, exporting, figures, sawtooth, statistics
 from tailback.study.comparison import Comparison
-from tailback.study.crew import check, crew
-from tailback.study.grid import Grid, grid
+from tailback.study.crew import crew
 from tailback.study.ledger import LEDGER, Counts, Ledger
 from tailback.study.lock import Lock, held
-from tailback.study.place import LOCK, TRACES, laid, working, writing
+from tailback.study.place import LOCK, TRACES, working, writing
 from tailback.study.rounds import Rounds
 from tailback.study.rows import Column, column, join, unpack
 from tailback.study.runner import Progress, Runner
-from tailback.study.stopping import Until, quantity_of, until
-from tailback.study.vary import Vary
+from tailback.study.stopping import Until, quantity_of
 from tailback.study.work import Simulated
 from tailback.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Removed", "Study", "sweep"]
-
-# With `until`: how many seeds a point has first, and at most. Law advises at least ten.
-_FIRST_SEEDS = 10
-_MOST_SEEDS = 1000
+__all__ = ["Removed", "Study"]
 
 
 @dataclass(frozen=True)
@@ -211,46 +202,57 @@ class Study:
 
     def plot(
         self,
-        quantity: str = "goodput",
+        quantity: str | Sequence[str] | None = None,
         *,
         kind: figures.Kind = "line",
         over: str | Sequence[str] | None = None,
         by: str | None = None,
         where: Mapping[str, Any] | None = None,
+        seed: int | None = None,
     ) -> Figure:
-        """A quantity along the axes of the study; needs matplotlib. ``savefig`` of what is returned writes PDF or SVG.
+        """A quantity along the axes of the study, or traces; needs matplotlib. ``savefig`` of what is returned writes PDF or SVG.
 
         Parameters
         ----------
-        quantity : str
-            As in `means`.
-        kind : "line", "ecdf" or "heat"
+        quantity : str, optional
+            As in `means`; ``goodput`` without it. For ``traces`` a kind of trace or several, such as ``("cwnd", "queue")``; all
+            that were recorded without it.
+        kind : "line", "ecdf", "heat" or "traces"
             The mean over seeds along one axis, in its 95 % band of Student's t; the share of rows of all runs at or below a
-            value (of runs, for ``goodput``), where rows without a number, such as flows that were not done, count as never; or
-            the mean over two axes as colours.
+            value (of runs, for ``goodput``), where rows without a number, such as flows that were not done, count as never; the
+            mean over two axes as colours; or traces of runs over time, side by side on common scales.
         over : str or pair of str, optional
-            The axis along x, for ``heat`` the axes along x and y; those that are left without it. None for ``ecdf``.
+            The axis along x, for ``heat`` the axes along x and y; those that are left without it. None for the others.
         by : str, optional
-            The axis that has a line for each of its labels, at most eight. None for ``heat``.
+            The axis that has a line for each of its labels, at most eight; for ``traces`` a column, at most four. None for
+            ``heat``.
         where : mapping, optional
             Axis to the one label that is shown. Every axis that varies needs a place.
+        seed : int, optional
+            For ``traces``: of which run; the first seed of the plan without it.
 
         Raises
         ------
         MissingExtra
             If matplotlib is not installed.
         ParameterError, UnknownName
-            No such quantity, kind, axis or label; an axis has no place, or two; or no run is finished.
+            No such quantity, kind, axis, label, trace or seed; an axis has no place, or two; or no run is finished.
 
         Examples
         --------
         >>> import tailback as tb
-        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s", traces=["cwnd", "queue"])
         >>> study = tb.sweep(scenario, vary={"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"]}, seeds=3)
         >>> study.plot("queues.bottleneck.utilisation").axes[0].get_xlabel()
         'topology.dumbbell.queue.buffer, packets'
+        >>> len(study.plot(kind="traces", by="topology.dumbbell.queue.buffer").axes)
+        4
         """
-        measured = quantity_of(quantity)
+        if kind == "traces":
+            return self._plot_traces(quantity, over, by, where, seed)
+        if not isinstance(quantity, str | None) or seed is not None:
+            raise ParameterError("several quantities, and a seed, are for kind `traces`; expected one quantity")
+        measured = quantity_of(quantity or "goodput")
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
             asked = figures.drawn(kind, over, by, where, list(labels.values()))
@@ -258,6 +260,42 @@ class Study:
             every_row = kind == "ecdf" and measured.name != "goodput"
             numbers = ((own, measured.values(columns) if every_row else [measured.value(columns)]) for own, columns in runs)
             return figures.figure(measured, asked, numbers)
+
+    def _plot_traces(
+        self,
+        quantity: str | Sequence[str] | None,
+        over: str | Sequence[str] | None,
+        by: str | None,
+        where: Mapping[str, Any] | None,
+        seed: int | None,
+    ) -> Figure:
+        with self._ledger() as ledger:
+            points = {point: labels for point, labels, _ in ledger.points()}
+            recorded = {kind for _, _, kind, _ in ledger.traces()}
+            first = ledger.plan["seeds"][0]
+        asked = figures.drawn("traces", over, by, where, list(points.values()))
+        kinds = sawtooth.kinds(quantity, sorted(recorded))
+        chosen = first if seed is None else seed
+        shown = [point for point, labels in points.items() if all(labels[axis] == label for axis, label in asked.where.items())]
+        titles = {"" if asked.by is None else str(points[point][asked.by]): point for point in reversed(shown)}
+        ordered = reversed(titles.items())
+        columns = {title: [self.trace(kind, point, chosen) for kind in kinds] for title, point in ordered}
+        told = [*([] if by is None else [f"columns: {by}"]), *(f"{axis} = {label}" for axis, label in asked.where.items())]
+        return sawtooth.figure(columns, ", ".join([*told, f"seed {chosen}"]))
+
+    def trace(self, kind: str, point: int, seed: int) -> Table:
+        """A trace of one run, as `Run.trace` has it.
+
+        Raises
+        ------
+        UnknownName
+            The run recorded no such trace, or is not done.
+        """
+        found = {(trace["point"], trace["seed"]): trace["file"] for trace in self.traces(kind)}
+        if (point, seed) not in found:
+            known = [f"{point}, {seed}" for point, seed in list(found)[:10]]
+            raise UnknownName(f"finished run with a trace `{kind}`", f"{point}, {seed}", known)
+        return Table(_core.Table.read_parquet(kind, found[point, seed]))
 
     def traces(self, kind: str) -> list[dict[str, Any]]:
         """The traces of a kind: point, seed, labels, and the Parquet ``file`` of each run that recorded it.
@@ -439,136 +477,6 @@ class Study:
 
     def _repr_html_(self) -> str:
         return f"<h4>{escape(repr(self)[1:-1])}</h4>{self.runs._repr_html_()}"
-
-
-def sweep(
-    scenario: Scenario | Mapping[str, Any],
-    vary: Vary | None = None,
-    *,
-    seeds: int | Iterable[int] | None = None,
-    out: str | os.PathLike[str] | None = None,
-    until: str | None = None,
-    most_seeds: int = _MOST_SEEDS,
-    executor: Literal["threads", "processes"] | Executor | None = None,
-    workers: int | None = None,
-    fail_fast: bool = False,
-    extend: bool = False,
-    progress: Callable[[Progress], object] | None = None,
-) -> Study:
-    """Run a scenario at every point of a grid with every seed, and keep the results in a study.
-
-    Parameters
-    ----------
-    scenario : Scenario or mapping
-        What all points share.
-    vary : mapping, optional
-        Path of a field to the values that it takes: a list, a ``range`` or a `Span`; ``*`` stands for every name
-        (``flows.*.tcp.preset``). A tuple of paths to a list of tuples varies these side by side. A name to a mapping
-        has named variants: label to changes, which are path to value. Different keys are crossed.
-    seeds : int or iterable of int, optional
-        So many seeds from 1, or these; 1 without it, or 10 with `until`. Every point runs with the same seeds, and so with
-        common random numbers.
-    out : path, optional
-        The study's directory: new, or one that has this very plan, which then goes on where it was. Without it the study
-        vanishes with the object.
-    until : str, optional
-        ``QUANTITY:WIDTH%``, such as ``goodput:2%`` or ``queues.bottleneck.utilisation:1%``: add seeds to each point until the
-        half width of the 95 % interval is within so much of the mean.
-    most_seeds : int
-        With `until`: no more seeds than this.
-    executor : "threads", "processes" or Executor, optional
-        Who runs; the executor of anybody who speaks `concurrent.futures`, for example that of a Dask client. Without it threads,
-        or processes where a scenario names user code in Python: that holds Python's lock. Workers import it, or load its file.
-    workers : int, optional
-        How many; as many as there are processors without it.
-    fail_fast : bool
-        Stop at the first run that fails. Otherwise its error is kept, and the others go on.
-    extend : bool
-        Let `out` be a study with another plan: it gets this one, and keeps the results that both ask for.
-    progress : callable, optional
-        Called with a `Progress` whenever runs are finished, and at the start.
-
-    Returns
-    -------
-    Study
-        Its tables have all runs.
-
-    Raises
-    ------
-    ScenarioError
-        Everything that is wrong with the grid: paths that the scenario does not have, values that do not fit, no points at
-        all, or more than a million runs. Nothing was run.
-    StudyError
-        `out` is something else, in use, or without room.
-    ParameterError
-        `until`, `workers` or `executor` make no sense.
-    StudyInterrupted
-        Ctrl-C. What was finished is kept.
-
-    Examples
-    --------
-    >>> import tailback as tb
-    >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
-    >>> study = tb.sweep(scenario, vary={"flows.*.tcp.preset": ["reno", "sack"]}, seeds=2)
-    >>> study.groups.to_dict()["flows.*.tcp.preset"]
-    ['reno', 'reno', 'sack', 'sack']
-    """
-    chosen, asked = planned(scenario, vary, seeds=seeds, until=until, most_seeds=most_seeds)
-    check(executor, workers)
-    directory = Path(tempfile.mkdtemp(prefix="tailback-study-")) if out is None else Path(out)
-    laid(directory, _plan(chosen, asked, most_seeds), chosen.planned, extend=extend)
-    study = Study(directory)
-    if out is None:
-        weakref.finalize(study, shutil.rmtree, directory, ignore_errors=True)
-    return study.resume(executor=executor, workers=workers, fail_fast=fail_fast, progress=progress)
-
-
-def planned(
-    scenario: Scenario | Mapping[str, Any],
-    vary: Vary | None,
-    *,
-    seeds: int | Iterable[int] | None,
-    until: str | None,
-    most_seeds: int,
-) -> tuple[Grid, Until | None]:
-    """The grid that a sweep would run, everything about it checked."""
-    described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    asked = _goal(until, seeds, most_seeds)
-    chosen = grid(described, vary, _FIRST_SEEDS if seeds is None and asked else 1 if seeds is None else seeds)
-    chosen.check()
-    if asked is not None:
-        _check_quantity(chosen, asked)
-    return chosen, asked
-
-
-def _goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Until | None:
-    """What `until` asks for, if it fits the seeds."""
-    if text is None:
-        return None
-    if seeds is not None and (not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 2):
-        raise ParameterError(f"`until` begins with a number of seeds, at least 2; given {seeds!r}")
-    if most < (seeds or _FIRST_SEEDS):
-        raise ParameterError(f"at most {most} seeds, but the first round has {seeds or _FIRST_SEEDS}")
-    return until(text)
-
-
-def _plan(chosen: Grid, asked: Until | None, most: int) -> dict[str, Any]:
-    """What was asked for, as the ledger keeps it."""
-    return {
-        "digest": chosen.digest(),
-        "scenario": chosen.scenario.to_dict(),
-        "columns": chosen.columns,
-        "axes": [axis.text for axis in chosen.axes],
-        "seeds": list(chosen.seeds),
-        "until": None if asked is None else {"quantity": asked.quantity, "width": asked.width, "most": most},
-    }
-
-
-def _check_quantity(chosen: Grid, asked: Until) -> None:
-    """Raise an `UnknownName` before anything runs: a run that has not begun has its tables too."""
-    measured = quantity_of(asked.quantity)
-    tables = dict(chosen.point(0).scenario._simulation(None).results().tables)
-    measured.value(unpack(tables[measured.table].packed()))
 
 
 def _code(ledger: Ledger) -> list[tuple[str, str]]:
