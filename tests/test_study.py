@@ -487,6 +487,34 @@ class TestCommands:
         assert command("study", "resume", "a").returncode == 0
         assert command("study", "gc", "a").stdout.startswith("removed 0 results")
 
+    def test_means_and_plots_of_a_study(self, command: Command, file: Path, tmp_path: Path) -> None:
+        pytest.importorskip("matplotlib")
+        command("sweep", file, "--vary", "flows.tcp.count=1,2", "--vary", f"{BUFFER}=5 packets,20 packets", "--out", "a")
+        means = json.loads(command("study", "means", "a", "queues.bottleneck.utilisation", "--json").stdout)
+        study = tb.Study(tmp_path / "a")
+        assert [row["mean"] for row in means] == study.means("queues.bottleneck.utilisation")["mean"].tolist()
+        assert [row["low"] for row in means] == [None] * 4
+        # Labels are numbers here, and text on the command line.
+        for words, name in (
+            (("--over", BUFFER, "--where", "flows.tcp.count=2"), "line.pdf"),
+            (("flows.*.goodput_bps", "--kind", "ecdf", "--by", BUFFER, "--where", "flows.tcp.count=2"), "ecdf.svg"),
+            (("--kind", "heat", "--over", f"{BUFFER},flows.tcp.count"), "heat.png"),
+            (("cwnd,queue", "--kind", "traces", "--by", BUFFER, "--where", "flows.tcp.count=2"), "traces.pdf"),
+        ):
+            drawn = command("study", "plot", "a", *words, "--out", name)
+            assert (drawn.returncode, drawn.stderr) == (0, f"wrote {name}\n")
+            assert (tmp_path / name).stat().st_size > 1000
+        for words, told in (
+            (("--over", BUFFER, "--where", "flows.tcp.count=3", "--out", "b.pdf"), "there is `1`, `2`"),
+            (
+                ("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "b.xyz"),
+                "cannot be written to b.xyz; expected a name that ends in",
+            ),
+            (("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "no/b.pdf"), "cannot be written to no/b.pdf"),
+        ):
+            refused = command("study", "plot", "a", *words)
+            assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
+
     def test_status_counts_what_is_planned_running_done_and_failed(self, command: Command, file: Path) -> None:
         command("sweep", file, "--seeds", 3, "--out", "a")
         status = json.loads(command("study", "status", "a", "--json").stdout)

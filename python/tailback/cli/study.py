@@ -1,4 +1,4 @@
-"""`tailback study status | resume | export | compare | gc`: what to do with a study on disk."""
+"""`tailback study status | resume | means | plot | export | compare | gc`: what to do with a study on disk."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tailback.study.runner import Progress
     from tailback.study.study import Study
+    from tailback.table import Table
 
 __all__ = ["Executor", "RunsBar", "crew_named", "finished", "study"]
 
@@ -32,10 +33,13 @@ study = typer.Typer(
 # Differences, and errors of runs, that are shown to a person.
 _SHOWN = 20
 
+_QUANTITY = "`goodput`, or TABLE.NAME.COLUMN such as queues.bottleneck.utilisation; * for NAME is the mean of all."
+
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A study.", parser=path)]
 Executor = Annotated[
     str | None, typer.Option(help="`threads` or `processes`; if not given threads, and processes where user code needs them.")
 ]
+Quantity = Annotated[str, typer.Argument(metavar="QUANTITY", help=_QUANTITY)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
@@ -74,6 +78,54 @@ def resume(
     with crew_named(executor, cluster, workers) as (crew, size), RunsBar(directory.name) as bar:
         found.resume(executor=crew, workers=size, fail_fast=fail_fast, retry_failed=retry_failed, refresh=refresh, progress=bar)
     return finished(found, as_json=as_json)
+
+
+@study.command()
+@command
+def means(
+    directory: Directory,
+    quantity: Quantity = "goodput",
+    interval: Annotated[str, typer.Option(help="`t`, or `bootstrap` for values that are not about normal.")] = "t",
+    as_json: AsJson = False,
+) -> Exit:
+    """A quantity at each point: its mean over the seeds, and the 95 % interval."""
+    from tailback.study import Study
+
+    found = Study(directory).means(quantity, interval=interval)  # type: ignore[arg-type]
+    if as_json:
+        data(json.dumps(jsonable(found.to_rows()), indent=2))
+    else:
+        data(_means(found, quantity, shown=len(found)))
+    return Exit.DONE
+
+
+@study.command()
+@command
+def plot(
+    directory: Directory,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A new picture, or one to replace: .pdf, .svg, .png.", parser=path)],
+    quantity: Annotated[
+        str | None, typer.Argument(metavar="QUANTITY", help=f"{_QUANTITY} For `traces` their kinds, such as cwnd,queue.")
+    ] = None,
+    kind: Annotated[str, typer.Option(help="`line`, `ecdf`, `heat` or `traces`.")] = "line",
+    over: Annotated[str | None, typer.Option(metavar="AXIS", help="The axis along x; for `heat` two, as X,Y.")] = None,
+    by: Annotated[str | None, typer.Option(metavar="AXIS", help="A line, or a column of traces, for each of its labels.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="AXIS=LABEL", help="Show one label of an axis; again for each that varies.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="For `traces`: of which run; the first without it.")] = None,
+) -> Exit:
+    """Draw a quantity along the axes of a study, or traces of its runs."""
+    from tailback.plots import save
+    from tailback.study import Study
+
+    found = Study(directory)
+    asked = None if quantity is None else tuple(quantity.split(",")) if kind == "traces" else quantity
+    axes = tuple(over.split(",")) if over is not None and kind == "heat" else over
+    chosen = dict(_label(found, text) for text in where or [])
+    save(found.plot(asked, kind=kind, over=axes, by=by, where=chosen, seed=seed), out)  # type: ignore[arg-type]
+    note(f"wrote {out}")
+    return Exit.DONE
 
 
 @study.command()
@@ -139,7 +191,7 @@ def finished(study: Study, *, as_json: bool) -> Exit:
     """Shows what a sweep has become, and the goodput at its points."""
     _report(study, as_json=as_json)
     if not as_json and study.counts.done:
-        data(_means(study))
+        data(_means(study.means(), "goodput", _SHOWN))
     return Exit.RUNS_FAILED if study.counts.failed else Exit.DONE
 
 
@@ -178,22 +230,28 @@ def _report(study: Study, *, as_json: bool) -> None:
     data("\n".join(lines))
 
 
-def _means(study: Study) -> str:
-    """Goodput of all groups together at each point, with its 95 % interval where there are seeds for one."""
-    from tailback.summary import aligned, quantity
+def _means(means: Table, quantity: str, shown: int) -> str:
+    """A quantity at each point, with its 95 % interval where there are seeds for one."""
+    from tailback.summary import aligned
+    from tailback.summary import quantity as written
 
-    means = study.means()
-    listed = means.to_rows()
-    columns = study.plan["columns"]
-    lines = [[*(columns or ["scenario"]), "seeds", "goodput", "95 % interval"]]
-    for row in listed[:_SHOWN]:
-        labels = [str(row[column]) for column in columns] or ["as it is"]
-        low, high = (quantity("goodput_bps", row[end]) for end in ("low", "high"))
-        lines.append(
-            [*labels, str(row["seeds"]), quantity("goodput_bps", row["mean"]), "-" if low == "-" else f"{low} to {high}"]
-        )
-    rest = f"\n  and {len(listed) - _SHOWN} more points" if len(listed) > _SHOWN else ""
+    column = "goodput_bps" if quantity == "goodput" else quantity.rpartition(".")[2]
+    axes = [name for name in means.columns if name not in ("seeds", "mean", "low", "high")]
+    lines = [[*(axes or ["scenario"]), "seeds", quantity, "95 % interval"]]
+    for row in means.to_rows()[:shown]:
+        labels = [str(row[axis]) for axis in axes] or ["as it is"]
+        mean, low, high = (written(column, row[end]) for end in ("mean", "low", "high"))
+        lines.append([*labels, str(row["seeds"]), mean, "-" if low == "-" else f"{low} to {high}"])
+    rest = f"\n  and {len(means) - shown} more points" if len(means) > shown else ""
     return aligned(lines) + rest
+
+
+def _label(study: Study, text: str) -> tuple[str, Any]:
+    """An axis and one of its labels, which may be a number, from ``AXIS=LABEL``; as it stands if the axis has no such label."""
+    axis, _, word = text.partition("=")
+    runs = study.runs
+    known = runs.to_dict()[axis] if axis in runs else []
+    return axis, next((label for label in known if str(label) == word), word)
 
 
 def _errors(study: Study) -> list[dict[str, Any]]:
