@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 import threading
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -14,7 +15,7 @@ import tailback as tb
 import user_laws
 from support import ROOT
 from tailback import _core
-from tailback.code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Source, Start, Unit, Verdict
+from tailback.code import Ack, Congestion, Controller, Draw, Label, Occupancy, Policy, Source, Start, Turn, Unit, Verdict
 from tailback.code.fingerprint import fingerprint
 
 CELLS: dict[str, Any] = {
@@ -255,6 +256,77 @@ def test_a_rate_that_comes_later_paces_from_then_on() -> None:
     run = tb.simulate(small({"kind": "user:paced", "parameters": {"rate_bps": 4e6}}).with_({"duration": "10 s"}))
     # Of 4 Mbit/s on the wire, 1460 of 1500 bytes are payload; the first round trips are slower.
     assert run.groups["goodput_bps"][0] == pytest.approx(4e6 * 1460 / 1500, rel=0.02)
+
+
+class Wanting(user_laws.Reno):
+    """Keeps what it is told."""
+
+    wants = frozenset({"marks", "price", "delivered_rate", "release"})
+    heard: ClassVar[list[Ack]] = []
+
+    def __init__(self, start: Start, *, most: int = 100) -> None:
+        super().__init__(start)
+        self.most = most
+        self.release = most
+
+    def on_ack(self, ack: Ack) -> None:
+        super().on_ack(ack)
+        self.heard.append(ack)
+
+    def on_other_ack(self, ack: Ack) -> None:
+        self.heard.append(ack)
+
+
+class Prices(Policy[object]):
+    """Writes what the queue holds as a price, and marks every three hundredth packet."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
+        return Verdict.ACCEPT
+
+    def on_label(self, unit: Unit, turn: Turn, label: Label) -> None:
+        self.sent += 1
+        label.price = float(turn.bytes_behind) + (label.price or 0.0)
+        label.is_marked = label.is_marked or self.sent % 300 == 0
+
+
+def test_a_law_hears_of_marks_prices_and_delivery_if_it_wants_them() -> None:
+    tb.controller("wanting")(Wanting)
+    tb.policy("prices")(Prices)
+    Wanting.heard.clear()
+    queue = {"buffer": "20 packets", "policy": "user:prices"}
+    tcp = {"flows.tcp.tcp.ecn": True, "flows.tcp.tcp.delayed_ack": False}
+    scenario = small("user:wanting").with_({"topology.dumbbell.queue": queue, "duration": "20 s", **tcp})
+    run = tb.simulate(scenario)
+    acks = list(Wanting.heard)
+    # A mark is told of once, though every acknowledgement until the sender has answered echoes it. The last are on their way.
+    marked = int(run.flows["marked_packets"][0])
+    assert marked - 3 < sum(ack.marks for ack in acks) <= marked
+    assert marked > 30
+    assert {ack.price for ack in acks} > {0.0, 1500.0, 3000.0}
+    rates = [ack.delivered_rate for ack in acks if ack.delivered_rate is not None]
+    # 10 Mbit/s of 1500 bytes: 833 segments a second, while the queue is not empty. After a repair samples may be far above.
+    assert statistics.median(rates) == pytest.approx(10e6 / 12000, rel=0.01)
+
+
+def test_a_law_may_bound_what_an_acknowledgement_releases() -> None:
+    tb.controller("wanting")(Wanting)
+    path = {"flows.tcp.tcp.initial_window": 40, "flows.tcp.tcp.delayed_ack": False, "record.traces": ["segments"]}
+    sent: dict[int, list[float]] = {}
+    for most in (1, 100):
+        law = {"kind": "user:wanting", "parameters": {"most": most}}
+        times = tb.simulate(small(law).with_(path)).trace("segments")["time_s"].tolist()
+        sent[most] = [times.count(time) for time in dict.fromkeys(times)]
+    # Slow start sends two segments for each acknowledgement, unless it may only one.
+    assert max(sent[100][1:]) >= 2
+    assert max(sent[1][1:]) == 1
+
+
+def test_what_a_law_wants_has_to_be_known() -> None:
+    with pytest.raises(tb.ParameterError, match="wants `mark`; expected any of `marks`"):
+        tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"wants": {"mark"}}))
 
 
 def refused(scenario: dict[str, Any] | tb.Scenario) -> tuple[tb.errors.Problem, ...]:

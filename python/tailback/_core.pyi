@@ -10,6 +10,7 @@ __all__ = [
     "Ack",
     "Congestion",
     "Draw",
+    "Label",
     "Occupancy",
     "Results",
     "RoundTrip",
@@ -151,7 +152,19 @@ class Start:
 
 @final
 class Ack:
-    def __new__(cls, *, now_s: float, acked: int, rtt_s: float | None, in_flight: int, window_limited: bool) -> Ack: ...
+    def __new__(
+        cls,
+        *,
+        now_s: float,
+        acked: int,
+        rtt_s: float | None,
+        in_flight: int,
+        window_limited: bool,
+        marks: int = ...,
+        price: float | None = ...,
+        delivered_rate: float | None = ...,
+        app_limited: bool = ...,
+    ) -> Ack: ...
     @property
     def now_s(self) -> float: ...
     @property
@@ -162,6 +175,14 @@ class Ack:
     def in_flight(self) -> int: ...
     @property
     def window_limited(self) -> bool: ...
+    @property
+    def marks(self) -> int: ...
+    @property
+    def price(self) -> float | None: ...
+    @property
+    def delivered_rate(self) -> float | None: ...
+    @property
+    def app_limited(self) -> bool: ...
 
 @final
 class RoundTrip:
@@ -210,6 +231,14 @@ class Occupancy:
     def idle_s(self) -> float: ...
     @property
     def rate_bps(self) -> int: ...
+
+@final
+class Label:
+    def __new__(cls, *, is_capable: bool, is_marked: bool = False, price: float | None = None) -> Label: ...
+    @property
+    def is_capable(self) -> bool: ...
+    is_marked: bool
+    price: float | None
 
 @final
 class Turn:

@@ -6,7 +6,7 @@
 
 use crate::base::random::Draws;
 use crate::base::units::Time;
-use crate::congestion::{Start, UserController};
+use crate::congestion::{Start, UserController, Wants};
 use crate::queue::UserPolicy;
 use crate::traffic::UserSource;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,11 @@ pub type Fault = Arc<dyn Error + Send + Sync>;
 
 /// Brings user code along: makes the object of each flow or port that asks for one.
 pub trait Code {
+    /// What laws of this code want beside what all hear ([`Controller::wants`](crate::congestion::Controller::wants)). Asked once a group.
+    fn wants(&self, _code: &UserCode) -> Wants {
+        Wants::default()
+    }
+
     /// The control law of a flow. `packet` is a full segment with its headers, bytes on the wire.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::code::{Code, Fault, UserCode};
 use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
 use tailback_core::network::*;
-use tailback_core::queue::{Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
+use tailback_core::queue::{Label, Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, UserSource};
 
@@ -50,6 +50,10 @@ impl UserController for Reno {
             let window = self.control.window;
             self.control.window += if window < self.control.ssthresh { 1.0 } else { 1.0 / window };
         }
+        Ok(self.control)
+    }
+
+    fn on_other_ack(&mut self, _: &Ack) -> Result<Control, Fault> {
         Ok(self.control)
     }
 
@@ -93,6 +97,10 @@ impl UserPolicy for DropTail {
         Ok(Verdict::Accept)
     }
 
+    fn on_label(&mut self, _: &Unit, _: &Turn, _: &mut Label) -> Result<(), Fault> {
+        Ok(())
+    }
+
     fn period(&self) -> Option<Span> {
         None
     }
@@ -132,7 +140,7 @@ struct Outside {
 
 impl Code for Outside {
     fn controller(&self, code: &UserCode, start: Start, _: u32, _: Draws) -> Result<Box<dyn UserController>, Fault> {
-        let control = Control { window: start.window, ssthresh: start.ssthresh, pacing: None };
+        let control = Control { window: start.window, ssthresh: start.ssthresh, pacing: None, release: None };
         let fails_after = code.parameters.parse().ok();
         Ok(Box::new(Reno { control, acks: 0, fails_after, can_be_copied: self.can_be_copied }))
     }
@@ -271,7 +279,7 @@ fn a_window_that_is_none_is_a_failure() {
                 Err(fault("none"))
             }
         }
-        let engine = Engine::with_code(one_flow(""), &Fixed(Control { window, ssthresh, pacing: None }));
+        let engine = Engine::with_code(one_flow(""), &Fixed(Control { window, ssthresh, pacing: None, release: None }));
         let failure = engine.failure().unwrap_or_else(|| panic!("{window}, {ssthresh}"));
         assert!(failure.fault.to_string().contains("expected a "), "{}", failure.fault);
     }

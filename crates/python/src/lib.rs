@@ -1,7 +1,7 @@
 //! `tailback._core`: the Rust side of `import tailback`. It converts, and decides nothing.
 //!
-//! Start in [`simulation`] for a run and its results, [`table`] for columns, [`code`] for user code in Python. What can go wrong becomes an exception of
-//! `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
+//! Start in [`simulation`] for a run and its results, [`table`] for columns, [`code`] for user code in Python. What can go wrong becomes
+//! an exception of `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
 
 mod code;
 mod description;
@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::code::{Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit};
+    use crate::code::{Ack, Congestion, Draw, Label, Occupancy, RoundTrip, Start, Turn, Unit};
     #[pymodule_export]
     use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema, sources, user_code};
     #[pymodule_export]

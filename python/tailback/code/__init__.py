@@ -30,7 +30,7 @@ and seed, as it is without user code.
 'aimd'
 """
 
-from tailback._core import Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit
+from tailback._core import Ack, Congestion, Draw, Label, Occupancy, RoundTrip, Start, Turn, Unit
 from tailback.code.interfaces import Controller, Policy, Source, Verdict
 from tailback.code.loading import load
 from tailback.code.registry import controller, policy, source
@@ -40,6 +40,7 @@ __all__ = [
     "Congestion",
     "Controller",
     "Draw",
+    "Label",
     "Occupancy",
     "Policy",
     "RoundTrip",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Set
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from tailback._core import Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit
+from tailback._core import Ack, Congestion, Draw, Label, Occupancy, RoundTrip, Start, Turn, Unit
 
 __all__ = ["Controller", "Policy", "Source", "Verdict"]
 
@@ -60,6 +61,13 @@ class Controller(ABC):
         Slow-start threshold in segments: at least 1, infinite where the law has none.
     pacing_bps : float or None
         The rate on the wire, bit/s, at which full segments leave; None leaves it to acknowledgements, or to ``tcp.pacing``.
+    release : int or None
+        At most so many segments leave because of the acknowledgement just heard, >= 0; None leaves it to the window. Read only if
+        `wants` has ``release``.
+    wants : set of str
+        What the class wants that most laws do not, for all flows alike: ``marks``, an exact count of them (``ack.marks``);
+        ``price``, what the path's queues wrote (``ack.price``); ``delivered_rate``, samples of it (``ack.delivered_rate``);
+        ``release``, to bound what an acknowledgement releases.
     draw : Draw
         Random numbers of this flow: seed, group and flow decide them.
     """
@@ -67,6 +75,8 @@ class Controller(ABC):
     window: float
     ssthresh: float
     pacing_bps: float | None = None
+    release: int | None = None
+    wants: ClassVar[Set[str]] = frozenset()
     draw: Draw
 
     def __init__(self, start: Start) -> None:
@@ -81,8 +91,10 @@ class Controller(ABC):
         """New data was acknowledged outside loss recovery.
 
         ``ack`` has ``now_s``; ``acked``, the segments that it acknowledges; ``rtt_s``, a round-trip sample or None;
-        ``in_flight``, segments outstanding before it; and ``window_limited``: the window or its pacing, not the receiver or the
-        application, held the sender back.
+        ``in_flight``, segments outstanding before it; and ``window_limited``: the window, its pacing or its bound on a release,
+        not the receiver or the application, held the sender back. Where the class `wants` them: ``marks``, segments that arrived
+        with a mark and that no acknowledgement had told of before; ``price``, or None; ``delivered_rate`` in segments per second,
+        or None, with ``app_limited`` if there was too little data to fill the window.
         """
 
     @abstractmethod
@@ -96,6 +108,9 @@ class Controller(ABC):
     @abstractmethod
     def on_timeout(self, seen: Congestion) -> None:
         """The retransmission timer expired; ``seen.repeated``: for a segment that had timed out before (RFC 5681, 3.1)."""
+
+    def on_other_ack(self, ack: Ack) -> None:  # noqa: B027
+        """An acknowledgement that `on_ack` does not hear of: a duplicate, or one while losses are repaired. Only with `wants`."""
 
     def on_round_trip(self, measured: RoundTrip) -> None:  # noqa: B027
         """A round trip was measured, before anything else of the acknowledgement that gave it.
@@ -147,6 +162,13 @@ class Policy(ABC, Generic[PerFlow]):
     def on_departure(self, unit: Unit, turn: Turn) -> Verdict:
         """The unit's turn to be sent has come. ``turn`` has ``now_s``, ``waited_s`` and ``bytes_behind`` it."""
         return Verdict.ACCEPT
+
+    def on_label(self, unit: Unit, turn: Turn, label: Label) -> None:
+        """The unit is sent: what it carries may be rewritten.
+
+        ``label`` has ``is_capable`` of a mark, ``is_marked`` and ``price``, a float or None; the last two may be set. Only units
+        of flows whose controller wants prices carry one.
+        """
 
     def on_period(self, held_bytes: int, rate_bps: int) -> None:
         """Every `period_s`: the port holds so much and sends it at this rate."""

@@ -192,7 +192,7 @@ macro_rules! controllers {
         pub enum ControllerSpec { $($(#[$when])? $variant($spec)),+ }
 
         impl ControllerSpec {
-            /// What the law wants beside what all hear.
+            /// What the law wants beside what all hear. Of user code, who brings it along knows.
             pub(crate) fn wants(&self) -> Wants {
                 Controllers::new(self, Start { window: 1.0, ssthresh: 1.0 }).wants()
             }

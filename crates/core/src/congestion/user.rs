@@ -13,6 +13,8 @@ pub struct Control {
     pub ssthresh: f64,
     /// As of [`Controller::pacing`].
     pub pacing: Option<Rate>,
+    /// As of [`Controller::release`].
+    pub release: Option<u32>,
 }
 
 /// [`Controller`] for code that the core does not know: each event is answered with what follows from it.
@@ -26,6 +28,10 @@ pub trait UserController: Send + Sync {
     ///
     /// # Errors
     fn on_ack(&mut self, ack: &Ack) -> Result<Control, Fault>;
+    /// See [`Controller::on_other_ack`].
+    ///
+    /// # Errors
+    fn on_other_ack(&mut self, ack: &Ack) -> Result<Control, Fault>;
     /// See [`Controller::on_round_trip`].
     ///
     /// # Errors
@@ -66,6 +72,7 @@ pub struct User {
 struct Beside {
     ssthresh: f64,
     pacing: Option<Rate>,
+    release: Option<u32>,
     law: Instance<dyn UserController>,
 }
 
@@ -76,7 +83,10 @@ impl User {
     }
 
     pub(crate) fn of(law: Instance<dyn UserController>, start: Start) -> User {
-        let mut made = User { window: start.window, beside: Box::new(Beside { ssthresh: start.ssthresh, pacing: None, law }) };
+        let mut made = User {
+            window: start.window,
+            beside: Box::new(Beside { ssthresh: start.ssthresh, pacing: None, release: None, law }),
+        };
         made.hear(|law| law.control());
         made
     }
@@ -91,13 +101,14 @@ impl User {
             self.window = control.window;
             self.beside.ssthresh = control.ssthresh;
             self.beside.pacing = control.pacing;
+            self.beside.release = control.release;
         }
     }
 }
 
 /// A window that a sender can use.
 fn checked(control: Control) -> Result<Control, Fault> {
-    let Control { window, ssthresh, pacing } = control;
+    let Control { window, ssthresh, pacing, .. } = control;
     match () {
         () if !window.is_finite() || window < 1.0 => {
             Err(fault(format!("the window is {window}; expected a finite number of segments, at least 1")))
@@ -131,8 +142,16 @@ impl Controller for User {
         true
     }
 
+    fn release(&self) -> Option<u32> {
+        self.beside.release
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         self.hear(|law| law.on_ack(ack));
+    }
+
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(|law| law.on_other_ack(ack));
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {

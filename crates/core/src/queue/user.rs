@@ -1,6 +1,6 @@
 //! A policy that the core does not know.
 
-use super::{Occupancy, Policy, Turn, Unit, Verdict};
+use super::{Label, Occupancy, Policy, Turn, Unit, Verdict};
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Copies, Fault, Instance, UserCode, only_in_memory};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,10 @@ pub trait UserPolicy: Send + Sync {
     ///
     /// # Errors
     fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Result<Verdict, Fault>;
+    /// See [`Policy::on_label`].
+    ///
+    /// # Errors
+    fn on_label(&mut self, unit: &Unit, turn: &Turn, label: &mut Label) -> Result<(), Fault>;
     /// See [`Policy::period`]: asked once, and above zero.
     fn period(&self) -> Option<Span>;
     /// See [`Policy::on_period`].
@@ -82,6 +86,10 @@ impl Policy for User {
 
     fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
         self.policy.call(|policy| policy.on_departure(unit, turn)).unwrap_or(Verdict::Accept)
+    }
+
+    fn on_label(&mut self, unit: &Unit, turn: &Turn, label: &mut Label) {
+        self.policy.call(|policy| policy.on_label(unit, turn, label));
     }
 
     fn period(&self) -> Option<Span> {

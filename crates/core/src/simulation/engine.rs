@@ -16,7 +16,7 @@ use crate::base::packet::{Ecn, Packet, Seen, Side};
 use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Alarm, Code, Failure, NoCode, Workshop};
-use crate::congestion::{Controllers, Start};
+use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Aal5, CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
 use crate::record::estimate::{ROW_BYTES, trace_rows};
 use crate::record::recorder::Recorder;
@@ -165,7 +165,7 @@ impl Engine {
         let counts_transmissions = recorder.is_some() || ports.iter().any(Port::has_listed_drops);
         let rates = AccessRates::of(&network.flows);
         let first_flows = first_flows(&network);
-        let (wanted, wanting) = wanted_of(&network, &first_flows);
+        let (wanted, wanting) = wanted_of(&network, &first_flows, code);
         let common = Common {
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             slots,
@@ -857,7 +857,10 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
-        Transport::Tcp(_, law) if law.wants().anything() => (law.bytes_beside() + size_of::<Wanted>() + size_of::<Seen>()) as u64,
+        // What user code will want is not known here.
+        Transport::Tcp(_, law) if law.wants().anything() || matches!(law, ControllerSpec::User(_)) => {
+            (law.bytes_beside() + size_of::<Wanted>() + size_of::<Seen>()) as u64
+        }
         Transport::Tcp(_, law) => law.bytes_beside() as u64,
         Transport::Datagram(_) => 0,
     };

@@ -2,7 +2,8 @@
 
 use super::engine::{End, Engine};
 use crate::base::packet::{Packet, Seen};
-use crate::congestion::Wants;
+use crate::code::Code;
+use crate::congestion::{ControllerSpec, Wants};
 use crate::network::{Group, Network, Transport};
 use crate::tcp::sender::{Arrived, NONE};
 use crate::tcp::wanted::{Told, Wanted};
@@ -32,8 +33,9 @@ impl Engine {
 
 /// What senders keep for controllers that want something, and for each group of theirs the number of flows before it whose controllers want
 /// nothing.
-pub(crate) fn wanted_of(network: &Network, first_flows: &[u32]) -> (Vec<Wanted>, Vec<Option<u32>>) {
+pub(crate) fn wanted_of(network: &Network, first_flows: &[u32], code: &dyn Code) -> (Vec<Wanted>, Vec<Option<u32>>) {
     let wants = |group: &Group| match &group.transport {
+        Transport::Tcp(_, ControllerSpec::User(user)) => Some(code.wants(user)).filter(|wants| wants.anything()),
         Transport::Tcp(_, law) => Some(law.wants()).filter(|wants| wants.anything()),
         Transport::Datagram(_) => None,
     };

@@ -3,7 +3,7 @@
 use super::views::{Ack, Congestion, RoundTrip, Start};
 use super::{Draw, attached, copied, made, number, overrides, shown};
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyClass, intern};
 use tailback_core::base::random::Draws;
@@ -16,6 +16,8 @@ pub struct Controller {
     law: Py<PyAny>,
     /// It wants to hear of round trips.
     measures: bool,
+    /// It wants to hear of acknowledgements that are no new data, or come while losses are repaired.
+    hears_all: bool,
     /// What it said last.
     said: Control,
 }
@@ -24,8 +26,10 @@ impl Controller {
     pub fn new(py: Python<'_>, code: &UserCode, start: Start, draws: Draws) -> PyResult<Controller> {
         let law = made(py, CodeKind::Controller, code, Some(start))?;
         law.call_method1(intern!(py, "draw_from"), (Draw(draws),))?;
-        let (measures, said) = (overrides(&law, "Controller", "on_round_trip")?, control(&law)?);
-        Ok(Controller { law: law.unbind(), measures, said })
+        let measures = overrides(&law, "Controller", "on_round_trip")?;
+        let hears_all = overrides(&law, "Controller", "on_other_ack")?;
+        let said = control(&law)?;
+        Ok(Controller { law: law.unbind(), measures, hears_all, said })
     }
 
     /// Tells the law of an event, and reads what it says then.
@@ -50,6 +54,13 @@ fn control(law: &Bound<'_, PyAny>) -> PyResult<Control> {
         window: number(&law.getattr(intern!(py, "window"))?, "`window`", segments)?,
         ssthresh: number(&law.getattr(intern!(py, "ssthresh"))?, "`ssthresh`", segments)?,
         pacing: pacing(&law.getattr(intern!(py, "pacing_bps"))?)?,
+        release: release(&law.getattr(intern!(py, "release"))?)?,
+    })
+}
+
+fn release(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    value.extract().map_err(|_| {
+        PyTypeError::new_err(format!("`release` is {}; expected None, or a whole number of segments, at least 0", shown(value)))
     })
 }
 
@@ -72,6 +83,10 @@ impl UserController for Controller {
 
     fn on_ack(&mut self, ack: &congestion::Ack) -> Result<Control, Fault> {
         self.tell("on_ack", Ack::from(ack))
+    }
+
+    fn on_other_ack(&mut self, ack: &congestion::Ack) -> Result<Control, Fault> {
+        if self.hears_all { self.tell("on_other_ack", Ack::from(ack)) } else { Ok(self.said) }
     }
 
     fn on_round_trip(&mut self, measured: &congestion::RoundTrip) -> Result<Control, Fault> {

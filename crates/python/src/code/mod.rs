@@ -10,7 +10,7 @@ mod source;
 mod views;
 
 pub use draw::Draw;
-pub use views::{Ack, Congestion, Occupancy, RoundTrip, Start, Turn, Unit};
+pub use views::{Ack, Congestion, Label, Occupancy, RoundTrip, Start, Turn, Unit};
 
 use crate::errors;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
@@ -21,7 +21,7 @@ use std::error::Error;
 use std::sync::Arc;
 use tailback_core::base::random::Draws;
 use tailback_core::code::{Code, Failure, Fault, UserCode};
-use tailback_core::congestion::{self, UserController};
+use tailback_core::congestion::{self, UserController, Wants};
 use tailback_core::network::CodeKind;
 use tailback_core::queue::UserPolicy;
 use tailback_core::traffic::UserSource;
@@ -31,6 +31,17 @@ use tailback_scenario::{Errors, Objection, Scenario};
 pub struct Registered;
 
 impl Code for Registered {
+    fn wants(&self, code: &UserCode) -> Wants {
+        // A class that is not there fails when its first object is made.
+        let words = attached(|py| {
+            let class = registry(py)?.call_method1("registered_class", (word(CodeKind::Controller), &code.name))?;
+            class.getattr("wants")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
+        });
+        let words = words.unwrap_or_default();
+        let wants = |word: &str| words.iter().any(|wanted| wanted == word);
+        Wants { marks: wants("marks"), price: wants("price"), delivered_rate: wants("delivered_rate"), release: wants("release") }
+    }
+
     fn controller(
         &self,
         code: &UserCode,

@@ -1,6 +1,6 @@
 //! A queue policy in Python, as the core calls it.
 
-use super::views::{Occupancy, Turn, Unit};
+use super::views::{Label, Occupancy, Turn, Unit};
 use super::{Draw, attached, copied_together, made, number, overrides, shown};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -17,6 +17,8 @@ pub struct Policy {
     flows: Vec<Py<PyAny>>,
     /// It decides on departures too.
     departs: bool,
+    /// It writes on labels.
+    labels: bool,
     period: Option<Span>,
     verdicts: Verdicts,
 }
@@ -30,7 +32,8 @@ impl Policy {
         policy.call_method1(intern!(py, "draw_from"), (Draw(draws),))?;
         let period = period(&policy.getattr(intern!(py, "period_s"))?)?;
         let departs = overrides(&policy, "Policy", "on_departure")?;
-        Ok(Policy { policy: policy.unbind(), flows: Vec::new(), departs, period, verdicts: Verdicts::new(py)? })
+        let labels = overrides(&policy, "Policy", "on_label")?;
+        Ok(Policy { policy: policy.unbind(), flows: Vec::new(), departs, labels, period, verdicts: Verdicts::new(py)? })
     }
 }
 
@@ -102,6 +105,27 @@ impl UserPolicy for Policy {
         })
     }
 
+    fn on_label(&mut self, unit: &queue::Unit, turn: &queue::Turn, label: &mut queue::Label) -> Result<(), Fault> {
+        if !self.labels {
+            return Ok(());
+        }
+        let queue::Label { is_capable, is_marked, price } = *label;
+        attached(|py| {
+            let seen = Py::new(py, Label { is_capable, is_marked, price })?;
+            let arguments = (Unit::from(unit), Turn::from(turn), &seen);
+            self.policy.bind(py).call_method1(intern!(py, "on_label"), arguments)?;
+            let written = seen.borrow(py);
+            if written.price.is_some_and(|price| !price.is_finite()) {
+                return Err(PyValueError::new_err(format!(
+                    "the price is {:?}; expected None, or a finite number",
+                    written.price
+                )));
+            }
+            (label.is_marked, label.price) = (written.is_marked, written.price);
+            Ok(())
+        })
+    }
+
     fn period(&self) -> Option<Span> {
         self.period
     }
@@ -116,8 +140,8 @@ impl UserPolicy for Policy {
             let mut copies = copied_together(all.collect())?.into_iter().map(Bound::unbind);
             let policy = copies.next().ok_or_else(|| PyValueError::new_err("nothing was copied"))?;
             let verdicts = self.verdicts.clone_ref(py);
-            let (departs, period) = (self.departs, self.period);
-            Ok(Box::new(Policy { policy, flows: copies.collect(), departs, period, verdicts }) as Box<dyn UserPolicy>)
+            let (departs, labels, period) = (self.departs, self.labels, self.period);
+            Ok(Box::new(Policy { policy, flows: copies.collect(), departs, labels, period, verdicts }) as Box<dyn UserPolicy>)
         })
     }
 }

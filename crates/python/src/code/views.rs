@@ -5,7 +5,7 @@ use tailback_core::{congestion, queue};
 
 /// A record that Python can read, and make for a test of its own.
 macro_rules! view {
-    ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
+    ($name:ident { $($field:ident: $type:ty $(= $default:expr)?),+ $(,)? }) => {
         #[pyclass(frozen, get_all, module = "tailback.code")]
         pub struct $name {
             $(pub $field: $type),+
@@ -14,7 +14,7 @@ macro_rules! view {
         #[pymethods]
         impl $name {
             #[new]
-            #[pyo3(signature = (*, $($field),+))]
+            #[pyo3(signature = (*, $($field $(= $default)?),+))]
             #[allow(clippy::too_many_arguments, reason = "they are keywords")]
             fn new($($field: $type),+) -> Self {
                 Self { $($field),+ }
@@ -29,7 +29,17 @@ macro_rules! view {
 }
 
 view!(Start { window: f64, ssthresh: f64, packet_bytes: u32 });
-view!(Ack { now_s: f64, acked: u32, rtt_s: Option<f64>, in_flight: u32, window_limited: bool });
+view!(Ack {
+    now_s: f64,
+    acked: u32,
+    rtt_s: Option<f64>,
+    in_flight: u32,
+    window_limited: bool,
+    marks: u32 = 0,
+    price: Option<f64> = None,
+    delivered_rate: Option<f64> = None,
+    app_limited: bool = false,
+});
 view!(RoundTrip { sample_s: f64, smoothed_s: Option<f64> });
 view!(Congestion { now_s: f64, in_flight: u32, repeated: bool });
 view!(Unit { bytes: u32, is_last: bool });
@@ -45,10 +55,40 @@ view!(Occupancy {
 });
 view!(Turn { now_s: f64, waited_s: f64, bytes_behind: u64 });
 
+/// What a unit carries of congestion; a policy may write on it.
+#[pyclass(module = "tailback.code")]
+pub struct Label {
+    #[pyo3(get)]
+    pub is_capable: bool,
+    #[pyo3(get, set)]
+    pub is_marked: bool,
+    #[pyo3(get, set)]
+    pub price: Option<f64>,
+}
+
+#[pymethods]
+impl Label {
+    #[new]
+    #[pyo3(signature = (*, is_capable, is_marked=false, price=None))]
+    fn new(is_capable: bool, is_marked: bool, price: Option<f64>) -> Self {
+        Self { is_capable, is_marked, price }
+    }
+}
+
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Ack {
-        let congestion::Ack { now, acked, rtt, in_flight, window_limited, .. } = *ack;
-        Ack { now_s: now.seconds(), acked, rtt_s: rtt.map(|rtt| rtt.seconds()), in_flight, window_limited }
+        let congestion::Ack { now, acked, rtt, in_flight, window_limited, marks, price, delivered_rate } = *ack;
+        Ack {
+            now_s: now.seconds(),
+            acked,
+            rtt_s: rtt.map(|rtt| rtt.seconds()),
+            in_flight,
+            window_limited,
+            marks,
+            price,
+            delivered_rate: delivered_rate.map(|sample| sample.rate),
+            app_limited: delivered_rate.is_some_and(|sample| sample.app_limited),
+        }
     }
 }
 
