@@ -29,7 +29,7 @@ from tailback.errors import (
 )
 from tailback.nouns import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback.papers import reproduce
-from tailback.prediction import size_buffer
+from tailback.prediction import predict, size_buffer
 from tailback.run import Run
 from tailback.scenario import Scenario, load, schema
 from tailback.simulation import simulate
@@ -74,6 +74,7 @@ __all__ = [
     "models",
     "parking_lot",
     "policy",
+    "predict",
     "reproduce",
     "schema",
     "simulate",

@@ -59,6 +59,7 @@ __all__ = [
     "scenario_error",
     "scenario_errors",
     "schema",
+    "single_flow_mean_queue",
     "single_flow_utilisation",
     "sizing_rules",
     "slow_start",
@@ -307,6 +308,7 @@ def padhye_goodput(
     receiver_window: Buffer | float,
     segments_per_ack: Buffer | float,
 ) -> list[bytes]: ...
+def single_flow_mean_queue(buffer_over_bdp: Buffer | float) -> list[bytes]: ...
 def single_flow_utilisation(buffer_over_bdp: Buffer | float) -> list[bytes]: ...
 def slow_start(
     segments: Buffer | float, initial_window: Buffer | float, rtt_s: Buffer | float, segment_s: Buffer | float

@@ -33,7 +33,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::models::tcp::{
-        fast_retransmit, mathis_rate, padhye_goodput, padhye_rate, single_flow_utilisation, slow_start, window_limited_rate,
+        fast_retransmit, mathis_rate, padhye_goodput, padhye_rate, single_flow_mean_queue, single_flow_utilisation, slow_start,
+        window_limited_rate,
     };
     #[pymodule_export]
     use crate::models::trunk::{exact_trunk_loss, trunk_loss};

@@ -76,7 +76,8 @@ fn of_group(group: &Group, flows: &[Flow]) -> Value {
         "processing": group.send_processing.is_some() || group.receive_processing.is_some(),
         "sender_access_bps": access(|flow| flow.sender_access.rate),
         "receiver_access_bps": access(|flow| flow.receiver_access.rate),
-        "greedy": flows.iter().all(|flow| flow.size.is_none()),
+        "jitter_s": group.jitter.0 as f64 / 1e12,
+        "greedy": group.application.is_none() && flows.iter().all(|flow| flow.size.is_none()),
         "stops": flows.iter().any(|flow| flow.stop != Time::NEVER),
         "last_start_s": flows.iter().map(|flow| flow.start).max().map(|start| start.0 as f64 / 1e12),
     })

@@ -10,6 +10,7 @@ from tailback import __version__
 from tailback.cli.check import check
 from tailback.cli.demo import demo
 from tailback.cli.out import stdout_watched
+from tailback.cli.predict import predict
 from tailback.cli.reproduce import reproduce
 from tailback.cli.run import run
 from tailback.cli.schema import schema
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, sweep, size_buffer, check, schema, reproduce, demo):
+for command in (run, sweep, predict, size_buffer, check, schema, reproduce, demo):
     app.command()(command)
 app.add_typer(study)
 

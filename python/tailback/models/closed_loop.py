@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback import _core
 from tailback.errors import ParameterError, UnknownName
@@ -14,9 +14,10 @@ from tailback.models.broadcasting import in_order, over
 
 if TYPE_CHECKING:
     from tailback.models.broadcasting import Numbers, Result
-    from tailback.models.trunk import LossModel
 
 __all__ = ["ClosedLoop", "RoundTrips", "closed_loop", "round_trips"]
+
+OpenLoop: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "md1k"]
 
 _DISTRIBUTIONS = ("lognormal", "pareto", "uniform")
 
@@ -65,7 +66,7 @@ def closed_loop(
     segments_per_ack: Numbers = 1,
     rto_s: Numbers | None = None,
     receiver_window: Numbers | None = None,
-    model: LossModel = "g1dm",
+    model: OpenLoop = "g1dm",
 ) -> ClosedLoop:
     """Utilisation and loss of a trunk that greedy TCP flows share: the fixed point of a loss model and a law of TCP's rate.
 
@@ -91,7 +92,8 @@ def closed_loop(
         First timeout in seconds and receiver window in segments: the rate is then Padhye's instead of the square-root law. Its
         timeouts make the harmonic mean an approximation where round trips differ.
     model : str
-        Loss at a given load: ``"g1dm"``, ``"ebd"``, ``"ebi"``, ``"eb"`` or ``"mmkkb"``.
+        Loss at a given load: ``"g1dm"``, ``"ebd"``, ``"ebi"``, ``"eb"`` or ``"mmkkb"`` for packets of exponential length; or
+        ``"md1k"``, packets of one size and Poisson arrivals at one transmitter.
 
     Raises
     ------

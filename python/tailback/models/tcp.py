@@ -19,6 +19,7 @@ __all__ = [
     "mathis_rate",
     "padhye_goodput",
     "padhye_rate",
+    "single_flow_mean_queue",
     "single_flow_utilisation",
     "slow_start",
     "window_limited_rate",
@@ -199,6 +200,27 @@ def single_flow_utilisation(buffer_over_bdp: Numbers) -> Result:
     [0.75, 1.0]
     """
     return over(_core.single_flow_utilisation, buffer_over_bdp=buffer_over_bdp)
+
+
+def single_flow_mean_queue(buffer_over_bdp: Numbers) -> Result:
+    """Mean queue of the same sawtooth as in `single_flow_utilisation`, in bandwidth-delay products.
+
+    Parameters
+    ----------
+    buffer_over_bdp : float or array
+        Waiting places over rate times two-way propagation, >= 0.
+
+    References
+    ----------
+    Derived in docs/theory.md.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.single_flow_mean_queue(1), 4)
+    0.5556
+    """
+    return over(_core.single_flow_mean_queue, buffer_over_bdp=buffer_over_bdp)
 
 
 def slow_start(*, segments: Numbers, initial_window: Numbers, rtt_s: Numbers, segment_s: Numbers) -> SlowStart:

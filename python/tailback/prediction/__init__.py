@@ -1,5 +1,6 @@
 """Answers without a simulation: how much buffer a bottleneck needs, and what a scenario will measure."""
 
 from tailback.prediction.buffer_size import Answer, BufferAnswers, size_buffer
+from tailback.prediction.predict import Prediction, predict
 
-__all__ = ["Answer", "BufferAnswers", "size_buffer"]
+__all__ = ["Answer", "BufferAnswers", "Prediction", "predict", "size_buffer"]

@@ -58,6 +58,7 @@ class Group:
     processing: bool
     sender_access_bps: float | None
     receiver_access_bps: float | None
+    jitter_s: float
     greedy: bool
     stops: bool
     last_start_s: float

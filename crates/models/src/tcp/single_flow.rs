@@ -26,6 +26,23 @@ pub fn single_flow_utilisation(buffer_over_bdp: NonNegative) -> f64 {
     0.75 * (1.0 + buffer) * (1.0 + buffer) / (1.0 + buffer + buffer * buffer)
 }
 
+/// Mean queue of the same sawtooth, in bandwidth-delay products.
+///
+/// While w > P the queue is w - P, and dt = w dw / C: the integral of (w - P) w / C from max(P, W/2) to W, over the time of a tooth.
+/// With P = T = 1 and W = 1 + b:
+///
+///   ((W^3 - 1) / 3 - (W^2 - 1) / 2) / (1 - W/2 + (W^2 - 1) / 2)      for b <= 1, and 7 W / 9 - 1 beyond.
+pub fn single_flow_mean_queue(buffer_over_bdp: NonNegative) -> f64 {
+    let buffer = buffer_over_bdp.get();
+    let peak = 1.0 + buffer;
+    if buffer > 1.0 {
+        return 7.0 * peak / 9.0 - 1.0;
+    }
+    // W^3 - 1 and W^2 - 1 in b, without the difference of near numbers.
+    let (square, cube) = (buffer * (2.0 + buffer), buffer * (3.0 + buffer * (3.0 + buffer)));
+    (cube / 3.0 - square / 2.0) / (0.5 * (1.0 - buffer) + square / 2.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +64,35 @@ mod tests {
     fn half_a_product_gives_27_of_28() -> Result<(), ParameterError> {
         // (3/4) (9/4) / (7/4) = 27/28.
         assert!((utilisation(0.5)? - 27.0 / 28.0).abs() < 1e-15);
+        Ok(())
+    }
+
+    fn mean_queue(buffer: f64) -> Result<f64, ParameterError> {
+        Ok(single_flow_mean_queue(NonNegative::new("buffer_over_bdp", buffer)?))
+    }
+
+    #[test]
+    fn no_buffer_holds_no_queue_and_one_product_five_ninths_on_average() -> Result<(), ParameterError> {
+        // W = 2: (7/3 - 3/2) / (3/2) = 5/9, and 7 * 2 / 9 - 1.
+        assert_eq!(mean_queue(0.0)?, 0.0);
+        assert!((mean_queue(1.0)? - 5.0 / 9.0).abs() < 1e-15);
+        assert!((mean_queue(1.0 + 1e-12)? - 5.0 / 9.0).abs() < 1e-11);
+        Ok(())
+    }
+
+    #[test]
+    fn the_queue_of_a_sawtooth_stepped_round_by_round_agrees() -> Result<(), ParameterError> {
+        let product = 10_000u64;
+        for quarters in 0..=8 {
+            let peak = product + product * quarters / 4;
+            // Rounds of max(w, P) packet times, with w - P packets in the queue.
+            let (held, time) = (peak / 2..peak).fold((0u128, 0u128), |(held, time), window| {
+                let round = window.max(product);
+                (held + u128::from((round - product) * round), time + u128::from(round))
+            });
+            let stepped = held as f64 / time as f64 / product as f64;
+            assert!((mean_queue(quarters as f64 / 4.0)? - stepped).abs() < 1e-3, "{quarters} quarters: {stepped}");
+        }
         Ok(())
     }
 

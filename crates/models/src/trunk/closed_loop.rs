@@ -1,7 +1,8 @@
 //! A trunk and the TCP flows that load it: the loss that makes the flows send the load that loses so much.
 
 use super::{LossModel, Trunk};
-use crate::parameter::{Count, Loss, ParameterError, Positive};
+use crate::parameter::{Count, Load, Loss, ParameterError, Places, Positive};
+use crate::queues::md1k;
 use crate::root::root;
 use crate::tcp::{Mathis, Padhye, mathis_rate, padhye_rate};
 
@@ -42,6 +43,65 @@ impl GreedyFlows {
     }
 }
 
+/// The loss at a given load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenLoop {
+    /// A chain with packets of exponential length.
+    Chain(LossModel),
+    /// M/D/1/(1+B): packets of one size, Poisson arrivals, one transmitter, as [`md1k`] has it.
+    Md1k,
+}
+
+impl OpenLoop {
+    /// As [`LossModel::named`], and `md1k`.
+    pub fn named(name: &str) -> Result<OpenLoop, ParameterError> {
+        match name {
+            "md1k" => Ok(OpenLoop::Md1k),
+            _ => match LossModel::named(name) {
+                Ok(model) => Ok(OpenLoop::Chain(model)),
+                Err(error) => {
+                    let expected = format!("{}, md1k", error.expected);
+                    Err(ParameterError { expected: expected.into(), ..error })
+                }
+            },
+        }
+    }
+
+    /// All but the largest load, at which the gaps between packets vanish; M/D/1/K knows no input links but has a limit of its own.
+    fn most_load(self, trunk: &Trunk) -> f64 {
+        match self {
+            OpenLoop::Chain(_) => trunk.most_load() * (1.0 - 1e-9),
+            OpenLoop::Md1k => 500.0,
+        }
+    }
+
+    fn loses_nothing(self, trunk: &Trunk) -> bool {
+        match self {
+            OpenLoop::Chain(model) => model.loses_nothing(trunk),
+            OpenLoop::Md1k => false,
+        }
+    }
+
+    /// Of the fraction `lost` it is assumed that their input links discard.
+    fn ln_loss_if(self, lost: f64, trunk: &Trunk, load: f64) -> Result<f64, ParameterError> {
+        match self {
+            OpenLoop::Chain(model) => {
+                trunk.check(load)?;
+                Ok(model.ln_loss_if(lost, trunk, load))
+            }
+            OpenLoop::Md1k if trunk.transmitters() == 1 => {
+                let queue = md1k(Load::new(load)?, Places::new(u64::from(trunk.buffer()) + 1)?);
+                let expected = "at most 9999 packets with this loss model";
+                let queue = queue.map_err(|_| ParameterError::new("buffer", trunk.buffer(), expected))?;
+                Ok(libm::log(queue.loss))
+            }
+            OpenLoop::Md1k => {
+                Err(ParameterError::new("transmitters", trunk.transmitters(), "1: this loss model is of a single link"))
+            }
+        }
+    }
+}
+
 /// Where the flows and the trunk agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosedLoop {
@@ -76,13 +136,12 @@ const MOST_LN: f64 = -f64::EPSILON / 2.0;
 ///
 /// Error: a load below 1e-200, of flows that send next to nothing.
 pub fn closed_loop(
-    model: LossModel,
+    model: OpenLoop,
     trunk: &Trunk,
     rate_bps: Positive,
     flows: &GreedyFlows,
 ) -> Result<ClosedLoop, ParameterError> {
-    // All but the largest load, at which the gaps between packets vanish.
-    let most = trunk.most_load() * (1.0 - 1e-9);
+    let most = model.most_load(trunk);
     let capacity_bps = f64::from(trunk.transmitters()) * rate_bps.get();
     let wanted = |ln_loss: f64| -> Result<f64, ParameterError> {
         let loss = Loss::new(libm::exp(ln_loss))?;
@@ -97,8 +156,7 @@ pub fn closed_loop(
     // What is assumed is lost in the chain too, so that one search finds what both agree on.
     let found = |ln_assumed: f64| {
         let load = f64::min(wanted(ln_assumed)?, most);
-        trunk.check(load)?;
-        Ok(model.ln_loss_if(libm::exp(ln_assumed), trunk, load))
+        model.ln_loss_if(libm::exp(ln_assumed), trunk, load)
     };
     // The load is lowest where all is lost.
     found(MOST_LN)?;
@@ -111,7 +169,7 @@ pub fn closed_loop(
     };
     let wanted = wanted(ln_loss.max(LEAST_LN))?;
     let inputs_full = wanted > most;
-    let load = if inputs_full { trunk.most_load() } else { wanted };
+    let load = if inputs_full { most } else { wanted };
     Ok(ClosedLoop { load, ln_loss, utilisation: load * -libm::expm1(ln_loss), inputs_full })
 }
 
@@ -130,7 +188,7 @@ mod tests {
             segments_per_ack: Count::new("segments_per_ack", 1)?,
             law,
         };
-        closed_loop(model, &Trunk::new(trunk.0, trunk.1, trunk.2)?, Positive::new("rate_bps", 40e9)?, &flows)
+        closed_loop(OpenLoop::Chain(model), &Trunk::new(trunk.0, trunk.1, trunk.2)?, Positive::new("rate_bps", 40e9)?, &flows)
     }
 
     #[test]
@@ -162,7 +220,7 @@ mod tests {
             segments_per_ack: Count::new("segments_per_ack", 1)?,
             law: RateLaw::Mathis,
         };
-        let end = closed_loop(LossModel::Eb, &trunk, rate, &flows)?;
+        let end = closed_loop(OpenLoop::Chain(LossModel::Eb), &trunk, rate, &flows)?;
         let loss = libm::cbrt(0.0005 * 0.0005);
         assert!((libm::exp(end.ln_loss) / loss - 1.0).abs() < 1e-12, "{end:?}");
         assert!((end.load / (2.0 * loss) - 1.0).abs() < 1e-12, "{end:?}");
@@ -225,6 +283,28 @@ mod tests {
         // Losses of 1e-6 and of some percent.
         assert!((ratio(400)? - 1.0).abs() < 0.02, "{}", ratio(400)?);
         assert!(ratio(400_000)? < 0.9, "{}", ratio(400_000)?);
+        Ok(())
+    }
+
+    #[test]
+    fn packets_of_one_size_use_more_than_exponential_ones_and_obey_both_equations() -> Result<(), ParameterError> {
+        let flows = GreedyFlows {
+            count: Count::new("flows", 4000)?,
+            harmonic_rtt_s: Positive::new("harmonic_rtt_s", 0.1091)?,
+            packet_bytes: Positive::new("packet_bytes", 1040.0)?,
+            segments_per_ack: Count::new("segments_per_ack", 1)?,
+            law: RateLaw::Mathis,
+        };
+        let (trunk, rate) = (Trunk::new(1_000_000, 1, 10)?, Positive::new("rate_bps", 40e9)?);
+        let [one_size, exponential] =
+            [OpenLoop::Md1k, OpenLoop::Chain(LossModel::Mmkkb)].map(|model| closed_loop(model, &trunk, rate, &flows));
+        let (one_size, exponential) = (one_size?, exponential?);
+        assert!(one_size.utilisation > exponential.utilisation);
+        let queue = md1k(Load::new(one_size.load)?, Places::new(11)?)?;
+        assert!((libm::exp(one_size.ln_loss) / queue.loss - 1.0).abs() < 1e-9);
+        let refused = closed_loop(OpenLoop::Md1k, &Trunk::new(8, 2, 0)?, rate, &flows);
+        assert_eq!(refused.map_err(|error| error.name), Err("transmitters"));
+        assert_eq!(OpenLoop::named("md1").map_err(|error| error.name), Err("model"));
         Ok(())
     }
 

@@ -16,7 +16,7 @@ mod mmkkb;
 pub mod monte_carlo;
 mod reading;
 
-pub use closed_loop::{ClosedLoop, GreedyFlows, RateLaw, closed_loop};
+pub use closed_loop::{ClosedLoop, GreedyFlows, OpenLoop, RateLaw, closed_loop};
 
 use crate::parameter::ParameterError;
 use crate::root::root;

@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Count, Positive};
-use tailback_models::trunk::{self, GreedyFlows, LossModel, RateLaw, Trunk};
+use tailback_models::trunk::{self, GreedyFlows, OpenLoop, RateLaw, Trunk};
 
 /// Load, logarithm of the loss, utilisation, and whether the inputs are full and the loss keeps its bound (0 or 1); rates by Mathis.
 #[pyfunction]
 pub fn closed_loop_mathis(py: Python<'_>, model: &str, parameters: [Column; 8]) -> PyResult<[Py<PyBytes>; 5]> {
-    let model = LossModel::named(model).map_err(|error| parameter_error(py, &error, ""))?;
+    let model = OpenLoop::named(model).map_err(|error| parameter_error(py, &error, ""))?;
     each_row(py, parameters, |[inputs, transmitters, buffer, rate, packet, flows, rtt, every]| {
         closed_loop(model, [inputs, transmitters, buffer, rate, packet, flows, rtt, every], RateLaw::Mathis)
     })
@@ -20,7 +20,7 @@ pub fn closed_loop_mathis(py: Python<'_>, model: &str, parameters: [Column; 8]) 
 /// The same with rates by Padhye.
 #[pyfunction]
 pub fn closed_loop_padhye(py: Python<'_>, model: &str, parameters: [Column; 10]) -> PyResult<[Py<PyBytes>; 5]> {
-    let model = LossModel::named(model).map_err(|error| parameter_error(py, &error, ""))?;
+    let model = OpenLoop::named(model).map_err(|error| parameter_error(py, &error, ""))?;
     each_row(py, parameters, |[inputs, transmitters, buffer, rate, packet, flows, rtt, every, rto_s, receiver_window]| {
         let receiver_window = Count::new("receiver_window", whole("receiver_window", receiver_window)?)?;
         let law = RateLaw::Padhye { rto_s: Positive::new("rto_s", rto_s)?, receiver_window };
@@ -28,7 +28,7 @@ pub fn closed_loop_padhye(py: Python<'_>, model: &str, parameters: [Column; 10])
     })
 }
 
-fn closed_loop(model: LossModel, parameters: [f64; 8], law: RateLaw) -> Result<[f64; 5], ParameterError> {
+fn closed_loop(model: OpenLoop, parameters: [f64; 8], law: RateLaw) -> Result<[f64; 5], ParameterError> {
     let [inputs, transmitters, buffer, rate_bps, packet_bytes, flows, harmonic_rtt_s, segments_per_ack] = parameters;
     let trunk = Trunk::new(whole("inputs", inputs)?, whole("transmitters", transmitters)?, whole("buffer", buffer)?)?;
     let flows = GreedyFlows {

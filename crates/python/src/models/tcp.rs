@@ -64,6 +64,13 @@ pub fn single_flow_utilisation(py: Python<'_>, buffer_over_bdp: Column) -> PyRes
     })
 }
 
+#[pyfunction]
+pub fn single_flow_mean_queue(py: Python<'_>, buffer_over_bdp: Column) -> PyResult<Numbers> {
+    each_row(py, [buffer_over_bdp], |[buffer_over_bdp]| {
+        Ok([tcp::single_flow_mean_queue(NonNegative::new("buffer_over_bdp", buffer_over_bdp)?)])
+    })
+}
+
 /// Round trips and completion time.
 #[pyfunction]
 pub fn slow_start(
