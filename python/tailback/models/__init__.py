@@ -13,6 +13,7 @@ from tailback.models.cui_sizing import (
     cui_trunk_flows,
     cui_trunk_utilisation,
 )
+from tailback.models.extrapolation import Extrapolation, Fit, PoissonCheck, extrapolate, fit, poisson_check
 from tailback.models.queues import FiniteQueue, erlang_b, md1_mean_wait, md1k, mm1k, mmck
 from tailback.models.sizing import (
     SIZING_RULES,
@@ -52,8 +53,11 @@ __all__ = [
     "SIZING_RULES",
     "BufferSize",
     "ClosedLoop",
+    "Extrapolation",
     "FastRetransmit",
     "FiniteQueue",
+    "Fit",
+    "PoissonCheck",
     "RoundTrips",
     "Rule",
     "SlowStart",
@@ -77,7 +81,9 @@ __all__ = [
     "enachescu_window",
     "erlang_b",
     "exact_trunk_loss",
+    "extrapolate",
     "fast_retransmit",
+    "fit",
     "full_utilisation_buffer",
     "gorinsky_buffer",
     "least_queue",
@@ -88,6 +94,7 @@ __all__ = [
     "mmck",
     "padhye_goodput",
     "padhye_rate",
+    "poisson_check",
     "round_trips",
     "simulate_trunk",
     "single_flow_mean_queue",

@@ -2,5 +2,6 @@
 
 from tailback.prediction.buffer_size import Answer, BufferAnswers, size_buffer
 from tailback.prediction.predict import Prediction, predict
+from tailback.prediction.scaling import scaled, sending_intervals
 
-__all__ = ["Answer", "BufferAnswers", "Prediction", "predict", "size_buffer"]
+__all__ = ["Answer", "BufferAnswers", "Prediction", "predict", "scaled", "sending_intervals", "size_buffer"]

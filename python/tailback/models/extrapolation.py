@@ -1,0 +1,373 @@
+"""The extrapolation method: from a few networks that can be simulated to one that cannot, with the same rate for each flow.
+
+If packets come as a Poisson process, utilisation and loss depend on the rate of each flow only (cui-thesis, equation (3.4)), so
+both settle as rate and flows grow together. `fit` draws a curve through what was simulated, `Fit.predict` reads it further out,
+and `poisson_check` says whether packets come as a Poisson process; without that the method has no ground to stand on.
+`tailback.prediction.scaled` makes the family of networks, `sending_intervals` has the intervals of a run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from tailback.errors import ParameterError, UnknownName
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Extrapolation", "Fit", "PoissonCheck", "extrapolate", "fit", "poisson_check"]
+
+Form: TypeAlias = Literal["constant", "line", "hyperbola"]
+
+_PARAMETERS = {"constant": 1, "line": 2, "hyperbola": 3}
+# Intervals in a block: enough for the test of a distribution, few enough that a block of a long run does not fail for nothing.
+_BLOCK = 200
+_FEWEST_BLOCKS = 10
+# Of a normal variable, 5 % two-sided.
+_NORMAL = 1.959963984540054
+# Of the statistic A^2 (1 + 0.6 / n) for an exponential distribution whose mean is estimated, 5 %.
+_ANDERSON_DARLING = 1.321
+# Golden section.
+_SECTION = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A curve through points, by least squares.
+
+    Attributes
+    ----------
+    form : str
+        ``constant`` a, ``line`` a + b x, or ``hyperbola`` a + b / (x - c), whose pole c lies below all points.
+    parameters : tuple of float
+        a, b, c, as many as the form has.
+    standard_error : float
+        Root of the sum of squared residuals over points less parameters; NaN without points to spare.
+    correlation : float
+        Root of the share of the variance that the curve explains, 0 to 1; NaN of a constant.
+    covariance : tuple of tuples of float
+        Of the parameters, linearised at the fit; NaN without points to spare.
+    points : int
+        How many.
+    """
+
+    form: Form
+    parameters: tuple[float, ...]
+    standard_error: float
+    correlation: float
+    covariance: tuple[tuple[float, ...], ...]
+    points: int
+
+    def at(self, x: float) -> float:
+        """The curve at `x`."""
+        a, b, c = (*self.parameters, 0.0, 0.0)[:3]
+        if self.form == "hyperbola":
+            return a + b / (x - c)
+        return a + b * x
+
+    def predict(self, x: float) -> Extrapolation:
+        """The curve at `x`, with the standard error that the uncertainty of its parameters leaves there."""
+        if not math.isfinite(x):
+            raise ParameterError(f"`x` is {x}; expected a finite number")
+        gradient = _gradient(self.form, self.parameters, x)
+        variance = sum(
+            one * other * self.covariance[row][column]
+            for row, one in enumerate(gradient)
+            for column, other in enumerate(gradient)
+        )
+        return Extrapolation(self.at(x), math.sqrt(max(variance, 0.0)) if not math.isnan(variance) else math.nan, self)
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """A value read off a fitted curve.
+
+    Attributes
+    ----------
+    value, standard_error : float
+        Of the mean at that place: the scatter of single points is `fit.standard_error`.
+    fit : Fit
+    """
+
+    value: float
+    standard_error: float
+    fit: Fit
+
+
+@dataclass(frozen=True)
+class PoissonCheck:
+    """Whether intervals are those of a Poisson process.
+
+    Attributes
+    ----------
+    holds : bool
+        Exponential and independent.
+    exponential, independent : bool
+        Each by itself.
+    blocks : int
+        How many were tested, of 200 intervals each.
+    exponential_blocks, independent_blocks : int
+        How many passed the test at 5 %.
+    positive_blocks : int
+        In how many neighbouring intervals go together, rather than against each other.
+    mean_s, variation : float
+        Mean, and standard deviation over mean (1 for an exponential distribution), of all intervals.
+    """
+
+    holds: bool
+    exponential: bool
+    independent: bool
+    blocks: int
+    exponential_blocks: int
+    independent_blocks: int
+    positive_blocks: int
+    mean_s: float
+    variation: float
+
+    def __str__(self) -> str:
+        verdict = "as from" if self.holds else "not as from"
+        return (
+            f"packets come {verdict} a Poisson process: of {self.blocks} blocks {self.exponential_blocks} have exponential and "
+            f"{self.independent_blocks} independent intervals, of which chance would let about {round(0.95 * self.blocks)} pass; "
+            f"neighbours go together in {self.positive_blocks}; standard deviation over mean is {self.variation:.3g}"
+        )
+
+
+def fit(x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[Any], form: Form = "hyperbola") -> Fit:
+    """A curve through points by least squares.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Finite; at least as many different x as the form has parameters (1, 2, 3).
+    form : str
+        ``"constant"``, ``"line"`` or ``"hyperbola"``, a + b / (x - c) with c below all x.
+
+    Raises
+    ------
+    ParameterError
+        If there are too few points, or if a hyperbola does not bend towards a limit: then a line fits better.
+
+    References
+    ----------
+    cui-thesis, section 3.3.2. Golub and Pereyra, SIAM J. Numer. Anal. 10(2), 1973: for each c the best a and b follow, so one
+    search over c is left.
+
+    Examples
+    --------
+    >>> from tailback.models import fit
+    >>> curve = fit([0.4, 0.8, 1.6, 2.4, 6, 10], [0.877, 0.774, 0.735, 0.723, 0.710, 0.707])
+    >>> round(curve.predict(40).value, 3)
+    0.703
+    """
+    import numpy as np
+
+    if form not in _PARAMETERS:
+        raise UnknownName("form of curve", form, _PARAMETERS)
+    xs, ys = _points(x, y, form)
+    if form == "hyperbola":
+        pole = _pole(xs, ys)
+        parameters: tuple[float, ...] = (*_linear(1 / (xs - pole), ys), pole)
+    else:
+        parameters = _linear(xs, ys) if form == "line" else (float(ys.mean()),)
+    gradients = np.array([_gradient(form, parameters, float(place)) for place in xs])
+    fitted = gradients[:, 0] * parameters[0] + (gradients[:, 1] * parameters[1] if len(parameters) > 1 else 0.0)
+    residuals = float(((ys - fitted) ** 2).sum())
+    total = float(((ys - ys.mean()) ** 2).sum())
+    spare = len(xs) - len(parameters)
+    variance = residuals / spare if spare else math.nan
+    covariance = variance * np.linalg.pinv(gradients.T @ gradients)
+    return Fit(
+        form=form,
+        parameters=tuple(float(value) for value in parameters),
+        standard_error=math.sqrt(variance),
+        correlation=math.sqrt(max(0.0, 1 - residuals / total)) if total and form != "constant" else math.nan,
+        covariance=tuple(tuple(float(value) for value in row) for row in covariance),
+        points=len(xs),
+    )
+
+
+def extrapolate(
+    x: Sequence[float] | NDArray[Any],
+    y: Sequence[float] | NDArray[Any],
+    at: float,
+    *,
+    form: Form = "hyperbola",
+    intervals_s: Sequence[float] | NDArray[Any],
+) -> Extrapolation:
+    """Utilisation, or the logarithm of the loss, of a network too large to simulate; refused if packets are no Poisson process.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Bit rates, and what was measured at each with as many flows more as the rate is higher.
+    at : float
+        The bit rate that is wanted.
+    form : str
+        As in `fit`.
+    intervals_s : sequence of float
+        Between packets as all senders together send them, seconds, of the largest network that was simulated.
+
+    Raises
+    ------
+    ParameterError
+        As `fit`; and if `poisson_check` fails, with what it found.
+
+    References
+    ----------
+    cui-thesis, section 3.3: for paced flows that lose single packets, as long as packets come as a Poisson process.
+    """
+    check = poisson_check(intervals_s)
+    if not check.holds:
+        raise ParameterError(f"{check}. Utilisation and loss then depend on more than the rate of each flow, and need not settle")
+    return fit(x, y, form).predict(at)
+
+
+def poisson_check(intervals_s: Sequence[float] | NDArray[Any]) -> PoissonCheck:
+    """Do packets come as a Poisson process?
+
+    Blocks of 200 successive intervals are tested by themselves, so that a long run is not refused for what nobody would notice:
+    exponential by Anderson and Darling with the block's own mean, independent by the correlation of neighbours. As many must pass
+    as chance would let, of the 95 % that it lets on average; and neighbours go together in about half of the blocks.
+
+    Parameters
+    ----------
+    intervals_s : sequence of float
+        At least 2000, >= 0; what does not fill a block at the end is left out.
+
+    References
+    ----------
+    Paxson and Floyd, Wide-Area Traffic: The Failure of Poisson Modeling, IEEE/ACM ToN 3(3), 1995, appendix A: the method.
+    Stephens in D'Agostino and Stephens, Goodness-of-Fit Techniques, 1986, table 4.14: the critical value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tailback.models import poisson_check
+    >>> random = np.random.default_rng(1)
+    >>> poisson_check(random.exponential(0.001, 10_000)).holds, poisson_check(np.full(10_000, 0.001)).holds
+    (True, False)
+    """
+    import numpy as np
+
+    intervals = np.asarray(intervals_s, dtype=float)
+    least = _BLOCK * _FEWEST_BLOCKS
+    if intervals.ndim != 1 or len(intervals) < least:
+        raise ParameterError(f"`intervals_s` has shape {intervals.shape}; expected one axis of at least {least} intervals")
+    if not np.isfinite(intervals).all() or intervals.min() < 0 or intervals.max() == 0:
+        raise ParameterError("`intervals_s` has numbers that are no intervals; expected finite ones of at least 0, not all 0")
+    blocks = intervals[: len(intervals) // _BLOCK * _BLOCK].reshape(-1, _BLOCK)
+    correlations = _neighbours(blocks)
+    exponential_blocks = int((_anderson_darling(blocks) <= _ANDERSON_DARLING).sum())
+    independent_blocks = int((abs(correlations) <= _NORMAL / math.sqrt(_BLOCK)).sum())
+    positive_blocks = int((correlations > 0).sum())
+    count = len(blocks)
+    exponential = exponential_blocks >= _fewest_by_chance(count, 0.95, 0.05)
+    side = _fewest_by_chance(count, 0.5, 0.025)
+    independent = independent_blocks >= _fewest_by_chance(count, 0.95, 0.05) and side <= positive_blocks <= count - side
+    mean = float(intervals.mean())
+    return PoissonCheck(
+        holds=exponential and independent,
+        exponential=exponential,
+        independent=independent,
+        blocks=count,
+        exponential_blocks=exponential_blocks,
+        independent_blocks=independent_blocks,
+        positive_blocks=positive_blocks,
+        mean_s=mean,
+        variation=float(intervals.std()) / mean,
+    )
+
+
+def _points(x: Any, y: Any, form: Form) -> tuple[NDArray[Any], NDArray[Any]]:
+    import numpy as np
+
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if xs.ndim != 1 or xs.shape != ys.shape:
+        raise ParameterError(f"`x` has shape {xs.shape} and `y` {ys.shape}; expected two sequences of one length")
+    if not (np.isfinite(xs).all() and np.isfinite(ys).all()):
+        raise ParameterError("`x` or `y` has numbers that are not finite")
+    different = len(np.unique(xs))
+    if different < _PARAMETERS[form]:
+        raise ParameterError(f"{different} different `x`; expected at least {_PARAMETERS[form]}, for a {form}")
+    return xs, ys
+
+
+def _linear(x: NDArray[Any], y: NDArray[Any]) -> tuple[float, float]:
+    """Intercept and slope of the best line."""
+    centred = x - x.mean()
+    slope = float((centred * y).sum() / (centred**2).sum())
+    return float(y.mean()) - slope * float(x.mean()), slope
+
+
+def _pole(x: NDArray[Any], y: NDArray[Any]) -> float:
+    """The c of the best hyperbola: its distance from the lowest point over eleven decades, then by golden section."""
+    import numpy as np
+
+    lowest, spread = float(x.min()), float(np.ptp(x))
+
+    def squares(exponent: float) -> float:
+        inverse = 1 / (x - lowest + spread * 10**exponent)
+        a, b = _linear(inverse, y)
+        return float(((y - a - b * inverse) ** 2).sum())
+
+    grid = np.linspace(-8, 3, 111)
+    best = int(np.argmin([squares(exponent) for exponent in grid]))
+    if best == len(grid) - 1:
+        # A pole a thousand times as far as the points reach is a line.
+        raise ParameterError("the points do not bend towards a limit; expected a `line` for these")
+    low, high = float(grid[max(best - 1, 0)]), float(grid[best + 1])
+    while high - low > 1e-10:
+        one, other = high - _SECTION * (high - low), low + _SECTION * (high - low)
+        low, high = (low, other) if squares(one) <= squares(other) else (one, high)
+    return lowest - spread * 10 ** ((low + high) / 2)
+
+
+def _gradient(form: Form, parameters: Sequence[float], x: float) -> tuple[float, ...]:
+    """How the curve at `x` moves with each parameter."""
+    if form == "constant":
+        return (1.0,)
+    if form == "line":
+        return (1.0, x)
+    _, b, c = parameters
+    return (1.0, 1 / (x - c), b / (x - c) ** 2)
+
+
+def _anderson_darling(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A^2 (1 + 0.6 / n) of each row against an exponential distribution with the row's mean."""
+    import numpy as np
+
+    n = blocks.shape[1]
+    scaled = np.sort(blocks, axis=1) / np.maximum(blocks.mean(axis=1, keepdims=True), np.finfo(float).tiny)
+    # ln F = ln(1 - exp(-x)), ln(1 - F) = -x; an interval of 0 has none and counts as the smallest number.
+    below = np.log(-np.expm1(-np.maximum(scaled, 1e-300)))
+    weights = 2 * np.arange(1, n + 1) - 1
+    statistic = -n - (weights * (below - scaled[:, ::-1])).mean(axis=1)
+    return np.asarray(statistic * (1 + 0.6 / n))
+
+
+def _neighbours(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Correlation of each interval with the next, of each row; 1 where all are the same."""
+    import numpy as np
+
+    centred = blocks - blocks.mean(axis=1, keepdims=True)
+    variance = (centred**2).sum(axis=1)
+    products = (centred[:, 1:] * centred[:, :-1]).sum(axis=1)
+    same = variance <= 1e-24 * (blocks**2).sum(axis=1)
+    return np.where(same, 1.0, products / np.where(same, 1.0, variance))
+
+
+def _fewest_by_chance(trials: int, chance: float, tail: float) -> int:
+    """The smallest count that a binomial variable exceeds or meets with probability above 1 - `tail`."""
+    ln_all = math.lgamma(trials + 1)
+    below = 0.0
+    for count in range(trials + 1):
+        ln_ways = ln_all - math.lgamma(count + 1) - math.lgamma(trials - count + 1)
+        below += math.exp(ln_ways + count * math.log(chance) + (trials - count) * math.log1p(-chance))
+        if below > tail:
+            return count
+    return trials
