@@ -504,7 +504,7 @@ class TestCommands:
             drawn = command("study", "plot", "a", *words, "--out", name)
             assert (drawn.returncode, drawn.stderr) == (0, f"wrote {name}\n")
             assert (tmp_path / name).stat().st_size > 1000
-        for words, told in (
+        for asked, told in (
             (("--over", BUFFER, "--where", "flows.tcp.count=3", "--out", "b.pdf"), "there is `1`, `2`"),
             (
                 ("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "b.xyz"),
@@ -512,7 +512,7 @@ class TestCommands:
             ),
             (("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "no/b.pdf"), "cannot be written to no/b.pdf"),
         ):
-            refused = command("study", "plot", "a", *words)
+            refused = command("study", "plot", "a", *asked)
             assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
 
     def test_status_counts_what_is_planned_running_done_and_failed(self, command: Command, file: Path) -> None:
