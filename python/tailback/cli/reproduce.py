@@ -95,6 +95,8 @@ def _lines(done: Reproduction) -> Iterator[str]:
 
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
+        for paragraph in outcome.answer.split("\n\n"):
+            yield from textwrap.wrap(paragraph, 108, initial_indent="  ", subsequent_indent="  ")
         for verdict in outcome.claims:
             claim = verdict.claim
             published = "" if claim.published is None else f", published {claim.published:g}"

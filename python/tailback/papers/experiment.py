@@ -215,7 +215,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Curves:
-    """A measure over a label, with 95 % bands. A line whose points lack that label is drawn straight across."""
+    """A measure over a label, with 95 % bands. A line whose points lack that label is drawn straight across.
+
+    `printed`: the document's own numbers, where points have them under the label ``printed``, are drawn as crosses.
+    """
 
     measure: str
     over: str
@@ -224,6 +227,7 @@ class Curves:
     unit: str
     title: str = ""
     levels: tuple[Level, ...] = ()
+    printed: bool = False
 
 
 @dataclass(frozen=True)
@@ -272,6 +276,8 @@ class Experiment:
         Nothing in its runs is random: one run each instead of one for each seed.
     times : int
         So many times the seeds that are asked for, where what is measured differs widely from run to run.
+    answer : callable or None
+        From what was run to the answer in words, with the numbers; paragraphs are separated by blank lines.
     """
 
     id: str
@@ -286,6 +292,7 @@ class Experiment:
     left_open: tuple[LeftOpen, ...] = ()
     exact: bool = False
     times: int = 1
+    answer: Callable[[Outcome], str] | None = None
 
     def __post_init__(self) -> None:
         for variant in self.variants:
@@ -303,10 +310,14 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Document:
-    """A document and its experiments, in the order in which they appear there."""
+    """A document and its experiments, in the order in which they appear there.
+
+    `lead`: the ID of the experiment with which the report begins, if not with all alike.
+    """
 
     id: str
     title: str
     citation: str
     left_open: tuple[LeftOpen, ...]
     experiments: tuple[Experiment, ...]
+    lead: str = ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tailback.papers.experiment import Curves, Drawn, Level, Panel, Ranking
@@ -33,7 +34,8 @@ def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
 
     rank = isinstance(panels[0], Ranking)
     titled = any(panel.title or (isinstance(panel, Drawn) and len(panel.traces) > 1) for panel in panels)
-    above, below = (0.3 if titled else 0.1), (0.7 if panels[0].levels else 0.5)
+    explained = panels[0].levels or (isinstance(panels[0], Curves) and panels[0].printed)
+    above, below = (0.3 if titled else 0.1), (0.7 if explained else 0.5)
     height = above + below + (_height(panels[0]) if len(panels) == 1 else 2.2)
     figure = Figure(figsize=(_WIDTH, height))
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
@@ -53,12 +55,16 @@ def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
         axes[0].set_ylim(bottom=bottom)
     if isinstance(panels[0], Curves):
         _around_means(axes)
+        axes[0].ticklabel_format(axis="y", style="plain", useOffset=False)
     if not rank:
         axes[0].set_ylabel(panels[0].axis)
     name_ends(axes[-1], ends, end=-1)
+    legend = []
     if panels[0].levels:
-        stated = "; ".join(level.label for level in panels[0].levels)
-        figure.text(0.085, 0.05 / height, f"dotted: {stated}", fontsize=8, color="#666666", va="bottom")
+        legend.append("dotted: " + "; ".join(level.label for level in panels[0].levels))
+    if isinstance(panels[0], Curves) and panels[0].printed:
+        legend.append("crosses: printed in the document")
+    figure.text(0.085, 0.05 / height, "; ".join(legend), fontsize=8, color="#666666", va="bottom")
     return svg(figure)
 
 
@@ -86,12 +92,32 @@ def _curves(axis: Axes, outcome: Outcome, panel: Curves, *, names: float) -> dic
         style = (0, (5, 2)) if across or line.dashed else "solid"
         axis.plot(x, means, color=colour, linestyle=style, marker="" if across else "o", markersize=2.5)
         ends[line.label] = (x[-1], means[-1], colour)
+    if panel.printed:
+        _printed(axis, panel, chosen)
     span = places[-1] - places[0]
     axis.set_xlim(places[0] - 0.04 * span, places[-1] + (names + 0.04) * span)
     axis.set_xticks(places if len(places) <= 6 else places[1::2])
     axis.set_xlabel(panel.unit)
     _levels(axis, panel.levels)
     return ends
+
+
+def _printed(axis: Axes, panel: Curves, chosen: Mapping[str, list[Point]]) -> None:
+    """The document's numbers: in the colour of their line, or once in ink if all lines have the same."""
+    crosses = {
+        label: [
+            (_place(point, panel), point.labels["printed"])
+            for point in points
+            if isinstance(point.labels.get("printed"), int | float)
+        ]
+        for label, points in chosen.items()
+    }
+    alike = all(pairs == next(iter(crosses.values())) for pairs in crosses.values())
+    for colour, pairs in zip(COLOURS, crosses.values(), strict=False):
+        if pairs:
+            axis.plot(*zip(*sorted(pairs), strict=True), "x", color=_INK if alike else colour, markersize=5, markeredgewidth=1.2)
+        if alike:
+            break
 
 
 def _around_means(axes: Sequence[Axes]) -> None:
@@ -115,16 +141,18 @@ def _levels(axis: Axes, levels: tuple[Level, ...]) -> None:
 
 def _ranking(axis: Axes, outcome: Outcome, panel: Ranking) -> None:
     """A dot with its interval in each row, the first on top."""
+    ends = []
     for row, line in enumerate(reversed(panel.lines)):
         (point,) = outcome.where(**line.where)
         interval = outcome.interval(point.values[panel.measure])
         axis.errorbar(interval.mean, row, xerr=interval.half, fmt="o", markersize=4.5, elinewidth=1.1, color=COLOURS[0])
+        ends.append(interval.high)
     axis.set_yticks(range(len(panel.lines)), [line.label for line in reversed(panel.lines)])
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
     axis.set_ylim(-0.6, len(panel.lines) - 0.4)
-    axis.set_xlim(left=0)
-    axis.margins(x=0.06)
+    reach = [each for each in (*ends, *(level.value for level in panel.levels)) if math.isfinite(each)]
+    axis.set_xlim(0, 1.06 * max(reach, default=1.0) or 1.0)
     axis.set_xlabel(panel.axis)
     for level in panel.levels:
         axis.axvline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)

@@ -111,6 +111,11 @@ class Outcome:
         """Every claim of the experiment, judged."""
         return [self._judged(claim) for claim in self.experiment.claims]
 
+    @cached_property
+    def answer(self) -> str:
+        """The answer in words; nothing if the experiment gives none."""
+        return self.experiment.answer(self) if self.experiment.answer else ""
+
     def to_dict(self) -> dict[str, Any]:
         """As `tailback reproduce --json` prints it."""
         points = []
@@ -119,7 +124,8 @@ class Outcome:
                 name: {**_ends(self.interval(values), "mean"), "seeds": len(values)} for name, values in point.values.items()
             }
             points.append({**point.labels, **measured})
-        return {"id": self.experiment.id, "points": points, "claims": [verdict.to_dict() for verdict in self.claims]}
+        said = {"answer": self.answer} if self.answer else {}
+        return {"id": self.experiment.id, **said, "points": points, "claims": [verdict.to_dict() for verdict in self.claims]}
 
     def _judged(self, claim: Claim) -> Verdict:
         interval = self.interval(claim.measured(self))

@@ -43,10 +43,11 @@ def page(done: Reproduction, document: Document) -> str:
         cut="" if done.complete else f'<p class="verdict">Interrupted: without {escape(", ".join(done.missing))}.</p>',
         verdict=sentence(verdicts) + ".",
         failed=_failed(verdicts),
+        lead="\n".join(_experiment(outcome) for outcome in outcomes if outcome.experiment.id == document.lead),
         kinds=_KINDS,
         contents=_contents(outcomes),
         left_open=_left_open(document.left_open),
-        experiments="\n".join(_experiment(outcome) for outcome in outcomes),
+        experiments="\n".join(_experiment(outcome) for outcome in outcomes if outcome.experiment.id != document.lead),
         provenance=_provenance(done),
     )
     return filled.replace(" %", "\N{NO-BREAK SPACE}%")
@@ -81,6 +82,7 @@ def _experiment(outcome: Outcome) -> str:
         f'<h2 id="{experiment.id}">{escape(experiment.title)}</h2>',
         f'<p class="small">{escape(experiment.source)}; {_variants(experiment)}, {runs}</p>',
         f"<p>{escape(experiment.question)}</p>",
+        *(f"<p>{escape(paragraph)}</p>" for paragraph in outcome.answer.split("\n\n") if paragraph),
         *(f"<figure>{svg}</figure>" for svg in draw(outcome)),
         _claims(outcome.claims) if outcome.claims else "",
         f'<p class="small">Left open here:</p>{_left_open(experiment.left_open)}' if experiment.left_open else "",
