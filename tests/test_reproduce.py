@@ -10,6 +10,7 @@ import subprocess
 import sys
 import types
 import xml.etree.ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,9 @@ from tailback.papers.experiment import (
     Values,
     vary,
 )
+from tailback.papers.figures import draw
 from tailback.papers.outcome import Outcome, Point
+from tailback.papers.report import page
 from tailback.papers.runner import Plan
 from tailback.study.runner import Progress
 
@@ -322,6 +325,32 @@ def test_an_experiment_may_take_a_multiple_of_the_seeds() -> None:
     assert [each.runs(10) for each in (TOY, thrice, exact)] == [21, 60, 2]
 
 
+def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment], monkeypatch: pytest.MonkeyPatch) -> None:
+    second = replace(TOY, id="toy/fig2", title="The verdict", answer=lambda seen: f"It is {seen.seeds}.\n\nReally <so>.")
+    toys.append(second)
+    document = Document("toy", "Toys", "A toy box", (), tuple(toys), lead="toy/fig2")
+    monkeypatch.setattr(sys.modules["toys"], "DOCUMENT", document, raising=False)
+    done = tb.reproduce("toy", seeds=2)
+    shown = page(done, document)
+    assert shown.index("The verdict") < shown.index("Claims are of three kinds") < shown.index('id="toy/fig1"')
+    assert shown.count('id="toy/fig2"') == 1
+    assert "<p>It is 2.</p>\n<p>Really &lt;so&gt;.</p>" in shown
+    assert [each.get("answer") for each in done.to_dict()["experiments"]] == [None, "It is 2.\n\nReally <so>."]
+
+
+def test_printed_numbers_are_crosses_in_the_plot() -> None:
+    axis = ("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets")
+    printed = replace(TOY, panels=((Curves(*axis, printed=True),),))
+    points = [
+        Point({"packets": packets, "printed": number}, {"goodput": np.array([packets / 100, packets / 90])})
+        for packets, number in ((2, 0.4), (20, "0.5 and 0.6"), (50, 0.7))
+    ]
+    (drawn,) = draw(Outcome(printed, 2, points))
+    (without,) = draw(Outcome(replace(TOY, panels=((Curves(*axis),),)), 2, points))
+    assert "crosses: printed in the document" in drawn
+    assert "printed" not in without
+
+
 def test_every_claim_of_the_reference_is_there_once() -> None:
     ids = [claim.id for experiment in papers.experiments("bpd-2001") for claim in experiment.claims]
     assert len(ids) == len(set(ids))
@@ -334,6 +363,36 @@ def test_every_figure_of_the_document_is_there() -> None:
     figures = [experiment.id.removeprefix("bpd-2001/fig") for experiment in papers.experiments("bpd-2001")]
     # Figures 5, 10, 11 and 21 are drawings of networks and of the algorithm.
     assert figures == [str(number) for number in (1, 2, 3, 4, 6, 7, 8, 9, *range(12, 21))]
+
+
+def test_every_claim_and_figure_of_the_thesis_is_there() -> None:
+    found = papers.experiments("spd-1998")
+    ids = [claim.id for experiment in found for claim in experiment.claims]
+    assert len(ids) == len(set(ids))
+    # Some are asked for each number of connections: C32-15.
+    missing = [number for number in range(32, 51) if not any(re.match(f"C{number}(?!\\d)", each) for each in ids)]
+    assert missing == []
+    # Figure 5.15 is a drawing of the network of 5.16.
+    figures = [experiment.id.removeprefix("spd-1998/fig5.") for experiment in found if "/fig" in experiment.id]
+    assert figures == [str(number) for number in (*range(1, 15), 16)]
+
+
+def test_every_number_of_the_tables_stands_beside_what_is_measured() -> None:
+    counts = {}
+    for experiment in papers.experiments("spd-1998"):
+        short = [each for each in experiment.variants if each.labels.get("setting") == "SHORT" and "printed" in each.labels]
+        counts[experiment.id.partition("/")[2]] = len(short)
+    # Table 5.2 has two rows for 20 cells.
+    rows = {1: 9, 2: 9 - 1, 3: 9, 4: 9, 5: 9, 6: 8, 7: 18, 8: 18, 9: 18, 10: 18, 11: 18, 16: 10}
+    assert {name: count for name, count in counts.items() if count} == {f"fig5.{number}": count for number, count in rows.items()}
+
+
+def test_spd_keeps_the_queue_below_the_threshold_of_epd() -> None:
+    done = tb.reproduce("spd-1998/fig5.12", "spd-1998/fig5.14", seeds=2)
+    by_id = {verdict.claim.id: verdict for verdict in done.claims}
+    # 600 cells and a tail of 22 for each of fifteen connections.
+    assert 600 <= by_id["C44"].interval.mean <= 930
+    assert by_id["C46b"].interval.mean < 0.01
 
 
 def test_epd_keeps_the_buffer_at_its_threshold_and_bpd_does_not() -> None:

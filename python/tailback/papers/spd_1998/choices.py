@@ -1,0 +1,239 @@
+"""What the document leaves open, and what each choice does to its numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tailback.papers.experiment import (
+    Choice,
+    Claim,
+    Contrast,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Line,
+    Ranking,
+    Value,
+    Values,
+    vary,
+)
+from tailback.papers.outcome import Outcome
+from tailback.papers.spd_1998 import measures
+from tailback.papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, packet, spd
+from tailback.run import Run
+
+__all__ = ["EXPERIMENTS"]
+
+THRESHOLD = 600
+POLICIES = [*epd([THRESHOLD]), *spd([THRESHOLD])]
+
+SECONDS = (1.2, 1.4, 1.6, 1.7, 1.8, 1.9, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 10.0)
+LOSSES = (
+    Choice({"losses": "timer only"}),
+    Choice({"losses": "fast retransmit"}, {"flows.*.tcp.fast_retransmit": 3, "flows.*.tcp.timer": {"form": "coarse_bsd"}}),
+)
+
+
+def after(seconds: float, losses: str = "timer only") -> Any:
+    """The lead of SPD over EPD in runs of this length."""
+
+    def measured(seen: Outcome) -> Values:
+        own, other = (seen.values("ratio", policy=policy, seconds=seconds, losses=losses) for policy in ("SPD", "EPD"))
+        return own - other
+
+    return measured
+
+
+duration = Experiment(
+    id="spd-1998/duration",
+    title="The ratio over the length of the run",
+    question="How long did the document's runs last?",
+    source="nowhere in the document: it gives no duration",
+    variants=vary(chain(15), POLICIES, [Choice({"seconds": each}, {"duration": f"{each:g} s"}) for each in SECONDS], LOSSES),
+    measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},
+    claims=(
+        Claim(
+            "D1",
+            "R",
+            "between 1.6 and 2 s the ratio of EPD rises by more than 0.08: no number of it can be compared without the duration",
+            lambda seen: (
+                seen.values("ratio", policy="EPD", seconds=2.0, losses="timer only")
+                - seen.values("ratio", policy="EPD", seconds=1.6, losses="timer only")
+            ),
+            Inequality(">", 0.08),
+        ),
+        Claim("D2", "R", "after 1.7 s SPD leads EPD (timer only)", after(1.7), Inequality(">", 0)),
+        Claim("D3", "R", "after 10 s it trails (timer only)", after(10.0), Inequality("<", 0)),
+    ),
+    panels=(
+        tuple(
+            Curves(
+                "ratio",
+                "seconds",
+                tuple(Line(policy, {"policy": policy, "losses": losses.labels["losses"]}) for policy in ("EPD", "SPD")),
+                "goodput to input",
+                "length of the run, s",
+                title=f"losses noticed by {'the timer only' if losses is LOSSES[0] else 'fast retransmit'}",
+            )
+            for losses in LOSSES
+        ),
+    ),
+    left_open=(LeftOpen("what is run", "15 connections, EPD threshold 600 cells"),),
+)
+
+
+def distinct(run: Run) -> float:
+    """The ratio without what arrives again."""
+    cells = float((run.flows["delivered_packets"] * run.flows["frame_cells"]).sum())
+    return cells / float(run.queues.where(queue="link12")["departed_units"][0])
+
+
+def processing(delay: Any) -> dict[str, Any]:
+    """Changes of the hosts."""
+    return {"flows.vc.send_processing": delay, "flows.vc.receive_processing": delay}
+
+
+OPEN = (
+    Choice({"choice": "as in SHORT"}),
+    Choice({"choice": "22 cells a packet"}, packet(22)),
+    Choice({"choice": "20 cells a packet"}, packet(20)),
+    Choice({"choice": "no processing delay"}, processing(None)),
+    Choice({"choice": "exponential processing delay"}, processing({"exponential": "300 us"})),
+    Choice({"choice": "timer of the BSD form"}, {"flows.vc.tcp.timer": {"form": "coarse_bsd"}}),
+    Choice({"choice": "tick 0.1 s"}, {"flows.vc.tcp.timer": {"tick": "0.1 s"}}),
+    Choice({"choice": "starts within 5 ms"}, {"flows.vc.start": {"uniform": ["0 ms", "5 ms"]}}),
+    Choice({"choice": "starts within 500 ms"}, {"flows.vc.start": {"uniform": ["0 ms", "500 ms"]}}),
+    Choice({"choice": "no delay of segmentation"}, {"flows.vc.framing": {}}),
+    Choice({"choice": "fast retransmit"}, {"flows.vc.tcp.fast_retransmit": 3}),
+)
+
+
+def of_choice(seen: Outcome, choice: str) -> Values:
+    """The lead of SPD over EPD."""
+    own, other = (seen.values("ratio", policy=policy, choice=choice) for policy in ("SPD", "EPD"))
+    return own - other
+
+
+choices = Experiment(
+    id="spd-1998/choices",
+    title="What the other open choices do",
+    question="Does the outcome hang on what the document does not say?",
+    source="nowhere in the document",
+    variants=vary(chain(15), POLICIES, OPEN),
+    measures={"ratio": measures.goodput_to_input, "ratio_distinct": distinct, "normalised_goodput": measures.normalised_goodput},
+    claims=(
+        Claim(
+            "D4",
+            "R",
+            "the delay of segmentation and reassembly, 300 ns a packet, changes nothing that could be seen (lead of SPD, "
+            "difference)",
+            lambda seen: of_choice(seen, "no delay of segmentation") - of_choice(seen, "as in SHORT"),
+            Value(0, 0.01),
+        ),
+        Claim(
+            "D5",
+            "R",
+            "what arrives again is less than a tenth of the input (EPD, SHORT)",
+            lambda seen: (
+                seen.values("ratio", policy="EPD", choice="as in SHORT")
+                - seen.values("ratio_distinct", policy="EPD", choice="as in SHORT")
+            ),
+            Inequality("<", 0.1),
+        ),
+    ),
+    panels=(
+        (
+            Ranking(
+                "ratio",
+                tuple(
+                    Line(f"{choice.labels['choice']}: {policy}", {"policy": policy, "choice": choice.labels["choice"]})
+                    for choice in OPEN
+                    for policy in ("EPD", "SPD")
+                ),
+                "goodput to input",
+            ),
+        ),
+    ),
+    left_open=(LeftOpen("what is run", "15 connections, EPD threshold 600 cells, SHORT but for the choice named"),),
+)
+
+# One configuration that the document has in two tables.
+TWICE = {15: (0.950, 0.859), 20: (0.9212, 0.733), 25: (0.9327, 0.726)}
+
+
+def twice(vcs: int, setting: str) -> Any:
+    """SPD at 20 cells without EPD."""
+    return lambda seen: seen.values("ratio", vcs=vcs, setting=setting)
+
+
+def _contradictions(vcs: int) -> tuple[Claim, ...]:
+    first, second = TWICE[vcs]
+    number = (15, 20, 25).index(vcs) + 1
+    return (
+        Claim(
+            f"D6-{vcs}",
+            "S",
+            f"SPD at 20 cells, EPD off: the ratio of table 5.{number}",
+            twice(vcs, "LONG"),
+            Value(first, 0.03),
+            published=first,
+            setting="LONG",
+            contrast=Contrast("SHORT", twice(vcs, "SHORT")),
+        ),
+        Claim(
+            f"D7-{vcs}",
+            "S",
+            f"the same configuration, and another ratio, in table 5.{number + 7}",
+            twice(vcs, "SHORT"),
+            Value(second, 0.05),
+            published=second,
+            setting="SHORT",
+            contrast=Contrast("LONG", twice(vcs, "LONG")),
+        ),
+    )
+
+
+def _why(seen: Outcome) -> str:
+    def mean(vcs: int, setting: str) -> str:
+        return f"{float(np.mean(twice(vcs, setting)(seen))):.3f}"
+
+    pairs = "; ".join(
+        f"{vcs} connections: {first} and {second} printed, {mean(vcs, 'LONG')} in LONG and {mean(vcs, 'SHORT')} in SHORT"
+        for vcs, (first, second) in TWICE.items()
+    )
+    return (
+        "The document has SPD at 20 cells with EPD off in two tables each, under the same stated configuration, with ratios up "
+        "to 0.2 "
+        f"apart: {pairs}. Runs of different length, with and without fast retransmit, give both; nothing that is stated does."
+    )
+
+
+contradictions = Experiment(
+    id="spd-1998/contradictions",
+    title="One configuration, two tables",
+    question="Why do tables 5.1 to 5.3 and 5.8 to 5.10 have different numbers for the same thing?",
+    source="tables 5.1 to 5.3 at 20 cells; tables 5.8 to 5.10 at threshold 1000; table 5.2 has two rows for 20, whose mean is "
+    "taken",
+    variants=tuple(variant for vcs in TWICE for variant in vary(chain(vcs), spd([NO_EPD]), [SHORT, LONG], vcs=vcs)),
+    measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},
+    claims=tuple(claim for vcs in TWICE for claim in _contradictions(vcs)),
+    answer=_why,
+    panels=(
+        (
+            Ranking(
+                "ratio",
+                tuple(
+                    Line(f"{vcs} connections: {setting}", {"vcs": vcs, "setting": setting})
+                    for vcs in TWICE
+                    for setting in ("SHORT", "LONG")
+                ),
+                "goodput to input",
+            ),
+        ),
+    ),
+)
+
+EXPERIMENTS = (duration, choices, contradictions)

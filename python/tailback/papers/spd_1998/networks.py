@@ -1,0 +1,173 @@
+"""The document's networks, and the axes along which its experiments vary them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tailback.papers.experiment import Choice, LeftOpen
+from tailback.papers.spd_1998.published import Schemes
+from tailback.scenario import Scenario
+
+__all__ = [
+    "DURATION",
+    "LONG",
+    "SHORT",
+    "THREE",
+    "TIMER_ONLY",
+    "chain",
+    "epd",
+    "epd_per_vc",
+    "packet",
+    "schemes",
+    "spd",
+    "split",
+]
+
+# Cells; section 4.1.5. The document calls the second "single packet discard threshold".
+BUFFER = 1000
+CONGESTION_THRESHOLD = 200
+DROPPING_THRESHOLD = 20
+# EPD off: the factor K is one.
+NO_EPD = BUFFER
+
+_HOST_LINK = {"rate": "155 Mbps", "delay": "50 ns"}
+
+# What every connection has: section 4.1.
+CONNECTION: dict[str, Any] = {
+    "from": "switch1",
+    "framing": {"segmentation_delay": "300 ns", "reassembly_delay": "300 ns"},
+    "sender_access": _HOST_LINK,
+    "receiver_access": _HOST_LINK,
+    "send_processing": "300 us",
+    "receive_processing": "300 us",
+    "start": {"uniform": ["0 ms", "50 ms"]},
+    "tcp": {"preset": "spd-1998/tahoe", "receiver_window": "64 KiB"},
+}
+
+
+def chain(vcs: int, buffer: int = BUFFER) -> Scenario:
+    """Figure 4.1: peer-to-peer connections through three switches, the second of which has the narrow link."""
+    return Scenario(
+        {
+            "name": f"spd-1998, {vcs} connections through three switches",
+            "duration": "1.7 s",
+            "nodes": {"switch1": {}, "switch2": {}, "switch3": {}},
+            "links": {
+                "link12": _link("switch1", "switch2", "155 Mbps", buffer),
+                "link23": _link("switch2", "switch3", "10 Mbps", buffer),
+            },
+            "flows": {"vc": {**CONNECTION, "to": "switch3", "count": vcs}},
+        }
+    )
+
+
+def split() -> Scenario:
+    """Figure 5.15: of twenty connections ten are held up by a narrow link, the others by the link that all share."""
+    group = {**CONNECTION, "count": 10}
+    return Scenario(
+        {
+            "name": "spd-1998, two ways",
+            "duration": "1.7 s",
+            "nodes": {"switch1": {}, "switch2": {}, "switch3": {}, "switch4": {}},
+            "links": {
+                "link12": _link("switch1", "switch2", "80 Mbps", 5000),
+                "link23": _link("switch2", "switch3", "10 Mbps", 5000),
+                "link24": _link("switch2", "switch4", "1 Gbps", 5000),
+            },
+            "flows": {"narrow": {**group, "to": "switch3"}, "wide": {**group, "to": "switch4"}},
+        }
+    )
+
+
+def _link(begin: str, end: str, rate: str, buffer: int) -> dict[str, Any]:
+    return {"from": begin, "to": end, "rate": rate, "delay": "3 ms", "queue": {"buffer": f"{buffer} cells"}}
+
+
+# Switches are identical (section 4.1.5): one policy for all.
+_QUEUE = "links.*.queue"
+
+
+def epd(thresholds: Iterable[int], **labels: Any) -> list[Choice]:
+    """EPD at each threshold, in cells."""
+    return [
+        Choice(
+            {"policy": "EPD", "threshold": each, **labels}, {f"{_QUEUE}.policy": "epd", f"{_QUEUE}.threshold": f"{each} cells"}
+        )
+        for each in thresholds
+    ]
+
+
+def epd_per_vc(thresholds: Iterable[int], **labels: Any) -> list[Choice]:
+    """EPD that takes packets only of connections with their share of the threshold."""
+    return [
+        Choice(
+            {"policy": "EPD per VC", "threshold": each, **labels},
+            {f"{_QUEUE}.policy": "epd_per_vc", f"{_QUEUE}.threshold": f"{each} cells"},
+        )
+        for each in thresholds
+    ]
+
+
+def spd(
+    thresholds: Iterable[int],
+    *,
+    dropping: int = DROPPING_THRESHOLD,
+    congestion: int = CONGESTION_THRESHOLD,
+    reading: str = "corrected",
+    **labels: Any,
+) -> list[Choice]:
+    """SPD in front of EPD at each threshold, in cells."""
+    return [
+        Choice(
+            {"policy": "SPD", "threshold": each, **labels},
+            {
+                f"{_QUEUE}.policy": "spd",
+                f"{_QUEUE}.dropping_threshold": f"{dropping} cells",
+                f"{_QUEUE}.congestion_threshold": f"{congestion} cells",
+                f"{_QUEUE}.epd_threshold": f"{each} cells",
+                f"{_QUEUE}.reading": reading,
+            },
+        )
+        for each in thresholds
+    ]
+
+
+THREE = ("EPD", "SPD", "EPD per VC")
+
+
+def schemes(table: Schemes, *, dropping: int = DROPPING_THRESHOLD, congestion: int = CONGESTION_THRESHOLD) -> list[Choice]:
+    """The schemes of a table at its thresholds, each place with the number that is printed for it."""
+    choices = []
+    for policy, printed in table.ratios.items():
+        for threshold, number in zip(table.thresholds, printed, strict=True):
+            if policy == "SPD":
+                choices += spd([threshold], printed=number, dropping=dropping, congestion=congestion)
+            else:
+                choices += (epd if policy == "EPD" else epd_per_vc)([threshold], printed=number)
+    return choices
+
+
+# One run of either length sees another network: in the first it has only begun.
+SHORT = Choice({"setting": "SHORT"}, {"duration": "1.7 s"})
+_FAST_RETRANSMIT = {"flows.*.tcp.fast_retransmit": 3}
+LONG = Choice(
+    {"setting": "LONG"},
+    {"duration": "10 s", **_FAST_RETRANSMIT, "flows.*.tcp.timer": {"form": "coarse_bsd"}},
+)
+# As LONG, but losses are noticed by the timer alone, as in SHORT.
+TIMER_ONLY = Choice({"setting": "LONG, timer only"}, {"duration": "10 s"})
+
+
+def packet(cells: int) -> dict[str, str | int]:
+    """Changes after which a packet has so many cells: 20, 22 or 23."""
+    return {"flows.*.tcp.mss": {20: "912 B", 22: "984 B", 23: "1024 B"}[cells], "flows.*.tcp.receiver_window": 64}
+
+
+DURATION = LeftOpen(
+    "duration, timer and fast retransmit",
+    "two settings side by side. SHORT: 1.7 s, losses are noticed by the timer alone (tick 0.5 s, NS form); the printed numbers "
+    "appear "
+    "there. LONG: 10 s, fast retransmit, tick 0.5 s (BSD form). A run of 1.7 s is the first slow start, its losses, and the "
+    "0.15 s after the timers have fired",
+)

@@ -1,0 +1,126 @@
+"""Figures 5.12 to 5.14: the queue of the second switch over time (section 5.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tailback.papers.bpd_2001.traces import occupancy
+from tailback.papers.experiment import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Level, Trace, Values, vary
+from tailback.papers.outcome import Outcome
+from tailback.papers.spd_1998 import measures
+from tailback.papers.spd_1998.networks import LONG, chain, epd, epd_per_vc, spd
+
+__all__ = ["EXPERIMENTS"]
+
+THRESHOLD = 600
+# A packet that has begun goes on above the threshold: 22 more cells of each of 15 connections.
+CAPPED = THRESHOLD + 15 * 22
+LEVEL = Level("600 cells", THRESHOLD)
+
+QUEUE = Choice({}, {"record.traces": {"queue": ["link23"]}})
+VARIANTS = vary(chain(15), [*epd([THRESHOLD]), *epd_per_vc([THRESHOLD]), *spd([THRESHOLD])], [LONG], [QUEUE])
+MEASURES = {
+    "largest_queue": measures.largest_queue,
+    "mean_queue": measures.mean_queue,
+    "time_above": measures.time_above(THRESHOLD),
+    "zeros_per_second": measures.zeros_per_second,
+    "normalised_goodput": measures.normalised_goodput,
+}
+WHICH = LeftOpen(
+    "duration, timer and fast retransmit",
+    "LONG, because the plots show several bumps; a run of 1.7 s has one. Drawn is the first seed: least and most of each of "
+    "1000 spans",
+)
+
+
+def at(seen: Outcome, measure: str, policy: str) -> Values:
+    """A measure under one policy."""
+    return seen.values(measure, policy=policy)
+
+
+def more(measure: str, policy: str, than: str) -> Any:
+    """The difference between two policies."""
+    return lambda seen: at(seen, measure, policy) - at(seen, measure, than)
+
+
+def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> Experiment:
+    """One queue over time."""
+    return Experiment(
+        id=f"spd-1998/fig5.{number}",
+        title=title,
+        question="What does the queue do?",
+        source=f"figure 5.{number}, section 5.5: 15 connections, EPD threshold 600 of 1000 cells",
+        variants=VARIANTS,
+        measures=MEASURES,
+        claims=claims,
+        panels=((Drawn((policy,), "cells in the buffer", "time, s", levels=(LEVEL,)),),),
+        traces=(Trace(policy, {"policy": policy}, {"queue": ["link23"]}, occupancy),),
+        left_open=(WHICH,),
+    )
+
+
+EXPERIMENTS = (
+    figure(
+        12,
+        "EPD",
+        "The queue under EPD",
+        (
+            Claim(
+                "C44",
+                "R",
+                "the queue never exceeds 600 cells and a packet's tail for each connection",
+                lambda seen: at(seen, "largest_queue", "EPD"),
+                Inequality("<=", CAPPED),
+            ),
+        ),
+    ),
+    figure(
+        13,
+        "EPD per VC",
+        "The queue under EPD per VC",
+        (
+            Claim(
+                "C45",
+                "R",
+                "its peaks are higher than under EPD (cells)",
+                more("largest_queue", "EPD per VC", "EPD"),
+                Inequality(">", 0),
+            ),
+        ),
+    ),
+    figure(
+        14,
+        "SPD",
+        "The queue under SPD",
+        (
+            Claim(
+                "C46",
+                "R",
+                "it spends less time at or above 600 cells than under EPD (share of the time)",
+                more("time_above", "EPD", "SPD"),
+                Inequality(">", 0),
+            ),
+            Claim(
+                "C46b",
+                "R",
+                "and rarely is there at all: less than a twentieth of the time",
+                lambda seen: at(seen, "time_above", "SPD"),
+                Inequality("<", 0.05),
+            ),
+            Claim(
+                "C46c",
+                "R",
+                "it returns to zero more often than under EPD (times a second, from more than a packet)",
+                more("zeros_per_second", "SPD", "EPD"),
+                Inequality(">", 0),
+            ),
+            Claim(
+                "C46d",
+                "R",
+                "an empty queue is an idle link: SPD carries less than EPD (loss of goodput; not a claim of the document)",
+                more("normalised_goodput", "EPD", "SPD"),
+                Inequality(">", 0),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,217 @@
+"""Figures 5.7 to 5.10 and tables 5.7 to 5.10: SPD beside EPD and EPD per VC (section 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Value, Values, vary
+from tailback.papers.outcome import Outcome, highest, lowest
+from tailback.papers.spd_1998 import measures
+from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, THREE, TIMER_ONLY, chain, schemes
+from tailback.papers.spd_1998.published import SCHEMES
+
+__all__ = ["EXPERIMENTS", "largest", "leads", "three_lines"]
+
+MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput}
+BOTH = ("SHORT", "LONG")
+
+
+def ratio(seen: Outcome, policy: str, threshold: int, setting: str) -> Values:
+    """At one place."""
+    return seen.values("ratio", policy=policy, threshold=threshold, setting=setting)
+
+
+def mean_ratio(policy: str, setting: str, thresholds: tuple[int, ...]) -> Callable[[Outcome], Values]:
+    """On average over thresholds."""
+    return lambda seen: np.mean([ratio(seen, policy, each, setting) for each in thresholds], axis=0)
+
+
+def leads(setting: str, thresholds: tuple[int, ...]) -> Callable[[Outcome], Values]:
+    """Of SPD over the better of the two EPDs, at the threshold where it is least."""
+    return lambda seen: lowest(
+        *(
+            ratio(seen, "SPD", each, setting) - ratio(seen, other, each, setting)
+            for each in thresholds
+            for other in ("EPD", "EPD per VC")
+        )
+    )
+
+
+def largest(differences: list[Values]) -> Values:
+    """The difference that is largest on average, whatever its sign."""
+    return max(differences, key=lambda each: abs(float(np.mean(each))))
+
+
+def three_lines(setting: str) -> tuple[Line, ...]:
+    """One line a policy."""
+    return tuple(Line(policy, {"policy": policy, "setting": setting}) for policy in THREE)
+
+
+def common_claims(vcs: int) -> tuple[Claim, ...]:
+    """What the text says of all four tables."""
+    table = SCHEMES[vcs]
+    below, top = table.thresholds[:-1], table.thresholds[-1]
+    printed = {policy: dict(zip(table.thresholds, numbers, strict=True)) for policy, numbers in table.ratios.items()}
+
+    def lowest_at_the_buffer(seen: Outcome) -> Values:
+        return lowest(
+            *(ratio(seen, "EPD", each, setting) - ratio(seen, "EPD", top, setting) for each in below for setting in BOTH)
+        )
+
+    def per_vc_gains(seen: Outcome) -> Values:
+        gains = (mean_ratio("EPD per VC", each, below)(seen) - mean_ratio("EPD", each, below)(seen) for each in BOTH)
+        return highest(*gains)
+
+    def spread(seen: Outcome) -> Values:
+        of_setting = []
+        for setting in BOTH:
+            all_of_them = [ratio(seen, "SPD", each, setting) for each in table.thresholds]
+            of_setting.append(highest(*all_of_them) - lowest(*all_of_them))
+        return highest(*of_setting)
+
+    return (
+        Claim(
+            f"C38-{vcs}",
+            "R",
+            "EPD is lowest with its threshold at the buffer (least difference to the other thresholds, SHORT and LONG)",
+            lowest_at_the_buffer,
+            Inequality(">", 0),
+            published=round(min(printed["EPD"][each] for each in below) - printed["EPD"][top], 3),
+        ),
+        Claim(
+            f"C39-{vcs}",
+            "R",
+            "accounting per VC does not make EPD better (gain on average over the thresholds below the buffer, SHORT or LONG)",
+            per_vc_gains,
+            Inequality("<=", 0),
+            published=round(float(np.mean([printed["EPD per VC"][each] - printed["EPD"][each] for each in below])), 3),
+        ),
+        Claim(
+            f"C40-{vcs}",
+            "R",
+            "SPD hardly depends on the EPD threshold behind it (largest difference between two thresholds, SHORT or LONG)",
+            spread,
+            Inequality("<", 0.05),
+            published=round(max(table.ratios["SPD"]) - min(table.ratios["SPD"]), 3),
+        ),
+        Claim(
+            f"C41-{vcs}",
+            "S",
+            "what EPD turns of the input into whole packets, on average over the thresholds",
+            mean_ratio("EPD", "SHORT", table.thresholds),
+            Value(round(float(np.mean(table.ratios["EPD"])), 3), 0.05),
+            published=round(float(np.mean(table.ratios["EPD"])), 3),
+            setting="SHORT",
+            contrast=Contrast("LONG", mean_ratio("EPD", "LONG", table.thresholds)),
+        ),
+        Claim(
+            f"C41b-{vcs}",
+            "S",
+            "what SPD turns of the input into whole packets, on average over the thresholds",
+            mean_ratio("SPD", "SHORT", table.thresholds),
+            Value(round(float(np.mean(table.ratios["SPD"])), 3), 0.05),
+            published=round(float(np.mean(table.ratios["SPD"])), 3),
+            setting="SHORT",
+            contrast=Contrast("LONG", mean_ratio("SPD", "LONG", table.thresholds)),
+        ),
+    )
+
+
+def few_connections(vcs: int) -> Claim:
+    """What the text says of tables 5.7 and 5.8."""
+    table = SCHEMES[vcs]
+    # With five connections a lead of 0.01 is left in LONG.
+    beside = "LONG, timer only" if vcs == 5 else "LONG"
+    least = min(
+        table.ratios["SPD"][place] - max(table.ratios["EPD"][place], table.ratios["EPD per VC"][place])
+        for place in range(len(table.thresholds))
+    )
+    return Claim(
+        f"C36-{vcs}",
+        "S",
+        "SPD is better than both EPDs at every threshold (least lead)",
+        leads("SHORT", table.thresholds),
+        Inequality(">", 0),
+        published=round(least, 3),
+        setting="SHORT",
+        contrast=Contrast(beside, leads(beside, table.thresholds)),
+    )
+
+
+def many_connections(vcs: int) -> Claim:
+    """What the text says of tables 5.9 and 5.10."""
+    table = SCHEMES[vcs]
+    differences: list[float] = [own - other for own, other in zip(table.ratios["SPD"], table.ratios["EPD"], strict=True)][:-1]
+    largest_printed = max(differences, key=abs)
+    return Claim(
+        f"C37-{vcs}",
+        "R",
+        "SPD is about as good as EPD: within 0.05 for thresholds from 500 to 900 (largest difference, SHORT or LONG)",
+        lambda seen: largest(
+            [
+                ratio(seen, "SPD", each, setting) - ratio(seen, "EPD", each, setting)
+                for each in table.thresholds[:-1]
+                for setting in BOTH
+            ]
+        ),
+        Value(0, 0.05),
+        published=round(largest_printed, 3),
+    )
+
+
+ROOM = Claim(
+    "C49",
+    "N",
+    "SPD needs room for two packets between its threshold and EPD's share of a connection: with less, here 0.9, it does not help "
+    "(its lead over EPD, threshold 200, SHORT)",
+    lambda seen: ratio(seen, "SPD", 200, "SHORT") - ratio(seen, "EPD", 200, "SHORT"),
+    Inequality("<=", 0),
+    published=0.215,
+    note="(200 / 5 - 20) / 23 = 0.9 packets. The document's own table 5.7 contradicts its section 6.1.",
+)
+
+
+def figure(number: int, vcs: int) -> Experiment:
+    """Figure and table 5.NUMBER."""
+    table = SCHEMES[vcs]
+    buffer = table.thresholds[-1]
+    # A fifth of the buffer, as in the others.
+    congestion = buffer // 5
+    own = (few_connections(vcs), ROOM) if vcs == 5 else (few_connections(vcs),) if vcs == 15 else (many_connections(vcs),)
+    left_open = [DURATION]
+    if vcs == 5:
+        left_open += [
+            LeftOpen("buffer", "200 cells, the largest of the thresholds"),
+            LeftOpen("congestion threshold", "40 cells, the same fifth of the buffer: with 200 SPD could never act"),
+        ]
+    return Experiment(
+        id=f"spd-1998/fig5.{number}",
+        title=f"SPD beside EPD, with {vcs} connections",
+        question="Does SPD turn more of what enters the network into whole packets than EPD, whatever EPD's threshold?",
+        source=f"figure 5.{number}, table 5.{number}, section 5.3; single runs",
+        variants=vary(
+            chain(vcs, buffer), schemes(table, congestion=congestion), [SHORT, LONG, *([TIMER_ONLY] if vcs == 5 else [])], vcs=vcs
+        ),
+        measures=MEASURES,
+        claims=(*own, *common_claims(vcs)),
+        panels=(
+            tuple(
+                Curves(
+                    "ratio",
+                    "threshold",
+                    three_lines(setting),
+                    "goodput to input",
+                    "EPD threshold, cells",
+                    title=f"{setting}",
+                    printed=setting == "SHORT",
+                )
+                for setting in BOTH
+            ),
+        ),
+        left_open=tuple(left_open),
+    )
+
+
+EXPERIMENTS = tuple(figure(number, vcs) for number, vcs in enumerate(SCHEMES, 7))

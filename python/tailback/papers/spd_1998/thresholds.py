@@ -1,0 +1,217 @@
+"""Figures 5.1 to 5.6 and tables 5.1 to 5.6: from how many cells of a connection should SPD discard? (section 5.2)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tailback.papers.experiment import (
+    Choice,
+    Claim,
+    Contrast,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Line,
+    Value,
+    Values,
+    vary,
+)
+from tailback.papers.outcome import Outcome, lowest
+from tailback.papers.spd_1998 import measures
+from tailback.papers.spd_1998.networks import DURATION, LONG, NO_EPD, SHORT, chain, packet, spd
+from tailback.papers.spd_1998.published import DROPPING
+
+__all__ = ["EXPERIMENTS"]
+
+MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput}
+
+# Packets of 20 cells, fast retransmit, and a run that ends before any timer has fired.
+EARLY = Choice({"setting": "EARLY"}, {"duration": "1 s", "flows.*.tcp.fast_retransmit": 3, **packet(20)})
+# LONG without a congestion threshold.
+OPEN = Choice({"setting": "OPEN"}, {**LONG.changes, "links.*.queue.congestion_threshold": "0 cells"})
+# 8 s without fast retransmit, packets of 20 cells, a congestion threshold of 50, and either reading of the code.
+_SLIP = {"duration": "8 s", "links.*.queue.congestion_threshold": "50 cells", **packet(20)}
+PRINTED = Choice({"setting": "PRINTED"}, {**_SLIP, "links.*.queue.reading": "printed"})
+CORRECTED = Choice({"setting": "CORRECTED"}, {**_SLIP, "links.*.queue.reading": "corrected"})
+
+SETTINGS = (SHORT, LONG, EARLY, OPEN, PRINTED, CORRECTED)
+DESCRIBED = {
+    "SHORT": "SHORT",
+    "LONG": "LONG",
+    "EARLY": "1 s, fast retransmit, packets of 20 cells",
+    "OPEN": "LONG without a congestion threshold",
+    "PRINTED": "8 s, no fast retransmit, packets of 20 cells, congestion threshold 50, the code as printed",
+    "CORRECTED": "the same with the code corrected",
+}
+
+
+def dropping(vcs: int) -> list[Choice]:
+    """SPD at each threshold of the table, and at 21 where the table stops at 20; EPD is off."""
+    table = DROPPING[vcs]
+    choices = []
+    for threshold in sorted({*table, 21}):
+        printed = table.get(threshold)
+        (choice,) = spd([NO_EPD], dropping=threshold)
+        labels: dict[str, Any] = {"dropping_threshold": threshold}
+        if printed:
+            labels["printed"] = printed[0] if len(printed) == 1 else " and ".join(map(str, printed))
+        choices.append(Choice(labels, choice.changes))
+    return choices
+
+
+def at(seen: Outcome, setting: str, threshold: int) -> Values:
+    """The ratio at one place."""
+    return seen.values("ratio", setting=setting, dropping_threshold=threshold)
+
+
+def optimum(setting: str) -> Callable[[Outcome], Values]:
+    """How far the better of 19 and 20 cells is below the best threshold; at best 0."""
+
+    def measured(seen: Outcome) -> Values:
+        best = seen.best("ratio", setting=setting)
+        return max((at(seen, setting, each) - best for each in (19, 20)), key=lambda each: float(each.mean()))
+
+    return measured
+
+
+def rise(setting: str, small: int) -> Callable[[Outcome], Values]:
+    """From the largest threshold up to 12 cells to 20 cells."""
+    return lambda seen: at(seen, setting, 20) - at(seen, setting, small)
+
+
+def fall(setting: str, large: int) -> Callable[[Outcome], Values]:
+    """From 20 cells to a larger threshold."""
+    return lambda seen: at(seen, setting, 20) - at(seen, setting, large)
+
+
+def least(seen: Outcome) -> Values:
+    """The least ratio of all settings and thresholds."""
+    return lowest(*(point.values["ratio"] for point in seen.points))
+
+
+def claims(vcs: int) -> tuple[Claim, ...]:
+    """What the text says of this table, each claim with the number of connections."""
+    table = {threshold: sum(printed) / len(printed) for threshold, printed in DROPPING[vcs].items()}
+    # With 15 connections the plateau of the other setting goes on to 40 cells.
+    best_in, worst_in = ("PRINTED", "SHORT") if vcs == 15 else ("EARLY", "OPEN")
+    found = [
+        Claim(
+            f"C32-{vcs}",
+            "S",
+            "the best dropping threshold is 19 or 20 cells (how far the better of them is below the best)",
+            optimum(best_in),
+            Inequality(">=", -0.005),
+            published=0,
+            setting=DESCRIBED[best_in],
+            contrast=Contrast(worst_in, optimum(worst_in)),
+            note="As the upper end of a plateau: up to one packet's length all thresholds give the same runs.",
+        )
+    ]
+    if max(table) == 20:
+        # Nothing was run above the plateau.
+        found = []
+    small = [threshold for threshold in table if threshold <= 12]
+    if small:
+        found.append(
+            Claim(
+                f"C33-{vcs}",
+                "S",
+                f"small thresholds hurt: 20 cells are better than {max(small)}",
+                rise("OPEN", max(small)),
+                Inequality(">", 0.05),
+                published=round(table[20] - table[max(small)], 4),
+                setting=DESCRIBED["OPEN"],
+                contrast=Contrast("LONG", rise("LONG", max(small))),
+            )
+        )
+    if min(table.values()) < 0.6:
+        found.append(
+            Claim(
+                f"C33b-{vcs}",
+                "N",
+                "with the smallest thresholds most of what enters is lost (least ratio of all settings)",
+                least,
+                Value(min(table.values()), 0.05),
+                published=min(table.values()),
+                note="Two thirds is the floor: one of three packets lost whenever a window has grown to two.",
+            )
+        )
+    if vcs == 15:
+        found.append(
+            Claim(
+                "C34-15",
+                "S",
+                "large thresholds hurt: 20 cells are better than 54",
+                fall("LONG", 54),
+                Inequality(">", 0),
+                published=round(table[20] - table[54], 4),
+                setting="LONG",
+                contrast=Contrast("SHORT", fall("SHORT", 54)),
+            )
+        )
+    if 21 in table:
+        found.append(
+            Claim(
+                f"C35-{vcs}",
+                "S",
+                "the ratio falls from 20 to 21 cells",
+                fall("PRINTED", 21),
+                Inequality(">", 0),
+                published=round(table[20] - table[21], 4),
+                setting=DESCRIBED["PRINTED"],
+                contrast=Contrast("SHORT", fall("SHORT", 21)),
+                note="With packets of 20 cells: a connection that has 20 in the buffer has one whole packet there.",
+            )
+        )
+    if 21 in table and vcs > 15:
+        found.append(
+            Claim(
+                f"C35b-{vcs}",
+                "S",
+                "it does so with the code corrected and the stated congestion threshold of 200 cells, too",
+                fall("EARLY", 21),
+                Inequality(">", 0),
+                published=round(table[20] - table[21], 4),
+                setting=DESCRIBED["EARLY"],
+                contrast=Contrast("SHORT", fall("SHORT", 21)),
+            )
+        )
+    return tuple(found)
+
+
+def figure(number: int, vcs: int) -> Experiment:
+    """Figure and table 5.NUMBER."""
+    lines = tuple(Line(setting, {"setting": setting}) for setting in DESCRIBED)
+    return Experiment(
+        id=f"spd-1998/fig5.{number}",
+        title=f"The dropping threshold with {vcs} connections",
+        question="From how many cells of a connection on should SPD discard one of its packets?",
+        source=f"figure 5.{number}, table 5.{number}, section 5.2; single runs",
+        variants=vary(chain(vcs), dropping(vcs), SETTINGS),
+        measures=MEASURES,
+        times=2,
+        claims=claims(vcs),
+        panels=(
+            (
+                Curves(
+                    "ratio",
+                    "dropping_threshold",
+                    lines,
+                    "goodput to input",
+                    "dropping threshold, cells",
+                    printed=True,
+                ),
+            ),
+        ),
+        left_open=(
+            DURATION,
+            LeftOpen(
+                "other settings shown here", "; ".join(f"{name}: {text}" for name, text in DESCRIBED.items() if name != text)
+            ),
+        ),
+    )
+
+
+EXPERIMENTS = tuple(figure(number, vcs) for number, vcs in enumerate(DROPPING, 1))
