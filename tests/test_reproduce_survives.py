@@ -35,7 +35,8 @@ class TestKilled:
     def test_no_finished_run_is_lost_and_none_is_run_twice(self, report: dict[str, Any], way: str) -> None:
         trials, runs = report[way]["trials"], report[way]["runs"]
         assert [trial for trial in trials if trial["before"] + trial["after"] != runs] == []
-        assert len({trial["before"] for trial in trials}) > 3
+        # How many results a commit has is up to the threads, but some were stopped in the midst of it.
+        assert any(0 < trial["before"] < runs for trial in trials)
 
     def test_pages_and_numbers_have_the_bytes_of_one_that_was_not_killed(self, report: dict[str, Any], way: str) -> None:
         assert {trial["digest"] for trial in report[way]["trials"]} == {report[way]["digest"]}

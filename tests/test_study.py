@@ -508,7 +508,7 @@ class TestCommands:
             (("--over", BUFFER, "--where", "flows.tcp.count=3", "--out", "b.pdf"), "there is `1`, `2`"),
             (
                 ("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "b.xyz"),
-                "cannot be written to b.xyz; expected a name that ends in",
+                "cannot be written to b.xyz; expected a name",
             ),
             (("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "no/b.pdf"), "cannot be written to no/b.pdf"),
         ):

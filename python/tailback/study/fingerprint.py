@@ -113,7 +113,9 @@ class _Reader:
         attributes = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")}
         for instruction in dis.get_instructions(code):
             if instruction.opname == "IMPORT_NAME":
-                yield from self._attributes(_imported(instruction.argval, names), attributes)
+                module = _imported(instruction.argval, names)
+                yield self.of(module)
+                yield from self._attributes(module, attributes)
             elif ("GLOBAL" in instruction.opname or instruction.opname == "LOAD_NAME") and instruction.argval in names:
                 reached = names[instruction.argval]
                 yield self.of(reached)

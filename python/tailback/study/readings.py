@@ -55,7 +55,7 @@ class Computation:
     --------
     >>> import tailback as tb
     >>> from tailback.study.readings import Computation
-    >>> Computation(tb.models.MM1K, {"load": 0.5}).with_({"places": 2}).run(seed=1).loss
+    >>> Computation(tb.models.mm1k, {"load": 0.5}).with_({"places": 2}).run(seed=1).loss
     0.14285714285714285
     """
 
@@ -313,7 +313,7 @@ class Readings:
 
 def _keys(subject: Subject, seeds: list[int]) -> list[str]:
     if isinstance(subject, Scenario):
-        return _core.content_hashes(subject._text, subject._file, subject._format, seeds)
+        return _core.content_hashes(*subject._source(), seeds)
     return subject.keys(seeds)
 
 
