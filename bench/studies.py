@@ -5,7 +5,8 @@
 
 Per run: CPU time that the study adds, and CPU time of the thread that keeps the ledger. In all: the share of the study's CPU
 time that simulates, and the bare loop's CPU time over workers x wall time, which is 1 if no worker ever waits. The last needs a
-machine with nothing else to do. Both are measured several times in turn, and the least of each counts.
+machine with nothing else to do. The bare loop runs on as many cores at once as the study does, for cores that share caches and
+power slow each other down. Both are measured several times in turn, and the least of each counts.
 """
 
 # ruff: noqa: T201 (printing is what this script is for)
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import tailback as tb
@@ -24,13 +26,18 @@ BUFFERS, SEEDS = range(5, 55), 20
 FIELD = "topology.dumbbell.queue.buffer"
 
 
-def bare(scenario: tb.Scenario) -> float:
-    """CPU seconds of the runs and nothing else."""
+def bare(scenario: tb.Scenario, workers: int) -> float:
+    """CPU seconds of the runs and nothing else, with every worker on its share of the seeds."""
     points = [scenario.with_({FIELD: f"{buffer} packets"}) for buffer in BUFFERS]
+
+    def share(worker: int) -> None:
+        for point in points:
+            for seed in range(1 + worker, SEEDS + 1, workers):
+                tb.simulate(point, seed)
+
     began = time.process_time()
-    for point in points:
-        for seed in range(1, SEEDS + 1):
-            tb.simulate(point, seed)
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(share, range(workers)))
     return time.process_time() - began
 
 
@@ -60,7 +67,7 @@ def main() -> None:
     arguments = parser.parse_args()
     scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration=arguments.duration)
     runs = len(BUFFERS) * SEEDS
-    measured = [(bare(scenario), study(scenario, arguments.workers)) for _ in range(arguments.repeat)]
+    measured = [(bare(scenario, arguments.workers), study(scenario, arguments.workers)) for _ in range(arguments.repeat)]
     alone = min(cpu for cpu, _ in measured)
     cpu, first, wall = (min(getattr(cost, name) for _, cost in measured) for name in ("cpu", "first", "wall"))
     shown = {
