@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -336,6 +337,18 @@ def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment]
     assert shown.count('id="toy/fig2"') == 1
     assert "<p>It is 2.</p>\n<p>Really &lt;so&gt;.</p>" in shown
     assert [each.get("answer") for each in done.to_dict()["experiments"]] == [None, "It is 2.\n\nReally <so>."]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_line_has_a_gap_where_nothing_is_known(log: bool) -> None:
+    axis = ("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets")
+    known = {2: [0.1, 0.2], 20: [math.nan, math.nan], 30: [0.0, 0.0], 40: [0.5, 0.6], 50: [math.inf, math.inf]}
+    points = [Point({"packets": packets}, {"goodput": np.array(values)}) for packets, values in known.items()]
+    (drawn,) = draw(Outcome(replace(TOY, panels=((Curves(*axis, log=log),),)), 2, points))
+    assert drawn.count("toy") == 1
+    nothing = [Point(point.labels, {"goodput": point.values["goodput"] * math.nan}) for point in points]
+    (empty,) = draw(Outcome(replace(TOY, panels=((Curves(*axis, log=log),),)), 2, nothing))
+    assert "toy" not in empty
 
 
 def test_printed_numbers_are_crosses_in_the_plot() -> None:

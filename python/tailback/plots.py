@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import math
 import re
 from collections.abc import Iterator
 from itertools import cycle
@@ -162,7 +163,7 @@ def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:
     """The name of each line at its end, moved apart where names would overlap. Call it when all limits are set."""
     points = 72 / axis.figure.dpi
     heights = {name: float(axis.transData.transform((x, y))[1]) * points for name, (x, y, _) in ends.items()}
-    spread = _apart(heights, gap=11)
+    spread = _apart(heights, gap=11, top=float(axis.bbox.y1) * points)
     for name, (x, y, colour) in ends.items():
         axis.annotate(
             name,
@@ -175,8 +176,8 @@ def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:
         )
 
 
-def _apart(heights: dict[str, float], gap: float) -> dict[str, float]:
-    """Heights at least `gap` apart, in the same order and as near as can be: crowded names share their middle."""
+def _apart(heights: dict[str, float], gap: float, top: float = math.inf) -> dict[str, float]:
+    """Heights at least `gap` apart and at most `top`, in the same order, as near as can be; crowded names share their middle."""
     blocks: list[tuple[list[str], float]] = []
     for name in sorted(heights, key=heights.__getitem__):
         names, middle = [name], heights[name]
@@ -184,7 +185,12 @@ def _apart(heights: dict[str, float], gap: float) -> dict[str, float]:
             names = blocks.pop()[0] + names
             middle = sum(heights[each] for each in names) / len(names)
         blocks.append((names, middle))
-    return {name: middle + gap * (index - (len(names) - 1) / 2) for names, middle in blocks for index, name in enumerate(names)}
+    spread = {}
+    for names, middle in reversed(blocks):
+        for place, name in enumerate(reversed(names)):
+            top = spread[name] = min(top, middle + gap * ((len(names) - 1) / 2 - place))
+            top -= gap
+    return spread
 
 
 def draw_traces(panels: list[Axes], tables: list[Table], *, legend: bool = True) -> None:

@@ -218,6 +218,7 @@ class Curves:
     """A measure over a label, with 95 % bands. A line whose points lack that label is drawn straight across.
 
     `printed`: the document's own numbers, where points have them under the label ``printed``, are drawn as crosses.
+    `log`: the measure on a logarithmic scale; what is not positive is left out.
     """
 
     measure: str
@@ -228,6 +229,7 @@ class Curves:
     title: str = ""
     levels: tuple[Level, ...] = ()
     printed: bool = False
+    log: bool = False
 
 
 @dataclass(frozen=True)

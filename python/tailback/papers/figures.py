@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["draw"]
 
 _WIDTH = 8.2
+_NAMED = 12
 _INK = "#333333"
 _PALE = "#888888"
 
@@ -54,8 +55,7 @@ def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
         bottom = -0.03 * axes[0].get_ylim()[1] if panels[0].markers else 0
         axes[0].set_ylim(bottom=bottom)
     if isinstance(panels[0], Curves):
-        _around_means(axes)
-        axes[0].ticklabel_format(axis="y", style="plain", useOffset=False)
+        _around_means(axes, log=panels[0].log)
     if not rank:
         axes[0].set_ylabel(panels[0].axis)
     name_ends(axes[-1], ends, end=-1)
@@ -91,12 +91,19 @@ def _curves(axis: Axes, outcome: Outcome, panel: Curves, *, names: float) -> dic
         axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
         style = (0, (5, 2)) if across or line.dashed else "solid"
         axis.plot(x, means, color=colour, linestyle=style, marker="" if across else "o", markersize=2.5)
-        ends[line.label] = (x[-1], means[-1], colour)
+        # Where there is no answer the line has a gap.
+        known = [
+            (place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean) and (mean > 0 or not panel.log)
+        ]
+        if known:
+            ends[line.label] = (*known[-1], colour)
     if panel.printed:
         _printed(axis, panel, chosen)
     span = places[-1] - places[0]
     axis.set_xlim(places[0] - 0.04 * span, places[-1] + (names + 0.04) * span)
-    axis.set_xticks(places if len(places) <= 6 else places[1::2])
+    # Of many places not all can be named; round numbers are then.
+    if len(places) <= _NAMED:
+        axis.set_xticks(places if len(places) <= 6 else places[1::2])
     axis.set_xlabel(panel.unit)
     _levels(axis, panel.levels)
     return ends
@@ -120,13 +127,23 @@ def _printed(axis: Axes, panel: Curves, chosen: Mapping[str, list[Point]]) -> No
             break
 
 
-def _around_means(axes: Sequence[Axes]) -> None:
+def _around_means(axes: Sequence[Axes], *, log: bool) -> None:
     """A scale that shows every line, whatever the bands do: with two seeds they may be wider than all there is."""
     import numpy as np
 
-    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for axis in axes for line in axis.lines])
-    margin = 0.08 * float(np.ptp(heights))
-    axes[0].set_ylim(heights.min() - margin, heights.max() + margin)
+    drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for axis in axes for line in axis.lines])
+    heights = drawn[np.isfinite(drawn) & ((drawn > 0) | (not log))]
+    if not log:
+        axes[0].ticklabel_format(axis="y", style="plain", useOffset=False)
+    if not heights.size:
+        return
+    low, high = float(heights.min()), float(heights.max())
+    if log:
+        axes[0].set_yscale("log")
+        factor = (high / low) ** 0.08
+        axes[0].set_ylim(low / factor, high * factor)
+    else:
+        axes[0].set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
 
 
 def _place(point: Point, panel: Curves) -> float:
