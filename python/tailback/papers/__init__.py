@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["DOCUMENTS", "document", "experiments", "reproduce"]
 
 # Where each document's experiments are. They are loaded when they are asked for.
-DOCUMENTS = {"bpd-2001": "tailback.papers.bpd_2001", "spd-1998": "tailback.papers.spd_1998"}
+DOCUMENTS = {
+    "bpd-2001": "tailback.papers.bpd_2001",
+    "spd-1998": "tailback.papers.spd_1998",
+    "cui-thesis": "tailback.papers.cui_thesis",
+}
 
 SEEDS = 10
 

@@ -1,0 +1,289 @@
+"""Figures 3.42 to 3.47 and what the text quotes of others: trunks that TCP loads (sections 3.3, 3.4 and 3.7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tailback import models
+from tailback.papers.cui_thesis.sizing import PACKET_BYTES
+from tailback.papers.experiment import (
+    Choice,
+    Claim,
+    Computation,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Line,
+    Value,
+    Values,
+    Variant,
+    vary,
+)
+from tailback.papers.outcome import Outcome
+
+__all__ = ["EXTRAPOLATIONS", "FIGURES"]
+
+RATE_BPS = 40e9
+# Round trips are uniform on 60 to 180 ms (section 3.3.2).
+HARMONIC_RTT_S = models.round_trips({"uniform": [0.06, 0.18]}).harmonic_s
+
+MODELS = {"G1DM": "g1dm", "EBI": "ebi", "EBD": "ebd", "EB": "eb", "M/M/K/(K+B)": "mmkkb"}
+LINKS = (*range(1, 10), *range(10, 101, 5))
+
+
+def trunk_of_tcp(model: str, inputs: int, transmitters: int, buffer: int, flows: int) -> models.ClosedLoop:
+    """The closed loop with the square-root law."""
+    law: Any = MODELS[model]
+    return models.closed_loop(
+        model=law,
+        inputs=inputs,
+        transmitters=transmitters,
+        buffer=buffer,
+        flows=flows,
+        rate_bps=RATE_BPS,
+        packet_bytes=PACKET_BYTES,
+        harmonic_rtt_s=HARMONIC_RTT_S,
+    )
+
+
+def utilisation(end: models.ClosedLoop) -> float:
+    """Share of the channels' capacity."""
+    return float(end.utilisation)
+
+
+def log10_loss(end: models.ClosedLoop) -> float:
+    """Of the fraction lost."""
+    return float(end.ln_loss) / math.log(10)
+
+
+MEASURES = {"utilisation": utilisation, "log10_loss": log10_loss}
+
+
+def over_links(inputs_per_link: int, buffer: int) -> tuple[Variant, ...]:
+    """All models over the links of a trunk, 4000 flows each."""
+    laws = [Choice({"model": name}, {"model": name}) for name in MODELS]
+    links = [Choice({"links": k}, {"transmitters": k, "inputs": inputs_per_link * k, "flows": 4000 * k}) for k in LINKS]
+    return vary(Computation(trunk_of_tcp, {"buffer": buffer}), laws, links)
+
+
+def of_model(seen: Outcome, model: str) -> Values:
+    """Utilisation over links, one row a number of links."""
+    return np.array([seen.values("utilisation", model=model, links=k) for k in LINKS])
+
+
+def rises(seen: Outcome) -> Values:
+    """The least step of G1DM's utilisation from one number of links to the next."""
+    least: Values = np.diff(of_model(seen, "G1DM"), axis=0).min(axis=0)
+    return least
+
+
+def apart(*names: str) -> Callable[[Outcome], Values]:
+    """The largest distance of any of these models from G1DM."""
+    return lambda seen: np.max([abs(of_model(seen, name) - of_model(seen, "G1DM")).max(axis=0) for name in names], axis=0)
+
+
+def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -> Experiment:
+    """Utilisation over the links of a trunk."""
+    differs = (inputs_per_link, buffer) == (2, 10)
+    same = "" if differs else "without waiting places they are the same; with few places or many inputs nearly so"
+    claims = (
+        Claim(f"C-{number}.4", "N" if falls else "R", "utilisation rises with the links", rises, Inequality(">", 0), note=falls),
+        Claim(f"C-{number}.2", "R", "with EBI it is as with G1DM, within a point", apart("EBI"), Inequality("<=", 0.01)),
+        Claim(
+            f"C-{number}.2b",
+            "R" if differs else "N",
+            "with EB or EBD it is clearly another, by two points and more",
+            apart("EB", "EBD"),
+            Inequality(">=", 0.02),
+            note=same,
+        ),
+        Claim(
+            f"C-{number}.2c",
+            "R" if inputs_per_link == 2 else "N",
+            "with M/M/K/(K+B) it is clearly another, by two points and more",
+            apart("M/M/K/(K+B)"),
+            Inequality(">=", 0.02),
+            note="" if inputs_per_link == 2 else "with 16 inputs to a link arrivals are nearly a Poisson process",
+        ),
+    )
+    return Experiment(
+        id=f"cui-thesis/fig{number}",
+        title=f"Figure {number}: utilisation over links, {inputs_per_link} input trunks, buffer {buffer}",
+        question="What does the closed loop make of more links per trunk, with each of the loss models?",
+        source=f"figure {number}, section 3.7.2",
+        variants=over_links(inputs_per_link, buffer),
+        measures=MEASURES,
+        claims=claims,
+        panels=(
+            (
+                Curves(
+                    "utilisation",
+                    "links",
+                    tuple(Line(name, {"model": name}, dashed=name != "G1DM") for name in MODELS),
+                    "utilisation",
+                    "links of a trunk",
+                ),
+            ),
+        ),
+        left_open=(
+            LeftOpen("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
+            LeftOpen(
+                "extrapolated simulations", "join later: C-3.42.1 (within 7 %) and C-3.42.3 (conservative) are not judged yet"
+            ),
+        ),
+        exact=True,
+    )
+
+
+def quoted(number: int, where: str, *, obtained: bool, note: str = "") -> Claim:
+    """A utilisation that the text quotes of its simulations, beside G1DM's."""
+    return Claim(
+        f"Q{number}",
+        "R" if obtained else "N",
+        f"the closed loop with G1DM is within 7 points of {100 * QUOTED[where]:.3g} %, {where}",
+        lambda seen: seen.values("utilisation", place=where, model="G1DM"),
+        Value(QUOTED[where], 0.07),
+        published=QUOTED[where],
+        note=note,
+    )
+
+
+# What simulations gave, as the text quotes it: sections 3.3.2 and 3.4.
+QUOTED = {
+    "100 links, no buffer": 0.72,
+    "16 links, no buffer": 0.30,
+    "16 links, 16 packets": 0.73,
+    "1 link, 2 packets": 0.317,
+    "1 link, 10 packets": 0.703,
+}
+PLACES: dict[str, dict[str, int]] = {
+    "100 links, no buffer": {"inputs": 400, "transmitters": 100, "buffer": 0, "flows": 400_000},
+    "16 links, no buffer": {"inputs": 64, "transmitters": 16, "buffer": 0, "flows": 6_400},
+    "16 links, 16 packets": {"inputs": 64, "transmitters": 16, "buffer": 16, "flows": 6_400},
+    "1 link, 2 packets": {"inputs": 2, "transmitters": 1, "buffer": 2, "flows": 4_000},
+    "1 link, 10 packets": {"inputs": 2, "transmitters": 1, "buffer": 10, "flows": 4_000},
+}
+
+SIMULATED = Experiment(
+    id="cui-thesis/quoted",
+    title="Simulations that the text quotes, beside the closed loop",
+    question="How near does the closed loop come to the utilisations that the text quotes of extrapolated simulations?",
+    source="sections 3.3.2 and 3.4, figures 3.6, 3.7, 3.10 and 3.11",
+    variants=vary(
+        Computation(trunk_of_tcp),
+        [Choice({"place": name}, parameters) for name, parameters in PLACES.items()],
+        [Choice({"model": name}, {"model": name}) for name in MODELS],
+    ),
+    measures=MEASURES,
+    claims=(
+        quoted(1, "100 links, no buffer", obtained=True),
+        quoted(2, "16 links, no buffer", obtained=True),
+        quoted(3, "16 links, 16 packets", obtained=False, note="lower, as the closed loop is said to be"),
+        quoted(4, "1 link, 2 packets", obtained=False, note="lower, as the closed loop is said to be"),
+        quoted(5, "1 link, 10 packets", obtained=True),
+    ),
+    left_open=(
+        LeftOpen("round trips of section 3.4", "those of section 3.3"),
+        LeftOpen("input links in figures 3.6 and 3.7", "two, as in section 3.3.1; with more the utilisation is lower"),
+    ),
+    exact=True,
+)
+
+# Section 3.3.2: bit rates in Gb/s; nine of the ten were fitted in figure 3.7.
+RATES = (0.4, 0.8, 1.2, 1.6, 2.0, 2.4, 4.0, 6.0, 8.0, 10.0)
+
+
+def quoted_fit(a: float, b: float, c: float, standard_error: float, left_out: int) -> dict[str, float]:
+    """A hyperbola that the text quotes: what it says at 40 Gb/s, and which correlation goes with its standard error."""
+    rates = np.array(RATES)
+    curve = models.fit(rates, a + b / (rates - c))
+    kept = np.delete(rates, left_out)
+    explained = float(((a + b / (kept - c) - np.mean(a + b / (kept - c))) ** 2).sum())
+    residuals = standard_error**2 * (len(kept) - 3)
+    return {"at_40": curve.predict(40).value, "correlation": math.sqrt(explained / (explained + residuals))}
+
+
+def at_40(found: dict[str, float]) -> float:
+    """The curve at 40 Gb/s."""
+    return found["at_40"]
+
+
+def correlation(found: dict[str, float]) -> float:
+    """Root of the share of the variance that the curve explains, if residuals are as the standard error says."""
+    return found["correlation"]
+
+
+FITS = {
+    "utilisation, 10 packets": {"a": 0.7022, "b": 0.048088, "c": 0.125893, "standard_error": 0.00672871},
+    "log10 of the loss, 10 packets": {"a": -3.7116276, "b": -0.11737622, "c": -0.32710271, "standard_error": 0.00698336},
+}
+UTILISATION, LOSS = FITS
+
+
+def at_40_of(name: str) -> Callable[[Outcome], Values]:
+    """Whichever point is left out, the curve is the same."""
+    return lambda seen: seen.values("at_40", curve=name, left_out=RATES[0])
+
+
+def best_correlation(name: str, published: float) -> Callable[[Outcome], Values]:
+    """The correlation nearest to the published one, over the point that was left out."""
+    return lambda seen: min(
+        (seen.values("correlation", curve=name, left_out=rate) for rate in RATES),
+        key=lambda each: abs(float(each[0]) - published),
+    )
+
+
+EXTRAPOLATED = Experiment(
+    id="cui-thesis/fig3.7",
+    title="Figures 3.7 and 3.9: the quoted fits at 40 Gb/s",
+    question="What do the hyperbolas that the text quotes say at 40 Gb/s, and do their statistics go with them?",
+    source="section 3.3.2, figures 3.7 and 3.9",
+    variants=vary(
+        Computation(quoted_fit),
+        [Choice({"curve": name}, parameters) for name, parameters in FITS.items()],
+        [Choice({"left_out": rate}, {"left_out": place}) for place, rate in enumerate(RATES)],
+    ),
+    measures={"at_40": at_40, "correlation": correlation},
+    claims=(
+        Claim("C-3.7.2", "R", "the fit says 70.3 % at 40 Gb/s", at_40_of(UTILISATION), Value(0.703, 0.0005), published=0.703),
+        Claim(
+            "C-3.9.0", "R", "the fit of the loss says -3.7145382", at_40_of(LOSS), Value(-3.7145382, 5e-8), published=-3.7145382
+        ),
+        Claim(
+            "C-3.7.0",
+            "N",
+            "correlation and standard error of figure 3.7 go together",
+            best_correlation(UTILISATION, 0.9991924046),
+            Value(0.9991924046, 0.0005),
+            published=0.9991924046,
+            note="whichever point was left out; the points themselves are not in the text",
+        ),
+        Claim(
+            "C-3.9.1",
+            "R",
+            "those of figure 3.9 do",
+            best_correlation(LOSS, 0.98181725),
+            Value(0.98181725, 0.0005),
+            published=0.98181725,
+            note="if the point at 0.4 Gb/s was left out",
+        ),
+    ),
+    left_open=(LeftOpen("which nine of the ten points were fitted", "each left out in turn"),),
+    exact=True,
+)
+
+# Before and after the open loop, as in the document.
+EXTRAPOLATIONS = (EXTRAPOLATED, SIMULATED)
+FIGURES = (
+    figure("3.42", 2, 0),
+    figure("3.43", 2, 1),
+    figure("3.44", 2, 10, falls="with two input trunks a single link with ten places is better off than some"),
+    figure("3.45", 16, 0),
+    figure("3.46", 16, 1),
+    figure("3.47", 16, 10),
+)

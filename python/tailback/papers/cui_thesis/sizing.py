@@ -1,0 +1,454 @@
+"""Tables 3.1 to 3.4 and figures 3.48 to 3.55: how much buffer each rule asks for (section 3.8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tailback import models
+from tailback.errors import ParameterError
+from tailback.papers.cui_thesis.tables import Entry, table
+from tailback.papers.experiment import (
+    Choice,
+    Claim,
+    Computation,
+    Curves,
+    Experiment,
+    Inequality,
+    Label,
+    LeftOpen,
+    Line,
+    Value,
+    Values,
+    Variant,
+    vary,
+)
+from tailback.papers.outcome import Outcome
+
+__all__ = ["EXPERIMENTS", "PACKET_BYTES"]
+
+PACKET_BYTES = 1040
+# Section 3.8.1.
+OVER_PROVISION = 0.95
+# What the tables' Appenzeller entries turn out to be of, with as many times fewer flows.
+SLOWER = 40
+
+
+def required(
+    rule: str, inputs: int, transmitters: int, flows: int, rtt_s: float, target: float, rate_bps: float = 40e9
+) -> dict[str, float]:
+    """Packets that a rule asks for; NaN where it has no answer. Both means of the round trip are `rtt_s`, as in the tables."""
+    # The tables' bandwidth-delay products are of whole packets per second of a link.
+    whole_rate = math.floor(rate_bps / (8 * PACKET_BYTES)) * 8 * PACKET_BYTES
+    link: dict[str, Any] = {"transmitters": transmitters, "rate_bps": float(whole_rate), "packet_bytes": PACKET_BYTES}
+    harmonic, mean, wanted = {"harmonic_rtt_s": rtt_s}, {"mean_rtt_s": rtt_s}, {"utilisation": target}
+    slow: dict[str, Any] = {**link, "rate_bps": rate_bps / SLOWER, "flows": flows / SLOWER}
+    rules: dict[str, Callable[[], models.BufferSize]] = {
+        "(3.23)": lambda: models.cui_trunk_buffer(inputs=inputs, flows=flows, **link, **harmonic, **wanted),
+        "O(log W)": lambda: models.enachescu_buffer(
+            window=models.enachescu_window(flows=flows, over_provision=OVER_PROVISION, **link, **mean),
+            over_provision=OVER_PROVISION,
+            **wanted,
+        ),
+        "Appenzeller": lambda: models.appenzeller_buffer(flows=flows, **link, **mean, **wanted),
+        "Appenzeller, 1 Gb/s": lambda: models.appenzeller_buffer(**slow, **mean, **wanted),
+        "10 to 20": models.beheshti_buffer,
+        "2M": lambda: models.gorinsky_buffer(inputs=inputs),
+        "BDP": lambda: models.bandwidth_delay_buffer(**link, **mean),
+    }
+    try:
+        return {"buffer": float(rules[rule]().buffer)}
+    except ParameterError:
+        return {"buffer": math.nan}
+
+
+def entry(printed: int, **parameters: Any) -> dict[str, float]:
+    """The same, beside what is printed."""
+    return {**required(**parameters), "printed": float(printed)}
+
+
+def buffer(found: dict[str, float]) -> float:
+    """Packets that the rule asks for."""
+    return found["buffer"]
+
+
+def printed(found: dict[str, float]) -> float:
+    """Packets that the table has."""
+    return found["printed"]
+
+
+def difference(found: dict[str, float]) -> float:
+    """Packets more than printed."""
+    return found["buffer"] - found["printed"]
+
+
+def ratio(found: dict[str, float]) -> float:
+    """Over what is printed."""
+    return found["buffer"] / found["printed"] if found["printed"] else float(found["buffer"] == 0)
+
+
+ENTRY = {"buffer": buffer, "printed": printed, "difference": difference, "ratio": ratio}
+
+
+def case(row: Entry) -> str:
+    """What tells the two halves of a table apart."""
+    return f"M = {row.inputs}, K = {row.transmitters}, N = {row.flows}, {1e3 * row.rtt_s:g} ms"
+
+
+def entries(number: str) -> tuple[Variant, ...]:
+    """A variant an entry; Appenzeller's twice, as written and as they come out."""
+    variants = []
+    for row in table(number):
+        parameters = {
+            "inputs": row.inputs,
+            "transmitters": row.transmitters,
+            "flows": row.flows,
+            "rtt_s": row.rtt_s,
+            # Rules without a target take any.
+            "target": 0.5 if row.target is None else row.target,
+            "printed": row.printed,
+        }
+        readings = (row.rule, f"{row.rule}, 1 Gb/s") if row.rule == "Appenzeller" else (row.rule,)
+        for rule in readings:
+            labels: dict[str, Label] = {"case": case(row), "rule": rule}
+            if row.target is not None:
+                labels["target"] = row.target
+            variants.append(Variant(labels, Computation(entry, {"rule": rule, **parameters})))
+    return tuple(variants)
+
+
+def off(rule: str) -> Callable[[Outcome], Values]:
+    """Packets by which a rule is off, over all its entries."""
+    return lambda seen: np.array([sum(abs(float(point.values["difference"][0])) for point in seen.where(rule=rule))])
+
+
+def furthest(rule: str) -> Callable[[Outcome], Values]:
+    """The ratio to what is printed that is furthest from 1."""
+    return lambda seen: max((point.values["ratio"] for point in seen.where(rule=rule)), key=lambda each: abs(math.log(each[0])))
+
+
+def below_the_others(seen: Outcome) -> Values:
+    """The least distance, of what is printed, from (3.23) to O(log W), Appenzeller and BDP."""
+    least = math.inf
+    for ours in seen.where(rule="(3.23)"):
+        for rule in ("O(log W)", "Appenzeller", "BDP"):
+            same = {"case": ours.labels["case"], **({} if rule == "BDP" else {"target": ours.labels["target"]})}
+            least = min(least, float(seen.values("printed", rule=rule, **same)[0] - ours.values["printed"][0]))
+    return np.array([least])
+
+
+def over_two_inputs(seen: Outcome) -> Values:
+    """The largest buffer of (3.23) over twice the inputs, both by the equations."""
+    return np.array(
+        [
+            max(
+                float(ours.values["buffer"][0] / seen.values("buffer", rule="2M", case=ours.labels["case"])[0])
+                for ours in seen.where(rule="(3.23)")
+            )
+        ]
+    )
+
+
+def as_printed(number: str) -> tuple[Claim, ...]:
+    """What becomes of the entries of a table."""
+    ours = "every printed buffer of (3.23) comes out"
+    plain = "bandwidth-delay products and 10 to 20 packets come out"
+    two, logarithm = "twice the inputs come out", "O(log W) comes out"
+    literal = "Appenzeller's buffers come out with the table's links and flows"
+    slower = "they are those of 1 Gb/s links and a fortieth of the flows, within 2 %"
+    halved = "M is printed, not 2M" if number == "3.4" else ""
+    rounded = "for 70 % and 50 ms the equation gives 260.001, printed is 260" if number == "3.1" else ""
+    larger = 6.75 if number == "3.1" else 2.5
+    exceeds = f"it is up to {larger:g} times" if number in ("3.1", "3.2") else ""
+    nothing = Value(0, 0)
+    return (
+        Claim(f"T{number}.1", "R", ours, off("(3.23)"), nothing),
+        Claim(f"T{number}.2", "R", plain, lambda seen: off("BDP")(seen) + off("10 to 20")(seen), nothing),
+        Claim(f"T{number}.3", "N" if halved else "R", two, off("2M"), nothing, note=halved),
+        Claim(f"T{number}.4", "N" if rounded else "R", logarithm, off("O(log W)"), nothing, note=rounded),
+        Claim(
+            f"T{number}.5",
+            "N",
+            literal,
+            furthest("Appenzeller"),
+            Value(1, 0.02),
+            published=1.0,
+            note="larger by the square root of 40",
+        ),
+        Claim(f"T{number}.6", "R", slower, furthest("Appenzeller, 1 Gb/s"), Value(1, 0.02), published=1.0),
+        Claim(
+            f"C-T{number}.1", "R", "(3.23) asks for less than O(log W), Appenzeller and BDP", below_the_others, Inequality(">", 0)
+        ),
+        Claim(
+            f"C-T{number}.2",
+            "N" if exceeds else "R",
+            "(3.23) is of the size of twice the inputs: at most double",
+            over_two_inputs,
+            Inequality("<=", 2),
+            note=exceeds,
+        ),
+    )
+
+
+def of_table(number: str, question: str) -> Experiment:
+    """A table, entry by entry."""
+    return Experiment(
+        id=f"cui-thesis/table{number}",
+        title=f"Table {number}: buffers by (3.23) and by other rules",
+        question=question,
+        source=f"table {number}, section 3.8.1",
+        variants=entries(number),
+        measures=ENTRY,
+        claims=as_printed(number),
+        left_open=(
+            LeftOpen("mean of the round trips", "the harmonic mean that is given, in all rules"),
+            LeftOpen("largest window in O(log W)", "that with which all flows load the trunk to 95 %"),
+            LeftOpen("Appenzeller's entries", "as written, and with links of 1 Gb/s and a fortieth of the flows"),
+        ),
+        exact=True,
+    )
+
+
+# Lowest to highest target of the figures' curves; the printed entries are at 60, 70, 80 and 90 %.
+TARGETS = tuple(round(0.5 + 0.025 * step, 3) for step in range(19))
+SHOWN = ("(3.23)", "O(log W)", "2M", "10 to 20")
+
+
+def curves(cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]:
+    """Rules over targets, for the two networks of a figure."""
+    rules = [Choice({"rule": rule}, {"rule": rule}) for rule in SHOWN]
+    targets = [Choice({"target": target}, {"target": target}) for target in TARGETS]
+    names = [Choice({"case": name}, parameters) for name, parameters in cases.items()]
+    return vary(Computation(required), names, rules, targets)
+
+
+def more(first: str, second: str) -> Callable[[Outcome], Values]:
+    """The least difference of (3.23) between two networks, over targets at which either asks for something."""
+
+    def least(seen: Outcome) -> Values:
+        pairs = [
+            [seen.values("buffer", rule="(3.23)", case=name, target=target) for name in (first, second)] for target in TARGETS
+        ]
+        return np.array([min(float(one[0] - other[0]) for one, other in pairs if one[0] or other[0])])
+
+    return least
+
+
+def of_figure(
+    number: str, what: str, cases: dict[str, dict[str, Any]], larger: str, claims: tuple[Claim, ...] = ()
+) -> Experiment:
+    """Required buffer over target; `larger` is the network that the thesis says needs more."""
+    smaller = next(name for name in cases if name != larger)
+    return Experiment(
+        id=f"cui-thesis/fig{number}",
+        title=f"Figure {number}: required buffer over target, {what}",
+        question=f"How does the buffer that (3.23) asks for depend on {what}?",
+        source=f"figure {number}, section 3.8.1",
+        variants=curves(cases),
+        measures={"buffer": buffer},
+        claims=(
+            Claim(
+                f"C-{number}.2",
+                "R",
+                f"more buffer is needed with {larger} than with {smaller}, at every target",
+                more(larger, smaller),
+                Inequality(">", 0),
+            ),
+            *claims,
+        ),
+        panels=(
+            tuple(
+                Curves(
+                    "buffer",
+                    "target",
+                    tuple(Line(rule, {"rule": rule, "case": name}, dashed=rule in ("2M", "10 to 20")) for rule in SHOWN),
+                    "required buffer, packets",
+                    "",
+                    title=name,
+                )
+                for name in cases
+            ),
+        ),
+        left_open=(LeftOpen("the utilisation that is reached", "needs packet simulation: C-3.48.1 is not judged yet"),),
+        exact=True,
+    )
+
+
+def trunk(inputs: int, transmitters: int, flows: int, rtt_s: float = 0.1) -> dict[str, Any]:
+    """Parameters of `required`."""
+    return {"inputs": inputs, "transmitters": transmitters, "flows": flows, "rtt_s": rtt_s}
+
+
+def asks(name: str, target: float) -> Callable[[Outcome], Values]:
+    """What (3.23) asks for."""
+    return lambda seen: seen.values("buffer", rule="(3.23)", case=name, target=target)
+
+
+# Section 3.8.2: 4000 packets of 500 bytes a second, 100 ms.
+LINK: dict[str, Any] = {"rate_bps": 4000 * 8 * 500.0, "packet_bytes": 500}
+RTT_S = 0.1
+FLOWS = tuple(range(10, 101, 5))
+LINK_RULES = ("(3.27)", "O(log W)", "Appenzeller", "2N", "BDP")
+
+
+def required_of_link(rule: str, flows: int, target: float) -> dict[str, float]:
+    """Packets that a rule asks for at a single link; NaN where it has no answer."""
+    wanted = {"utilisation": target}
+    rules: dict[str, Callable[[], models.BufferSize]] = {
+        "(3.27)": lambda: models.cui_link_buffer(flows=flows, harmonic_rtt_s=RTT_S, **LINK, **wanted),
+        "O(log W)": lambda: models.enachescu_buffer(
+            window=models.enachescu_window(flows=flows, mean_rtt_s=RTT_S, over_provision=OVER_PROVISION, **LINK),
+            over_provision=OVER_PROVISION,
+            **wanted,
+        ),
+        "Appenzeller": lambda: models.appenzeller_buffer(flows=flows, mean_rtt_s=RTT_S, **LINK, **wanted),
+        "2N": lambda: models.gorinsky_buffer(inputs=flows),
+        "BDP": lambda: models.bandwidth_delay_buffer(mean_rtt_s=RTT_S, **LINK),
+    }
+    try:
+        return {"buffer": float(rules[rule]().buffer)}
+    except ParameterError:
+        return {"buffer": math.nan}
+
+
+def over(rule: str, target: float) -> Callable[[Outcome], Values]:
+    """The least of (3.27) less another rule, over the numbers of flows."""
+    return lambda seen: np.min(_distances(seen, rule, target), axis=0)
+
+
+def under(target: float) -> Callable[[Outcome], Values]:
+    """The least of any other rule less (3.27), over the numbers of flows."""
+    return lambda seen: 0.0 - np.max([each for rule in LINK_RULES[1:] for each in _distances(seen, rule, target)], axis=0)
+
+
+def _distances(seen: Outcome, rule: str, target: float) -> list[Values]:
+    return [
+        seen.values("buffer", rule="(3.27)", flows=flows, target=target)
+        - seen.values("buffer", rule=rule, flows=flows, target=target)
+        for flows in FLOWS
+    ]
+
+
+def has_no_answer(target: float) -> Callable[[Outcome], Values]:
+    """The share of numbers of flows for which O(log W) has none."""
+    return lambda seen: np.mean(
+        [np.isnan(seen.values("buffer", rule="O(log W)", flows=flows, target=target)) for flows in FLOWS], axis=0
+    )
+
+
+def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment:
+    """Required buffer of a single link over the number of flows."""
+    rules = [Choice({"rule": rule}, {"rule": rule}) for rule in LINK_RULES]
+    flows = [Choice({"flows": count}, {"flows": count}) for count in FLOWS]
+    return Experiment(
+        id=f"cui-thesis/fig{number}",
+        title=f"Figure {number}: buffer of a single link for {100 * target:g} %",
+        question="How do the rules depend on the number of flows?",
+        source=f"figure {number}, section 3.8.2",
+        variants=vary(Computation(required_of_link, {"target": target}), rules, flows, target=target),
+        measures={"buffer": buffer},
+        claims=claims,
+        panels=(
+            (
+                Curves(
+                    "buffer",
+                    "flows",
+                    tuple(
+                        Line(rule, {"rule": rule}) for rule in LINK_RULES if not (rule == "O(log W)" and target >= OVER_PROVISION)
+                    ),
+                    "required buffer, packets",
+                    "flows",
+                ),
+            ),
+        ),
+        left_open=(
+            LeftOpen("inputs in 2M", "the flows"),
+            LeftOpen("the smallest buffer that reaches the target", "needs packet simulation: C-3.52.1 is not judged yet"),
+        ),
+        exact=True,
+    )
+
+
+def no_value(number: str, target: float) -> Claim:
+    """C-3.53.1 at one target."""
+    text = f"O(log W) with an over-provision of 95 % has no value at {100 * target:g} %"
+    return Claim(f"C-{number}.1", "R", text, has_no_answer(target), Value(1, 0))
+
+
+def overestimates(number: str, target: float) -> Claim:
+    """The half of C-3.54.1 that needs no simulation."""
+    return Claim(f"C-{number}.2", "R", "(3.27) asks for more than Appenzeller", over("Appenzeller", target), Inequality(">", 0))
+
+
+NO_BUFFER = Experiment(
+    id="cui-thesis/chapter6",
+    title="Chapter 6: no buffer for 80 %",
+    question="Do 500,000 flows over 400 inputs and 100 links of 40 Gb/s reach 80 % without a buffer?",
+    source="chapter 6",
+    variants=vary(
+        Computation(required, {"rule": "(3.23)", **trunk(400, 100, 500_000)}),
+        [Choice({"target": target}, {"target": target}) for target in (0.7, 0.8)],
+    ),
+    measures={"buffer": buffer},
+    claims=(
+        Claim(
+            "C-6.1",
+            "N",
+            "(3.23) asks for no buffer for 80 %",
+            lambda seen: seen.values("buffer", target=0.8),
+            Value(0, 0),
+            published=0.0,
+            note="for 70 % it asks for none",
+        ),
+        Claim("C-6.1b", "R", "(3.23) asks for no buffer for 70 %", lambda seen: seen.values("buffer", target=0.7), Value(0, 0)),
+    ),
+    exact=True,
+)
+
+EXPERIMENTS = (
+    of_figure("3.48", "the round trip", {"50 ms": trunk(8, 1, 400, 0.05), "100 ms": trunk(8, 1, 400)}, "100 ms"),
+    of_figure("3.49", "the input links", {"8 inputs": trunk(8, 4, 16_000), "32 inputs": trunk(32, 4, 16_000)}, "32 inputs"),
+    of_figure("3.50", "the flows", {"3200 flows": trunk(16, 8, 3_200), "32000 flows": trunk(16, 8, 32_000)}, "3200 flows"),
+    of_figure(
+        "3.51",
+        "the links of a trunk",
+        {"16 links": trunk(32, 16, 64_000), "64 links": trunk(128, 64, 256_000)},
+        "16 links",
+        (
+            Claim(
+                "C-3.51.1",
+                "R",
+                "16 links and 64000 flows need 9 packets for 70 %",
+                asks("16 links", 0.7),
+                Value(9, 0),
+                published=9.0,
+            ),
+            Claim("C-3.51.1b", "R", "four times as many of both need none", asks("64 links", 0.7), Value(0, 0), published=0.0),
+        ),
+    ),
+    of_table("3.1", "One link from eight inputs: what do the rules ask for?"),
+    of_table("3.2", "Four links: what do the rules make of 8 and of 32 inputs?"),
+    of_table("3.3", "Eight links: what do the rules make of 3200 and of 32000 flows?"),
+    of_table("3.4", "Two input trunks: what do the rules make of 16 and of 64 links?"),
+    of_link(
+        "3.52",
+        0.75,
+        (
+            Claim(
+                "C-3.52.2",
+                "R",
+                "(3.27) is no larger than any other rule",
+                under(0.75),
+                Inequality(">=", 0),
+                note="with ten flows it ties with 2N: both ask for 20",
+            ),
+        ),
+    ),
+    of_link("3.53", 0.95, (no_value("3.53", 0.95),)),
+    of_link("3.54", 0.99, (overestimates("3.54", 0.99), no_value("3.54", 0.99))),
+    of_link("3.55", 0.999, (overestimates("3.55", 0.999), no_value("3.55", 0.999))),
+    NO_BUFFER,
+)
