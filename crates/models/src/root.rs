@@ -1,12 +1,16 @@
 //! Where a continuous function crosses zero.
 
 /// The zero between `low` and `high`, where `function` has values of opposite sign (or is zero at one of them), to the last bits
-/// of the zero itself; infinite values are legal. Each step keeps the sign change inside, so it cannot run away.
+/// of the zero itself; infinite values are legal. Each step keeps the sign change inside, so it cannot run away. Where rounding has
+/// hidden the change, for the zero is at one end, it is the end with the smaller value.
 ///
 /// Source: T. R. Chandrupatla, Advances in Engineering Software 28(3), 1997: inverse quadratic interpolation wherever the last
 /// three points say that it is safe, bisection elsewhere. A kink costs a few bisections, a smooth function about eight values.
 pub(crate) fn root(mut function: impl FnMut(f64) -> f64, low: f64, high: f64) -> f64 {
     let (mut a, mut b) = ((low, function(low)), (high, function(high)));
+    if (a.1 > 0.0) == (b.1 > 0.0) && a.1 != 0.0 && b.1 != 0.0 {
+        return if a.1.abs() < b.1.abs() { a.0 } else { b.0 };
+    }
     let mut share: f64 = 0.5;
     while a.1 != 0.0 && b.1 != 0.0 {
         let best = if a.1.abs() < b.1.abs() { a } else { b };
@@ -51,6 +55,18 @@ mod tests {
         );
         assert!((found - 2f64.sqrt()).abs() <= 4.0 * f64::EPSILON, "{found}");
         assert!(values <= 12, "{values} values");
+    }
+
+    #[test]
+    fn a_zero_that_rounding_hides_at_an_end_is_that_end() {
+        let mut values = 0;
+        let above = |x: f64| {
+            values += 1;
+            1e-23 + (x - 1.0)
+        };
+        assert_eq!(root(above, 1.0, 1.0 + 1e-7), 1.0);
+        assert_eq!(root(|x| (x - 1.0) - 1e-23, 1.0 - 1e-7, 1.0), 1.0);
+        assert_eq!(values, 2);
     }
 
     #[test]
