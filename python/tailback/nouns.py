@@ -702,21 +702,24 @@ class Source(TypedDict, total=False):
     packet
         Payload of each datagram: fixed or exponential.
     rate
-        Mean rate on the wire, headers included; of an on-off source, while it is on.
+        Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
     mean_off
         Mean length of a silence.
     mean_on
         Mean length of a burst.
+    mean_idle
+        Mean idle time (of `alternating`).
     parameters
         What the source is made with (of `user:NAME`).
     """
 
     header: Size
-    kind: Literal["constant", "poisson", "on_off"] | str
+    kind: Literal["constant", "poisson", "on_off", "alternating"] | str
     packet: PacketBytes
     rate: Rate
     mean_off: Duration
     mean_on: Duration
+    mean_idle: Duration
     parameters: Parameters
 
 

@@ -234,8 +234,9 @@ fn attempts(spec: &TcpSpec, seconds: f64) -> f64 {
 fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
     match spec.arrivals {
         Arrivals::Constant { gap } => Some(seconds / gap.seconds() + 1.0),
-        Arrivals::Poisson { mean_gap } => {
-            let mean = seconds / mean_gap.seconds();
+        Arrivals::Poisson { .. } | Arrivals::Alternating { .. } => {
+            let wire_bytes = spec.packet.mean()? + f64::from(spec.header);
+            let mean = seconds * spec.arrivals.per_second(wire_bytes)?;
             Some(mean + 10.0 * mean.sqrt() + 10.0)
         }
         Arrivals::OnOff { gap, .. } => Some(seconds / gap.seconds() + 1.0),

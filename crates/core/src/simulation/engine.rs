@@ -484,7 +484,7 @@ impl Engine {
             return;
         }
         let (number, payload) = source.take(spec);
-        let next = source.next(self.now, spec).filter(|&next| next < self.fabric.common.window.end);
+        let next = source.next(self.now, payload, spec).filter(|&next| next < self.fabric.common.window.end);
         source.sent_measured += u32::from(self.now >= self.fabric.common.window.warmup);
         if let Some(next) = next {
             self.fabric.common.calendar.schedule(self.fabric.common.slots.flow(FlowKind::Wake, flow), next);

@@ -44,7 +44,7 @@ impl Schedule {
     pub(crate) fn first(&mut self, start: Time, arrivals: &Arrivals) -> Option<Time> {
         match *arrivals {
             Arrivals::Constant { .. } => Some(start),
-            Arrivals::Poisson { mean_gap } => Some(start + self.gap(mean_gap, 0)),
+            Arrivals::Poisson { mean_gap: gap } | Arrivals::Alternating { mean_idle: gap, .. } => Some(start + self.gap(gap, 0)),
             Arrivals::OnOff { mean_on, .. } => {
                 self.on_until = start + self.period(mean_on, 0);
                 Some(start)
@@ -53,11 +53,13 @@ impl Schedule {
         }
     }
 
-    /// The arrival after the one that was taken at `now`.
+    /// The arrival after the one that was taken at `now`, or of alternating sources had been sent by then.
     pub(crate) fn next(&mut self, now: Time, arrivals: &Arrivals) -> Option<Time> {
         match *arrivals {
             Arrivals::Constant { gap } => Some(now + gap),
-            Arrivals::Poisson { mean_gap } => Some(now + self.gap(mean_gap, u64::from(self.taken))),
+            Arrivals::Poisson { mean_gap: gap } | Arrivals::Alternating { mean_idle: gap, .. } => {
+                Some(now + self.gap(gap, u64::from(self.taken)))
+            }
             Arrivals::OnOff { gap, mean_on, mean_off } => {
                 let next = now + gap;
                 if next < self.on_until {

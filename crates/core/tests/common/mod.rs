@@ -285,7 +285,10 @@ fn random_framing(dice: &mut Dice) -> Aal5 {
 
 fn random_source(dice: &mut Dice) -> DatagramSpec {
     let gap = Span::from_micros(dice.pick(400, 3000));
-    let arrivals = random_arrivals(dice, gap, Span::from_millis(30));
+    let arrivals = match dice.chance(4) {
+        true => Arrivals::Alternating { rate: Rate(8_000_000), mean_idle: gap },
+        false => random_arrivals(dice, gap, Span::from_millis(30)),
+    };
     let packet = if dice.chance(2) { PacketSize::Fixed(500) } else { PacketSize::Exponential { mean: 500.0, maximum: 5000 } };
     DatagramSpec { arrivals, packet, header: 28 }
 }

@@ -10,6 +10,7 @@ use crate::quantity::{Quantity, Rate};
 use crate::schema;
 use tailback_core::base::units::Span;
 use tailback_core::network::{CELL_BYTES, Group, MAX_SEGMENTS, Transport};
+use tailback_core::traffic::Arrivals;
 
 /// The first link of a flow group's route, and its highest rate in bit/s.
 pub(super) struct FirstLink<'d> {
@@ -20,13 +21,14 @@ pub(super) struct FirstLink<'d> {
 /// Reports an offer that is too large. `at`: the flow group's place.
 pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, duration: Span, at: &str, report: &mut Report) {
     let access = flow.sender_access.as_ref().and_then(|access| access.rate);
+    let packet = transport::wire_bytes(&group.transport) as f64;
     let (key, given, packets_per_second) = match (&group.transport, &group.application) {
         (Transport::Tcp(..), Some(spec)) => {
             let rate = flow.application.as_ref().map(|application| application.rate);
-            ("application", rate, spec.arrivals.per_second().map(|bursts| bursts * f64::from(spec.burst)))
+            ("application", rate, spec.arrivals.per_second(packet).map(|bursts| bursts * f64::from(spec.burst)))
         }
         (Transport::Datagram(spec), _) if access.is_some() => {
-            ("source", flow.source.as_ref().and_then(|source| source.arrivals.rate()), spec.arrivals.per_second())
+            ("source", flow.source.as_ref().and_then(|source| source.arrivals.rate()), spec.arrivals.per_second(packet))
         }
         _ => return,
     };
@@ -38,7 +40,11 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
     let (name, carries) = access.map_or((first.name, first.rate), |rate| ("sender_access", rate.rate().0.into()));
     let offered = packets_per_second * 8.0 * wire_bytes(group);
     if offered > carries as f64 {
-        let most = (given.base() as f64 * carries as f64 / offered) as u64;
+        let is_alternating =
+            matches!(&group.transport, Transport::Datagram(spec) if matches!(spec.arrivals, Arrivals::Alternating { .. }));
+        // What an alternating source offers grows more slowly than its rate; without idle times it would be this much.
+        let at_most = if is_alternating { given.base() as f64 / packet * wire_bytes(group) } else { offered };
+        let most = (given.base() as f64 * carries as f64 / at_most) as u64;
         let problem = report.add(at, format!("more than `{name}` carries"));
         problem.given(given.to_string()).expected(format!("at most {}, headers included", Rate::new(most)));
         return;

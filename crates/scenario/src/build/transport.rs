@@ -3,7 +3,9 @@
 use crate::presets::preset;
 use crate::problem::{self, Report};
 use crate::quantity::{Duration, Rate, Segments, Size};
-use crate::schema::{Application, Arrivals, Constant, HandOver, OnOff, PacketBytes, Poisson, Source, Tcp, Timer, TimerForm};
+use crate::schema::{
+    Alternating, Application, Arrivals, Constant, HandOver, OnOff, PacketBytes, Poisson, Source, Tcp, Timer, TimerForm,
+};
 use crate::schema::{UserSource, Window};
 use crate::user;
 use tailback_core::base::units::Span;
@@ -68,6 +70,11 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
         Arrivals::OnOff(OnOff { rate, packet, mean_on, mean_off }) => {
             let (packet, gap) = steady(rate, packet, report);
             (on_off(gap, *mean_on, *mean_off, at, report), packet)
+        }
+        Arrivals::Alternating(Alternating { rate, packet, mean_idle }) => {
+            let (packet, _) = steady(rate, packet, report);
+            above_zero(mean_idle.span(), &format!("{at}.mean_idle"), report);
+            (traffic::Arrivals::Alternating { rate: rate.rate(), mean_idle: mean_idle.span() }, packet)
         }
         Arrivals::UserSource(UserSource { kind, parameters }) => {
             let frame = framing.map_or(MEGABYTE as u32, |framing| Aal5::MAX_FRAME.saturating_sub(framing.overhead + header));

@@ -23,7 +23,7 @@ pub use queue::{
 };
 pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
-pub use source::{Arrivals, Constant, OnOff, PacketBytes, Poisson, Source, UserSource};
+pub use source::{Alternating, Arrivals, Constant, OnOff, PacketBytes, Poisson, Source, UserSource};
 pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, Halves, PresetName, Recovery, Tcp, Timer, TimerForm, Window};
 pub use timeline::Event;
 pub use topology::{Chain, Dumbbell, ParkingLot, Topology};

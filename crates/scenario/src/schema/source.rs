@@ -26,6 +26,7 @@ tagged! {
         "constant" => Constant,
         "poisson" => Poisson,
         "on_off" => OnOff,
+        "alternating" => Alternating,
         user UserSource,
     }
 }
@@ -33,7 +34,7 @@ tagged! {
 record! {
     /// Evenly spaced.
     pub struct Constant {
-        /// Mean rate on the wire, headers included; of an on-off source, while it is on.
+        /// Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
         rate: Rate,
         /// Payload of each datagram: fixed or exponential.
         packet: PacketBytes,
@@ -43,7 +44,7 @@ record! {
 record! {
     /// Exponential gaps.
     pub struct Poisson {
-        /// Mean rate on the wire, headers included; of an on-off source, while it is on.
+        /// Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
         rate: Rate,
         /// Payload of each datagram: fixed or exponential.
         packet: PacketBytes,
@@ -53,7 +54,7 @@ record! {
 record! {
     /// Bursts of evenly spaced datagrams and silences, both exponential.
     pub struct OnOff {
-        /// Mean rate on the wire, headers included; of an on-off source, while it is on.
+        /// Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
         rate: Rate,
         /// Payload of each datagram: fixed or exponential.
         packet: PacketBytes,
@@ -61,6 +62,19 @@ record! {
         mean_on: Duration,
         /// Mean length of a silence.
         mean_off: Duration,
+    }
+}
+
+record! {
+    /// One datagram after another, with an exponential idle time between the end of one and the beginning of the next: the input port of
+    /// a switch.
+    pub struct Alternating {
+        /// Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
+        rate: Rate,
+        /// Payload of each datagram: fixed or exponential.
+        packet: PacketBytes,
+        /// Mean idle time (of `alternating`).
+        mean_idle: Duration,
     }
 }
 
@@ -75,12 +89,13 @@ record! {
 }
 
 impl Arrivals {
-    /// The mean rate that the scenario gives.
+    /// The rate that the scenario gives.
     pub(crate) fn rate(&self) -> Option<Rate> {
         match self {
             Arrivals::Constant(Constant { rate, .. })
             | Arrivals::Poisson(Poisson { rate, .. })
-            | Arrivals::OnOff(OnOff { rate, .. }) => Some(*rate),
+            | Arrivals::OnOff(OnOff { rate, .. })
+            | Arrivals::Alternating(Alternating { rate, .. }) => Some(*rate),
             Arrivals::UserSource(_) => None,
         }
     }
