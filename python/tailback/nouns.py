@@ -55,6 +55,7 @@ __all__ = [
     "SizeDistribution",
     "Source",
     "SpdReading",
+    "Switching",
     "Tcp",
     "Threshold",
     "Throughput",
@@ -442,6 +443,7 @@ Link = TypedDict(
         "queue": "Queue",
         "rate": "Rate",
         "reverse": "Reverse",
+        "switching": "Switching",
         "to": "str",
         "transmitters": "int",
     },
@@ -465,6 +467,8 @@ Link.__doc__ = """A link from one node to another, with a queue where packets wa
         Bit rate of each transmitter.
     reverse
         What is different on the way back.
+    switching
+        When the queue hears of a packet: with its last bit, or with its first (cut-through).
     to
         Node where it ends.
     transmitters
@@ -672,12 +676,15 @@ class Reverse(TypedDict, total=False):
         The queue in front of it, if not an unlimited one.
     rate
         Bit rate, if not the link's.
+    switching
+        When that queue hears of a packet, if not as the link's does.
     """
 
     delay: Duration
     loss: Loss
     queue: Queue
     rate: Rate
+    switching: Switching
 
 
 # a number of segments from 1 to 1000000000, or `unlimited`
@@ -725,6 +732,9 @@ class Source(TypedDict, total=False):
 
 # How the printed code of single packet discard is read.
 SpdReading: TypeAlias = "Literal['corrected', 'printed']"
+
+# When a queue hears of a packet.
+Switching: TypeAlias = "Literal['store_and_forward', 'cut_through']"
 
 
 class Tcp(TypedDict, total=False):

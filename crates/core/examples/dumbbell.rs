@@ -26,7 +26,7 @@ use std::time::Duration;
 use tailback_core::Engine;
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Transport};
+use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
 use tailback_core::queue::{BpdSpec, PolicySpec};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 
@@ -101,6 +101,7 @@ impl Settings {
             rate: bottleneck,
             delay: BOTTLENECK_DELAY,
             transmitters: 1,
+            switching: Switching::StoreAndForward,
             buffer,
             // ns-2 refuses the packet that would take the last place, so that `buf` includes the one being sent.
             counts_in_service: true,

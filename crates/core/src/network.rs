@@ -78,6 +78,7 @@ pub struct Port {
     pub delay: Span,
     /// 1 for a link; K wavelengths for a trunk.
     pub transmitters: u32,
+    pub switching: Switching,
     pub buffer: Buffer,
     /// Whether the unit being sent holds a place in the buffer.
     pub counts_in_service: bool,
@@ -86,6 +87,19 @@ pub struct Port {
     pub random_loss: f64,
     /// Packets to discard on arrival, in any order.
     pub listed_drops: Vec<ListedDrop>,
+}
+
+/// What of a unit has to be there for the port to decide on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Switching {
+    /// All of it: an arrival is its last bit.
+    StoreAndForward,
+    /// Its head: an arrival is its first bit. A free transmitter sends it while it arrives; else it takes a place in the buffer from its
+    /// head on, and may be sent from then on; else it is discarded for its whole length.
+    ///
+    /// Whatever feeds the port is at least as fast as one of its transmitters, for else these would run dry, and a port that does has a
+    /// delay: else the head of a unit would be at two ports at one instant.
+    CutThrough,
 }
 
 /// Waiting places of a port.

@@ -27,6 +27,11 @@ impl Time {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }
 
+    /// So much earlier, and not before the beginning.
+    pub fn before(self, span: Span) -> Time {
+        Time(self.0.saturating_sub(span.0))
+    }
+
     /// The span since `earlier`; zero if `earlier` is in fact later.
     pub fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))

@@ -288,6 +288,7 @@ mod tests {
             rate: Rate(megabits * 1_000_000),
             delay: Span::from_millis(10),
             transmitters: 1,
+            switching: crate::network::Switching::StoreAndForward,
             buffer: Buffer::Units(100),
             counts_in_service: false,
             policy: PolicySpec::DropTail(()),

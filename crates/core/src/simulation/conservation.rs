@@ -143,7 +143,8 @@ impl Engine {
             port.gather.iter().flat_map(Gather::iter).for_each(&mut in_network);
             if let Some(stepped) = &port.stepped {
                 pool.iter(&stepped.queue).for_each(&mut in_network);
-                stepped.transmitters.iter().flatten().for_each(&mut in_network);
+                let whole = stepped.transmitters.iter().flatten().filter(|sending| !sending.head_is_gone);
+                whole.for_each(|sending| in_network(&sending.packet));
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Alarm, Code, Failure, NoCode, Workshop};
 use crate::congestion::{ControllerSpec, Controllers, Start};
-use crate::network::{Aal5, CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
+use crate::network::{Aal5, Access, CELL_BYTES, ChangeKind, MAX_PACKET, Network, Switching, Transport};
 use crate::record::estimate::{ROW_BYTES, trace_rows};
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Receiver;
@@ -91,22 +91,29 @@ impl Plan {
             Transport::Datagram(_) => (0, 0),
         };
         let framing = network.groups[flow.group as usize].framing;
-        // Units follow one another through the links at the pace of the slowest.
-        let over = |path: u32, bytes: u32| {
+        // Units follow one another through the links at the pace of the slowest. A port that decides on heads saves the time that they
+        // take to be sent to it.
+        let over = |path: u32, bytes: u32, (first, last): (&Access, &Access)| {
             let framed = framing.filter(|_| bytes > 0);
             let (unit, units) = framed.map_or((bytes, 1), |framing| (CELL_BYTES, framing.cells(bytes)));
-            let hops = network.paths[path as usize].iter().map(|&port| {
+            let access = |access: &Access| (access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into())), access.delay);
+            let (mut service, mut sum) = access(first);
+            let mut slowest = service;
+            for &port in &network.paths[path as usize] {
                 let port = &network.ports[port as usize];
-                (port.delay, port.rate.time_to_send(unit.into()))
-            });
-            let access = [flow.sender_access, flow.receiver_access]
-                .map(|access| (access.delay, access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into()))));
-            let links: Vec<(Span, Span)> = hops.chain(access).collect();
-            let slowest = links.iter().map(|link| link.1).max().unwrap_or(Span::ZERO);
+                if port.switching == Switching::StoreAndForward {
+                    sum = sum + service;
+                }
+                service = port.rate.time_to_send(unit.into());
+                slowest = slowest.max(service);
+                sum = sum + port.delay;
+            }
+            let (last_service, last_delay) = access(last);
             let at_ends = framed.map_or(Span::ZERO, Aal5::delay);
-            links.iter().fold(Span(slowest.0 * u64::from(units - 1)) + at_ends, |sum, link| sum + link.0 + link.1)
+            sum + service + last_service + last_delay + Span(slowest.max(last_service).0 * u64::from(units - 1)) + at_ends
         };
-        let base_rtt = over(flow.forward, data) + over(flow.backward, ack);
+        let (sender, receiver) = (&flow.sender_access, &flow.receiver_access);
+        let base_rtt = over(flow.forward, data, (sender, receiver)) + over(flow.backward, ack, (receiver, sender));
         Plan { start: flow.start, size: flow.size.unwrap_or(u64::MAX), base_rtt }
     }
 }
@@ -577,6 +584,7 @@ fn make_ports(network: &Network, any_rerouted: bool, workshop: &Workshop) -> (Ve
         let mut port = Port::new(spec, network.seed, first, network.record.delay_percentiles, flows, workshop);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         port.needs_event = stepped || any_rerouted || merging[index as usize];
+        port.is_special = port.needs_event || port.cuts_through;
         port
     };
     let mut ports: Vec<Port> = (0..).zip(&network.ports).map(&mut make).collect();
@@ -640,7 +648,7 @@ fn gather_returns(network: &Network, ports: &mut [Port]) {
         // There and back over the shortest access link, and the port's own delay line.
         let ahead = network.ports[last_port as usize].delay + ahead + ahead;
         let ordered = ports[last_port as usize].stepped.is_none() && ports[index].stepped.is_none();
-        if ordered && ports[index].needs_event && ahead > Span::ZERO {
+        if ordered && !ports[index].cuts_through && ports[index].needs_event && ahead > Span::ZERO {
             ports[index].gather = Some(Gather::new(ahead));
         }
     }

@@ -7,7 +7,7 @@
 
 use super::adaptation::{Channel, Collected};
 use super::flows::{AccessRates, Direction, Hosts, PathCounts, Wire};
-use super::port::{Arrival, Gather, Port};
+use super::port::{Arrival, Gather, Port, Sending};
 use super::slots::{FlowKind, Slots};
 use super::window::Window;
 use crate::base::calendar::{Calendar, Slot};
@@ -263,10 +263,14 @@ impl Fabric {
         if cells == 1 {
             return self.walk(Some(feeder), packet);
         }
-        if self.ports[self.routes[packet.place()] as usize].needs_event {
+        let spacing = path.wire.cell_spacing(direction, &mut self.common.rates);
+        let first = &self.ports[self.routes[packet.place()] as usize];
+        if first.needs_event {
+            if first.cuts_through {
+                packet.time = packet.time.before(spacing);
+            }
             return self.common.enqueue(feeder, packet, path, &mut self.ports);
         }
-        let spacing = path.wire.cell_spacing(direction, &mut self.common.rates);
         for cell in 1..=cells {
             packet.become_cell(cell == cells);
             self.walk(Some(feeder), packet);
@@ -407,13 +411,16 @@ impl Fabric {
                 continue;
             }
             let port = &mut ports[next as usize];
-            if port.needs_event {
-                if let (Some(Feeder::Back), Some(gather)) = (feeder, &mut port.gather) {
-                    gather.insert(packet);
-                    let known = passed_at + gather.ahead;
-                    return self.take_gathered(next, known);
-                }
+            if port.is_special {
                 if let Some(feeder) = feeder {
+                    if port.cuts_through {
+                        return self.arrive_as_head(next, feeder, packet, bytes);
+                    }
+                    if let (Feeder::Back, Some(gather)) = (feeder, &mut port.gather) {
+                        gather.insert(packet);
+                        let known = passed_at + gather.ahead;
+                        return self.take_gathered(next, known);
+                    }
                     return common.enqueue(feeder, packet, path, ports);
                 }
                 if port.stepped.is_some() {
@@ -426,6 +433,28 @@ impl Fabric {
             }
             feeder = Some(Feeder::Port(next));
         }
+    }
+
+    /// A packet whose last bit would reach this port at `packet.time` reaches it with its head, which counts.
+    #[inline(never)]
+    fn arrive_as_head(&mut self, port: u32, feeder: Feeder, mut packet: Packet, bytes: u32) {
+        let wire = &self.paths[packet.flow as usize].wire;
+        let service = match feeder {
+            Feeder::Send => wire.service(Direction::Forth, bytes, &mut self.common.rates),
+            Feeder::Back => wire.service(Direction::Back, bytes, &mut self.common.rates),
+            Feeder::Port(from) => self.ports[from as usize].service(bytes),
+        };
+        packet.time = packet.time.before(service);
+        self.join(port, feeder, packet);
+    }
+
+    /// A packet whose head reaches this port at `packet.time` joins those that wait for their turn there, or is there at once.
+    fn join(&mut self, port: u32, feeder: Feeder, packet: Packet) {
+        if self.ports[port as usize].needs_event {
+            let path = &mut self.paths[packet.flow as usize];
+            return self.common.enqueue(feeder, packet, path, &mut self.ports);
+        }
+        self.walk(None, packet);
     }
 
     /// The first acknowledgement gathered at a port is there, if none that came before has taken it along.
@@ -461,7 +490,26 @@ impl Fabric {
                     self.common.pool.push(&mut stepped.queue, packet);
                 }
             }
-            Arrival::Serves(transmitter, service) => self.schedule_departure(packet.time, port, transmitter, service),
+            Arrival::Serves(transmitter, service) => {
+                self.schedule_departure(packet.time, port, transmitter, service);
+                self.send_head(packet.time, port, transmitter);
+            }
+        }
+    }
+
+    /// If the port after this one decides on heads, let that of the packet in service go ahead.
+    fn send_head(&mut self, now: Time, port: u32, transmitter: u32) {
+        let Some(stepped) = &self.ports[port as usize].stepped else { return };
+        let Some(Sending { packet, head_is_gone: false }) = stepped.transmitters[transmitter as usize] else { return };
+        let next = self.routes[packet.place() + 1];
+        if next == END || !self.ports[next as usize].cuts_through {
+            return;
+        }
+        let departure = self.common.calendar.time_of(self.common.slots.departure(stepped.first + transmitter));
+        match self.ports[port as usize].send_head(transmitter, now, departure, &self.common.window) {
+            Some((packet, Ok(()))) => self.join(next, Feeder::Port(port), packet),
+            Some((packet, Err(reason))) => self.discard(port, packet, departure, reason),
+            None => {}
         }
     }
 
@@ -481,14 +529,16 @@ impl Fabric {
         let Some(stepped) = &mut self.ports[port as usize].stepped else { return };
         let transmitter = transmitter - stepped.first;
         let Some(sent) = stepped.transmitters[transmitter as usize].take() else { return };
-        let bytes = self.unit_bytes(&sent);
-        let (packet, survives) = self.ports[port as usize].finish(sent, now, bytes, &self.common.window);
+        let bytes = self.unit_bytes(&sent.packet);
+        let gone = self.ports[port as usize].finish(sent, now, bytes, &self.common.window);
         let left_queue = self.serve_next(now, port, transmitter);
         self.ports[port as usize].trace_departure(now, left_queue);
-        match survives {
-            Err(reason) => self.discard(port, packet, now, reason),
-            Ok(()) => self.walk(Some(Feeder::Port(port)), packet),
+        match gone {
+            Some((packet, Err(reason))) => self.discard(port, packet, now, reason),
+            Some((packet, Ok(()))) => self.walk(Some(Feeder::Port(port)), packet),
+            None => {}
         }
+        self.send_head(now, port, transmitter);
     }
 
     /// Put the next packet that the policy lets go on this transmitter. True if something left the queue.

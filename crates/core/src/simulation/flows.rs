@@ -94,6 +94,16 @@ impl Wire {
         }
     }
 
+    /// How long a unit takes to be sent on the access link of the end where this way begins.
+    #[inline]
+    pub(crate) fn service(&self, direction: Direction, bytes: u32, rates: &mut AccessRates) -> Span {
+        let rate = match direction {
+            Direction::Forth => self.sender_rate,
+            Direction::Back => self.receiver_rate,
+        };
+        rates.service(rate, bytes)
+    }
+
     /// A data packet leaves the sender at `time`: when it reaches the first port.
     #[inline]
     pub(crate) fn sender_up(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
@@ -135,11 +145,7 @@ impl Wire {
     /// Time from one cell of a packet to the next as they reach the first port.
     #[inline]
     pub(crate) fn cell_spacing(&self, direction: Direction, rates: &mut AccessRates) -> Span {
-        let rate = match direction {
-            Direction::Forth => self.sender_rate,
-            Direction::Back => self.receiver_rate,
-        };
-        rates.service(rate, CELL_BYTES)
+        self.service(direction, CELL_BYTES, rates)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Failure, Workshop};
 use crate::network;
-use crate::network::{Buffer, ListedDrop};
+use crate::network::{Buffer, ListedDrop, Switching};
 use crate::queue::{Label, Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -34,6 +34,10 @@ pub(crate) struct Port {
     services: [(u32, Span); 2],
     /// An arrival has to wait for its turn among events: the port is stepped, or several lines feed it.
     pub(crate) needs_event: bool,
+    /// An arrival is a unit's head ([`Switching::CutThrough`]).
+    pub(crate) cuts_through: bool,
+    /// One of these two.
+    pub(crate) is_special: bool,
     pub(crate) stepped: Option<Stepped>,
     /// Arrivals are put in order here instead of being events.
     pub(crate) gather: Option<Gather>,
@@ -128,13 +132,21 @@ struct Waiting {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
     pub(crate) queue: Line,
-    pub(crate) transmitters: Vec<Option<Packet>>,
+    pub(crate) transmitters: Vec<Option<Sending>>,
     /// Number of the first transmitter among those of all ports.
     pub(crate) first: u32,
     in_service: u32,
     in_service_bytes: u64,
     /// When the last transmitter finished, if all are idle.
     idle_from: Time,
+}
+
+/// What a transmitter of a stepped port sends.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Sending {
+    pub(crate) packet: Packet,
+    /// The next port decides on its head, which is on its way already: this is but the rest of it.
+    pub(crate) head_is_gone: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -206,6 +218,8 @@ impl Port {
             listed,
             services: [(0, Span::ZERO); 2],
             needs_event: true,
+            cuts_through: spec.switching == Switching::CutThrough,
+            is_special: true,
             gather: None,
             care,
             stepped: stepped.map(|first| Stepped {
@@ -453,27 +467,66 @@ impl Port {
         let service = service_time(self.rate, &mut self.services, bytes);
         self.count_service::<false>(packet.time, now, now + service, bytes, window);
         if let Some(stepped) = &mut self.stepped {
-            stepped.transmitters[transmitter as usize] = Some(*packet);
+            stepped.transmitters[transmitter as usize] = Some(Sending { packet: *packet, head_is_gone: false });
             stepped.in_service += 1;
             stepped.in_service_bytes += u64::from(bytes);
         }
         service
     }
 
-    /// A transmitter of a stepped port finished `packet`. Returns it on its way to the far end, and whether the wire loses it.
-    pub(crate) fn finish(&mut self, mut packet: Packet, now: Time, bytes: u32, window: &Window) -> (Packet, Result<(), Reason>) {
+    /// Time to send a unit on one transmitter.
+    pub(crate) fn service(&mut self, bytes: u32) -> Span {
+        service_time(self.rate, &mut self.services, bytes)
+    }
+
+    /// A transmitter of a stepped port finished. Returns the packet on its way to the far end, and whether the wire loses it; nothing if
+    /// its head has gone ahead.
+    pub(crate) fn finish(
+        &mut self,
+        sent: Sending,
+        now: Time,
+        bytes: u32,
+        window: &Window,
+    ) -> Option<(Packet, Result<(), Reason>)> {
         if let Some(stepped) = &mut self.stepped {
             stepped.in_service -= 1;
             stepped.in_service_bytes -= u64::from(bytes);
             stepped.idle_from = now;
         }
         if self.counts_in_service {
-            self.policy.on_left(packet.flow);
+            self.policy.on_left(sent.packet.flow);
         }
+        (!sent.head_is_gone).then(|| self.set_out(sent.packet, now, now, window))
+    }
+
+    /// A transmitter of a stepped port has begun to send a packet whose next port decides on its head, and has sent it at `departure`. The
+    /// same as [`Port::finish`] of the head.
+    pub(crate) fn send_head(
+        &mut self,
+        transmitter: u32,
+        now: Time,
+        departure: Time,
+        window: &Window,
+    ) -> Option<(Packet, Result<(), Reason>)> {
+        let stepped = self.stepped.as_mut()?;
+        let is_alone = stepped.transmitters.len() == 1;
+        let sending = stepped.transmitters[transmitter as usize].as_mut()?;
+        sending.head_is_gone = true;
+        let packet = sending.packet;
+        let gone = self.set_out(packet, now, departure, window);
+        if is_alone {
+            // The next one's head follows its last bit.
+            self.last_out += departure.since(now);
+        }
+        Some(gone)
+    }
+
+    /// A packet is on the wire: the bit that counts left the transmitter now, the last one at `departure`.
+    fn set_out(&mut self, mut packet: Packet, now: Time, departure: Time, window: &Window) -> (Packet, Result<(), Reason>) {
         self.last_out = self.last_out.max(now + self.delay);
         packet.time = self.last_out;
         packet.next_hop();
-        (packet, self.survives_wire(now, window))
+        (packet, self.survives_wire(departure, window))
     }
 
     /// The caller took a packet off a stepped port's queue to serve it.

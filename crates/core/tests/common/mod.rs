@@ -44,6 +44,7 @@ pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
         rate: Rate(megabits * 1_000_000),
         delay,
         transmitters: 1,
+        switching: Switching::StoreAndForward,
         buffer,
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),
@@ -166,6 +167,10 @@ pub fn random_network(seed: u64) -> Network {
     }
     let duration = Span::from_millis(dice.pick(200, 3000));
     let mut changes = random_changes(&mut dice, &ports, &flows, paths.len() as u64 / 2, duration);
+    if dice.chance(3) {
+        let chosen: Vec<bool> = ports.iter().map(|_| dice.chance(2)).collect();
+        cut_through(&chosen, &mut ports, &paths, &mut flows, &mut changes);
+    }
     // A virtual channel keeps its route.
     changes.retain(|change| !(in_cells && matches!(change.what, ChangeKind::Route(..))));
     let kinds =
@@ -187,6 +192,31 @@ pub fn random_network(seed: u64) -> Network {
         seed,
         record: Record { traces, delay_percentiles: dice.chance(2) },
         stepped: false,
+    }
+}
+
+/// Let these ports decide on heads, and what feeds them be fit for it: with delays, and no slower, for a megabit a second is the least
+/// that any link or change has.
+fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows: &mut [Flow], changes: &mut Vec<Change>) {
+    let is_chosen = |port: PortId| chosen[port as usize];
+    for port in (0..ports.len()).filter(|&port| chosen[port]) {
+        (ports[port].switching, ports[port].rate) = (Switching::CutThrough, Rate(1_000_000));
+    }
+    let feeds = |port: PortId| paths.iter().flat_map(|path| path.windows(2)).any(|hop| hop[0] == port && is_chosen(hop[1]));
+    let least = |delay: &mut Span| *delay = (*delay).max(Span::from_millis(1));
+    for port in (0..ports.len() as PortId).filter(|&port| feeds(port)) {
+        least(&mut ports[port as usize].delay);
+    }
+    // Written out, the access links are ports too.
+    flows
+        .iter_mut()
+        .flat_map(|flow| [&mut flow.sender_access, &mut flow.receiver_access])
+        .for_each(|access| least(&mut access.delay));
+    changes.retain(|change| !matches!(change.what, ChangeKind::Rate(port, _) if is_chosen(port)));
+    for change in changes {
+        if let ChangeKind::Delay(_, delay) = &mut change.what {
+            least(delay);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ pub mod statistics;
 
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Record, Transport};
+use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
@@ -42,6 +42,7 @@ pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
         rate,
         delay,
         transmitters: 1,
+        switching: Switching::StoreAndForward,
         buffer: Buffer::Unlimited,
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),

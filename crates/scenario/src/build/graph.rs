@@ -74,7 +74,13 @@ impl Graph {
         }
         let ends = from.zip(to);
         let first = self.ports.len() as PortId;
-        let direction = Direction { rate: link.rate, delay: link.delay, queue: &link.queue, loss: link.loss.as_ref() };
+        let direction = Direction {
+            rate: link.rate,
+            delay: link.delay,
+            queue: &link.queue,
+            switching: link.switching,
+            loss: link.loss.as_ref(),
+        };
         let port = direction.port(name.to_string(), link.transmitters.0 as u32, at, groups, report);
         self.written.push((link.queue.buffer, format!("{at}.queue")));
         self.add_port(port, ends, link.duplex.then_some(first + 1));
@@ -92,6 +98,7 @@ impl Graph {
             rate: back.rate.unwrap_or(link.rate),
             delay: back.delay.unwrap_or(link.delay),
             queue: back.queue.as_ref().unwrap_or(&unlimited),
+            switching: back.switching.unwrap_or(link.switching),
             loss: back.loss.as_ref(),
         };
         let at = format!("{at}.reverse");
@@ -139,6 +146,12 @@ impl Graph {
     pub fn buffer_as_written(&self, port: PortId) -> (Buffer, &str) {
         let (buffer, at) = &self.written[port as usize];
         (*buffer, at)
+    }
+
+    /// The place of the link, or of its way back, that a port is.
+    pub fn place(&self, port: PortId) -> &str {
+        let at = &self.written[port as usize].1;
+        at.strip_suffix(".queue").unwrap_or(at)
     }
 
     /// Ports that are no way back.
@@ -252,6 +265,7 @@ struct Direction<'d> {
     rate: Rate,
     delay: Duration,
     queue: &'d Queue,
+    switching: schema::Switching,
     loss: Option<&'d Loss>,
 }
 
@@ -262,6 +276,7 @@ impl Direction<'_> {
             rate: self.rate.rate(),
             delay: self.delay.span(),
             transmitters,
+            switching: self.switching.kind(),
             buffer: self.buffer(transmitters, &format!("{at}.queue"), report),
             counts_in_service: self.queue.counts_in_service(),
             policy: self.queue.policy.spec(self.queue.buffer, &format!("{at}.queue"), report),

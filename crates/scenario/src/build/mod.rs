@@ -5,6 +5,7 @@
 
 mod cells;
 mod changes;
+mod feeders;
 mod flows;
 mod graph;
 mod groups;
@@ -14,6 +15,7 @@ mod transport;
 
 use crate::problem::Report;
 use crate::scenario::Description;
+use feeders::Feeders;
 use graph::Graph;
 use groups::Groups;
 use std::collections::BTreeMap;
@@ -30,6 +32,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     let changes = changes::changes(description, &groups, &graph, &mut paths, report);
     let (core_groups, flows) = flows::flows(description, &groups, &graph, &changes, &mut paths, report);
     paths.check(report);
+    Feeders::new(&graph, &changes).check(&paths.list, &changes, &core_groups, &flows, report);
     let record = traces::record(description, &groups, &graph, report);
     Some(Network {
         ports: graph.ports,

@@ -2,8 +2,9 @@
 
 use super::Queue;
 use crate::quantity::{Duration, Probability, Rate};
-use crate::record::record;
+use crate::record::{record, words};
 use crate::values::{FlowIndex, Name, Whole};
+use tailback_core::network;
 
 record! {
     /// A link from one node to another, with a queue where packets wait for it.
@@ -18,6 +19,8 @@ record! {
         delay: Duration,
         /// The queue in front of the link.
         queue: Queue,
+        /// When the queue hears of a packet: with its last bit, or with its first (cut-through).
+        switching: Switching = Switching::StoreAndForward,
         /// Transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
         transmitters: Whole<1, 65536> = Whole(1),
         /// Packets that the wire loses.
@@ -38,8 +41,30 @@ record! {
         delay: Option<Duration>,
         /// The queue in front of it, if not an unlimited one.
         queue: Option<Queue>,
+        /// When that queue hears of a packet, if not as the link's does.
+        switching: Option<Switching>,
         /// Packets that the wire loses.
         loss: Option<Loss>,
+    }
+}
+
+words! {
+    /// When a queue hears of a packet.
+    pub enum Switching ("way of switching") {
+        /// With its last bit: packets are received before anything is decided.
+        StoreAndForward = "store_and_forward",
+        /// With its first bit: a free transmitter sends the packet while it arrives, else it is stored, else discarded.
+        CutThrough = "cut_through",
+    }
+}
+
+impl Switching {
+    /// As the core takes it.
+    pub(crate) fn kind(self) -> network::Switching {
+        match self {
+            Switching::StoreAndForward => network::Switching::StoreAndForward,
+            Switching::CutThrough => network::Switching::CutThrough,
+        }
     }
 }
 

@@ -15,7 +15,7 @@ mod topology;
 pub use application::{Application, HandOver};
 pub use controller::{Controller, ControllerTable, Cubic, Fast, Fixed, Law, Reno, UserLaw, Vegas};
 pub use flow::{Access, Flow, Framing, PortName};
-pub use link::{Drop, Link, Loss, Reverse};
+pub use link::{Drop, Link, Loss, Reverse, Switching};
 pub use node::{Node, NodeKind, Processing};
 pub use queue::{
     ActiveVcs, Bpd, Buffer, DropTail, DroppingThreshold, Epd, EpdPerVc, Policy, Ppd, Queue, Spd, SpdReading, Threshold,

@@ -1,6 +1,6 @@
 //! `[topology]`: common networks in one line. Further nodes, links and flows may join them.
 
-use super::{Link, Loss, Node, Queue};
+use super::{Link, Loss, Node, Queue, Switching};
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
 use crate::values::{Name, Whole};
@@ -104,6 +104,7 @@ fn link(from: &str, to: &str, rate: Rate, delay: Duration, queue: &Queue) -> Lin
         rate,
         delay,
         queue: queue.clone(),
+        switching: Switching::StoreAndForward,
         transmitters: Whole(1),
         loss: None,
         duplex: true,

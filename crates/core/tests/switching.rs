@@ -1,0 +1,122 @@
+//! A port that decides on a packet's head, on numbers worked by hand.
+//!
+//! Three input links feed a trunk. All transmitters send 1000 bytes in 1 ms; the inputs' delay is 2 ms, the trunk's 3 ms.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod common;
+
+use common::{flow, group, link};
+use tailback_core::Engine;
+use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::network::*;
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+
+const HEADER: u32 = 40;
+const TRUNK: usize = 3;
+
+fn micros(us: u64) -> Time {
+    Time(Span::from_micros(us).0)
+}
+
+fn network(switching: Switching, transmitters: u32, places: u64) -> Network {
+    let inputs = ["first", "second", "third"].map(|name| link(name, 8, Span::from_millis(2), Buffer::Unlimited));
+    let trunk = Port { switching, transmitters, ..link("trunk", 8, Span::from_millis(3), Buffer::Units(places)) };
+    let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(1000 - HEADER), header: HEADER };
+    Network {
+        ports: inputs.into_iter().chain([trunk, link("back", 8, Span::ZERO, Buffer::Unlimited)]).collect(),
+        paths: vec![vec![0, 3], vec![1, 3], vec![2, 3], vec![4]],
+        groups: vec![group("outside", Transport::Datagram(spec))],
+        flows: vec![flow(0, 0, 3), flow(0, 1, 3), flow(0, 2, 3)],
+        changes: Vec::new(),
+        duration: Span::from_millis(100),
+        warmup: Span::ZERO,
+        seed: 1,
+        record: Record::default(),
+        stepped: false,
+    }
+}
+
+/// Input and time in microseconds at which a datagram's last bit has crossed the trunk, after `sent`: time, input, bytes on the wire.
+/// The same whether hops are computed ahead or each is an event.
+fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
+    let run = |stepped: bool| {
+        let mut engine = Engine::new(Network { stepped, ..network.clone() });
+        for &(time, input, bytes) in sent {
+            engine.run_until(micros(time));
+            engine.inject(input, bytes - HEADER).unwrap();
+        }
+        engine.run_until(Time::NEVER);
+        engine.results().unwrap();
+        let mut outputs: Vec<_> = engine.take_output().iter().map(|output| (output.time, output.flow)).collect();
+        outputs.sort_unstable();
+        outputs.into_iter().map(|(time, flow)| (flow, time.0 / 1_000_000)).collect::<Vec<_>>()
+    };
+    assert_eq!(run(false), run(true));
+    run(false)
+}
+
+#[test]
+fn a_free_transmitter_sends_a_packet_while_it_arrives() {
+    // Its head leaves the input at 0 and is at the trunk at 2 ms; the last bit follows 1 ms later, 3 ms before it is across.
+    let sent = [(0, 0, 1000)];
+    assert_eq!(delivered(&network(Switching::CutThrough, 1, 0), &sent), [(0, 6000)]);
+    assert_eq!(delivered(&network(Switching::StoreAndForward, 1, 0), &sent), [(0, 7000)]);
+}
+
+#[test]
+fn a_slower_transmitter_begins_with_the_head_and_ends_later() {
+    let mut network = network(Switching::CutThrough, 1, 0);
+    network.ports[TRUNK].rate = Rate(4_000_000);
+    // From 2 to 4 ms.
+    assert_eq!(delivered(&network, &[(0, 0, 1000)]), [(0, 7000)]);
+}
+
+#[test]
+fn a_packet_takes_a_place_from_its_head_until_its_head_leaves() {
+    // Heads are at the trunk 2 ms later: that of the second input waits from 2.25 to 3 ms, so that the third input's at 2.5 ms finds no
+    // place. That of the first at 3.1 ms finds one, for the second input's packet is on its way out, though its end comes at 3.25 ms.
+    let sent = [(0, 0, 1000), (250, 1, 1000), (500, 2, 1000), (1100, 0, 1000)];
+    let network = network(Switching::CutThrough, 1, 1);
+    assert_eq!(delivered(&network, &sent), [(0, 6000), (1, 7000), (0, 8000)]);
+}
+
+#[test]
+fn what_finds_no_place_is_discarded_for_its_whole_length() {
+    // Of 3000 bytes: at 3 ms, when the first packet has gone, most of it is still to come, and none of it is sent.
+    let sent = [(0, 0, 1000), (500, 1, 3000), (1200, 2, 1000)];
+    let network = network(Switching::CutThrough, 1, 0);
+    assert_eq!(delivered(&network, &sent), [(0, 6000), (2, 7200)]);
+}
+
+#[test]
+fn heads_decide_which_packet_comes_first() {
+    // 3000 bytes with their head at 2 ms, 1000 with theirs at 2.5 ms and their end at 3.5 ms, before that of the others.
+    let sent = [(0, 0, 3000), (500, 1, 1000)];
+    assert_eq!(delivered(&network(Switching::CutThrough, 1, 1), &sent), [(0, 8000), (1, 9000)]);
+    assert_eq!(delivered(&network(Switching::StoreAndForward, 1, 1), &sent), [(1, 7500), (0, 11_000)]);
+}
+
+#[test]
+fn each_transmitter_takes_a_head() {
+    let sent = [(0, 0, 1000), (250, 1, 1000), (500, 2, 1000)];
+    assert_eq!(delivered(&network(Switching::CutThrough, 3, 0), &sent), [(0, 6000), (1, 6250), (2, 6500)]);
+    assert_eq!(delivered(&network(Switching::CutThrough, 2, 0), &sent), [(0, 6000), (1, 6250)]);
+}
+
+#[test]
+fn heads_come_over_private_links_too() {
+    let mut network = network(Switching::CutThrough, 1, 1);
+    network.paths = vec![vec![3], vec![3], vec![3], vec![4]];
+    for flow in &mut network.flows {
+        flow.sender_access = Access { rate: Some(Rate(8_000_000)), delay: Span::from_millis(2) };
+    }
+    let sent = [(0, 0, 1000), (250, 1, 1000), (500, 2, 1000), (1100, 0, 1000)];
+    assert_eq!(delivered(&network, &sent), [(0, 6000), (1, 7000), (0, 8000)]);
+}
+
+#[test]
+fn the_base_round_trip_counts_no_time_in_which_a_packet_leaves_as_it_arrives() {
+    let base_rtt = |switching| Engine::new(network(switching, 1, 0)).results().unwrap().flows.floats("base_rtt_s").unwrap()[0];
+    assert_eq!((base_rtt(Switching::CutThrough), base_rtt(Switching::StoreAndForward)), (0.006, 0.007));
+}

@@ -1,0 +1,160 @@
+//! What feeds a link that decides on heads (`switching = "cut_through"`): it must not be slower, for the link sends a packet while it
+//! arrives and would run dry; and if it is a link itself it needs a delay, for else a packet's head would be at two queues at one
+//! instant.
+
+use super::changes::Changes;
+use super::graph::Graph;
+use crate::problem::Report;
+use crate::quantity::Rate;
+use std::collections::BTreeSet;
+use tailback_core::base::units::{self, Span};
+use tailback_core::network::{Access, ChangeKind, Flow, Group, Port, PortId, Switching, Transport};
+
+pub(super) struct Feeders<'d> {
+    graph: &'d Graph,
+    /// By port.
+    bounds: Vec<Bounds>,
+}
+
+/// Between what a port's settings stay, whatever the timeline brings.
+struct Bounds {
+    /// Of each transmitter, bit/s.
+    slowest: u64,
+    fastest: u64,
+    shortest_delay: Span,
+}
+
+impl Feeders<'_> {
+    pub fn new<'d>(graph: &'d Graph, changes: &Changes) -> Feeders<'d> {
+        let of_port = |port: &Port| Bounds { slowest: port.rate.0, fastest: port.rate.0, shortest_delay: port.delay };
+        let mut bounds: Vec<Bounds> = graph.ports.iter().map(of_port).collect();
+        for change in &changes.list {
+            match change.what {
+                ChangeKind::Rate(port, rate) => {
+                    let bounds = &mut bounds[port as usize];
+                    (bounds.slowest, bounds.fastest) = (bounds.slowest.min(rate.0), bounds.fastest.max(rate.0));
+                }
+                ChangeKind::Delay(port, delay) => {
+                    let bounds = &mut bounds[port as usize];
+                    bounds.shortest_delay = bounds.shortest_delay.min(delay);
+                }
+                ChangeKind::RandomLoss(..) | ChangeKind::Route(..) => {}
+            }
+        }
+        Feeders { graph, bounds }
+    }
+
+    /// `paths`: all that any flow takes.
+    pub fn check(&self, paths: &[Vec<PortId>], changes: &Changes, groups: &[Group], flows: &[Flow], report: &mut Report) {
+        if self.graph.ports.iter().all(|port| port.switching == Switching::StoreAndForward) {
+            return;
+        }
+        let hops: BTreeSet<(PortId, PortId)> =
+            paths.iter().flat_map(|path| path.windows(2)).map(|hop| (hop[0], hop[1])).collect();
+        for (feeder, link) in hops.into_iter().filter(|hop| self.cuts_through(hop.1)) {
+            self.check_link(feeder, link, report);
+        }
+        let later = changes.list.iter().filter_map(|change| match change.what {
+            ChangeKind::Route(flow, forward, backward) => Some((flow, forward, backward)),
+            _ => None,
+        });
+        let now = (0..).zip(flows).map(|(index, flow)| (index, flow.forward, flow.backward));
+        let first = |path: u32| paths.get(path as usize).and_then(|path| path.first()).copied();
+        for (flow, forward, backward) in now.chain(later) {
+            let Some(flow) = flows.get(flow as usize) else { continue };
+            let group = &groups[flow.group as usize];
+            self.check_access("sender_access", &flow.sender_access, first(forward), group, report);
+            if matches!(group.transport, Transport::Tcp(..)) {
+                self.check_access("receiver_access", &flow.receiver_access, first(backward), group, report);
+            }
+        }
+    }
+
+    fn check_link(&self, feeder: PortId, link: PortId, report: &mut Report) {
+        let at = format!("{}.switching", self.graph.place(link));
+        let name = |port: PortId| &self.graph.ports[port as usize].name;
+        let Bounds { slowest, shortest_delay, .. } = self.bounds[feeder as usize];
+        let needed = self.bounds[link as usize].fastest;
+        if slowest < needed && report.sound(&at) {
+            let problem = report.add(&at, format!("`{}` is slower than `{}`, which would run dry", name(feeder), name(link)));
+            problem.given(format!("`{}` at {}", name(feeder), self.told(feeder, slowest)));
+            problem.expected(format!("at least {}, or \"store_and_forward\"", self.told(link, needed)));
+        }
+        if shortest_delay == Span::ZERO && report.sound(&at) {
+            let problem =
+                report.add(&at, format!("a packet's head would be at `{}` as soon as at `{}`", name(link), name(feeder)));
+            problem.given(format!("no delay on `{}`", name(feeder))).expected("a delay above zero, or \"store_and_forward\"");
+        }
+    }
+
+    /// `link`: the one behind the access link.
+    fn check_access(&self, key: &str, access: &Access, link: Option<PortId>, group: &Group, report: &mut Report) {
+        let (Some(units::Rate(rate)), Some(link)) = (access.rate, link.filter(|&link| self.cuts_through(link))) else { return };
+        let needed = self.bounds[link as usize].fastest;
+        let at = format!("flows.{}.{key}.rate", group.name);
+        if rate < needed && report.sound(&at) {
+            let name = &self.graph.ports[link as usize].name;
+            let problem = report.add(at, format!("slower than `{name}`, which would run dry"));
+            problem.given(Rate::new(rate).to_string());
+            problem.expected(format!("at least {}, or switching = \"store_and_forward\" there", self.told(link, needed)));
+        }
+    }
+
+    /// A rate of a port, bit/s, with where it comes from.
+    fn told(&self, port: PortId, rate: u64) -> String {
+        let is_first = self.graph.ports[port as usize].rate.0 == rate;
+        format!("{}{}", Rate::new(rate), if is_first { "" } else { " (by `timeline`)" })
+    }
+
+    fn cuts_through(&self, port: PortId) -> bool {
+        self.graph.ports[port as usize].switching == Switching::CutThrough
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+
+    /// A link of `feeder` Mbit/s and `delay` ms before a trunk of 10 Mbit/s that decides on heads, with access links of `access` Mbit/s.
+    fn faults(feeder: u32, delay: u32, access: u32, timeline: &str) -> Vec<String> {
+        let link = |name: &str, ends: (&str, &str), rate: u32, delay: u32, more: &str| {
+            format!(
+                "[links.{name}]\nfrom = \"{}\"\nto = \"{}\"\nrate = \"{rate} Mbps\"\ndelay = \"{delay} ms\"\n\
+                 queue = {{buffer = \"9 packets\"}}\n{more}\n",
+                ends.0, ends.1
+            )
+        };
+        let text = format!(
+            "duration = \"10 s\"\n[nodes]\na = {{}}\nb = {{}}\nc = {{}}\n{}{}[flows.far]\nfrom = \"a\"\nto = \"c\"\n\
+             tcp = {{preset = \"reno\"}}\n[flows.near]\nfrom = \"b\"\nto = \"c\"\nsender_access = {{rate = \"{access} Mbps\"}}\n\
+             receiver_access = {{rate = \"{access} Mbps\"}}\ntcp = {{preset = \"reno\"}}\n{timeline}",
+            link("in", ("a", "b"), feeder, delay, "reverse = {switching = \"store_and_forward\"}"),
+            link("out", ("b", "c"), 10, 1, "switching = \"cut_through\""),
+        );
+        match Scenario::from_toml(&text, "").unwrap().build() {
+            Ok(_) => Vec::new(),
+            Err(errors) => errors.list.iter().map(|problem| problem.at.clone()).collect(),
+        }
+    }
+
+    #[test]
+    fn what_feeds_a_link_that_decides_on_heads_is_at_least_as_fast() {
+        assert_eq!(faults(10, 1, 10, ""), [""; 0]);
+        assert_eq!(faults(9, 1, 10, ""), ["links.out.switching"]);
+        assert_eq!(faults(10, 1, 9, ""), ["flows.near.sender_access.rate", "flows.near.receiver_access.rate"]);
+    }
+
+    #[test]
+    fn it_stays_so_whatever_the_timeline_brings() {
+        let change = |link: &str, what: &str| format!("[[timeline]]\nat = \"1 s\"\nlink = \"{link}\"\n{what}\n");
+        assert_eq!(faults(10, 1, 10, &change("in", "rate = \"9 Mbps\"")), ["links.out.switching"]);
+        assert_eq!(faults(10, 1, 10, &change("out", "rate = \"9 Mbps\"")), [""; 0]);
+        assert_eq!(faults(20, 1, 10, &change("out", "rate = \"15 Mbps\"")), ["flows.near.sender_access.rate"]);
+        assert_eq!(faults(10, 1, 10, &change("in", "delay = \"0 ms\"")), ["links.out.switching"]);
+    }
+
+    #[test]
+    fn a_link_that_feeds_it_has_a_delay() {
+        assert_eq!(faults(10, 0, 10, ""), ["links.out.switching"]);
+    }
+}
