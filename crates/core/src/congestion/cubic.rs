@@ -9,7 +9,7 @@ use crate::base::math::cbrt;
 use crate::base::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// C of section 4.1.1 in segments per cubed second, beta, and the alpha of equation 4 that lets AIMD with that beta keep pace with Reno.
+/// C of section 4.1.1 in segments per cubed second, beta, and the alpha of figure 4 that lets AIMD with that beta keep pace with Reno.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
@@ -141,7 +141,7 @@ impl Controller for Cubic {
 }
 
 impl Memory {
-    /// W_cubic(t), equation 1.
+    /// W_cubic(t), figure 1.
     fn curve(&self, time: f64) -> f64 {
         let from_plateau = time - self.to_plateau;
         C * from_plateau * from_plateau * from_plateau + self.plateau
@@ -174,7 +174,7 @@ impl Memory {
         now.since(since).seconds()
     }
 
-    /// Equation 2. A window that is already at the plateau or above has none before it.
+    /// Figure 2. A window that is already at the plateau or above has none before it.
     fn begin(&mut self, window: f64) {
         if matches!(self.stage, Stage::DueAtPlateau) {
             self.plateau = window;
