@@ -47,7 +47,7 @@ impl Pie {
         Pie { spec: *spec, probability: 0.0, delay: 0.0, allowance: spec.burst, draws: Draws::default() }
     }
 
-    /// Section 4.1: bursts pass, and so does everything while there is next to no queue.
+    /// Bursts pass (section 4.4), and so does everything while there is next to no queue (section 4.1).
     fn spares(&self, buffer: &Occupancy) -> bool {
         self.allowance > Span::ZERO
             || (self.delay < self.spec.target.seconds() / 2.0 && self.probability < 0.2)
