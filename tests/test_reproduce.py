@@ -30,6 +30,7 @@ from tailback.papers.experiment import (
     Curves,
     Document,
     Experiment,
+    Grid,
     Inequality,
     Kind,
     LeftOpen,
@@ -362,6 +363,34 @@ def test_printed_numbers_are_crosses_in_the_plot() -> None:
     (without,) = draw(Outcome(replace(TOY, panels=((Curves(*axis),),)), 2, points))
     assert "crosses: printed in the document" in drawn
     assert "printed" not in without
+
+
+def test_bands_beyond_the_scale_are_named() -> None:
+    (level,), _ = TOY.panels
+    curve = replace(TOY, panels=((replace(level, levels=()),),))
+
+    def drawn(second: float) -> str:
+        return draw(Outcome(curve, 2, [Point({"packets": n}, {"goodput": np.array([n, n * second])}) for n in (2, 50)]))[0]
+
+    assert "bands go on beyond the scale" in drawn(3.0)
+    assert "bands" not in drawn(1.0001)
+
+
+def test_a_grid_is_a_table_with_the_best_of_each_row_in_bold(toys: list[Experiment]) -> None:
+    grids = (
+        Grid("goodput", "policy", "packets", "carried"),
+        Grid("goodput", "policy", "packets", "spared", best="least"),
+    )
+    toys[0] = replace(TOY, grids=grids, panels=())
+    done = tb.reproduce("toy", seeds=2)
+    shown = page(done, Document("toy", "Toys", "A toy box", (), tuple(toys)))
+    most, least = (re.search(rf"<tr><th>{title}</th>.*?</table>", shown, re.DOTALL) for title in ("carried", "spared"))
+    assert most
+    assert least
+    assert "<th class=n>2</th><th class=n>50</th>" in most[0]
+    # Fifty packets carry more than two.
+    assert re.search(r"<td>drop_tail</td><td class=n>0[^<]*</td><td class=n><b>0[^<]*</b></td>", most[0])
+    assert re.search(r"<td>drop_tail</td><td class=n><b>0[^<]*</b></td><td class=n>0[^<]*</td>", least[0])
 
 
 def test_every_claim_of_the_reference_is_there_once() -> None:

@@ -260,6 +260,17 @@ Panel: TypeAlias = Curves | Ranking | Drawn
 
 
 @dataclass(frozen=True)
+class Grid:
+    """A measure as a table: a row for each value of one label, a column for each of another, the best of each row in bold."""
+
+    measure: str
+    rows: str
+    columns: str
+    title: str
+    best: Literal["most", "least"] = "most"
+
+
+@dataclass(frozen=True)
 class Experiment:
     """One figure or table of a document.
 
@@ -274,6 +285,8 @@ class Experiment:
         the function changes.
     panels : tuple of tuples
         Rows of panels; those of a row share their vertical axis.
+    grids : tuple of Grid
+        Tables above the panels.
     exact : bool
         Nothing in its runs is random: one run each instead of one for each seed.
     times : int
@@ -290,6 +303,7 @@ class Experiment:
     measures: Mapping[str, Measure]
     claims: tuple[Claim, ...]
     panels: tuple[tuple[Panel, ...], ...] = ()
+    grids: tuple[Grid, ...] = ()
     traces: tuple[Trace, ...] = ()
     left_open: tuple[LeftOpen, ...] = ()
     exact: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tailback.papers.experiment import Curves, Drawn, Level, Panel, Ranking
@@ -35,8 +36,7 @@ def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
 
     rank = isinstance(panels[0], Ranking)
     titled = any(panel.title or (isinstance(panel, Drawn) and len(panel.traces) > 1) for panel in panels)
-    explained = panels[0].levels or (isinstance(panels[0], Curves) and panels[0].printed)
-    above, below = (0.3 if titled else 0.1), (0.7 if explained else 0.5)
+    above, below = (0.3 if titled else 0.1), (0.7 if panels[0].levels or isinstance(panels[0], Curves) else 0.5)
     height = above + below + (_height(panels[0]) if len(panels) == 1 else 2.2)
     figure = Figure(figsize=(_WIDTH, height))
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
@@ -54,8 +54,7 @@ def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
         # Not before all panels have their data: the first would keep the scale for itself.
         bottom = -0.03 * axes[0].get_ylim()[1] if panels[0].markers else 0
         axes[0].set_ylim(bottom=bottom)
-    if isinstance(panels[0], Curves):
-        _around_means(axes, log=panels[0].log)
+    cut = isinstance(panels[0], Curves) and _around_means(axes, log=panels[0].log)
     if not rank:
         axes[0].set_ylabel(panels[0].axis)
     name_ends(axes[-1], ends, end=-1)
@@ -64,6 +63,8 @@ def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
         legend.append("dotted: " + "; ".join(level.label for level in panels[0].levels))
     if isinstance(panels[0], Curves) and panels[0].printed:
         legend.append("crosses: printed in the document")
+    if cut:
+        legend.append("95 % bands go on beyond the scale")
     figure.text(0.085, 0.05 / height, "; ".join(legend), fontsize=8, color="#666666", va="bottom")
     return svg(figure)
 
@@ -127,8 +128,8 @@ def _printed(axis: Axes, panel: Curves, chosen: Mapping[str, list[Point]]) -> No
             break
 
 
-def _around_means(axes: Sequence[Axes], *, log: bool) -> None:
-    """A scale that shows every line, whatever the bands do: with two seeds they may be wider than all there is."""
+def _around_means(axes: Sequence[Axes], *, log: bool) -> bool:
+    """A scale that shows every line, whatever the bands do: with two seeds they may be wider than all there is. Are they?"""
     import numpy as np
 
     drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for axis in axes for line in axis.lines])
@@ -136,14 +137,20 @@ def _around_means(axes: Sequence[Axes], *, log: bool) -> None:
     if not log:
         axes[0].ticklabel_format(axis="y", style="plain", useOffset=False)
     if not heights.size:
-        return
+        return False
     low, high = float(heights.min()), float(heights.max())
     if log:
         axes[0].set_yscale("log")
         factor = (high / low) ** 0.08
-        axes[0].set_ylim(low / factor, high * factor)
+        low, high = low / factor, high * factor
     else:
-        axes[0].set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+        margin = 0.08 * (high - low)
+        low, high = low - margin, high + margin
+    axes[0].set_ylim(low, high)
+    bands = [
+        np.asarray(path.vertices, dtype=float)[:, 1] for axis in axes for band in axis.collections for path in band.get_paths()
+    ]
+    return any(bool(np.any((edge < low) | (edge > high))) for edge in bands)
 
 
 def _place(point: Point, panel: Curves) -> float:
@@ -168,6 +175,10 @@ def _ranking(axis: Axes, outcome: Outcome, panel: Ranking) -> None:
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
     axis.set_ylim(-0.6, len(panel.lines) - 0.4)
+    groups = [line.label.partition(":")[0] for line in reversed(panel.lines)]
+    for row, (own, above) in enumerate(pairwise(groups)):
+        if own != above:
+            axis.axhline(row + 0.5, color=_PALE, linewidth=0.4)
     reach = [each for each in (*ends, *(level.value for level in panel.levels)) if math.isfinite(each)]
     axis.set_xlim(0, 1.06 * max(reach, default=1.0) or 1.0)
     axis.set_xlabel(panel.axis)

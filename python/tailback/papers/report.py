@@ -11,7 +11,7 @@ from string import Template
 
 from tailback import __version__
 from tailback.interval import Interval
-from tailback.papers.experiment import Document, Experiment, LeftOpen
+from tailback.papers.experiment import Document, Experiment, Grid, LeftOpen
 from tailback.papers.figures import draw
 from tailback.papers.outcome import Outcome, Verdict
 from tailback.papers.reproduction import Reproduction, number, sentence, word
@@ -83,6 +83,7 @@ def _experiment(outcome: Outcome) -> str:
         f'<p class="small">{escape(experiment.source)}; {_variants(experiment)}, {runs}</p>',
         f"<p>{escape(experiment.question)}</p>",
         *(f"<p>{escape(paragraph)}</p>" for paragraph in outcome.answer.split("\n\n") if paragraph),
+        *(_grid(outcome, grid) for grid in experiment.grids),
         *(f"<figure>{svg}</figure>" for svg in draw(outcome)),
         _claims(outcome.claims) if outcome.claims else "",
         f'<p class="small">Left open here:</p>{_left_open(experiment.left_open)}' if experiment.left_open else "",
@@ -90,6 +91,24 @@ def _experiment(outcome: Outcome) -> str:
         f"<details><summary>One of the scenarios</summary><pre>{escape(example)}</pre></details>",
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _grid(outcome: Outcome, grid: Grid) -> str:
+    found = {
+        (point.labels[grid.rows], point.labels[grid.columns]): outcome.interval(point.values[grid.measure])
+        for point in outcome.points
+    }
+    names, columns = (list(dict.fromkeys(place[side] for place in found)) for side in (0, 1))
+    choose = max if grid.best == "most" else min
+    rows = [[escape(grid.title), *(f"*{escape(str(column))}" for column in columns)]]
+    for name in names:
+        means = {column: found[name, column].mean for column in columns}
+        best = choose(means, key=means.__getitem__)
+        cells = [_spread(found[name, column]) for column in columns]
+        rows.append(
+            [escape(str(name)), *(f"<b>{cell}</b>" if each == best else cell for each, cell in zip(columns, cells, strict=True))]
+        )
+    return _table(rows)
 
 
 def _variants(experiment: Experiment) -> str:
@@ -145,7 +164,8 @@ def _points(outcome: Outcome) -> str:
 
 
 def _spread(interval: Interval) -> str:
-    return f"{interval.mean:.4g}" + (f" \N{PLUS-MINUS SIGN} {interval.half:.2g}" if interval.half else "")
+    half = f"{interval.half:.2g}" if interval.half < 100 else f"{interval.half:.0f}"
+    return f"{interval.mean:.4g}" + (f" \N{PLUS-MINUS SIGN} {half}" if interval.half else "")
 
 
 def _table(rows: list[list[str]]) -> str:

@@ -32,8 +32,7 @@ DOCUMENT = Document(
         LeftOpen(
             "cells of a packet",
             "23: 1024 octets with 40 of TCP and IP and 8 of AAL5. The text reckons with 1024 / 53, about 20. With 20 and 22 "
-            "beside it "
-            "in the experiment choices, and 20 in figures 5.1 to 5.6",
+            "beside it in the experiment choices, and 20 in figures 5.1 to 5.6",
         ),
         LeftOpen(
             "mean processing delay of 300 us",

@@ -88,33 +88,27 @@ def answer(seen: Outcome) -> str:
         "Does single packet discard help? In the document's own measure, the share of what enters the network that leaves it in "
         "whole "
         f"packets, it does for as long as the first overshoot lasts. In runs of 1.7 s it leads EPD by {leads} connections. In "
-        "runs "
-        f"of 10 s in which TCP also has fast retransmit that lead is {late}: nothing that would be worth a scheme.\n\n"
+        f"runs of 10 s in which TCP also has fast retransmit that lead is {late}: nothing that would be worth a scheme.\n\n"
         "At what cost? The ratio rises because less is sent, not because more arrives. SPD brings "
         f"{short_cost} less data home than EPD in the short runs, {long_cost} less in the long ones, and {timer_cost} less in "
         "long runs "
         f"without fast retransmit. With 15 connections the narrow link carries {both('normalised_goodput', 15, 'LONG', '.3f')} "
         "of what "
         "it could: each build-up costs a connection its window, and before it has grown again the queue is empty and the link "
-        "idle. "
-        f"A connection has {both('timeouts', 15, 'LONG', '.2f')} timeouts a second.\n\n"
+        f"idle. A connection has {both('timeouts', 15, 'LONG', '.2f')} timeouts a second.\n\n"
         "When does it pay all the same? Not reliably. A Reno connection that loses several packets of a window waits for a "
         "timeout, "
         f"and one that loses a single packet does not: with Reno SPD brings {reno} home than EPD. On the networks of bpd-2001, "
         "all Reno, "
         "it carries more than EPD, and BPD more than either (experiment policies). With so many connections that some always "
-        "send it "
-        "costs "
-        "nothing (experiment sizes).\n\n"
+        "send it costs nothing (experiment sizes).\n\n"
         f"What does it buy? A short queue: {both('mean_queue', 15, 'LONG', '.0f')} cells on average with 15 connections, a "
         "delay of "
         f"{1e3 * mean(at(seen, 'mean_queue', 'SPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms instead of "
         f"{1e3 * mean(at(seen, 'mean_queue', 'EPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms. Who wants "
-        "that, and has "
-        "senders with fast retransmit and enough connections to keep the link busy, may want SPD.\n\n"
+        "that, and has senders with fast retransmit and enough connections to keep the link busy, may want SPD.\n\n"
         "The document has single runs. With other start times within 50 ms the lead of SPD over EPD with 15 connections in a "
-        "short run "
-        f"differs by {spread:.3f} (standard deviation) from run to run. Of its tables, differences below about "
+        f"short run differs by {spread:.3f} (standard deviation) from run to run. Of its tables, differences below about "
         f"{2 * spread:.2f} mean nothing."
     )
 
@@ -191,11 +185,11 @@ verdict = Experiment(
         ),
     ),
     panels=(
-        (Ranking("ratio", rows("SHORT"), "goodput to input, SHORT"),),
-        (Ranking("normalised_goodput", rows("SHORT"), "goodput, as a fraction of the narrow link, SHORT"),),
-        (Ranking("ratio", rows("LONG"), "goodput to input, LONG"),),
-        (Ranking("normalised_goodput", rows("LONG"), "goodput, as a fraction of the narrow link, LONG"),),
-        (Ranking("mean_queue", rows("LONG"), "cells in the buffer on average, LONG"),),
+        (Ranking("ratio", rows("SHORT"), "goodput to input, SHORT (1.7 s)"),),
+        (Ranking("normalised_goodput", rows("SHORT"), "goodput, as a fraction of the narrow link, SHORT (1.7 s)"),),
+        (Ranking("ratio", rows("LONG"), "goodput to input, LONG (10 s)"),),
+        (Ranking("normalised_goodput", rows("LONG"), "goodput, as a fraction of the narrow link, LONG (10 s)"),),
+        (Ranking("mean_queue", rows("LONG"), "cells in the buffer on average, LONG (10 s)"),),
     ),
     left_open=(
         DURATION,

@@ -60,18 +60,15 @@ def _lottery(seen: Outcome) -> str:
 
     return (
         "In runs of 1.7 s the answer is whatever a single run says. With an EPD threshold of 3000 and starts within 50 ms, runs "
-        "of EPD "
-        f"bring {of('EPD')}; runs of SPD {of('SPD')}. What decides is whether a connection or two got through the first "
+        f"of EPD bring {of('EPD')}; runs of SPD {of('SPD')}. What decides is whether a connection or two got through the first "
         "overshoot "
         "without a loss and have the links for themselves while the others wait for their timers. The document has one run for "
         "each "
         "place, and its numbers for SPD change by 24 % with an EPD threshold that SPD's queue, as its section 5.5 says, rarely "
-        "reaches; "
-        "here they do not change at all.\n\n"
+        "reaches; here they do not change at all.\n\n"
         "In runs of 10 s SPD brings home "
         f"{-100 * float(np.mean([gain(each)(seen) for each in SPLIT.thresholds])):.0f} % less than EPD: it keeps the "
-        "connections with "
-        "the wide "
+        "connections with the wide "
         "way from using the link that all share, and those with the narrow one lose nothing by EPD."
     )
 
@@ -108,8 +105,7 @@ figure_16 = Experiment(
             "C47d",
             "R",
             "most single runs of SPD bring less than 30 000 cells home, half of the least printed number (share of the runs, "
-            "SHORT; "
-            "not a claim of the document)",
+            "SHORT; not a claim of the document)",
             lambda seen: seen.values("few", policy="SPD", threshold=3000, setting="SHORT"),
             Inequality(">", 0.5),
         ),
@@ -127,8 +123,7 @@ figure_16 = Experiment(
             "C47c",
             "R",
             "in long runs SPD brings at least 15 % less home than EPD (gain at the threshold where it is largest; not a claim "
-            "of the "
-            "document)",
+            "of the document)",
             lambda seen: highest(*(gain(each)(seen) for each in SPLIT.thresholds)),
             Inequality("<=", -0.15),
         ),
