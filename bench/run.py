@@ -1,6 +1,6 @@
 """Run Tailback beside ns-2 and ns-3 on the same dumbbells and report speed, memory and results.
 
-    make bench                                   # all of it, about ten minutes
+    make bench                                   # all of it, about fifteen minutes
     python bench/run.py --workloads W1,W3-10     # some of it
 
 Speed is bottleneck data packets per CPU second of the run phase; set-up is reported apart. CPU seconds are user and system time
@@ -88,8 +88,25 @@ WORKLOADS = [
 IN_CELLS = {
     "ATM-10": {"n": 10, "c": 150, "acc": 150, "buf": 2000, "t": 100, "ss": 100, "start": 1, "cells": 1, "bpd": 1},
     "ATM-100": W2 | {"buf": 22000, "cells": 1, "bpd": 1},
+    "ATM-15": {
+        "n": 15,
+        "c": 10,
+        "acc": 155,
+        "rmin": 22,
+        "rmax": 22,
+        "buf": 1000,
+        "t": 10,
+        "ss": 64,
+        "start": 0.05,
+        "cells": 1,
+        "spd": 1,
+    },
 }
-"""Dumbbells of virtual channels: ATM-100 is W2 with 22 cells for each packet. The packaged peers have no ATM."""
+"""Dumbbells of virtual channels: ATM-100 is W2 with 22 cells for each packet, ATM-15 the bottleneck of the document spd-1998 with
+15 connections and SPD, at a round trip of 22 ms. The packaged peers have no ATM."""
+CELLS_A_PACKET = 22
+IN_PACKETS: Settings = {"cells": 0, "bpd": 0, "spd": 0, "t": 5}
+"""What makes packets of cells again; instructions per packet hardly depend on the duration."""
 SET_UP_ONLY = {"t": 0.0001}
 LIKE_NS3 = {"sack": 1, "recovery": "Prr"}
 """ns-3's own defaults: with SACK off a quarter of what crosses its bottleneck is a duplicate."""
@@ -323,12 +340,15 @@ def measure_cells(tools: Tools, repetitions: int) -> list[dict[str, Any]]:
     measured = []
     for name, settings in IN_CELLS.items():
         note(f"timing {name}")
-        run = medians([tools.tailback(settings) for _ in range(repetitions)])
+        run = medians([tools.tailback(settings) for _ in range(max(repetitions, BRIEF))])
         measured.append(
             {
                 "name": name,
                 "cells_per_cpu_s": run["delivered"] / run["run_cpu_s"],
                 "instructions_per_cell": instructions_per_packet(tools, settings),
+                "instructions_per_packet": instructions_per_packet(
+                    tools, settings | IN_PACKETS | {"buf": settings["buf"] // CELLS_A_PACKET}
+                ),
                 "events_per_cell": run["events"] / run["delivered"],
                 "settings": settings,
             }
@@ -432,11 +452,15 @@ def show(report: dict[str, Any]) -> None:
     wanted = f"* below {WANTED_RATIO['ns2']:g} or {WANTED_RATIO['ns3']:g} times"
     table(f"Thousand bottleneck packets per CPU second ({wanted}), and what Tailback spends on one", rows)
 
-    rows = [["", "thousand per CPU s", "instructions", "events"]]
+    rows = [["", "thousand per CPU s", "instructions", "for a packet", "events"]]
     for of in report["cells"]:
-        counts = [f"{of['instructions_per_cell']:.0f}", f"{of['events_per_cell']:.2f}"]
+        counts = [
+            f"{of['instructions_per_cell']:.0f}",
+            f"{of['instructions_per_packet']:.0f}",
+            f"{of['events_per_cell']:.2f}",
+        ]
         rows.append([of["name"], f"{of['cells_per_cpu_s'] / 1e3:,.1f}", *counts])
-    table("Cells through an ATM bottleneck with BPD", rows)
+    table("Cells through an ATM bottleneck with BPD, or with SPD (ATM-15)", rows)
 
     rows = [["", "tool", "set-up CPU s", "run CPU s", "delivered", "peak MB"]]
     for name, tools in report["runs"].items():

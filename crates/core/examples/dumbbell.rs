@@ -16,6 +16,7 @@
 //! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
 //! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
 //! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
+//! | spd        | 1: SPD at 20 cells, above 20 %, EPD from 80 % on    | 0       |
 //!
 //! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
 
@@ -27,7 +28,7 @@ use tailback_core::Engine;
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
-use tailback_core::queue::{BpdSpec, PolicySpec};
+use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 
 const MSS: u32 = 1000;
@@ -78,6 +79,7 @@ impl Settings {
             ("sack", 0.0),
             ("cells", 0.0),
             ("bpd", 0.0),
+            ("spd", 0.0),
         ];
         let mut settings = HashMap::from(defaults);
         for argument in arguments {
@@ -111,7 +113,17 @@ impl Settings {
         };
         let places = of["buf"] as u64;
         let bpd = BpdSpec { lower: places * 4 / 10, upper: places * 9 / 10, gap: 25 };
-        let policy = if of["bpd"] == 0.0 { PolicySpec::DropTail(()) } else { PolicySpec::Bpd(bpd) };
+        let spd = SpdSpec {
+            dropping_threshold: Some(20),
+            epd_threshold: places * 8 / 10,
+            congestion_threshold: places / 5,
+            reading: SpdReading::Corrected,
+        };
+        let policy = match (of["bpd"], of["spd"]) {
+            (0.0, 0.0) => PolicySpec::DropTail(()),
+            (0.0, _) => PolicySpec::Spd(spd),
+            _ => PolicySpec::Bpd(bpd),
+        };
         let forth = Port { policy, ..port("bottleneck", Buffer::Units(places)) };
         Network {
             ports: vec![forth, port("bottleneck.reverse", Buffer::Unlimited)],
