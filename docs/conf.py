@@ -11,6 +11,8 @@ nb_execution_show_tb = True
 nb_execution_in_temp = True
 # Seconds that one cell may take, on a machine that has other things to do.
 nb_execution_timeout = 300
+# Cells may show tables in Markdown.
+nb_render_markdown_format = "myst"
 
 # Nothing here is fetched from elsewhere: the site opens without a network.
 html_theme = "furo"

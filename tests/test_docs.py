@@ -107,15 +107,17 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
-def test_a_tutorial_shows_what_it_computes(site: Path) -> None:
-    page = (site / "tutorials" / "atm_switch.html").read_text()
-    pictures = {match[2] for match in re.finditer(r'<img alt="([^"]+)"[^>]* src="\.\./(_images/[^"]+\.svg)"', page)}
-    assert len(pictures) == page.count("<img ")
-    assert len(pictures) >= 10
-    assert all((site / picture).exists() for picture in pictures)
+@pytest.mark.parametrize(("name", "pictures", "numbers"), [("tutorials/atm_switch", 10, 50), ("policies", 11, 40)])
+def test_a_page_shows_what_it_computes(site: Path, name: str, pictures: int, numbers: int) -> None:
+    built = site / f"{name}.html"
+    page = built.read_text()
+    shown = {match[1] for match in re.finditer(r'<img alt="[^"]+"[^>]* src="([^"]*_images/[^"]+\.svg)"', page)}
+    assert len(shown) == page.count("<img ")
+    assert len(shown) >= pictures
+    assert all((built.parent / picture).exists() for picture in shown)
     # Each number in a sentence has been filled in.
-    written = (ROOT / "docs" / "tutorials" / "atm_switch.md").read_text().count("{glue:text}")
-    assert page.count('<span class="pasted-text">') == written > 50
+    written = (ROOT / "docs" / f"{name}.md").read_text().count("{glue:text}")
+    assert page.count('<span class="pasted-text">') == written > numbers
 
 
 def test_the_site_needs_no_network(site: Path) -> None:
