@@ -97,12 +97,14 @@ def _lines(done: Reproduction) -> Iterator[str]:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
         for paragraph in outcome.answer.split("\n\n"):
             yield from textwrap.wrap(paragraph, 108, initial_indent="  ", subsequent_indent="  ")
+        width = 1 + max((len(verdict.claim.id) for verdict in outcome.claims), default=0)
+        margin = " " * (width + 5)
         for verdict in outcome.claims:
             claim = verdict.claim
             published = "" if claim.published is None else f", published {claim.published:g}"
-            yield f"  {claim.id:<5}{claim.kind}  {word(verdict)}: {number(verdict)}{published}; must be {claim.must}"
-            yield textwrap.fill(verdict.text, 100, initial_indent=" " * 10, subsequent_indent=" " * 10)
+            yield f"  {claim.id:<{width}}{claim.kind}  {word(verdict)}: {number(verdict)}{published}; must be {claim.must}"
+            yield textwrap.fill(verdict.text, 100, initial_indent=margin, subsequent_indent=margin)
             if verdict.contrast:
-                yield f"          but {verdict.contrast.contrast.setting}: {number(verdict.contrast)}"
+                yield f"{margin}but {verdict.contrast.contrast.setting}: {number(verdict.contrast)}"
         yield ""
     yield done.verdict()
