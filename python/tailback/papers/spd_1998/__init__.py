@@ -46,6 +46,7 @@ DOCUMENT = Document(
             "the printed code of SPD",
             "corrected: `Dropping == FALSE;` is read as an assignment. As printed it is in figures 5.1 to 5.6 beside it",
         ),
+        LeftOpen("active connections", "all that there are, for EPD per VC; see the experiment active"),
         LeftOpen("return path", "the same links, and cells of acknowledgements never wait there"),
     ),
     experiments=(

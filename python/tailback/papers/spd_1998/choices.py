@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from tailback.papers.experiment import (
 )
 from tailback.papers.outcome import Outcome
 from tailback.papers.spd_1998 import measures
-from tailback.papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, packet, spd
+from tailback.papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, epd_per_vc, packet, spd
 from tailback.run import Run
 
 __all__ = ["EXPERIMENTS"]
@@ -160,6 +161,64 @@ choices = Experiment(
     left_open=(LeftOpen("what is run", "15 connections, EPD threshold 600 cells, SHORT but for the choice named"),),
 )
 
+ACTIVE = ("configured", "backlogged")
+
+
+def active_gain(setting: str) -> Callable[[Outcome], Values]:
+    """What EPD per VC gains if only connections with cells in the buffer count."""
+
+    def measured(seen: Outcome) -> Values:
+        every, waiting = (seen.values("ratio", active=each, setting=setting) for each in ACTIVE)
+        return waiting - every
+
+    return measured
+
+
+active = Experiment(
+    id="spd-1998/active",
+    title="Which connections are active",
+    question="Does EPD per VC do better if its threshold follows the connections that have cells in the buffer?",
+    source='section 2.5: "ten active VCs", an example with all that there are',
+    variants=vary(
+        chain(15),
+        epd_per_vc([THRESHOLD]),
+        [Choice({"active": each}, {"links.*.queue.active": each}) for each in ACTIVE],
+        [SHORT, LONG],
+    ),
+    measures={
+        "ratio": measures.goodput_to_input,
+        "normalised_goodput": measures.normalised_goodput,
+        "fairness": measures.fairness,
+    },
+    claims=tuple(
+        Claim(
+            name,
+            "R",
+            f"it does no better ({setting}, gain in the ratio)",
+            active_gain(setting),
+            Inequality("<=", 0),
+        )
+        for name, setting in (("D8", "SHORT"), ("D9", "LONG"))
+    ),
+    panels=(
+        (
+            Ranking(
+                "ratio",
+                tuple(
+                    Line(f"{setting}: {each}", {"active": each, "setting": setting})
+                    for setting in ("SHORT", "LONG")
+                    for each in ACTIVE
+                ),
+                "goodput to input",
+            ),
+        ),
+    ),
+    left_open=(
+        LeftOpen("what is run", "15 connections, EPD threshold 600 cells"),
+        LeftOpen("active", "configured: all fifteen, as in the other experiments; backlogged: those with cells in the buffer"),
+    ),
+)
+
 # One configuration that the document has in two tables.
 TWICE = {15: (0.950, 0.859), 20: (0.9212, 0.733), 25: (0.9327, 0.726)}
 
@@ -236,4 +295,4 @@ contradictions = Experiment(
     ),
 )
 
-EXPERIMENTS = (duration, choices, contradictions)
+EXPERIMENTS = (duration, choices, active, contradictions)
