@@ -47,10 +47,11 @@ docs: setup  ## Build the site into out/docs; what its tutorials show is compute
 	rm -rf out/docs target/doctrees
 	$(PYTHON) -m sphinx --quiet --fail-on-warning --keep-going --show-traceback --doctree-dir target/doctrees docs out/docs
 
-bench: setup  ## Speed and results beside ns-2 and ns-3, what a study adds, a trunk, and a whole document; may install their Debian packages
+bench: setup  ## Speed and results beside ns-2 and ns-3, and what studies, models and a whole document take; may install their Debian packages
 	$(PYTHON) bench/run.py
 	$(PYTHON) bench/studies.py
 	$(PYTHON) bench/trunk.py
+	$(PYTHON) bench/models.py
 	$(PYTHON) bench/documents.py
 
 soak: setup  ## A million random scenarios: hours

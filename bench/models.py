@@ -1,0 +1,77 @@
+"""What models cost: a sizing answer with all rules, a closed loop of a large trunk, and arrays through in one call.
+
+    python bench/models.py
+
+CPU time on one core, the least of several measurements.
+"""
+
+# ruff: noqa: T201 (printing is what this script is for)
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import tailback as tb
+from tailback.prediction.buffer_size import answer
+from tailback.prediction.question import Question
+
+TRUNK: dict[str, Any] = {"rate_bps": 40e9, "packet_bytes": 1040, "harmonic_rtt_s": 0.1091}
+LARGE: dict[str, Any] = {"transmitters": 1000, "buffer": 1_000_000, "flows": 4_000_000, **TRUNK}
+# What the models follow state by state ends where all inputs are busy.
+INPUTS = (2_000, 16_000, 1_000_000)
+ROWS = 100_000
+REPEAT = 7
+
+
+def seconds(call: Callable[[], object], times: int = 1) -> float:
+    """Of one call, the least of several rounds of so many."""
+    rounds = []
+    for _ in range(REPEAT):
+        began = time.process_time()
+        for _ in range(times):
+            call()
+        rounds.append((time.process_time() - began) / times)
+    return min(rounds)
+
+
+def all_rules() -> object:
+    """Every rule's answer at a trunk of 1000 channels."""
+    trips = tb.models.round_trips(0.1091)
+    return answer(Question(40e9, 1040, 1000, 4_000_000, trips, 0.8, inputs=2000))
+
+
+def closed_loop(model: str, inputs: int) -> Callable[[], object]:
+    """1000 channels and a million places."""
+    return lambda: tb.models.closed_loop(model=model, inputs=inputs, **LARGE)  # type: ignore[arg-type]
+
+
+def main() -> None:
+    flows = np.arange(1, ROWS + 1)
+    targets = np.linspace(0.5, 0.95, ROWS)
+    link = {"rate_bps": 40e9, "packet_bytes": 1040}
+    shown = {
+        "sizing_answer_ms": 1e3 * seconds(all_rules, 100),
+        **{
+            f"closed_loop_{model}_{inputs}_inputs_ms": 1e3 * seconds(closed_loop(model, inputs))
+            for model in ("g1dm", "ebd", "ebi", "eb", "mmkkb")
+            for inputs in INPUTS
+        },
+        "cui_link_ns_per_row": 1e9
+        * seconds(lambda: tb.models.cui_link_buffer(**link, harmonic_rtt_s=0.1, flows=flows, utilisation=targets))
+        / ROWS,
+        "appenzeller_ns_per_row": 1e9
+        * seconds(lambda: tb.models.appenzeller_buffer(**link, mean_rtt_s=0.1, flows=flows + 1000, utilisation=targets))
+        / ROWS,
+        "load_average": os.getloadavg()[0],
+    }
+    print(json.dumps(shown, indent=2))
+
+
+if __name__ == "__main__":
+    main()
