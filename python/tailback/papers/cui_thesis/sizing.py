@@ -217,12 +217,22 @@ TARGETS = tuple(round(0.5 + 0.025 * step, 3) for step in range(19))
 SHOWN = ("(3.23)", "O(log W)", "2M", "10 to 20")
 
 
-def curves(cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]:
-    """Rules over targets, for the two networks of a figure."""
+def curves(number: str, cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]:
+    """Rules over targets, for the two networks of a figure, with the entries of the table that goes with it."""
     rules = [Choice({"rule": rule}, {"rule": rule}) for rule in SHOWN]
     targets = [Choice({"target": target}, {"target": target}) for target in TARGETS]
     names = [Choice({"case": name}, parameters) for name, parameters in cases.items()]
-    return vary(Computation(required), names, rules, targets)
+    entered = {(row.inputs, row.transmitters, row.flows, row.rtt_s, row.rule, row.target): row.printed for row in table(number)}
+    variants = []
+    for variant in vary(Computation(required), names, rules, targets):
+        network = cases[str(variant.labels["case"])]
+        place = (
+            *(network[name] for name in ("inputs", "transmitters", "flows", "rtt_s")),
+            *map(variant.labels.get, ("rule", "target")),
+        )
+        labels = {**variant.labels, "printed": entered[place]} if place in entered else variant.labels
+        variants.append(Variant(labels, variant.scenario))
+    return tuple(variants)
 
 
 def more(first: str, second: str) -> Callable[[Outcome], Values]:
@@ -240,14 +250,15 @@ def more(first: str, second: str) -> Callable[[Outcome], Values]:
 def of_figure(
     number: str, what: str, cases: dict[str, dict[str, Any]], larger: str, claims: tuple[Claim, ...] = ()
 ) -> Experiment:
-    """Required buffer over target; `larger` is the network that the thesis says needs more."""
+    """Required buffer over target; `larger` is the network that the thesis says needs more. Table 3.1 goes with figure 3.48."""
     smaller = next(name for name in cases if name != larger)
+    entries_of = f"3.{int(number.removeprefix('3.')) - 47}"
     return Experiment(
         id=f"cui-thesis/fig{number}",
         title=f"Figure {number}: required buffer over target, {what}",
         question=f"How does the buffer that (3.23) asks for depend on {what}?",
         source=f"figure {number}, section 3.8.1",
-        variants=curves(cases),
+        variants=curves(entries_of, cases),
         measures={"buffer": buffer},
         claims=(
             Claim(
@@ -266,8 +277,9 @@ def of_figure(
                     "target",
                     tuple(Line(rule, {"rule": rule, "case": name}, dashed=rule in ("2M", "10 to 20")) for rule in SHOWN),
                     "required buffer, packets",
-                    "",
+                    "target, share of the capacity",
                     title=name,
+                    printed=True,
                 )
                 for name in cases
             ),
