@@ -67,6 +67,14 @@ def last_share(transmitters: int, buffer: int, rate: Callable[[int], Decimal]) -
     return weight * rate(transmitters + buffer) / seen
 
 
+# Inputs and channels that EBL was not fitted to.
+@pytest.mark.parametrize("numbers", [(24, 2, 7, 0.85), (12, 1, 15, 0.9), (48, 8, 3, 0.7), (10, 4, 7, 1.05), (160, 8, 15, 0.9)])
+def test_ebl_is_near_simulations_that_it_was_not_fitted_to(numbers: tuple[int, int, int, float]) -> None:
+    trunk = dict(zip(("inputs", "transmitters", "buffer", "load"), numbers, strict=True))
+    simulated = tb.models.simulate_trunk(**trunk, relative_width=0.04)  # type: ignore[arg-type]
+    assert tb.models.trunk_loss(**trunk, model="ebl").loss == pytest.approx(simulated.loss, rel=0.06)  # type: ignore[arg-type]
+
+
 def test_loss_and_its_logarithm_are_one_number() -> None:
     result = tb.models.trunk_loss(inputs=16, transmitters=2, buffer=[0, 10, 10_000], load=0.3)
     assert result.loss[:2] == pytest.approx(10 ** result.log10_loss[:2], rel=1e-13)
@@ -87,7 +95,7 @@ def test_no_more_inputs_than_channels_lose_nothing() -> None:
         ({"load": [0.5, -1]}, r"`load` is -1; .* \(in element \[1\]\)"),
         ({"inputs": 0}, "`inputs` is 0; expected 1 to 1000000 input links"),
         ({"buffer": 0.5}, "`buffer` is 0.5; expected a whole number"),
-        ({"model": "gd1m"}, '`model` is "gd1m"; expected one of g1dm, ebd, ebi, eb, mmkkb'),
+        ({"model": "gd1m"}, '`model` is "gd1m"; expected one of g1dm, ebd, ebi, eb, mmkkb, ebl'),
     ],
 )
 def test_what_does_not_fit_is_named(wrong: dict[str, object], message: str) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ClosedLoop", "RoundTrips", "closed_loop", "round_trips"]
 
-OpenLoop: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "md1k"]
+OpenLoop: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl", "md1k"]
 
 _DISTRIBUTIONS = ("lognormal", "pareto", "uniform")
 
@@ -92,8 +92,8 @@ def closed_loop(
         First timeout in seconds and receiver window in segments: the rate is then Padhye's instead of the square-root law. Its
         timeouts make the harmonic mean an approximation where round trips differ.
     model : str
-        Loss at a given load: ``"g1dm"``, ``"ebd"``, ``"ebi"``, ``"eb"`` or ``"mmkkb"`` for packets of exponential length; or
-        ``"md1k"``, packets of one size and Poisson arrivals at one transmitter.
+        Loss at a given load: ``"g1dm"``, ``"ebd"``, ``"ebi"``, ``"eb"``, ``"mmkkb"`` or ``"ebl"`` for packets of exponential
+        length, as in `trunk_loss`; or ``"md1k"``, packets of one size and Poisson arrivals at one transmitter.
 
     Raises
     ------

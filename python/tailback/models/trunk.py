@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LossModel", "TrunkLoss", "trunk_loss"]
 
-LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb"]
+LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl"]
 Reading: TypeAlias = Literal["own_length", "fresh", "coupled"]
 
 
@@ -35,7 +35,7 @@ class TrunkLoss:
 
 
 def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load: Numbers, model: LossModel = "g1dm") -> TrunkLoss:
-    """Open-loop loss of a trunk, by one of the thesis's five models.
+    """Open-loop loss of a trunk, by one of the thesis's five models or by one of ours.
 
     Parameters
     ----------
@@ -51,7 +51,9 @@ def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load:
         carry. 0, or 1e-200 up to but not ``inputs / transmitters``; may exceed 1.
     model : str
         ``"g1dm"``, the general one-dimensional model; ``"ebd"``, ``"ebi"`` or ``"eb"``, Engset with a buffer that knows of
-        discarding input links, of inserting ones or of neither; ``"mmkkb"``, M/M/K/(K+B), Poisson arrivals.
+        discarding input links, of inserting ones or of neither; ``"mmkkb"``, M/M/K/(K+B), Poisson arrivals. ``"ebl"``, ours:
+        Engset with a buffer and lengths, for packets that leave in the time in which they came; three of its constants are fitted
+        to simulations.
 
     Raises
     ------
@@ -60,7 +62,8 @@ def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load:
 
     References
     ----------
-    Y. Cui, Three problems in TCP performance analysis and congestion management, sections 3.6.2 and 3.6.4.
+    Y. Cui, Three problems in TCP performance analysis and congestion management, sections 3.6.2 and 3.6.4. EBL:
+    docs/trunk_accuracy.md, with how far each model is off.
 
     Examples
     --------

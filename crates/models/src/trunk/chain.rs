@@ -23,16 +23,21 @@ impl InverseLoss {
 
     /// One state more, in which there are `ratio` departures per arrival, at most 2^700.
     pub(super) fn extend(&mut self, ratio: f64) {
+        self.extend_by(ratio, 1.0);
+    }
+
+    /// From 1/P to `ratio` / P + `plus`, which is not below 1.
+    pub(super) fn extend_by(&mut self, ratio: f64, plus: f64) {
         if ratio >= BIG {
             self.value *= SMALL * SMALL;
             self.shift += 2;
         }
-        let one = match self.shift {
+        let scale = match self.shift {
             0 => 1.0,
             1 => SMALL,
             _ => 0.0,
         };
-        self.value = one + ratio * self.value;
+        self.value = scale * plus + ratio * self.value;
         while self.value >= BIG {
             self.value *= SMALL;
             self.shift += 1;
@@ -47,9 +52,9 @@ impl InverseLoss {
         libm::log(self.value) + 256.0 * std::f64::consts::LN_2 * f64::from(self.shift)
     }
 
-    /// Logarithm after `states` more, in all of which the departures per arrival are 1 + `excess`.
-    pub(super) fn ln_extended_evenly(&self, excess: f64, states: u32) -> f64 {
-        // With q = 1 + excess: q^n / P + (1 + q + ... + q^(n-1)).
+    /// Logarithm after `states` times [`extend_by`](InverseLoss::extend_by) with a ratio of 1 + `excess`.
+    pub(super) fn ln_extended_evenly(&self, excess: f64, plus: f64, states: u32) -> f64 {
+        // With q = 1 + excess: q^n / P + plus (1 + q + ... + q^(n-1)).
         let count = f64::from(states);
         let growth = libm::log1p(excess);
         let carried = count * growth + self.ln();
@@ -60,7 +65,7 @@ impl InverseLoss {
         } else {
             count * growth + libm::log(-libm::expm1(-count * growth) / excess)
         };
-        ln_sum(carried, powers)
+        ln_sum(carried, libm::log(plus) + powers)
     }
 }
 
@@ -101,8 +106,8 @@ mod tests {
         for excess in [-0.5, -1e-3, -1e-12, 0.0, 1e-12, 1e-3, 2.0] {
             for states in [0, 1, 2, 50, 3000] {
                 let mut one_by_one = extended(&[0.3, 7.0]);
-                let at_once = one_by_one.ln_extended_evenly(excess, states);
-                (0..states).for_each(|_| one_by_one.extend(1.0 + excess));
+                let at_once = one_by_one.ln_extended_evenly(excess, 1.7, states);
+                (0..states).for_each(|_| one_by_one.extend_by(1.0 + excess, 1.7));
                 let error = (at_once - one_by_one.ln()).abs() / at_once.max(1.0);
                 assert!(error < 1e-12, "excess {excess}, {states} states: {at_once} and {}", one_by_one.ln());
             }

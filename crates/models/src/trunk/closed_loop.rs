@@ -177,7 +177,7 @@ pub fn closed_loop(
 mod tests {
     use super::*;
 
-    const MODELS: [LossModel; 5] = LossModel::ALL;
+    const MODELS: [LossModel; 6] = LossModel::ALL;
 
     /// Channels of 40 Gbps, packets of 1040 bytes, 109.1 ms: section 3.7.2.
     fn found(model: LossModel, trunk: (u64, u64, u64), flows: u64, law: RateLaw) -> Result<ClosedLoop, ParameterError> {

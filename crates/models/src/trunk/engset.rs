@@ -30,7 +30,7 @@ pub(super) fn ln_loss(trunk: &Trunk, load: f64, ports: Ports) -> f64 {
         chain.extend(packets * gap / (inputs - packets));
     }
     if !ports.inserting {
-        return -chain.ln_extended_evenly(excess, trunk.buffer);
+        return -chain.ln_extended_evenly(excess, 1.0, trunk.buffer);
     }
 
     let span = trunk.transmitters.max(trunk.buffer);

@@ -10,5 +10,5 @@ pub(super) fn ln_loss(trunk: &Trunk, load: f64) -> f64 {
     for packets in 1..=trunk.transmitters {
         chain.extend(f64::from(packets) / offered);
     }
-    -chain.ln_extended_evenly((1.0 - load) / load, trunk.buffer)
+    -chain.ln_extended_evenly((1.0 - load) / load, 1.0, trunk.buffer)
 }

@@ -2,14 +2,15 @@
 //!
 //! How much is lost at a given load is the open-loop question of section 3.6 of the thesis (Cui, "Three problems in TCP performance
 //! analysis and congestion management"), from which all equation numbers are. An input link is idle for an exponential time and then
-//! receives a packet of exponential length, of mean 1, whatever becomes of the packet. [`LossModel`] has five answers, each a
-//! birth-death chain on the packets in the trunk: four of them in [`engset`], the fifth in [`mmkkb`], over the recurrence of
-//! [`chain`]. [`DetailedChain`] is the answer that they approximate, where the model is a finite chain; [`monte_carlo`] measures it,
-//! and where it is none, too. [`closed_loop()`] asks what TCP makes of it. Losses are logarithms, for those of interest go far below
-//! the smallest float.
+//! receives a packet of exponential length, of mean 1, whatever becomes of the packet. [`LossModel`] has the thesis's five answers,
+//! each a birth-death chain on the packets in the trunk: four of them in [`engset`], the fifth in [`mmkkb`], over the recurrence of
+//! [`chain`]; and a sixth of our own, in [`ebl`]. [`DetailedChain`] is the answer that they approximate, where the model is a finite
+//! chain; [`monte_carlo`] measures it, and where it is none, too. [`closed_loop()`] asks what TCP makes of it. Losses are
+//! logarithms, for those of interest go far below the smallest float.
 
 mod chain;
 mod closed_loop;
+mod ebl;
 mod engset;
 mod exact;
 mod mmkkb;
@@ -86,7 +87,7 @@ fn within(name: &'static str, given: u64, least: u32, most: u32, expected: &'sta
     }
 }
 
-/// Models of the loss at a given load, from section 3.6 of the thesis.
+/// Models of the loss at a given load: [`LossModel::Ebl`] is ours, the others are from section 3.6 of the thesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossModel {
     /// General one-dimensional model, (3.5) to (3.12): busy, inserting and discarding input links take no new packet.
@@ -99,10 +100,14 @@ pub enum LossModel {
     Eb,
     /// M/M/K/(K+B), (3.15): Poisson arrivals, whatever the number of input links.
     Mmkkb,
+    /// Engset with buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk
+    /// is full.
+    Ebl,
 }
 
 impl LossModel {
-    pub const ALL: [LossModel; 5] = [LossModel::G1dm, LossModel::Ebd, LossModel::Ebi, LossModel::Eb, LossModel::Mmkkb];
+    pub const ALL: [LossModel; 6] =
+        [LossModel::G1dm, LossModel::Ebd, LossModel::Ebi, LossModel::Eb, LossModel::Mmkkb, LossModel::Ebl];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -111,13 +116,14 @@ impl LossModel {
             LossModel::Ebi => "ebi",
             LossModel::Eb => "eb",
             LossModel::Mmkkb => "mmkkb",
+            LossModel::Ebl => "ebl",
         }
     }
 
     /// The model of that [`name`](LossModel::name).
     pub fn named(name: &str) -> Result<LossModel, ParameterError> {
         let model = LossModel::ALL.into_iter().find(|model| model.name() == name);
-        model.ok_or_else(|| ParameterError::new("model", format!("\"{name}\""), "one of g1dm, ebd, ebi, eb, mmkkb"))
+        model.ok_or_else(|| ParameterError::new("model", format!("\"{name}\""), "one of g1dm, ebd, ebi, eb, mmkkb, ebl"))
     }
 
     /// Natural logarithm of the fraction of packets lost, P_B; minus infinity where none is. `load` is the intended load per
@@ -136,7 +142,7 @@ impl LossModel {
         }
         Ok(match self {
             LossModel::G1dm | LossModel::Ebd => fixed_point(|loss| self.ln_loss_if(loss, trunk, load)),
-            LossModel::Ebi | LossModel::Eb | LossModel::Mmkkb => self.ln_loss_if(0.0, trunk, load),
+            LossModel::Ebi | LossModel::Eb | LossModel::Mmkkb | LossModel::Ebl => self.ln_loss_if(0.0, trunk, load),
         })
     }
 
@@ -153,6 +159,7 @@ impl LossModel {
             LossModel::Ebi => engset::ln_loss(trunk, load, Ports { discarding: 0.0, inserting: true }),
             LossModel::Eb => engset::ln_loss(trunk, load, Ports { discarding: 0.0, inserting: false }),
             LossModel::Mmkkb => mmkkb::ln_loss(trunk, load),
+            LossModel::Ebl => ebl::ln_loss(trunk, load),
         }
     }
 }
@@ -176,7 +183,7 @@ mod tests {
     use super::*;
     use crate::parameter::{Load, Places, Servers};
     use crate::queues::mmck;
-    use LossModel::{Eb, Ebd, Ebi, G1dm, Mmkkb};
+    use LossModel::{Eb, Ebd, Ebi, Ebl, G1dm, Mmkkb};
 
     fn loss(model: LossModel, trunk: (u64, u64, u64), load: f64) -> Result<f64, ParameterError> {
         Ok(libm::exp(ln(model, trunk, load)?))
@@ -396,7 +403,7 @@ mod tests {
         for model in LossModel::ALL {
             assert_eq!(ln(model, (16, 2, 3), 0.0)?, f64::NEG_INFINITY);
         }
-        for model in [G1dm, Ebd, Ebi, Eb] {
+        for model in [G1dm, Ebd, Ebi, Eb, Ebl] {
             assert_eq!(ln(model, (4, 4, 0), 0.99)?, f64::NEG_INFINITY);
             assert_eq!(ln(model, (4, 9, 5), 0.3)?, f64::NEG_INFINITY);
         }

@@ -77,6 +77,16 @@ impl DetailedChain {
 }
 
 #[cfg(test)]
+pub(super) fn solved(trunk: &Trunk, load: f64, reading: Reading) -> Result<f64, ParameterError> {
+    let mut chain = DetailedChain::new(trunk, load, reading)?;
+    loop {
+        if let Some(ln_loss) = chain.sweep() {
+            return Ok(ln_loss);
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::trunk::LossModel;
@@ -87,12 +97,7 @@ mod tests {
     }
 
     fn ln_loss((inputs, transmitters, buffer): (u64, u64, u64), load: f64, reading: Reading) -> Result<f64, ParameterError> {
-        let mut chain = DetailedChain::new(&Trunk::new(inputs, transmitters, buffer)?, load, reading)?;
-        loop {
-            if let Some(ln_loss) = chain.sweep() {
-                return Ok(ln_loss);
-            }
-        }
+        solved(&Trunk::new(inputs, transmitters, buffer)?, load, reading)
     }
 
     #[test]
