@@ -47,6 +47,7 @@ from tailback.models.tcp import (
     window_limited_rate,
 )
 from tailback.models.trunk import TrunkLoss, exact_trunk_loss, trunk_loss
+from tailback.models.trunk_map import TrunkAccuracy, trunk_accuracy
 from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "RoundTrips",
     "Rule",
     "SlowStart",
+    "TrunkAccuracy",
     "TrunkLoss",
     "TrunkSimulation",
     "appenzeller_buffer",
@@ -102,6 +104,7 @@ __all__ = [
     "slow_start",
     "synchronised_buffer",
     "synchronised_utilisation",
+    "trunk_accuracy",
     "trunk_loss",
     "window_limited_rate",
 ]

@@ -251,7 +251,7 @@ def _answer(question: Question, name: str) -> Answer:
     except ParameterError as error:
         return Answer(rule, None, None, None, None, False, f"no answer: {error}")
     against = [text for holds, text in _against(question, name) if holds]
-    why = "; ".join(against) if against else _provided(question, name)
+    why = "; ".join(against) if against else _provided(question, name, found.buffer)
     on_wire = found.buffer * question.packet_bytes
     delay_s = 8 * on_wire / question.capacity_bps
     return Answer(rule, found.buffer, found.most, on_wire, delay_s, not against, why)
@@ -286,13 +286,19 @@ def _against(question: Question, name: str) -> list[tuple[bool, str]]:
     }[name]
 
 
-def _provided(question: Question, name: str) -> str:
+def _provided(question: Question, name: str, buffer: int) -> str:
     """What has to be made sure, where nothing speaks against a rule."""
     provided = []
     if name in ("cui_trunk", "cui_link", "enachescu") and question.smooth is None:
         provided.append("that packets come smoothly: paced, or over access links a tenth as fast")
     if name in ("cui_trunk", "cui_link") and question.target > _LOSE_TOGETHER:
         provided.append("that flows do not lose together, which paced ones did in simulations of targets above 85 %")
+    if name == "cui_trunk" and question.inputs is not None and question.inputs > question.transmitters:
+        off = models.trunk_accuracy(
+            inputs=question.inputs, transmitters=question.transmitters, buffer=buffer, load=question.target
+        )
+        if not off.within(1.05):
+            provided.append(f"that the loss by G1DM, which it simplifies, is near enough with so much buffer at this load: {off}")
     return f"provided {', and '.join(provided)}" if provided else "meant for this case"
 
 

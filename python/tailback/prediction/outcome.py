@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,15 @@ class Applied:
         Links and groups that it speaks of, as paths: ``links.bottleneck``, ``flows.web``.
     simplifies : tuple of str
         What it takes for simpler than it is here.
+    warnings : tuple of str
+        Where it is known to be off here, and by how much, or where nobody has measured it.
     """
 
     model: str
     source: str
     at: tuple[str, ...]
     simplifies: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,8 @@ class Outcome:
         self.models: list[Applied] = []
         self.left_out: list[Unmodelled] = []
 
-    def say(self, model: str, source: str, at: list[str], simplifies: list[str]) -> None:
-        self.models.append(Applied(model, source, tuple(at), tuple(simplifies)))
+    def say(self, model: str, source: str, at: list[str], simplifies: list[str], warnings: Sequence[str] = ()) -> None:
+        self.models.append(Applied(model, source, tuple(at), tuple(simplifies), tuple(warnings)))
 
     def leave(self, at: str, why: str) -> None:
         part = Unmodelled(at, why)

@@ -40,7 +40,7 @@ class Prediction:
     groups : Table
         ``group``, ``flows`` and ``goodput_bps``, the sum over its flows.
     models : tuple of Applied
-        Which model says what, its source, and what it simplifies here.
+        Which model says what, its source, what it simplifies here, and where it is known to be off.
     not_modelled : tuple of Unmodelled
         What was left out, and the assumption that fails.
     """
@@ -57,7 +57,10 @@ class Prediction:
         return {
             "name": self.name,
             "tables": {table.name: table.to_dict() for table in (self.groups, self.queues, self.flows)},
-            "models": [vars(model) | {"at": list(model.at), "simplifies": list(model.simplifies)} for model in self.models],
+            "models": [
+                {word: list(value) if isinstance(value, tuple) else value for word, value in vars(model).items()}
+                for model in self.models
+            ],
             "not_modelled": [vars(part) for part in self.not_modelled],
         }
 
@@ -93,6 +96,9 @@ class Prediction:
         simplified = [f"  {text}" for model in self.models for text in model.simplifies]
         if simplified:
             blocks.append("simplified\n" + "\n".join(dict.fromkeys(simplified)))
+        warnings = [f"  {text}" for model in self.models for text in model.warnings]
+        if warnings:
+            blocks.append("warnings\n" + "\n".join(warnings))
         if self.not_modelled:
             blocks.append("not modelled\n" + "\n".join(f"  {part.at}: {part.why}" for part in self.not_modelled))
         return "\n\n".join(blocks)

@@ -1,0 +1,213 @@
+"""Measures how far the models of a trunk are off, and draws it.
+
+    .venv/bin/python tools/trunk_map.py measure
+    .venv/bin/python tools/trunk_map.py draw docs/images
+    .venv/bin/python tools/trunk_map.py table
+
+`measure` adds what is missing to python/tailback/models/trunk_map.csv: losses of the detailed model on the axes of that module.
+Delete the file to measure all again, which takes an hour of two cores. The same version writes the same file. Where packets keep
+their lengths losses are simulated, once more and longer where it is not yet clear how far a model is off; without a place, and in
+the two memoryless readings, they are from the exact chain. `draw` makes the maps, `table` their summary, both from the file.
+"""
+
+# ruff: noqa: T201 (printing is what this script is for)
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+import tailback as tb
+from tailback.models import trunk_map
+from tailback.models.trunk import LossModel, Reading
+
+MODELS = get_args(LossModel)
+NAMES = {"g1dm": "G1DM", "ebd": "EBD", "ebi": "EBI", "eb": "EB", "mmkkb": "M/M/K/(K+B)", "ebl": "EBL"}
+FACTORS = (1.05, 1.2, 2.0)
+
+# Width of the 95 % interval over the loss, or as wide as so many packets make it: at first, and where a class is not yet clear.
+WIDTHS = ((0.03, 5_000_000), (0.01, 10_000_000))
+# Smaller losses take too long; by EBL, which is near enough to know.
+LEAST_LOSS = 1e-9
+# Chains that are solved in seconds.
+EXACT_CHANNELS = 16
+EXACT_CHAIN = {"fresh": (64, 20), "coupled": (16, 5)}
+
+# Drawn: one picture for each number of channels.
+DRAWN = (1, 4, 16, 64)
+CLASSES = ("< 1/2", "to 1/1.2", "to 1/1.05", "± 5 %", "to 1.2", "to 2", "> 2")
+COLOURS = ("#2c4d8e", "#7b9ccb", "#cfdcee", "#3c7d3c", "#f6dcc4", "#e39a55", "#b0441b")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs.add_parser("measure")
+    verbs.add_parser("draw").add_argument("folder", type=Path)
+    verbs.add_parser("table")
+    given = parser.parse_args()
+    if given.verb == "measure":
+        measure(trunk_map.FILE)
+    elif given.verb == "draw":
+        draw(given.folder)
+    else:
+        table()
+
+
+def measure(file: Path) -> None:
+    rows = {}
+    if file.exists():
+        with file.open(newline="") as before:
+            rows = {tuple(row[:5]): row for row in list(csv.reader(before))[1:]}
+    for inputs, transmitters, buffer, load, reading in points():
+        key = (str(inputs), str(transmitters), str(buffer), str(load), reading)
+        trunk: dict[str, Any] = {"inputs": inputs, "transmitters": transmitters, "buffer": buffer, "load": load}
+        if key in rows:
+            continue
+        if reading != "own_length" or (buffer == 0 and transmitters <= EXACT_CHANNELS):
+            loss, half_width = float(tb.models.exact_trunk_loss(**trunk, reading=reading).loss), 0.0
+        else:
+            loss, half_width = simulated(trunk)
+        rows[key] = [*key, f"{loss:.5e}", f"{half_width:.2e}"]
+        print(*rows[key], flush=True)
+        with file.open("w", newline="") as out:
+            ordered = sorted(rows.values(), key=lambda row: (row[4], int(row[1]), int(row[0]), int(row[2]), float(row[3])))
+            csv.writer(out, lineterminator="\n").writerows([trunk_map.COLUMNS, *ordered])
+
+
+def points() -> Iterator[tuple[int, int, int, float, Reading]]:
+    """Inputs, channels, places, load and reading of all that is measured."""
+    for transmitters in trunk_map.CHANNELS:
+        for channels, links in trunk_map.SHARES[1:]:
+            inputs, rest = divmod(transmitters * links, channels)
+            for buffer in trunk_map.BUFFERS:
+                for load in trunk_map.LOADS:
+                    if rest or load >= inputs / transmitters:
+                        continue
+                    trunk: dict[str, Any] = {"inputs": inputs, "transmitters": transmitters, "buffer": buffer, "load": load}
+                    if tb.models.trunk_loss(**trunk, model="ebl").loss < LEAST_LOSS:
+                        continue
+                    yield inputs, transmitters, buffer, load, "own_length"
+                    for reading, (most_inputs, most_buffer) in EXACT_CHAIN.items():
+                        if inputs <= most_inputs and 0 < buffer <= most_buffer:
+                            yield inputs, transmitters, buffer, load, reading
+
+
+def simulated(trunk: dict[str, Any]) -> tuple[float, float]:
+    """Loss and half of its 95 % interval, narrower where that decides how far a model is off."""
+    by_model = [float(tb.models.trunk_loss(**trunk, model=model).loss) for model in MODELS]
+    for width, packets in WIDTHS:
+        found = tb.models.simulate_trunk(**trunk, relative_width=width, most_arrivals=packets)
+        if all(classified(loss, found.loss, found.half_width)[1] for loss in by_model):
+            break
+    return found.loss, found.half_width
+
+
+def classified(by_model: float, loss: float, half_width: float) -> tuple[int, bool]:
+    """Which of CLASSES a model is in, and whether it is in the same throughout the interval of the loss."""
+    bounds = [1 / factor for factor in reversed(FACTORS)] + list(FACTORS)
+    least, here, most = (sum(by_model > bound * at for bound in bounds) for at in (loss + half_width, loss, loss - half_width))
+    return here, least == most
+
+
+def classes(model: LossModel, reading: Reading) -> np.ndarray[Any, Any]:
+    """Of CLASSES, on the axes of the map; plus a half where the interval leaves it open, NaN where nothing was measured."""
+    losses, half_widths = trunk_map.measured(reading)
+    ratios = np.exp(trunk_map.ratios(model, reading))
+    found = np.full(losses.shape, np.nan)
+    for place in np.argwhere(~np.isnan(losses)):
+        at = tuple(place)
+        here, clear = classified(ratios[at] * losses[at], losses[at], half_widths[at])
+        found[at] = here if clear else here + 0.5
+    return found
+
+
+def draw(folder: Path) -> None:
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    from tailback.plots import STYLE, save
+
+    losses, _ = trunk_map.measured("own_length")
+    for channels in DRAWN:
+        there = ~np.isnan(losses[trunk_map.CHANNELS.index(channels)])
+        shares = [place for place, (given, _) in enumerate(trunk_map.SHARES) if given and there[place].any()]
+        with plt.rc_context(STYLE):
+            figure, axes = plt.subplots(
+                len(MODELS),
+                len(shares),
+                figsize=(0.5 + 1.5 * len(shares), 9.5),
+                sharex=True,
+                sharey=True,
+                squeeze=False,
+                layout="constrained",
+            )
+            for row, model in enumerate(MODELS):
+                found = classes(model, "own_length")[trunk_map.CHANNELS.index(channels)]
+                for column, share in enumerate(shares):
+                    axis = axes[row, column]
+                    cells = found[share].T
+                    axis.imshow(
+                        np.floor(cells), cmap=ListedColormap(COLOURS), vmin=-0.5, vmax=6.5, origin="lower", interpolation="none"
+                    )
+                    axis.set_aspect("auto")
+                    open_at = np.argwhere(cells % 1 > 0)
+                    axis.plot(open_at[:, 1], open_at[:, 0], ".", color="#333333", markersize=1.5)
+                    axis.set_xticks(range(len(trunk_map.BUFFERS)), [str(buffer) for buffer in trunk_map.BUFFERS], fontsize=6)
+                    axis.set_yticks(range(len(trunk_map.LOADS)), [str(load) for load in trunk_map.LOADS], fontsize=6)
+                    axis.label_outer(remove_inner_ticks=True)
+                    if row == 0:
+                        given, taken = trunk_map.SHARES[share]
+                        axis.set_title(f"K/M = {given}/{taken}", fontsize=9)
+                axes[row, 0].set_ylabel(f"{NAMES[model]}\nload")
+            for axis in axes[-1]:
+                axis.set_xlabel("places B")
+            patches = [Patch(color=colour, label=name) for colour, name in zip(COLOURS, CLASSES, strict=True)]
+            figure.legend(handles=patches, loc="outside lower center", ncols=len(patches), frameon=False, fontsize=8)
+            several = "s" if channels > 1 else ""
+            figure.suptitle(f"loss by the model over loss in the detailed model, K = {channels} channel{several}", fontsize=10)
+            save(figure, folder / f"trunk_map_{channels}.svg")
+        plt.close(figure)
+
+
+def table() -> None:
+    """Of the points that were measured, how many each model is near as far as intervals can tell, as Markdown."""
+    for reading in get_args(Reading):
+        print(f"\n| {reading} | 5 % | 10 % | 20 % | factor 2 | points |\n|---|---|---|---|---|---|")
+        for model in MODELS:
+            print(f"| {NAMES[model]} | {' | '.join(near(model, reading, (1.05, 1.1, 1.2, 2.0), ...))} |")
+    print("\n| K/M | loss | G1DM 5 % | 20 % | factor 2 | EBL 5 % | 20 % | factor 2 | points |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    losses, _ = trunk_map.measured("own_length")
+    for share, (channels, inputs) in enumerate(trunk_map.SHARES):
+        for low, high in ((1e-3, 1.0), (1e-6, 1e-3), (0.0, 1e-6)) if channels else ():
+            there = np.zeros(losses.shape, bool)
+            there[:, share] = (losses[:, share] >= low) & (losses[:, share] < high)
+            g1dm, ebl = (near(model, "own_length", (1.05, 1.2, 2.0), there) for model in ("g1dm", "ebl"))
+            print(f"| {channels}/{inputs} | {low:g} to {high:g} | {' | '.join([*g1dm[:-1], *ebl])} |")
+
+
+def near(model: LossModel, reading: Reading, factors: tuple[float, ...], there: Any) -> list[str]:
+    """Which part of the points a model is within each factor at, and how many points that are."""
+    losses, half_widths = trunk_map.measured(reading)
+    by_model = np.exp(trunk_map.ratios(model, reading)) * losses
+    # Inputs without number were not measured.
+    losses, half_widths, by_model = (
+        values[:, 1:] if there is ... else values[there] for values in (losses, half_widths, by_model)
+    )
+    known = ~np.isnan(losses)
+    off = [
+        np.mean((by_model <= factor * (losses + half_widths))[known] & (by_model >= (losses - half_widths) / factor)[known])
+        for factor in factors
+    ]
+    return [*(f"{100 * part:.0f} %" for part in off), str(known.sum())]
+
+
+if __name__ == "__main__":
+    main()
