@@ -72,7 +72,7 @@ def last_share(transmitters: int, buffer: int, rate: Callable[[int], Decimal]) -
 def test_ebl_is_near_simulations_that_it_was_not_fitted_to(numbers: tuple[int, int, int, float]) -> None:
     trunk = dict(zip(("inputs", "transmitters", "buffer", "load"), numbers, strict=True))
     simulated = tb.models.simulate_trunk(**trunk, relative_width=0.04)  # type: ignore[arg-type]
-    assert tb.models.trunk_loss(**trunk, model="ebl").loss == pytest.approx(simulated.loss, rel=0.06)  # type: ignore[arg-type]
+    assert tb.models.trunk_loss(**trunk, model="ebl").loss == pytest.approx(simulated.loss, rel=0.06)
 
 
 def test_loss_and_its_logarithm_are_one_number() -> None:
