@@ -59,7 +59,7 @@ def main() -> None:
         "sizing_answer_ms": 1e3 * seconds(all_rules, 100),
         **{
             f"closed_loop_{model}_{inputs}_inputs_ms": 1e3 * seconds(closed_loop(model, inputs))
-            for model in ("g1dm", "ebd", "ebi", "eb", "mmkkb")
+            for model in ("g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl")
             for inputs in INPUTS
         },
         "cui_link_ns_per_row": 1e9
