@@ -93,7 +93,8 @@ def closed_loop(
         timeouts make the harmonic mean an approximation where round trips differ.
     model : str
         Loss at a given load: ``"g1dm"``, ``"ebd"``, ``"ebi"``, ``"eb"``, ``"mmkkb"`` or ``"ebl"`` for packets of exponential
-        length, as in `trunk_loss`; or ``"md1k"``, packets of one size and Poisson arrivals at one transmitter.
+        length, as in `trunk_loss` (`trunk_accuracy` says how far each is off at the load that comes out); or
+        ``"md1k"``, packets of one size and Poisson arrivals at one transmitter.
 
     Raises
     ------
