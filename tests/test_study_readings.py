@@ -18,7 +18,7 @@ import pytest
 import tailback as tb
 from tailback.papers.experiment import Choice, Computation, Experiment, Measure, Trace, vary
 from tailback.papers.runner import Plan
-from tailback.study.fingerprint import fingerprint
+from tailback.study.fingerprint import Fingerprints, fingerprint
 from tailback.study.readings import Curve, Number
 
 PLAIN = """
@@ -229,6 +229,13 @@ class TestComputation:
         text = "def drawn(seed, sides, throws):\n    import numpy\n    return numpy.full(throws, seed * sides)\n"
         first, second = (module(each).drawn for each in (text, text.replace("*", "+")))
         assert [Plan([self.experiment(function)], 2).run(tmp_path) for function in (first, first, second, first)] == [0, 4, 0, 4]
+
+    def test_code_that_was_read_before_has_the_same_fingerprint(self) -> None:
+        own = module(PLAIN)
+        for function in (throw, own.helper, own.closed(2), tb.models.closed_loop):
+            known = Fingerprints(function)
+            given = ([("sides", 6)], [("sides", 20)], [("sides", 6)])
+            assert [known.given(each) for each in given] == [fingerprint(function, each) for each in given]
 
     def test_without_chance_all_seeds_are_one_run(self, tmp_path: Path) -> None:
         models = vary(Computation(tb.models.mm1k, {"places": 4}), [Choice({"load": load}, {"load": load}) for load in (0.5, 1.0)])

@@ -22,7 +22,7 @@ from typing import Any
 from tailback import _core
 from tailback.errors import ParameterError
 
-__all__ = ["fingerprint"]
+__all__ = ["Fingerprints", "fingerprint"]
 
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
 
@@ -35,8 +35,19 @@ def fingerprint(function: Callable[..., Any], *values: Any) -> str:
     ParameterError
         Something that the function refers to, such as an open file, has no content that could be hashed.
     """
-    own = {"tailback", _top(getattr(function, "__module__", None))}
-    return _Reader(own).of((sys.version_info[:2], function, *values)).hex()
+    return Fingerprints(function).given(*values)
+
+
+class Fingerprints:
+    """Those of one function with whatever it will be given: its code is read once, while this is kept."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._reader = _Reader({"tailback", _top(getattr(function, "__module__", None))})
+
+    def given(self, *values: Any) -> str:
+        """As `fingerprint`."""
+        return self._reader.of((sys.version_info[:2], self._function, *values)).hex()
 
 
 class _Reader:

@@ -22,7 +22,7 @@ from tailback.run import Run
 from tailback.scenario import Scenario
 from tailback.simulation import simulate
 from tailback.study.crew import crew
-from tailback.study.fingerprint import fingerprint
+from tailback.study.fingerprint import Fingerprints, fingerprint
 from tailback.study.ledger import LEDGER, Ledger, Planned
 from tailback.study.place import laid, working
 from tailback.study.rows import Column, packed, unpack
@@ -75,9 +75,9 @@ class Computation:
         """What the function returns."""
         return self.function(**self.parameters, **({"seed": seed} if self._random else {}))
 
-    def keys(self, seeds: Iterable[int]) -> list[str]:
-        """What each seed's result is kept under; the same for all if the function takes none."""
-        version = fingerprint(self.function, sorted(self.parameters.items()))
+    def keys(self, seeds: Iterable[int], code: Fingerprints | None = None) -> list[str]:
+        """What each seed's result is kept under; the same for all if the function takes none. `code` is that of the function."""
+        version = (code or Fingerprints(self.function)).given(sorted(self.parameters.items()))
         return [hashlib.sha256(f"{version} {seed if self._random else ''}".encode()).hexdigest() for seed in seeds]
 
     @property
@@ -213,6 +213,7 @@ class Readings:
         self._runs: dict[str, Wanted] = {}
         # Runs of one description are a point of the study.
         self._points: dict[str, list[str]] = {}
+        self._code: dict[Callable[..., Any], Fingerprints] = {}
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -226,7 +227,7 @@ class Readings:
             The scenario cannot run.
         """
         seeds, wanted = list(seeds), {reader.name: reader for reader in readers}
-        first, *keys = _keys(subject, [1, *seeds])
+        first, *keys = self._keys(subject, [1, *seeds])
         for seed, key in zip(seeds, keys, strict=True):
             if key not in self._runs:
                 self._runs[key] = Wanted(subject, seed, label)
@@ -280,6 +281,13 @@ class Readings:
         events, simulated_s = sum(row.events for row in done), sum(row.simulated_s for row in done)
         return columns, Tally(len(self._runs), len(done), events, simulated_s, [row.content_hash for row in done])
 
+    def _keys(self, subject: Subject, seeds: list[int]) -> list[str]:
+        if isinstance(subject, Scenario):
+            return _core.content_hashes(*subject._source(), seeds)
+        if subject.function not in self._code:
+            self._code[subject.function] = Fingerprints(subject.function)
+        return subject.keys(seeds, self._code[subject.function])
+
     def _task(self, key: str) -> Task:
         wanted = self._runs[key]
         return Task(key, wanted.seed, Read(wanted.subject, tuple(wanted.readers.values())))
@@ -309,12 +317,6 @@ class Readings:
             "until": None,
             "tables": self._names(),
         }
-
-
-def _keys(subject: Subject, seeds: list[int]) -> list[str]:
-    if isinstance(subject, Scenario):
-        return _core.content_hashes(*subject._source(), seeds)
-    return subject.keys(seeds)
 
 
 def _name(function: Callable[..., Any]) -> str:
