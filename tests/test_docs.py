@@ -107,7 +107,9 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize(("name", "pictures", "numbers"), [("tutorials/atm_switch", 10, 50), ("policies", 11, 40)])
+@pytest.mark.parametrize(
+    ("name", "pictures", "numbers"), [("tutorials/atm_switch", 10, 50), ("policies", 11, 40), ("buffer_sizing", 1, 0)]
+)
 def test_a_page_shows_what_it_computes(site: Path, name: str, pictures: int, numbers: int) -> None:
     built = site / f"{name}.html"
     page = built.read_text()
@@ -117,7 +119,7 @@ def test_a_page_shows_what_it_computes(site: Path, name: str, pictures: int, num
     assert all((built.parent / picture).exists() for picture in shown)
     # Each number in a sentence has been filled in.
     written = (ROOT / "docs" / f"{name}.md").read_text().count("{glue:text}")
-    assert page.count('<span class="pasted-text">') == written > numbers
+    assert page.count('<span class="pasted-text">') == written >= numbers
 
 
 def test_the_site_needs_no_network(site: Path) -> None:
