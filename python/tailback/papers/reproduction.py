@@ -168,7 +168,7 @@ def sentence(claims: list[Verdict]) -> str:
     if total["S"]:
         parts.append(f"{held['S']} of {total['S']} that need a special setting hold there and fail beside it")
     if total["N"]:
-        parts.append(f"{total['N'] - held['N']} of {total['N']} that were never obtained are not reproduced here either")
+        parts.append(f"{total['N'] - held['N']} of {total['N']} that no setting gave before do not come out here either")
     return "; ".join(parts) or "no claims"
 
 

@@ -17,6 +17,11 @@ DOCUMENT = Document(
     citation="Y. Cui, Three problems in TCP performance analysis and congestion management, PhD thesis. It simulated with ns-2.",
     left_open=(
         LeftOpen(
+            "which claims are robust",
+            "it sorts none: R is what held with ten seeds when the experiment was first run here, and guards against change; "
+            "N is all that did not hold",
+        ),
+        LeftOpen(
             "how long a packet takes to leave that had to wait",
             "as long as it took to come, as a packet of some length does; where chains can be solved, beside it an exponential "
             "time drawn anew, which ends its reception, too (coupled) or does not (fresh). Without places there is no difference",
