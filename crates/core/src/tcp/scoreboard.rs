@@ -113,6 +113,13 @@ impl Scoreboard {
         }
     }
 
+    /// The highest segment from `una` on and below `high` that is not SACKed.
+    pub(crate) fn last_missing(&self, una: u32, high: u32) -> Option<u32> {
+        // Ranges do not touch, so that what lies just below one is missing.
+        let end = self.ranges.back().filter(|range| range.1 == high).map_or(high, |range| range.0);
+        (end > una).then(|| end - 1)
+    }
+
     /// RFC 6675 IsLost: at least `threshold` segments above are SACKed.
     pub(crate) fn is_lost(&self, segment: u32, una: u32, threshold: u32) -> bool {
         segment < self.lost_below(una, threshold)
@@ -216,6 +223,7 @@ mod tests {
                         board.acknowledge(una);
                     }
                 }
+                assert_eq!(board.last_missing(una, high), (una..high).rev().find(|&s| !sacked[s as usize]));
                 let above = |s: u32| (s..high).filter(|&x| sacked[x as usize]).count() >= 3;
                 let pipe: u32 = (una..high)
                     .filter(|&s| !sacked[s as usize])

@@ -433,7 +433,7 @@ impl Tcp<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::tcp) mod tests {
     use super::*;
 
     #[test]
@@ -546,7 +546,7 @@ mod tests {
         assert_eq!(hear(1.0, &[(1, true)]).0, 1.0);
     }
 
-    fn spec_of_a_plain_sender() -> TcpSpec {
+    pub(in crate::tcp) fn spec_of_a_plain_sender() -> TcpSpec {
         let timer = crate::tcp::TimerSpec {
             form: crate::tcp::TimerForm::Exact { granularity: Span::from_millis(1) },
             min_rto: Span::from_millis(200),

@@ -65,15 +65,14 @@ pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
         tcp.sender.next = high + 1;
         return Some(high);
     }
-    // Rule 4: once per recovery, the last segment outstanding, so that the acknowledgement clock does not stop.
-    if board.rescued_below < recovery_point {
-        board.rescued_below = recovery_point;
-        let last = recovery_point - 1;
-        if last >= una && board.skip_sacked(last) == last {
-            return Some(last);
-        }
+    // Rule 4: once per recovery, the highest segment outstanding and not SACKed, so that the acknowledgement clock does not stop. It
+    // may have been sent in this recovery, above the recovery point.
+    if board.rescued_below >= recovery_point {
+        return None;
     }
-    None
+    let last = board.last_missing(una, high)?;
+    board.rescued_below = recovery_point;
+    Some(last)
 }
 
 /// Take in the blocks of an acknowledgement. True if they said something new.
@@ -84,4 +83,42 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
     }
     let board = tcp.board();
     blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una), end)).sum::<u32>() > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::base::packet::Side;
+    use crate::base::units::Time;
+    use crate::congestion::{ControllerSpec, Controllers, Start};
+    use crate::tcp::sender::tests::spec_of_a_plain_sender;
+    use crate::tcp::sender::{Arrived, Sender, Tcp};
+    use crate::tcp::wanted::Told;
+    use crate::tcp::{RecoveryKind, TcpSpec};
+
+    #[test]
+    fn the_rescue_is_the_highest_segment_outstanding_even_where_recovery_sent_it() {
+        // 0..10 are sent, 0 is lost, the receiver has room for 12. The window is halved to five.
+        let spec = TcpSpec { recovery: RecoveryKind::Sack, receiver_window: 12, ..spec_of_a_plain_sender() };
+        let start = Start { window: 10.0, ssthresh: 10.0 };
+        let mut sender = Sender::new(Controllers::new(&ControllerSpec::Reno(()), start), &spec, 100);
+        let (mut boards, now) = (Side::default(), Time::ZERO);
+        let mut tcp = Tcp {
+            sender: &mut sender,
+            spec: &spec,
+            boards: &mut boards,
+            now,
+            warmup: Time::ZERO,
+            clock_phase: Default::default(),
+        };
+        let sent = |tcp: &mut Tcp| std::iter::from_fn(|| tcp.next_segment().map(|sent| sent.0)).collect::<Vec<_>>();
+        assert_eq!(sent(&mut tcp), (0..10).collect::<Vec<_>>());
+        let mut answers = (2..=10).map(|end| {
+            tcp.on_ack::<false>(&Arrived { ack: 0, blocks: &[(1, end)], echo: Time::ZERO }, &Told::default());
+            sent(&mut tcp)
+        });
+        // The third duplicate repairs 0: 4 to 9 and the repair are in the network. Each report from the sixth on lets one segment go:
+        // new ones (rule 2) while the receiver has room, then 11 again (rule 4), then nothing: there is one rescue.
+        let expected = [vec![], vec![], vec![0], vec![], vec![], vec![10], vec![11], vec![11], vec![]];
+        assert!(answers.by_ref().eq(expected));
+    }
 }
