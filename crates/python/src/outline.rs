@@ -54,6 +54,7 @@ fn port(port: &Port) -> Value {
         "rate_bps": port.rate,
         "transmitters": port.transmitters,
         "delay_s": port.delay.0 as f64 / 1e12,
+        "switching": port.switching,
         "buffer": port.buffer,
         "counts_in_service": port.counts_in_service,
         "policy": port.policy,

@@ -10,7 +10,7 @@ from tailback import models
 from tailback.prediction.network import Group, Network, Port
 from tailback.prediction.outcome import Outcome
 
-__all__ = ["predict_datagrams"]
+__all__ = ["delivered", "misfit_of_port", "misfit_of_sending", "predict_datagrams"]
 
 # Places that stand for an unlimited buffer: at any load that has an equilibrium worth naming, as good.
 _ROOMY = 1_000_000
@@ -36,10 +36,10 @@ class _Queue:
 
 
 def predict_datagrams(network: Network, outcome: Outcome) -> None:
-    """Every link that only datagrams cross, all of them for the first time."""
+    """Every link that only datagrams cross, all of them for the first time, and none from an alternating source."""
     for name, port in network.ports.items():
         groups = network.crossing(name)
-        if not groups or any(group.is_tcp for group in groups):
+        if not groups or any(group.is_tcp or group.alternates for group in groups):
             continue
         sources = [_source(group) for group in groups]
         why = _misfit(port, groups, sources)
@@ -76,13 +76,27 @@ def _misfit(port: Port, groups: list[Group], sources: list[_Source | str]) -> tu
             return at, f"{place} reaches it over other links, which change the process of arrivals"
         if group.sender_access_bps is not None or group.jitter_s or group.processing:
             return place, "a private link, jitter or processing changes the process of arrivals"
-        if group.in_cells:
-            return place, "packets travel in cells"
-        if not group.greedy or group.stops:
-            return place, "does not send for the whole run"
+        why = misfit_of_sending(group)
+        if why:
+            return why
     known = [source for source in sources if isinstance(source, _Source)]
     if len({(source.exponential, source.wire_bytes) for source in known}) > 1:
         return at, "packets of several sizes share it"
+    return misfit_of_port(port)
+
+
+def misfit_of_sending(group: Group) -> tuple[str, str] | None:
+    """What no queue in equilibrium has: cells, or a beginning or an end."""
+    if group.in_cells:
+        return f"flows.{group.name}", "packets travel in cells"
+    if not group.greedy or group.stops:
+        return f"flows.{group.name}", "does not send for the whole run"
+    return None
+
+
+def misfit_of_port(port: Port) -> tuple[str, str] | None:
+    """Models are of places for packets, taken as they come."""
+    at = f"links.{port.name}"
     if port.policy != "drop_tail":
         return f"{at}.queue", f"the policy is {port.policy}, not drop_tail"
     if port.listed_drops:
@@ -117,14 +131,18 @@ def _predict_port(network: Network, outcome: Outcome, port: Port, sources: list[
         "mean_wait_s": queue.mean_wait * service_s,
     }
     for source in sources:
-        later = (source.group.path or ())[1:]
-        if any(network.ports[name].buffer is not None or network.ports[name].random_loss for name in later):
-            outcome.leave(f"flows.{source.group.name}", "what is lost beyond its first link is in no model")
-            continue
-        sent = 8 * source.packets_per_s * source.payload_bytes
-        outcome.flows[source.group.name]["goodput_bps"][:] = sent * (1 - lost)
-        outcome.flows[source.group.name]["loss_share"][:] = lost
+        delivered(network, outcome, source.group, 8 * source.packets_per_s * source.payload_bytes, lost)
     outcome.say(queue.model, queue.source, names, [])
+
+
+def delivered(network: Network, outcome: Outcome, group: Group, sent_bps: float, lost: float) -> None:
+    """What arrives of the payload that each flow sends, if none is lost beyond its first link."""
+    later = (group.path or ())[1:]
+    if any(network.ports[name].buffer is not None or network.ports[name].random_loss for name in later):
+        outcome.leave(f"flows.{group.name}", "what is lost beyond its first link is in no model")
+        return
+    outcome.flows[group.name]["goodput_bps"][:] = sent_bps * (1 - lost)
+    outcome.flows[group.name]["loss_share"][:] = lost
 
 
 def _queue(port: Port, load: float, waiting: int | None, *, exponential: bool) -> _Queue | str:

@@ -19,12 +19,14 @@ __all__ = ["Group", "Network", "Port"]
 class Port:
     """One direction of a link.
 
-    `buffer` is in `unit` (``packets``, ``bytes``), or None where there is room for everything.
+    `buffer` is in `unit` (``packets``, ``bytes``), or None where there is room for everything; `switching` is
+    ``store_and_forward`` or ``cut_through``.
     """
 
     name: str
     rate_bps: float
     transmitters: int
+    switching: str
     buffer: int | None
     unit: str
     counts_in_service: bool
@@ -66,6 +68,11 @@ class Group:
     @property
     def is_tcp(self) -> bool:
         return self.kind == "tcp"
+
+    @property
+    def alternates(self) -> bool:
+        """Whether its flows send a datagram, are idle, and so on."""
+        return not self.is_tcp and "Alternating" in self.settings["arrivals"]
 
     @property
     def packet_bytes(self) -> int:
@@ -130,9 +137,9 @@ def _port(port: dict[str, Any]) -> Port:
         unit = "bytes" if word == "Bytes" else "packets"
     else:
         buffer = None
-    policy = port.pop("policy")
+    policy, switching = port.pop("policy"), port.pop("switching")
     port.pop("delay_s")
-    return Port(**port, buffer=buffer, unit=unit, policy=_snake(_variant(policy)[0]))
+    return Port(**port, buffer=buffer, unit=unit, policy=_snake(_variant(policy)[0]), switching=_snake(switching))
 
 
 def _group(group: dict[str, Any], paths: list[tuple[str, ...]]) -> Group:

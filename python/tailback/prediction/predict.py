@@ -12,6 +12,7 @@ from tailback.prediction.datagrams import predict_datagrams
 from tailback.prediction.network import Network
 from tailback.prediction.outcome import Applied, Comparison, Outcome, Unmodelled
 from tailback.prediction.transport import predict_tcp
+from tailback.prediction.trunk import predict_trunks
 from tailback.scenario import Scenario
 from tailback.summary import aligned, quantity
 from tailback.table import Table
@@ -107,8 +108,10 @@ class Prediction:
 def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> Prediction:
     """Predict what a scenario would measure, wherever a model's assumptions hold, and say which one fails where they do not.
 
-    Datagrams: M/D/1, M/M/1, their finite forms, M/M/c/K and Erlang B. TCP without random loss: the window over the round trip,
-    the sawtooth of one flow, a trunk in closed loop, windows that are normal in sum. TCP with random loss: Padhye.
+    Datagrams: M/D/1, M/M/1, their finite forms, M/M/c/K and Erlang B. Inputs of a switch that share a trunk: the exact chain
+    without places, else the loss model that is nearest by `tailback.models.trunk_accuracy`. TCP without random loss: the window
+    over the round trip, the sawtooth of one flow, a trunk in closed loop, windows that are normal in sum. TCP with random loss:
+    Padhye.
 
     Parameters
     ----------
@@ -139,6 +142,7 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
         outcome.leave("timeline", "models are of a steady state, and this changes while it runs")
     else:
         predict_datagrams(network, outcome)
+        predict_trunks(network, outcome)
         predict_tcp(network, outcome)
     return _tables(described.name, network, outcome)
 

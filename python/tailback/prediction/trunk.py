@@ -1,0 +1,171 @@
+"""Inputs of a switch that share a trunk: the detailed model of cui-thesis, section 3.6.1, and what comes nearest to it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypedDict, get_args
+
+from tailback import models
+from tailback.models.trunk import LossModel
+from tailback.prediction.datagrams import delivered, misfit_of_port, misfit_of_sending
+from tailback.prediction.network import Group, Network, Port
+from tailback.prediction.outcome import Outcome
+
+__all__ = ["predict_trunks"]
+
+_THESIS = "cui-thesis, section 3.6.1"
+_NAMES: dict[LossModel, tuple[str, str]] = {
+    "g1dm": ("G1DM", "cui-thesis, section 3.6.2"),
+    "ebd": ("EBD", "cui-thesis, section 3.6.4"),
+    "ebi": ("EBI", "cui-thesis, section 3.6.4"),
+    "eb": ("EB", "cui-thesis, section 3.6.4"),
+    "mmkkb": ("M/M/K/(K+B)", "cui-thesis, section 3.6.4"),
+    "ebl": ("EBL", "docs/trunk_accuracy.md"),
+}
+# Inputs times transmitters up to which the exact chain without places takes a fraction of a second.
+_SMALL_CHAIN = 1024
+# What the models of a trunk take at most.
+_MOST_INPUTS = 1_000_000
+_MOST_PLACES = 1_000_000_000
+
+
+class _Trunk(TypedDict):
+    """As the models of a trunk take it."""
+
+    inputs: int
+    transmitters: int
+    buffer: int
+    load: float
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """Which model says what is lost, and how far it is off."""
+
+    share: float
+    model: str
+    source: str
+    simplifies: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def predict_trunks(network: Network, outcome: Outcome) -> None:
+    """Every link that alternating sources and no TCP cross."""
+    for name, port in network.ports.items():
+        groups = network.crossing(name)
+        if any(group.is_tcp for group in groups) or not any(group.alternates for group in groups):
+            continue
+        why = _misfit(port, groups)
+        if why:
+            outcome.leave(*why)
+        else:
+            _predict_port(network, outcome, port, groups)
+
+
+def _misfit(port: Port, groups: list[Group]) -> tuple[str, str] | None:
+    """The first assumption of the detailed model that fails at this link, with its place."""
+    at = f"links.{port.name}"
+    for group in groups:
+        why = _misfit_of_input(port, group)
+        if why:
+            return why
+    first, *others = groups
+    for group in others:
+        if (_mean_bytes(group), _mean_idle_s(group)) != (_mean_bytes(first), _mean_idle_s(first)):
+            return (
+                at,
+                f"flows.{first.name} and flows.{group.name} differ in packets or idle times, and inputs of the model are alike",
+            )
+    if sum(group.count for group in groups) > _MOST_INPUTS:
+        return at, f"more than the {_MOST_INPUTS} inputs of its models"
+    return misfit_of_port(port)
+
+
+def _misfit_of_input(port: Port, group: Group) -> tuple[str, str] | None:
+    place = f"flows.{group.name}"
+    if not group.alternates:
+        return place, "is no alternating source, and shares the trunk with some"
+    if group.path is None or group.path[0] != port.name:
+        return f"links.{port.name}", f"{place} reaches it over other links, which change the process of arrivals"
+    if group.jitter_s or group.processing:
+        return place, "jitter or processing changes the process of arrivals"
+    [(size, _)] = group.settings["packet"].items()
+    if size != "Exponential" or group.settings["header"]:
+        return f"{place}.source.packet", "packets, with their headers, are not exponential in size"
+    if group.settings["arrivals"]["Alternating"]["rate"] != port.rate_bps:
+        why = f"not the rate of a transmitter of links.{port.name}: in the model a packet comes as fast as it leaves"
+        return f"{place}.source.rate", why
+    # Without a link of its own a packet comes at once, and its last bit with its first.
+    if port.switching != "cut_through" and group.sender_access_bps is not None:
+        why = "store_and_forward: an input may send its next packet while its last one still leaves, which the model has not"
+        return f"links.{port.name}.switching", why
+    return misfit_of_sending(group)
+
+
+def _mean_bytes(group: Group) -> float:
+    return float(group.settings["packet"]["Exponential"]["mean"])
+
+
+def _mean_idle_s(group: Group) -> float:
+    return float(group.settings["arrivals"]["Alternating"]["mean_idle"]) / 1e12
+
+
+def _predict_port(network: Network, outcome: Outcome, port: Port, groups: list[Group]) -> None:
+    packet_s = 8 * _mean_bytes(groups[0]) / port.rate_bps
+    busy = packet_s / (packet_s + _mean_idle_s(groups[0]))
+    inputs = sum(group.count for group in groups)
+    # (3.14): nothing holds an input back, whatever becomes of its packets.
+    load = busy * inputs / port.transmitters
+    waiting = port.waiting_places()
+    names = [f"links.{port.name}", *(f"flows.{group.name}" for group in groups)]
+    if waiting is None and load >= 1:
+        outcome.leave(names[0], f"a load of {load:.3g} with room for everything has no equilibrium")
+        outcome.queues[port.name]["utilisation"] = 1.0
+        return
+    found = _loss(inputs, port.transmitters, waiting, load)
+    lost = found.share + (1 - found.share) * port.random_loss
+    # A packet is taken or not whatever its length is, so that loss of packets is loss of bytes.
+    utilisation = load * (1 - found.share)
+    outcome.queues[port.name].update(loss_share=lost, utilisation=utilisation)
+    if waiting == 0 or inputs <= port.transmitters:
+        held = utilisation * port.transmitters if port.counts_in_service else 0.0
+        outcome.queues[port.name].update(mean_queue_units=held, mean_wait_s=0.0)
+    for group in groups:
+        delivered(network, outcome, group, busy * port.rate_bps, lost)
+    outcome.say(found.model, found.source, names, list(found.simplifies), found.warnings)
+
+
+def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _Loss:
+    """By the exact chain where it is small, else by the model that the map has nearest to the detailed one."""
+    if inputs <= transmitters:
+        return _Loss(0.0, "a transmitter for each input", _THESIS)
+    if waiting is None:
+        return _Loss(0.0, "room for everything", _THESIS)
+    trunk = _Trunk(inputs=inputs, transmitters=transmitters, buffer=min(waiting, _MOST_PLACES), load=load)
+    if waiting == 0 and inputs * transmitters <= _SMALL_CHAIN:
+        exact = models.exact_trunk_loss(**trunk, reading="own_length")
+        return _Loss(float(exact.loss), "exact chain of the detailed model of a trunk", _THESIS)
+    model, off = _nearest(trunk)
+    name, source = _NAMES[model]
+    where = f"M = {inputs}, K = {transmitters}, B = {waiting}, load {load:.3g}"
+    text = f"the loss by {name} at {where}: {off}; see docs/trunk_accuracy.md"
+    near = off.within(1.05)
+    return _Loss(
+        float(models.trunk_loss(**trunk, model=model).loss),
+        name,
+        source,
+        simplifies=(text,) if near else (),
+        warnings=() if near else (text,),
+    )
+
+
+def _nearest(trunk: _Trunk) -> tuple[LossModel, models.TrunkAccuracy]:
+    """The model that is least off at the worst of the mapped points around; EBL, mostly the best, where there are none."""
+    names: tuple[LossModel, ...] = get_args(LossModel)
+    off = {name: models.trunk_accuracy(**trunk, model=name) for name in names}
+    if not off["ebl"].mapped:
+        return "ebl", off["ebl"]
+    # Not at the place itself, for a model that is too low on one side and too high on the other is right in between by chance.
+    best = min(names, key=lambda name: max(abs(math.log(off[name].low)), abs(math.log(off[name].high))))
+    return best, off[best]
