@@ -30,6 +30,22 @@ def changed(changes: dict[str, Any]) -> tb.Scenario:
     return tb.Scenario(description)
 
 
+def fed(transmitters: int, **link: Any) -> dict[str, Any]:
+    """Inputs that come over a link of so many wavelengths, and go on over a third link."""
+    description = TRUNK.to_dict()
+    group = description["flows"]["input"] | {"from": "edge", "to": "end"}
+    del group["sender_access"]
+    feeder = {"from": "edge", "to": "switch", "rate": "10 Gbps", "delay": "1 ms", "queue": {"buffer": "unlimited"}}
+    onward = {"from": "far", "to": "end", "rate": "20 Gbps", "delay": "1 ms", "queue": {"buffer": "unlimited"}}
+    return {
+        "nodes": {"edge": {}, "switch": {}, "far": {}, "end": {"kind": "host"}},
+        "links.feeder": feeder | {"transmitters": transmitters} | link,
+        "links.onward": onward,
+        "links.trunk.queue.buffer": "0 packets",
+        "flows.input": group,
+    }
+
+
 def second(**changes: Any) -> dict[str, Any]:
     """Half of the inputs, and the other half somehow different."""
     group = TRUNK.to_dict()["flows"]["input"] | {"count": 8}
@@ -75,19 +91,20 @@ def test_the_loss_is_as_near_to_the_simulation_as_the_map_says(
             assert abs(row.distance) < 0.003 + abs(off.ratio - 1) * run.queues["loss_share"][0], row
 
 
+CHAIN = "exact chain of the detailed model of a trunk"
 EXACT: dict[str, tuple[dict[str, Any], str]] = {
-    "no places": ({"links.trunk.queue.buffer": "0 packets"}, "exact chain of the detailed model of a trunk"),
+    "no places": ({"links.trunk.queue.buffer": "0 packets"}, CHAIN),
     "as many places as transmitters, which hold them": (
         {"links.trunk.queue": {"buffer": "2 packets", "counts_in_service": True}},
-        "exact chain of the detailed model of a trunk",
+        CHAIN,
     ),
     "groups of alike inputs": (
         second() | {"links.trunk.queue": {"buffer": "0 packets"}},
-        "exact chain of the detailed model of a trunk",
+        CHAIN,
     ),
     "random loss behind the trunk": (
         {"links.trunk.queue.buffer": "0 packets", "links.trunk.loss": {"probability": "10 %"}},
-        "exact chain of the detailed model of a trunk",
+        CHAIN,
     ),
     "packets that come at once": (
         {
@@ -95,7 +112,7 @@ EXACT: dict[str, tuple[dict[str, Any], str]] = {
             "links.trunk.switching": "store_and_forward",
             "flows.input.sender_access": None,
         },
-        "exact chain of the detailed model of a trunk",
+        CHAIN,
     ),
     "as many transmitters as inputs": ({"links.trunk.transmitters": 16}, "a transmitter for each input"),
     "room for everything": ({"links.trunk.queue.buffer": "unlimited"}, "room for everything"),
@@ -120,6 +137,26 @@ def test_beyond_the_map_it_is_said_that_nobody_has_measured() -> None:
     [model] = tb.predict(changed({"links.trunk.queue.buffer": "200 packets"})).models
     assert model.model == "EBL"
     assert "B = 200, load 0.8: not mapped" in model.warnings[0]
+
+
+def test_inputs_may_be_links_of_their_own() -> None:
+    scenario = changed({"duration": "620 ms"} | fed(16))
+    prediction = tb.predict(scenario)
+    assert [model.model for model in prediction.models] == ["a transmitter for each input", CHAIN]
+    # The third link, which loses nothing.
+    [part] = prediction.not_modelled
+    assert part.at == "links.onward"
+    rows = prediction.compare(tb.simulate(scenario))
+    assert {row.of for row in rows} == {"feeder", "trunk", "input"}
+    for row in rows:
+        assert abs(row.distance) <= 0.003, row
+
+
+@pytest.mark.parametrize("feeder", [fed(8), fed(16, loss={"probability": "1 %"}), fed(16, rate="20 Gbps")])
+def test_links_that_change_the_process_of_arrivals_are_named(feeder: dict[str, Any]) -> None:
+    prediction = tb.predict(changed(feeder))
+    assert any(part.at == "links.trunk" and "process of arrivals" in part.why for part in prediction.not_modelled)
+    assert math.isnan(prediction.groups["goodput_bps"][0])
 
 
 FIXED = SOURCE | {"packet": "1500 B"}

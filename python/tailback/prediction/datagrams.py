@@ -10,7 +10,7 @@ from tailback import models
 from tailback.prediction.network import Group, Network, Port
 from tailback.prediction.outcome import Outcome
 
-__all__ = ["delivered", "misfit_of_port", "misfit_of_sending", "predict_datagrams"]
+__all__ = ["misfit_of_port", "misfit_of_sending", "predict_datagrams"]
 
 # Places that stand for an unlimited buffer: at any load that has an equilibrium worth naming, as good.
 _ROOMY = 1_000_000
@@ -131,11 +131,11 @@ def _predict_port(network: Network, outcome: Outcome, port: Port, sources: list[
         "mean_wait_s": queue.mean_wait * service_s,
     }
     for source in sources:
-        delivered(network, outcome, source.group, 8 * source.packets_per_s * source.payload_bytes, lost)
+        _deliver(network, outcome, source.group, 8 * source.packets_per_s * source.payload_bytes, lost)
     outcome.say(queue.model, queue.source, names, [])
 
 
-def delivered(network: Network, outcome: Outcome, group: Group, sent_bps: float, lost: float) -> None:
+def _deliver(network: Network, outcome: Outcome, group: Group, sent_bps: float, lost: float) -> None:
     """What arrives of the payload that each flow sends, if none is lost beyond its first link."""
     later = (group.path or ())[1:]
     if any(network.ports[name].buffer is not None or network.ports[name].random_loss for name in later):

@@ -8,7 +8,7 @@ from typing import TypedDict, get_args
 
 from tailback import models
 from tailback.models.trunk import LossModel
-from tailback.prediction.datagrams import delivered, misfit_of_port, misfit_of_sending
+from tailback.prediction.datagrams import misfit_of_port, misfit_of_sending
 from tailback.prediction.network import Group, Network, Port
 from tailback.prediction.outcome import Outcome
 
@@ -52,22 +52,26 @@ class _Loss:
 
 def predict_trunks(network: Network, outcome: Outcome) -> None:
     """Every link that alternating sources and no TCP cross."""
+    predicted = []
     for name, port in network.ports.items():
         groups = network.crossing(name)
         if any(group.is_tcp for group in groups) or not any(group.alternates for group in groups):
             continue
-        why = _misfit(port, groups)
+        why = _misfit(network, port, groups)
         if why:
             outcome.leave(*why)
-        else:
-            _predict_port(network, outcome, port, groups)
+        elif _predict_port(outcome, port, groups):
+            predicted.append(name)
+    for group in network.groups:
+        if group.alternates:
+            _deliver(network, outcome, group, predicted)
 
 
-def _misfit(port: Port, groups: list[Group]) -> tuple[str, str] | None:
+def _misfit(network: Network, port: Port, groups: list[Group]) -> tuple[str, str] | None:
     """The first assumption of the detailed model that fails at this link, with its place."""
     at = f"links.{port.name}"
     for group in groups:
-        why = _misfit_of_input(port, group)
+        why = _misfit_of_input(network, port, group)
         if why:
             return why
     first, *others = groups
@@ -82,11 +86,11 @@ def _misfit(port: Port, groups: list[Group]) -> tuple[str, str] | None:
     return misfit_of_port(port)
 
 
-def _misfit_of_input(port: Port, group: Group) -> tuple[str, str] | None:
+def _misfit_of_input(network: Network, port: Port, group: Group) -> tuple[str, str] | None:
     place = f"flows.{group.name}"
     if not group.alternates:
         return place, "is no alternating source, and shares the trunk with some"
-    if group.path is None or group.path[0] != port.name:
+    if group.path is None or not _undisturbed(network, group.path[: group.path.index(port.name)]):
         return f"links.{port.name}", f"{place} reaches it over other links, which change the process of arrivals"
     if group.jitter_s or group.processing:
         return place, "jitter or processing changes the process of arrivals"
@@ -96,11 +100,25 @@ def _misfit_of_input(port: Port, group: Group) -> tuple[str, str] | None:
     if group.settings["arrivals"]["Alternating"]["rate"] != port.rate_bps:
         why = f"not the rate of a transmitter of links.{port.name}: in the model a packet comes as fast as it leaves"
         return f"{place}.source.rate", why
-    # Without a link of its own a packet comes at once, and its last bit with its first.
-    if port.switching != "cut_through" and group.sender_access_bps is not None:
+    # From a source without a link of its own a packet comes at once, its last bit with its first.
+    at_once = group.path[0] == port.name and group.sender_access_bps is None
+    if port.switching != "cut_through" and not at_once:
         why = "store_and_forward: an input may send its next packet while its last one still leaves, which the model has not"
         return f"links.{port.name}.switching", why
     return misfit_of_sending(group)
+
+
+def _undisturbed(network: Network, before: tuple[str, ...]) -> bool:
+    """Whether packets come as they were sent: over no link, or over one with a transmitter for each of its inputs."""
+    if not before:
+        return True
+    port, groups = network.ports[before[0]], network.crossing(before[0])
+    inputs = sum(group.count for group in groups)
+    if len(before) > 1 or inputs > port.transmitters or port.random_loss:
+        return False
+    # Inputs themselves, so that this asks for no further link.
+    first = all(group.alternates and group.path and group.path[0] == port.name for group in groups)
+    return first and _misfit(network, port, groups) is None
 
 
 def _mean_bytes(group: Group) -> float:
@@ -111,18 +129,18 @@ def _mean_idle_s(group: Group) -> float:
     return float(group.settings["arrivals"]["Alternating"]["mean_idle"]) / 1e12
 
 
-def _predict_port(network: Network, outcome: Outcome, port: Port, groups: list[Group]) -> None:
+def _predict_port(outcome: Outcome, port: Port, groups: list[Group]) -> bool:
+    """Whether there is an equilibrium to predict."""
     packet_s = 8 * _mean_bytes(groups[0]) / port.rate_bps
-    busy = packet_s / (packet_s + _mean_idle_s(groups[0]))
     inputs = sum(group.count for group in groups)
     # (3.14): nothing holds an input back, whatever becomes of its packets.
-    load = busy * inputs / port.transmitters
+    load = packet_s / (packet_s + _mean_idle_s(groups[0])) * inputs / port.transmitters
     waiting = port.waiting_places()
     names = [f"links.{port.name}", *(f"flows.{group.name}" for group in groups)]
     if waiting is None and load >= 1:
         outcome.leave(names[0], f"a load of {load:.3g} with room for everything has no equilibrium")
         outcome.queues[port.name]["utilisation"] = 1.0
-        return
+        return False
     found = _loss(inputs, port.transmitters, waiting, load)
     lost = found.share + (1 - found.share) * port.random_loss
     # A packet is taken or not whatever its length is, so that loss of packets is loss of bytes.
@@ -131,9 +149,27 @@ def _predict_port(network: Network, outcome: Outcome, port: Port, groups: list[G
     if waiting == 0 or inputs <= port.transmitters:
         held = utilisation * port.transmitters if port.counts_in_service else 0.0
         outcome.queues[port.name].update(mean_queue_units=held, mean_wait_s=0.0)
-    for group in groups:
-        delivered(network, outcome, group, busy * port.rate_bps, lost)
     outcome.say(found.model, found.source, names, list(found.simplifies), found.warnings)
+    return True
+
+
+def _deliver(network: Network, outcome: Outcome, group: Group, predicted: list[str]) -> None:
+    """What arrives of the payload that each flow sends, if all links that may lose some are predicted."""
+    crossed = [name for name in group.path or () if name in predicted]
+    if not crossed:
+        return
+    last = network.ports[crossed[-1]]
+    for name in (group.path or ())[len(crossed) :]:
+        later = network.ports[name]
+        strangers = [other for other in network.crossing(name) if other not in network.crossing(last.name)]
+        if later.buffer is not None or later.random_loss or strangers or later.capacity_bps < last.capacity_bps:
+            outcome.leave(f"flows.{group.name}", f"what is lost at links.{name}, beyond its trunk, is in no model")
+            return
+    arrives = math.prod(1 - outcome.queues[name]["loss_share"] for name in crossed)
+    bits = 8 * _mean_bytes(group)
+    sent_bps = bits / (bits / last.rate_bps + _mean_idle_s(group))
+    outcome.flows[group.name]["goodput_bps"][:] = sent_bps * arrives
+    outcome.flows[group.name]["loss_share"][:] = 1 - arrives
 
 
 def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _Loss:
