@@ -112,13 +112,13 @@ mod tests {
         };
         let sent = |tcp: &mut Tcp| std::iter::from_fn(|| tcp.next_segment().map(|sent| sent.0)).collect::<Vec<_>>();
         assert_eq!(sent(&mut tcp), (0..10).collect::<Vec<_>>());
-        let mut answers = (2..=10).map(|end| {
+        let answers = (2..=10).map(|end| {
             tcp.on_ack::<false>(&Arrived { ack: 0, blocks: &[(1, end)], echo: Time::ZERO }, &Told::default());
             sent(&mut tcp)
         });
         // The third duplicate repairs 0: 4 to 9 and the repair are in the network. Each report from the sixth on lets one segment go:
         // new ones (rule 2) while the receiver has room, then 11 again (rule 4), then nothing: there is one rescue.
         let expected = [vec![], vec![], vec![0], vec![], vec![], vec![10], vec![11], vec![11], vec![]];
-        assert!(answers.by_ref().eq(expected));
+        assert_eq!(answers.collect::<Vec<_>>(), expected);
     }
 }
