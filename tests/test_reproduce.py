@@ -526,7 +526,7 @@ def said(self, progress):
 module = sys.modules["toys"] = types.ModuleType("toys")
 module.DOCUMENT = Document("toy", "Toys", "", (), (TOY, endless))
 papers.DOCUMENTS = {"toy": "toys"}
-from tailback.cli.study import RunsBar
+from tailback.progress import RunsBar
 RunsBar.__call__ = said
 app()
 """

@@ -30,6 +30,7 @@ from tailback.errors import (
 from tailback.nouns import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback.papers import reproduce
 from tailback.prediction import predict, size_buffer
+from tailback.progress import ProgressBar, RunsBar
 from tailback.run import Run
 from tailback.scenario import Scenario, load, schema
 from tailback.simulation import simulate
@@ -48,10 +49,12 @@ __all__ = [
     "Node",
     "OutputError",
     "ParameterError",
+    "ProgressBar",
     "Queue",
     "Record",
     "ReproductionInterrupted",
     "Run",
+    "RunsBar",
     "Scenario",
     "ScenarioError",
     "Source",

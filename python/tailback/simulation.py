@@ -35,7 +35,8 @@ def simulate(
         Instead of the scenario's own; 0 <= seed < 2**53. The same scenario, seed and version give the same results, byte for
         byte, on every platform.
     progress : callable, optional
-        Called about ten times a second with the fraction done, 0 to 1. Whatever it raises ends the run.
+        Called about ten times a second with the fraction done, 0 to 1, such as a `tailback.ProgressBar`. Whatever it raises ends
+        the run.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import typer
 
 from tailback.cli.out import Exit, command, note, path
 from tailback.cli.reproduce import KEPT
-from tailback.cli.study import RunsBar
+from tailback.progress import RunsBar
 
 __all__ = ["demo"]
 

@@ -6,12 +6,10 @@ import functools
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 
 import typer
@@ -29,9 +27,9 @@ from tailback.errors import (
 )
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    pass
 
-__all__ = ["Bar", "Exit", "command", "data", "jsonable", "note", "path", "stdout_watched"]
+__all__ = ["Exit", "command", "data", "jsonable", "note", "path", "stdout_watched"]
 
 P = ParamSpec("P")
 
@@ -185,35 +183,6 @@ def path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("the name is empty")
     return Path(text)
-
-
-class Bar:
-    """A progress bar on stderr, shown once a task has taken a second, and only to a terminal."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._began = time.monotonic()
-        self._bar: Progress | None = None
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __call__(self, fraction: float) -> None:
-        if self._bar is None:
-            if not sys.stderr.isatty() or time.monotonic() - self._began < 1:
-                return
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._bar.add_task(self._what, total=1)
-        self._bar.update(self._bar.task_ids[0], completed=fraction)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
 
 def jsonable(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tailback.cli.out import Exit, command, data, note
-from tailback.cli.study import RunsBar
+from tailback.progress import RunsBar
 
 if TYPE_CHECKING:
     from tailback.papers.reproduction import Reproduction

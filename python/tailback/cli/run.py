@@ -12,7 +12,8 @@ import typer
 
 from tailback.cli.code import Code
 from tailback.cli.code import load as load_code
-from tailback.cli.out import Bar, Exit, command, data, jsonable, note, path
+from tailback.cli.out import Exit, command, data, jsonable, note, path
+from tailback.progress import ProgressBar
 
 if TYPE_CHECKING:
     from tailback.run import Run
@@ -44,7 +45,7 @@ def run(
     exit_code = Exit.DONE
     with nullcontext() if out is None else store.staged(out) as folder:
         try:
-            with Bar(file.name) as bar:
+            with ProgressBar(file.name) as bar:
                 result = simulation.simulate(scenario, seed, progress=bar)
         except errors.Interrupted as stopped:
             result, exit_code = stopped.run, Exit.INTERRUPTED

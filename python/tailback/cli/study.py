@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,15 +13,13 @@ import typer
 from tailback.cli.code import Code
 from tailback.cli.code import load as load_code
 from tailback.cli.out import Exit, command, data, jsonable, note, path
+from tailback.progress import RunsBar
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-
-    from tailback.study.runner import Progress
     from tailback.study.study import Study
     from tailback.table import Table
 
-__all__ = ["Executor", "RunsBar", "crew_named", "finished", "study"]
+__all__ = ["Executor", "crew_named", "finished", "study"]
 
 study = typer.Typer(
     name="study", help="Studies on disk: how far they are, what is left, what came of them.", no_args_is_help=True
@@ -258,49 +253,3 @@ def _errors(study: Study) -> list[dict[str, Any]]:
     runs = study.runs.to_dict()
     columns = zip(runs["point"], runs["seed"], runs["error"], strict=True)
     return [{"point": point, "seed": seed, "error": error} for point, seed, error in columns if error]
-
-
-class RunsBar:
-    """Runs done, rate, time left and failures, on stderr; shown after a second, and only to a terminal."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._began = time.monotonic()
-        self._bar: Bars | None = None
-
-    def __enter__(self) -> RunsBar:
-        return self
-
-    def __call__(self, progress: Progress) -> None:
-        finished = progress.done + progress.failed
-        if self._bar is None:
-            if not sys.stderr.isatty() or time.monotonic() - self._began < 1:
-                return
-            self._bar = _bars()
-            self._bar.start()
-            self._bar.add_task(self._what, total=progress.total, completed=finished, rate="", failed="")
-        failed = f"{progress.failed} failed" if progress.failed else ""
-        task = self._bar.tasks[0]
-        rate = f"{task.speed:.3g} runs/s" if task.speed else ""
-        self._bar.update(task.id, completed=finished, total=progress.total, rate=rate, failed=failed)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-
-def _bars() -> Bars:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("runs {task.fields[rate]}"),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("[red]{task.fields[failed]}"),
-        console=Console(stderr=True),
-        transient=True,
-    )

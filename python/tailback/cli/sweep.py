@@ -11,7 +11,8 @@ import typer
 from tailback.cli.code import Code
 from tailback.cli.code import load as load_code
 from tailback.cli.out import Exit, command, data, note, path
-from tailback.cli.study import Executor, RunsBar, crew_named, finished
+from tailback.cli.study import Executor, crew_named, finished
+from tailback.progress import RunsBar
 
 if TYPE_CHECKING:
     from tailback.study.cost import Estimate

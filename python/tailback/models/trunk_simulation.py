@@ -128,8 +128,8 @@ def simulate_trunk(
     threads : int, optional
         As many as there are processors, if not given; of no influence on the result.
     progress : callable, optional
-        Called about ten times a second with the fraction done, 0 to 1, as far as can be told. Whatever it raises ends the
-        simulation.
+        Called about ten times a second with the fraction done, 0 to 1, as far as can be told, such as a
+        `tailback.ProgressBar`. Whatever it raises ends the simulation.
 
     Returns
     -------

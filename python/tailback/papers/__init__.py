@@ -55,7 +55,7 @@ def reproduce(
     workers : int, optional
         Runs side by side; as many as there are processors if not given.
     progress : callable, optional
-        Called with a `Progress` whenever runs are finished, and at the start.
+        Called with a `Progress` whenever runs are finished, and at the start, such as a `tailback.RunsBar`.
 
     Returns
     -------

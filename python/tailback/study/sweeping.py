@@ -74,7 +74,7 @@ def sweep(
     extend : bool
         Let `out` be a study with another plan: it gets this one, and keeps the results that both ask for.
     progress : callable, optional
-        Called with a `Progress` whenever runs are finished, and at the start.
+        Called with a `Progress` whenever runs are finished, and at the start, such as a `tailback.RunsBar`.
 
     Returns
     -------

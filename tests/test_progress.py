@@ -1,0 +1,67 @@
+"""Progress bars: shown to a terminal, after a second, and to nobody else."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+import tailback as tb
+from tailback import progress
+from tailback.study.runner import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    """Says what it is told."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, clock: Clock, stderr: io.StringIO, bar: Any, reports: list[Any]) -> str:
+    """What is on `stderr` after the second of two reports, the first of which comes early."""
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with bar:
+        bar(reports[0])
+        assert not stderr.getvalue()
+        clock.now += 1.5
+        bar(reports[1])
+    return stderr.getvalue()
+
+
+FRACTIONS = [0.1, 0.4]
+RUNS = [Progress(done=1, failed=0, total=40), Progress(done=17, failed=3, total=40)]
+
+
+def test_a_fraction_is_shown_to_a_terminal_after_a_second(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    seen = shown(monkeypatch, clock, Terminal(), tb.ProgressBar("a trunk"), FRACTIONS)
+    assert "a trunk" in seen
+    assert "40%" in seen
+
+
+def test_runs_are_counted_with_their_failures(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    seen = shown(monkeypatch, clock, Terminal(), tb.RunsBar("buffers"), RUNS)
+    assert "20/40" in seen
+    assert "3 failed" in seen
+
+
+@pytest.mark.parametrize(("bar", "reports"), [(tb.ProgressBar, FRACTIONS), (tb.RunsBar, RUNS)])
+def test_a_file_gets_no_bar(monkeypatch: pytest.MonkeyPatch, clock: Clock, bar: type[Any], reports: list[Any]) -> None:
+    assert not shown(monkeypatch, clock, io.StringIO(), bar("to a file"), reports)
