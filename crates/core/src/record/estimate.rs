@@ -122,9 +122,12 @@ impl<'a> Ways<'a> {
             return self.lost(&there) * there.units;
         }
         // Each unit comes and goes.
-        let carried = match self.network.ports[port as usize].buffer {
+        let spec = &self.network.ports[port as usize];
+        let carried = match spec.buffer {
             // Whatever is sent may be waiting.
             Buffer::Unlimited => f64::INFINITY,
+            // What such a policy has let in it may discard, so that more comes and goes than is carried.
+            _ if spec.policy.is_stepped() => f64::INFINITY,
             _ => self.rates[port as usize] * self.network.duration.seconds() / 8.0 * there.per_byte + self.room,
         };
         2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.ack_units)
@@ -278,7 +281,7 @@ mod tests {
     use super::*;
     use crate::base::units::{Rate, Time};
     use crate::network::{Access, Group, Port, Record};
-    use crate::queue::PolicySpec;
+    use crate::queue::{CodelSpec, PolicySpec};
     use crate::tcp::{Halves, RecoveryKind, TimerForm, TimerSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
@@ -366,6 +369,22 @@ mod tests {
         assert_eq!(trace_rows(&traced(10, 10, &[(bins, 0)])), [6]);
         // 12 500 packets come and go on the way back.
         assert_eq!(trace_rows(&traced(10, 10, &[(TraceKind::Queue, 1)])), [25_002]);
+    }
+
+    #[test]
+    fn what_codel_lets_in_may_come_and_go_without_being_carried() {
+        // 3000 packets of 1000 bytes a second into a link for 125, of which CoDel discards most that it has let in.
+        let mut network = traced(1, 10, &[(TraceKind::Queue, 0)]);
+        let arrivals = Arrivals::Constant { gap: Span::from_micros(333) };
+        network.groups[0].transport = Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(972), header: 28 });
+        let codel = CodelSpec { target: Span::from_millis(1), interval: Span::from_millis(1) };
+        network.ports[0].policy = PolicySpec::Codel(codel);
+        let mut engine = crate::Engine::new(network.clone());
+        engine.run_until(Time::NEVER);
+        let rows = engine.results().expect("nothing is lost from the books").traces[0].rows() as u64;
+        let carried = 2 * (1250 + 100 + 2);
+        assert!(rows > carried, "{rows}");
+        assert!(rows <= trace_rows(&network)[0]);
     }
 
     #[test]
