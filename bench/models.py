@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
+from tailback.models.trunk import LOSS_MODELS
 from tailback.prediction.buffer_size import answer
 from tailback.prediction.question import Question
 
@@ -59,7 +60,7 @@ def main() -> None:
         "sizing_answer_ms": 1e3 * seconds(all_rules, 100),
         **{
             f"closed_loop_{model}_{inputs}_inputs_ms": 1e3 * seconds(closed_loop(model, inputs))
-            for model in ("g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl")
+            for model in LOSS_MODELS
             for inputs in INPUTS
         },
         "cui_link_ns_per_row": 1e9

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
-from tailback.models.trunk import LossModel
+from tailback.models.trunk import LOSS_MODELS, LossModel
 
 # Inputs, channels, places, load: none of these is a point of the map.
 BETWEEN = [
@@ -21,14 +21,13 @@ BETWEEN = [
     (14, 5, 1, 1.2),
 ]
 NO_PLACE = [(3, 1, 0, 0.95), (7, 3, 0, 0.6), (14, 10, 0, 0.85), (100, 7, 0, 0.95), (13, 12, 0, 0.9)]
-MODELS: tuple[LossModel, ...] = ("g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl")
 
 
 def trunk(numbers: tuple[int, int, int, float]) -> dict[str, Any]:
     return dict(zip(("inputs", "transmitters", "buffer", "load"), numbers, strict=True))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", LOSS_MODELS)
 @pytest.mark.parametrize("numbers", BETWEEN)
 def test_between_its_points_the_map_says_what_the_exact_chain_says(
     numbers: tuple[int, int, int, float], model: LossModel
@@ -44,7 +43,7 @@ def test_between_its_points_the_map_says_what_the_exact_chain_says(
 @pytest.mark.parametrize("numbers", NO_PLACE)
 def test_without_places_it_is_said_to_be_off_where_it_is(numbers: tuple[int, int, int, float]) -> None:
     at = trunk(numbers)
-    for model in MODELS:
+    for model in LOSS_MODELS:
         said = tb.models.trunk_accuracy(**at, model=model)
         exact = tb.models.trunk_loss(**at, model=model).loss / tb.models.exact_trunk_loss(**at, reading="own_length").loss
         if numbers[1] / numbers[0] > 0.8:

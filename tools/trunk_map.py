@@ -24,10 +24,8 @@ import numpy as np
 
 import tailback as tb
 from tailback.models import trunk_map
-from tailback.models.trunk import LossModel, Reading
+from tailback.models.trunk import LOSS_MODELS, LossModel, Reading
 
-MODELS = get_args(LossModel)
-NAMES = {"g1dm": "G1DM", "ebd": "EBD", "ebi": "EBI", "eb": "EB", "mmkkb": "M/M/K/(K+B)", "ebl": "EBL"}
 FACTORS = (1.05, 1.2, 2.0)
 
 # Width of the 95 % interval over the loss, or as wide as so many packets make it: at first, and where a class is not yet clear.
@@ -100,7 +98,7 @@ def points() -> Iterator[tuple[int, int, int, float, Reading]]:
 
 def simulated(trunk: dict[str, Any]) -> tuple[float, float]:
     """Loss and half of its 95 % interval, narrower where that decides how far a model is off."""
-    by_model = [float(tb.models.trunk_loss(**trunk, model=model).loss) for model in MODELS]
+    by_model = [float(tb.models.trunk_loss(**trunk, model=model).loss) for model in LOSS_MODELS]
     for width, packets in WIDTHS:
         found = tb.models.simulate_trunk(**trunk, relative_width=width, most_arrivals=packets)
         if all(classified(loss, found.loss, found.half_width)[1] for loss in by_model):
@@ -140,7 +138,7 @@ def draw(folder: Path) -> None:
         shares = [place for place, (given, _) in enumerate(trunk_map.SHARES) if given and there[place].any()]
         with plt.rc_context(STYLE):
             figure, axes = plt.subplots(
-                len(MODELS),
+                len(LOSS_MODELS),
                 len(shares),
                 figsize=(0.5 + 1.5 * len(shares), 9.5),
                 sharex=True,
@@ -148,7 +146,7 @@ def draw(folder: Path) -> None:
                 squeeze=False,
                 layout="constrained",
             )
-            for row, model in enumerate(MODELS):
+            for row, model in enumerate(LOSS_MODELS):
                 found = classes(model, "own_length")[trunk_map.CHANNELS.index(channels)]
                 for column, share in enumerate(shares):
                     axis = axes[row, column]
@@ -165,7 +163,7 @@ def draw(folder: Path) -> None:
                     if row == 0:
                         given, taken = trunk_map.SHARES[share]
                         axis.set_title(f"K/M = {given}/{taken}", fontsize=9)
-                axes[row, 0].set_ylabel(f"{NAMES[model]}\nload")
+                axes[row, 0].set_ylabel(f"{LOSS_MODELS[model]}\nload")
             for axis in axes[-1]:
                 axis.set_xlabel("places B")
             patches = [Patch(color=colour, label=name) for colour, name in zip(COLOURS, CLASSES, strict=True)]
@@ -180,8 +178,8 @@ def table() -> None:
     """Of the points that were measured, how many each model is near as far as intervals can tell, as Markdown."""
     for reading in get_args(Reading):
         print(f"\n| {reading} | 5 % | 10 % | 20 % | factor 2 | points |\n|---|---|---|---|---|---|")
-        for model in MODELS:
-            print(f"| {NAMES[model]} | {' | '.join(near(model, reading, (1.05, 1.1, 1.2, 2.0), ...))} |")
+        for model in LOSS_MODELS:
+            print(f"| {LOSS_MODELS[model]} | {' | '.join(near(model, reading, (1.05, 1.1, 1.2, 2.0), ...))} |")
     print("\n| K/M | loss | G1DM 5 % | 20 % | factor 2 | EBL 5 % | 20 % | factor 2 | points |")
     print("|---|---|---|---|---|---|---|---|---|")
     losses, _ = trunk_map.measured("own_length")

@@ -12,10 +12,20 @@ from tailback.models.broadcasting import over
 if TYPE_CHECKING:
     from tailback.models.broadcasting import Numbers, Result
 
-__all__ = ["LossModel", "TrunkLoss", "trunk_loss"]
+__all__ = ["LOSS_MODELS", "LossModel", "TrunkLoss", "trunk_loss"]
 
 LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl"]
 Reading: TypeAlias = Literal["own_length", "fresh", "coupled"]
+
+# As people write them; all but the last are of the thesis.
+LOSS_MODELS: dict[LossModel, str] = {
+    "g1dm": "G1DM",
+    "ebd": "EBD",
+    "ebi": "EBI",
+    "eb": "EB",
+    "mmkkb": "M/M/K/(K+B)",
+    "ebl": "EBL",
+}
 
 
 @dataclass(frozen=True)

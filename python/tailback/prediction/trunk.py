@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypedDict, get_args
+from typing import TypedDict
 
 from tailback import models
-from tailback.models.trunk import LossModel
+from tailback.models.trunk import LOSS_MODELS, LossModel
 from tailback.prediction.datagrams import misfit_of_port, misfit_of_sending
 from tailback.prediction.network import Group, Network, Port
 from tailback.prediction.outcome import Outcome
@@ -15,14 +15,6 @@ from tailback.prediction.outcome import Outcome
 __all__ = ["predict_trunks"]
 
 _THESIS = "cui-thesis, section 3.6.1"
-_NAMES: dict[LossModel, tuple[str, str]] = {
-    "g1dm": ("G1DM", "cui-thesis, section 3.6.2"),
-    "ebd": ("EBD", "cui-thesis, section 3.6.4"),
-    "ebi": ("EBI", "cui-thesis, section 3.6.4"),
-    "eb": ("EB", "cui-thesis, section 3.6.4"),
-    "mmkkb": ("M/M/K/(K+B)", "cui-thesis, section 3.6.4"),
-    "ebl": ("EBL", "docs/trunk_accuracy.md"),
-}
 # Inputs times transmitters up to which the exact chain without places takes a fraction of a second.
 _SMALL_CHAIN = 1024
 # What the models of a trunk take at most.
@@ -183,14 +175,14 @@ def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _
         exact = models.exact_trunk_loss(**trunk, reading="own_length")
         return _Loss(float(exact.loss), "exact chain of the detailed model of a trunk", _THESIS)
     model, off = _nearest(trunk)
-    name, source = _NAMES[model]
+    name = LOSS_MODELS[model]
     where = f"M = {inputs}, K = {transmitters}, B = {waiting}, load {load:.3g}"
     text = f"the loss by {name} at {where}: {off}; see docs/trunk_accuracy.md"
     near = off.within(1.05)
     return _Loss(
         float(models.trunk_loss(**trunk, model=model).loss),
         name,
-        source,
+        "docs/trunk_accuracy.md" if model == "ebl" else "cui-thesis, sections 3.6.2 and 3.6.4",
         simplifies=(text,) if near else (),
         warnings=() if near else (text,),
     )
@@ -198,10 +190,9 @@ def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _
 
 def _nearest(trunk: _Trunk) -> tuple[LossModel, models.TrunkAccuracy]:
     """The model that is least off at the worst of the mapped points around; EBL, mostly the best, where there are none."""
-    names: tuple[LossModel, ...] = get_args(LossModel)
-    off = {name: models.trunk_accuracy(**trunk, model=name) for name in names}
+    off = {name: models.trunk_accuracy(**trunk, model=name) for name in LOSS_MODELS}
     if not off["ebl"].mapped:
         return "ebl", off["ebl"]
     # Not at the place itself, for a model that is too low on one side and too high on the other is right in between by chance.
-    best = min(names, key=lambda name: max(abs(math.log(off[name].low)), abs(math.log(off[name].high))))
+    best = min(off, key=lambda name: max(abs(math.log(off[name].low)), abs(math.log(off[name].high))))
     return best, off[best]

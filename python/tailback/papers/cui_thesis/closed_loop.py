@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tailback import models
+from tailback.papers.cui_thesis import losses
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 from tailback.papers.experiment import (
     Choice,
@@ -32,7 +33,7 @@ RATE_BPS = 40e9
 # Round trips are uniform on 60 to 180 ms (section 3.3.2).
 HARMONIC_RTT_S = models.round_trips({"uniform": [0.06, 0.18]}).harmonic_s
 
-MODELS = {"G1DM": "g1dm", "EBI": "ebi", "EBD": "ebd", "EB": "eb", "M/M/K/(K+B)": "mmkkb"}
+MODELS = {name: by for by, name in losses.MODELS.items()}
 LINKS = (*range(1, 10), *range(10, 101, 5))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tailback.models.trunk import TrunkLoss, exact_trunk_loss, trunk_loss
+from tailback.models.trunk import LOSS_MODELS, TrunkLoss, exact_trunk_loss, trunk_loss
 from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
 from tailback.papers.experiment import Choice, Computation, Label, Line, Values, Variant, vary
 from tailback.papers.outcome import Outcome
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 # By these names in labels; the simulation is that of the reading in which packets keep their lengths.
-MODELS = {"g1dm": "G1DM", "ebd": "EBD", "ebi": "EBI", "eb": "EB", "mmkkb": "M/M/K/(K+B)"}
+MODELS = {by: name for by, name in LOSS_MODELS.items() if by != "ebl"}
 SIMULATION = "simulation"
 READINGS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
 
