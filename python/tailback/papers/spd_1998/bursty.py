@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tailback.papers.experiment import Choice, Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Value, Values, vary
+from tailback.papers.experiment import Choice, Claim, Contrast, Experiment, Inequality, LeftOpen, Value, Values, vary
 from tailback.papers.outcome import Outcome
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, THREE, chain, schemes
 from tailback.papers.spd_1998.published import BURSTY
-from tailback.papers.spd_1998.schemes import largest, leads, ratio, three_lines
+from tailback.papers.spd_1998.schemes import largest, leads, ratio, side_by_side
 
 __all__ = ["EXPERIMENTS"]
 
@@ -101,20 +101,7 @@ figure_11 = Experiment(
         ),
     ),
     times=3,
-    panels=(
-        tuple(
-            Curves(
-                "ratio",
-                "threshold",
-                three_lines(setting),
-                "goodput to input",
-                "EPD threshold, cells",
-                title=setting,
-                printed=setting == "SHORT",
-            )
-            for setting in ("SHORT", "LONG")
-        ),
-    ),
+    panels=(side_by_side(),),
     left_open=(
         LeftOpen(
             "rate of the sources",

@@ -12,7 +12,7 @@ from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, THREE, TIMER_ONLY, chain, schemes
 from tailback.papers.spd_1998.published import SCHEMES
 
-__all__ = ["EXPERIMENTS", "largest", "leads", "three_lines"]
+__all__ = ["EXPERIMENTS", "largest", "leads", "ratio", "side_by_side"]
 
 MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput}
 BOTH = ("SHORT", "LONG")
@@ -44,9 +44,20 @@ def largest(differences: list[Values]) -> Values:
     return max(differences, key=lambda each: abs(float(np.mean(each))))
 
 
-def three_lines(setting: str) -> tuple[Line, ...]:
-    """One line a policy."""
-    return tuple(Line(policy, {"policy": policy, "setting": setting}) for policy in THREE)
+def side_by_side() -> tuple[Curves, ...]:
+    """The ratio over EPD's threshold, SHORT beside LONG."""
+    return tuple(
+        Curves(
+            "ratio",
+            "threshold",
+            tuple(Line(policy, {"policy": policy, "setting": setting}) for policy in THREE),
+            "goodput to input",
+            "EPD threshold, cells",
+            title=setting,
+            printed=setting == "SHORT",
+        )
+        for setting in BOTH
+    )
 
 
 def common_claims(vcs: int) -> tuple[Claim, ...]:
@@ -96,25 +107,18 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
             Inequality("<", 0.05),
             published=round(max(table.ratios["SPD"]) - min(table.ratios["SPD"]), 3),
         ),
-        Claim(
-            f"C41-{vcs}",
-            "S",
-            "what EPD turns of the input into whole packets, on average over the thresholds",
-            mean_ratio("EPD", "SHORT", table.thresholds),
-            Value(round(float(np.mean(table.ratios["EPD"])), 3), 0.05),
-            published=round(float(np.mean(table.ratios["EPD"])), 3),
-            setting="SHORT",
-            contrast=Contrast("LONG", mean_ratio("EPD", "LONG", table.thresholds)),
-        ),
-        Claim(
-            f"C41b-{vcs}",
-            "S",
-            "what SPD turns of the input into whole packets, on average over the thresholds",
-            mean_ratio("SPD", "SHORT", table.thresholds),
-            Value(round(float(np.mean(table.ratios["SPD"])), 3), 0.05),
-            published=round(float(np.mean(table.ratios["SPD"])), 3),
-            setting="SHORT",
-            contrast=Contrast("LONG", mean_ratio("SPD", "LONG", table.thresholds)),
+        *(
+            Claim(
+                f"{name}-{vcs}",
+                "S",
+                f"what {policy} turns of the input into whole packets, on average over the thresholds",
+                mean_ratio(policy, "SHORT", table.thresholds),
+                Value(round(float(np.mean(table.ratios[policy])), 3), 0.05),
+                published=round(float(np.mean(table.ratios[policy])), 3),
+                setting="SHORT",
+                contrast=Contrast("LONG", mean_ratio(policy, "LONG", table.thresholds)),
+            )
+            for name, policy in (("C41", "EPD"), ("C41b", "SPD"))
         ),
     )
 
@@ -196,20 +200,7 @@ def figure(number: int, vcs: int) -> Experiment:
         ),
         measures=MEASURES,
         claims=(*own, *common_claims(vcs)),
-        panels=(
-            tuple(
-                Curves(
-                    "ratio",
-                    "threshold",
-                    three_lines(setting),
-                    "goodput to input",
-                    "EPD threshold, cells",
-                    title=f"{setting}",
-                    printed=setting == "SHORT",
-                )
-                for setting in BOTH
-            ),
-        ),
+        panels=(side_by_side(),),
         left_open=tuple(left_open),
     )
 
