@@ -36,7 +36,7 @@ pub(crate) struct Port {
     pub(crate) needs_event: bool,
     /// An arrival is a unit's head ([`Switching::CutThrough`]).
     pub(crate) cuts_through: bool,
-    /// One of these two.
+    /// One of these two; kept, for every hop asks, and asking both costs 0.4 % of a packet.
     pub(crate) is_special: bool,
     pub(crate) stepped: Option<Stepped>,
     /// Arrivals are put in order here instead of being events.
