@@ -9,6 +9,7 @@ from typing import Any
 
 from tailback import models
 from tailback.models import round_trips
+from tailback.models.trunk import LOSS_MODELS
 from tailback.prediction.network import Group, Network, Port
 from tailback.prediction.outcome import Outcome
 from tailback.prediction.question import RENO_LIKE
@@ -24,8 +25,6 @@ _SMALL_WINDOW = 4.0
 
 # What another link must have for each of its flows, over what the bottleneck has for each.
 _SPARE = 1.25
-
-_OPEN_LOOPS = {"g1dm": "G1DM", "md1k": "M/D/1/K", "mmkkb": "M/M/K/(K+B)"}
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,8 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
         simplifies.append("beyond the range of its loss model: the utilisation came out above 1")
     if found.product / found.flows < _SMALL_WINDOW:
         simplifies.append("windows of fewer than four packets")
-    name = f"closed loop of {_OPEN_LOOPS[model]} and Padhye"
+    loss_model = "M/D/1/K" if model == "md1k" else LOSS_MODELS[model]
+    name = f"closed loop of {loss_model} and Padhye"
     warnings = _doubts(found, inputs, end) if inputs else []
     _say(outcome, found, name, "cui-thesis, section 3.7; Padhye et al. 1998", simplifies, warnings)
     return end.utilisation, end.loss, math.nan
