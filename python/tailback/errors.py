@@ -14,6 +14,8 @@ KeyboardInterrupt
 ├── ReproductionInterrupted         Ctrl-C while a document is reproduced: carries the experiments that were done
 ├── StudyInterrupted                Ctrl-C during a study: what was finished is kept, and resumes
 └── TrunkInterrupted                Ctrl-C while a trunk is simulated: carries what was measured
+UserWarning
+└── ScenarioWarning                 the description runs, but is hardly what was meant
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ __all__ = [
     "Problem",
     "ReproductionInterrupted",
     "ScenarioError",
+    "ScenarioWarning",
     "StudyError",
     "StudyInterrupted",
     "TailbackError",
@@ -97,6 +100,13 @@ class ScenarioError(TailbackError, ValueError):
 
     def __str__(self) -> str:
         return self.text
+
+
+class ScenarioWarning(UserWarning):
+    """A scenario that runs but is hardly what was meant, such as one with a setting that makes a queue policy another one.
+
+    Its text names the place, what stands there and what would fit. ``warnings.simplefilter("error", tb.ScenarioWarning)`` makes it an error.
+    """
 
 
 class ParameterError(TailbackError, ValueError):

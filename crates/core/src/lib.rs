@@ -9,6 +9,7 @@
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
 //! * `code`: code that the core does not know and a network names
+//! * `settings`: what a member of a family says of itself
 //! * `base`: units, random streams, packets, the calendar
 //!
 //! Imports run downwards only.
@@ -25,6 +26,7 @@ pub mod congestion;
 pub mod network;
 pub mod queue;
 pub mod record;
+pub mod settings;
 mod simulation;
 pub mod tcp;
 pub mod traffic;

@@ -32,16 +32,21 @@ impl Shape {
         lines: &[&str],
         default: Option<T>,
     ) {
-        let mut property = T::schema(generator);
-        property.insert("description".into(), prose(lines).into());
+        let default = default.or_else(T::absent).map(|value| serde_json::to_value(value).unwrap_or_default());
+        self.property(name, T::schema(generator), &prose(lines), default);
+    }
+
+    /// The same of any schema. A default of null is none, of a key that need not be given.
+    pub fn property(&mut self, name: &str, mut schema: Schema, description: &str, default: Option<Value>) {
+        schema.insert("description".into(), description.into());
         match default {
+            Some(Value::Null) => {}
             Some(value) => {
-                property.insert("default".into(), serde_json::to_value(value).unwrap_or(Value::Null));
+                schema.insert("default".into(), value);
             }
-            None if T::absent().is_none() => self.required.push(name.into()),
-            None => {}
+            None => self.required.push(name.into()),
         }
-        self.properties.insert(name.into(), property.to_value());
+        self.properties.insert(name.into(), schema.to_value());
     }
 
     /// Adds the word that tells tables apart.
@@ -85,6 +90,12 @@ pub(crate) fn record_schema<R: Record>(lines: &[&str], generator: &mut SchemaGen
     };
     schema["description"] = prose(lines).into();
     schema.try_into().unwrap_or_default()
+}
+
+/// A reference to a schema that is defined by this name.
+pub(crate) fn defined(name: &str, schema: Value, generator: &mut SchemaGenerator) -> Schema {
+    generator.definitions_mut().insert(name.into(), schema);
+    schemars::json_schema!({"$ref": format!("#/$defs/{name}")})
 }
 
 /// Comment lines as a description.
@@ -170,7 +181,7 @@ macro_rules! tagged {
                 let default: Option<&str> = crate::record::default_of!($($default)?);
                 let given = table.node($tag);
                 $(
-                    if given.is_some_and(crate::user::is_user_code) {
+                    if given.is_some_and(crate::user_code::is_user_code) {
                         return $name::$user(<$user as crate::record::Record>::take(table, decoder));
                     }
                 )?

@@ -19,22 +19,38 @@
 use super::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
+use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
-/// Settings of BPD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BpdSpec {
-    /// Threshold of regular VCs (LT), cells in the buffer.
-    pub lower: u64,
-    /// Threshold of damaged VCs (UT).
-    pub upper: u64,
-    /// Recovery period, packets (GAP).
-    pub gap: u32,
+member! {
+    /// Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
+    Bpd = "bpd", "bpd-2001 section 4";
+
+    pub struct BpdSpec {
+        /// Cells in the buffer from which packets of most VCs may not begin (LT).
+        lower: u64 => Kind::Cells { or_none: false },
+        /// Cells in the buffer from which those of a VC that has just lost may not (UT).
+        upper: u64 => Kind::Cells { or_none: false },
+        /// For how many packets after a loss a VC is judged by `upper` (GAP).
+        gap: u32 => Kind::Whole { least: 0, most: 1_000_000 },
+    }
+}
+
+impl Settings for BpdSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let misfit = || Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` no higher than `upper`");
+        (self.lower > self.upper).then(misfit).into_iter().collect()
+    }
+
+    fn samples() -> Vec<BpdSpec> {
+        let of = |(lower, upper, gap)| BpdSpec { lower, upper, gap };
+        [(0, 100, 5), (30, 120, 1), (80, 80, 25), (60, 180, 0)].map(of).into()
+    }
 }
 
 /// What the switch remembers of a VC.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Vc {
+pub struct BpdVc {
     frame: Frame,
     /// Packets left of the recovery period (Gap[i]).
     gap: u32,
@@ -50,10 +66,11 @@ impl Bpd {
 }
 
 impl Policy for Bpd {
-    type PerFlow = Vc;
+    type PerFlow = BpdVc;
+    const JUDGES_FRAMES: bool = true;
 
     #[inline]
-    fn on_arrival(&mut self, cell: &Unit, vc: &mut Vc, buffer: &Occupancy, _now: Time) -> Verdict {
+    fn on_arrival(&mut self, cell: &Unit, vc: &mut BpdVc, buffer: &Occupancy, _now: Time) -> Verdict {
         let lost_before = vc.frame == Frame::Discarding;
         let limit = if vc.gap > 0 { self.0.upper } else { self.0.lower };
         let verdict = vc.frame.judge(cell, buffer, || (buffer.units >= limit).then_some(Reason::Early));

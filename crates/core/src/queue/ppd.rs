@@ -4,7 +4,13 @@
 use super::frame::Frame;
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::base::units::Time;
+use crate::settings::member;
 use serde::{Deserialize, Serialize};
+
+member! {
+    /// Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, but for the last cell.
+    Ppd = "ppd", "Romanow and Floyd, IEEE JSAC 13(4), 1995";
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ppd;
@@ -17,6 +23,7 @@ impl Ppd {
 
 impl Policy for Ppd {
     type PerFlow = Frame;
+    const JUDGES_FRAMES: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {

@@ -4,7 +4,7 @@ use crate::decode::{Decode, Decoder};
 use crate::quantity::{Duration, Rate, Size};
 use crate::record::{record, tagged};
 use crate::tree::Node;
-use crate::user::{Parameters, UserName};
+use crate::user_code::{Parameters, UserName};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;

@@ -3,7 +3,8 @@
 use crate::decode::{Decode, Decoder, kind};
 use crate::problem::Report;
 use crate::scenario::Description;
-use crate::schema::{Arrivals, Law, Policy, UserLaw, UserPolicy, UserSource};
+use crate::member::Choice;
+use crate::schema::{Arrivals, UserLaw, UserPolicy, UserSource};
 use crate::tree::Node;
 use crate::values::{NAME_PATTERN, Name};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -147,13 +148,13 @@ pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
         [(format!("links.{name}.queue"), Some(&link.queue)), (format!("links.{name}.reverse.queue"), back)]
     });
     let policies = made.chain(links).filter_map(|(at, queue)| match &queue?.policy {
-        Policy::UserPolicy(UserPolicy { policy, parameters }) => Some((CodeKind::Policy, code(policy, parameters, at))),
+        Choice::User(UserPolicy { policy, parameters }) => Some((CodeKind::Policy, code(policy, parameters, at))),
         _ => None,
     });
     let senders = description.flows.iter().filter_map(|(name, flow)| {
         let law = flow.tcp.as_ref().and_then(|tcp| tcp.controller.as_ref()).map(|controller| &controller.0);
         match (law, flow.source.as_ref().map(|source| &source.arrivals)) {
-            (Some(Law::UserLaw(UserLaw { kind, parameters })), _) => {
+            (Some(Choice::User(UserLaw { kind, parameters })), _) => {
                 Some((CodeKind::Controller, code(kind, parameters, format!("flows.{name}.tcp.controller"))))
             }
             (_, Some(Arrivals::UserSource(UserSource { kind, parameters }))) => {

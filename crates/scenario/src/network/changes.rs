@@ -160,7 +160,7 @@ fn time(span: Span) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::tests::{dumbbell, graph, names};
+    use crate::network::tests::{dumbbell, graph, names};
 
     const WEB: &str = "[flows.web]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
 

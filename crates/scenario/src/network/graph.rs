@@ -9,6 +9,7 @@ use crate::values::Name;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use tailback_core::network::{self, ListedDrop, Port, PortId};
+use tailback_core::queue::PolicySpec;
 
 pub(super) struct Graph {
     nodes: BTreeMap<Name, Node>,
@@ -271,40 +272,21 @@ struct Direction<'d> {
 
 impl Direction<'_> {
     fn port(&self, name: String, transmitters: u32, at: &str, groups: &Groups, report: &mut Report) -> Port {
+        let queue_at = format!("{at}.queue");
+        let rate = self.rate.rate().0 as f64 * f64::from(transmitters);
+        let buffer = self.queue.resolved(rate, &queue_at, report);
+        let policy = self.queue.policy_spec(buffer, &queue_at, report);
         Port {
             name,
             rate: self.rate.rate(),
             delay: self.delay.span(),
             transmitters,
             switching: self.switching.kind(),
-            buffer: self.buffer(transmitters, &format!("{at}.queue"), report),
+            buffer: places(buffer),
             counts_in_service: self.queue.counts_in_service(),
-            policy: self.queue.policy.spec(self.queue.buffer, &format!("{at}.queue"), report),
+            policy: policy.unwrap_or(PolicySpec::DropTail(())),
             random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
             listed_drops: self.listed_drops(at, groups, report),
-        }
-    }
-
-    fn buffer(&self, transmitters: u32, at: &str, report: &mut Report) -> network::Buffer {
-        match self.queue.buffer {
-            Buffer::Packets(count) | Buffer::Cells(count) => network::Buffer::Units(count),
-            Buffer::Bytes(size) => network::Buffer::Bytes(size.bytes()),
-            Buffer::Unlimited => network::Buffer::Unlimited,
-            Buffer::Share(share) => {
-                let Some(rtt) = self.queue.bdp_rtt else {
-                    let problem = report.add(format!("{at}.buffer"), "a buffer in percent of what?");
-                    problem.given(share.to_string()).expected("also `bdp_rtt`, the round-trip time that it refers to");
-                    return network::Buffer::Unlimited;
-                };
-                let packet = self.queue.bdp_packet.bytes();
-                if packet == 0 {
-                    let problem = report.add(format!("{at}.bdp_packet"), "a packet without bytes");
-                    problem.given("0 B").expected("at least 1 B");
-                    return network::Buffer::Unlimited;
-                }
-                let bits = self.rate.rate().0 as f64 * f64::from(transmitters) * rtt.span().seconds();
-                network::Buffer::Units((share.share() * bits / (8 * packet) as f64).round() as u64)
-            }
         }
     }
 
@@ -322,6 +304,15 @@ impl Direction<'_> {
             })
         };
         drops.iter().enumerate().filter_map(listed).collect()
+    }
+}
+
+/// As the core counts them.
+fn places(buffer: Option<Buffer>) -> network::Buffer {
+    match buffer {
+        Some(Buffer::Packets(count) | Buffer::Cells(count)) => network::Buffer::Units(count),
+        Some(Buffer::Bytes(size)) => network::Buffer::Bytes(size.bytes()),
+        Some(Buffer::Unlimited | Buffer::Share(_)) | None => network::Buffer::Unlimited,
     }
 }
 
@@ -367,7 +358,7 @@ fn taken(at: &str, name: &Name, by: &str, report: &mut Report) {
 
 #[cfg(test)]
 mod tests {
-    use crate::build::tests::{graph, names};
+    use crate::network::tests::{graph, names};
 
     fn forward(links: &[(&str, &str, &str, u32)]) -> Vec<String> {
         let network = graph(links, ("a", "c"), "");

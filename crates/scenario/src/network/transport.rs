@@ -7,9 +7,8 @@ use crate::schema::{
     Alternating, Application, Arrivals, Constant, HandOver, OnOff, PacketBytes, Poisson, Source, Tcp, Timer, TimerForm,
 };
 use crate::schema::{UserSource, Window};
-use crate::user;
+use crate::user_code;
 use tailback_core::base::units::Span;
-use tailback_core::congestion::{ControllerSpec, FastSpec, VegasSpec};
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize};
@@ -36,9 +35,8 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
     let at = format!("{at}.controller");
-    let law = tcp.controller.as_ref().map_or_else(|| preset.controller.clone(), |controller| controller.0.spec(&at));
-    check_law(&law, &at, report);
-    Transport::Tcp(spec, law)
+    let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at, report));
+    Transport::Tcp(spec, law.unwrap_or_else(|| preset.controller.clone()))
 }
 
 /// The same TCP with nothing left to its preset. One that cannot be built stays as it is.
@@ -78,7 +76,7 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
         }
         Arrivals::UserSource(UserSource { kind, parameters }) => {
             let frame = framing.map_or(MEGABYTE as u32, |framing| Aal5::MAX_FRAME.saturating_sub(framing.overhead + header));
-            let code = user::code(kind, parameters, at.into());
+            let code = user_code::code(kind, parameters, at.into());
             (traffic::Arrivals::User(code), PacketSize::Given { maximum: frame.min(MEGABYTE as u32) })
         }
     };
@@ -233,23 +231,6 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     }
 }
 
-fn check_law(law: &ControllerSpec, at: &str, report: &mut Report) {
-    if let ControllerSpec::Fast(FastSpec { alpha, gamma, .. }) = law {
-        for (key, value, expected) in [("alpha", *alpha, "more than 0 segments"), ("gamma", *gamma, "more than 0, at most 1")] {
-            let at = format!("{at}.{key}");
-            if value == 0.0 && report.sound(&at) {
-                report.add(at, format!("a window that nothing moves: `{key}` is 0")).given("0").expected(expected);
-            }
-        }
-    }
-    if let ControllerSpec::Vegas(VegasSpec { alpha, beta, .. }) = law
-        && beta < alpha
-    {
-        let problem = report.add(format!("{at}.beta"), "`beta` is below `alpha`");
-        problem.given(beta.to_string()).expected(format!("at least {alpha}"));
-    }
-}
-
 fn set<T>(place: &mut T, given: Option<T>) {
     if let Some(value) = given {
         *place = value;
@@ -277,8 +258,8 @@ fn above_zero(span: Span, at: &str, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::tests::dumbbell;
-    use tailback_core::congestion::FixedSpec;
+    use crate::network::tests::dumbbell;
+    use tailback_core::congestion::{ControllerSpec, FixedSpec};
 
     fn transport(sends: &str) -> Transport {
         dumbbell(&format!("[flows.web]\nfrom = \"left\"\nto = \"right\"\n{sends}\n")).groups[0].transport.clone()

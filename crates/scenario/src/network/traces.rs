@@ -115,7 +115,7 @@ fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::tests::dumbbell;
+    use crate::network::tests::dumbbell;
     use tailback_core::base::units::Span;
 
     fn traces(record: &str) -> Vec<Trace> {

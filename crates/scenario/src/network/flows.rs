@@ -357,7 +357,7 @@ impl Problems<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::tests::{dumbbell, graph};
+    use crate::network::tests::{dumbbell, graph};
     use tailback_core::base::units::Rate;
 
     #[test]
