@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import tailback as tb
-from tailback import _core, store
+from tailback import _core, _store
 
 
 def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
@@ -275,8 +275,8 @@ def test_an_interrupt_survives_a_process_boundary(scenario: tb.Scenario) -> None
 def test_what_a_killed_run_left_is_removed_and_a_living_one_is_kept(tmp_path: Path) -> None:
     begin = f"""
 import os, sys
-from tailback import store
-with store.staged({str(tmp_path / "results")!r}) as folder:
+from tailback import _store
+with _store.staged({str(tmp_path / "results")!r}) as folder:
     print(folder.name, flush=True)
     sys.stdin.read()
     os._exit(9)
@@ -293,7 +293,7 @@ with store.staged({str(tmp_path / "results")!r}) as folder:
     try:
         dead.communicate("")
         assert {left, kept, other.name} == {path.name for path in tmp_path.iterdir()}
-        with store.staged(tmp_path / "results"):
+        with _store.staged(tmp_path / "results"):
             assert {path.name for path in tmp_path.iterdir()} > {kept, other.name}
             assert left not in {path.name for path in tmp_path.iterdir()}
         assert {path.name for path in tmp_path.iterdir()} == {"results", kept, other.name}

@@ -7,11 +7,11 @@ import pytest
 
 import tailback as tb
 from tailback.papers import experiments
+from tailback.papers._experiment import Experiment
+from tailback.papers._outcome import Outcome, Point
 from tailback.papers.cui_thesis.losses import MEASURES, SIMULATION, a_value_a_seed, mean_loss, off, ratio
 from tailback.papers.cui_thesis.open_loop import NOT_HELD
 from tailback.papers.cui_thesis.tables import RULES, table
-from tailback.papers.experiment import Experiment
-from tailback.papers.outcome import Outcome, Point
 
 
 def losses(**by: list[float]) -> Outcome:

@@ -21,9 +21,10 @@ from typer.testing import CliRunner
 import tailback as tb
 from support import Command
 from tailback import papers
-from tailback.cli import app
-from tailback.interval import Interval
-from tailback.papers.experiment import (
+from tailback._cli import app
+from tailback._interval import Interval
+from tailback._study.runner import Progress
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Contrast,
@@ -42,11 +43,10 @@ from tailback.papers.experiment import (
     Values,
     vary,
 )
-from tailback.papers.figures import draw
-from tailback.papers.outcome import Outcome, Point
-from tailback.papers.report import page
-from tailback.papers.runner import Plan
-from tailback.study.runner import Progress
+from tailback.papers._experiment_plot import draw
+from tailback.papers._outcome import Outcome, Point
+from tailback.papers._plan import Plan
+from tailback.papers._report import page
 
 BASE = tb.dumbbell(
     name="toy",
@@ -514,8 +514,8 @@ def test_ctrl_c_keeps_the_experiments_that_were_done(tmp_path: Path) -> None:
         """\
 import sys, types
 from tailback import papers
-from tailback.cli import app
-from tailback.papers.experiment import Document, Experiment, vary
+from tailback._cli import app
+from tailback.papers._experiment import Document, Experiment, vary
 from test_reproduce import BASE, TOY, goodput
 
 endless = Experiment("toy/fig2", "", "", "", vary(BASE.with_({"duration": "1000000 s"})), {"goodput": goodput}, ())
@@ -526,7 +526,7 @@ def said(self, progress):
 module = sys.modules["toys"] = types.ModuleType("toys")
 module.DOCUMENT = Document("toy", "Toys", "", (), (TOY, endless))
 papers.DOCUMENTS = {"toy": "toys"}
-from tailback.progress import RunsBar
+from tailback._progress import RunsBar
 RunsBar.__call__ = said
 app()
 """

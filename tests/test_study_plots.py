@@ -12,9 +12,9 @@ import pytest
 
 import tailback as tb
 from tailback import plots
-from tailback.interval import student_t
-from tailback.study.figures import Drawn, figure
-from tailback.study.stopping import quantity_of
+from tailback._interval import student_t
+from tailback._study.quantity_plot import Drawn, figure
+from tailback._study.stopping import quantity_of
 
 pytest.importorskip("matplotlib")
 

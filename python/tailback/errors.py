@@ -25,9 +25,9 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tailback._run import Run
     from tailback.models.trunk_simulation import TrunkSimulation
-    from tailback.papers.reproduction import Reproduction
-    from tailback.run import Run
+    from tailback.papers._reproduction import Reproduction
 
 __all__ = [
     "InternalError",

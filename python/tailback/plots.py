@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tailback._summary import header, quantity
 from tailback.errors import MissingExtra, OutputError
-from tailback.summary import header, quantity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tailback.run import Run
-    from tailback.table import Table
+    from tailback._run import Run
+    from tailback._table import Table
 
 __all__ = [
     "COLOURS",

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tailback import _core
+from tailback._interval import Interval
+from tailback._processors import processors
 from tailback.errors import ParameterError, TrunkInterrupted
-from tailback.interval import Interval
 from tailback.models.broadcasting import one
-from tailback.processors import processors
 
 if TYPE_CHECKING:
     from tailback.models.trunk import Reading

@@ -1,6 +1,6 @@
 """Documents as experiments: every figure with its own numbers, its claims, and what it left open.
 
-`experiment` says what an experiment is, `bpd_2001` and its like hold them, `runner` runs them, `outcome` judges, `report` shows.
+`_experiment` says what an experiment is, `bpd_2001` and its like hold them, `_plan` runs them, `_outcome` judges, `_report` shows.
 A new document is a package with a `DOCUMENT`, and a line in `DOCUMENTS`.
 """
 
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from tailback.errors import ParameterError, ReproductionInterrupted, UnknownName
 
 if TYPE_CHECKING:
-    from tailback.papers.experiment import Document, Experiment
-    from tailback.papers.reproduction import Reproduction
-    from tailback.study.runner import Progress
+    from tailback._study.runner import Progress
+    from tailback.papers._experiment import Document, Experiment
+    from tailback.papers._reproduction import Reproduction
 
 __all__ = ["DOCUMENTS", "document", "experiments", "reproduce"]
 
@@ -82,8 +82,8 @@ def reproduce(
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
         raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval needs two runs")
-    from tailback.papers.reproduction import Reproduction
-    from tailback.papers.runner import Plan
+    from tailback.papers._plan import Plan
+    from tailback.papers._reproduction import Reproduction
 
     plan = Plan(experiments(*wanted), seeds, command=" ".join(["tailback reproduce", *wanted, f"--seeds {seeds}"]))
     try:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback import models
+from tailback._scenario import Scenario
+from tailback._summary import aligned, quantity
 from tailback.errors import ParameterError, UnknownName
 from tailback.models import BufferSize, Rule
 from tailback.prediction.question import Question, ask
-from tailback.scenario import Scenario
-from tailback.summary import aligned, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

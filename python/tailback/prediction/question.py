@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tailback import _core
+from tailback._scenario import Scenario
 from tailback.errors import ParameterError, ScenarioError
 from tailback.models import RoundTrips, round_trips
 from tailback.prediction.network import Group, Network
-from tailback.scenario import Scenario
 
 __all__ = ["Question", "ask"]
 

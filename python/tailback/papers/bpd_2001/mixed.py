@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tailback.papers.bpd_2001 import measures
-from tailback.papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, mixed
-from tailback.papers.experiment import (
+from tailback._run import Run
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Contrast,
@@ -21,8 +20,9 @@ from tailback.papers.experiment import (
     Values,
     vary,
 )
-from tailback.papers.outcome import Outcome, highest, lowest
-from tailback.run import Run
+from tailback.papers._outcome import Outcome, highest, lowest
+from tailback.papers.bpd_2001 import measures
+from tailback.papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, mixed
 
 __all__ = ["EXPERIMENTS"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
-from tailback.nouns import Flow
-from tailback.papers.experiment import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Trace, Values, Variant, vary
-from tailback.papers.outcome import Outcome
-from tailback.run import Run
-from tailback.topologies import dumbbell
+from tailback._run import Run
+from tailback._topologies import dumbbell
+from tailback._types import Flow
+from tailback.papers._experiment import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Trace, Values, Variant, vary
+from tailback.papers._outcome import Outcome
 
 __all__ = ["EXPERIMENTS"]
 

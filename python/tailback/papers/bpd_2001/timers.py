@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tailback._run import Run
+from tailback._scenario import Scenario
+from tailback.papers._experiment import Claim, Drawn, Experiment, Inequality, LeftOpen, Trace, Values, vary
+from tailback.papers._outcome import Outcome, lowest
 from tailback.papers.bpd_2001.networks import CONNECTION, PPD, TICKS, bottleneck, ticks
-from tailback.papers.experiment import Claim, Drawn, Experiment, Inequality, LeftOpen, Trace, Values, vary
-from tailback.papers.outcome import Outcome, lowest
-from tailback.run import Run
-from tailback.scenario import Scenario
 
 __all__ = ["EXPERIMENTS"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tailback.papers._experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Values, vary
+from tailback.papers._outcome import Outcome, lowest
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import (
     ACTIVITY,
@@ -16,8 +18,6 @@ from tailback.papers.bpd_2001.networks import (
     topology_a,
     topology_b,
 )
-from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Values, vary
-from tailback.papers.outcome import Outcome, lowest
 
 __all__ = ["EXPERIMENTS"]
 

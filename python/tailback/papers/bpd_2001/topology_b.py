@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tailback.papers._experiment import Claim, Contrast, Curves, Experiment, Inequality, Level, Line, Value, Values, vary
+from tailback.papers._outcome import Outcome, highest, lowest
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import (
     ACTIVITY,
@@ -21,8 +23,6 @@ from tailback.papers.bpd_2001.networks import (
     topology_a,
     topology_b,
 )
-from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, Level, Line, Value, Values, vary
-from tailback.papers.outcome import Outcome, highest, lowest
 
 __all__ = ["EXPERIMENTS"]
 

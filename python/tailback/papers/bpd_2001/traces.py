@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tailback.papers.bpd_2001 import measures
-from tailback.papers.bpd_2001.networks import CLOCKS, bpd, epd, ticks, topology_a, topology_b
-from tailback.papers.experiment import (
+from tailback._run import Run
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Contrast,
@@ -23,8 +22,9 @@ from tailback.papers.experiment import (
     Values,
     vary,
 )
-from tailback.papers.outcome import Outcome
-from tailback.run import Run
+from tailback.papers._outcome import Outcome
+from tailback.papers.bpd_2001 import measures
+from tailback.papers.bpd_2001.networks import CLOCKS, bpd, epd, ticks, topology_a, topology_b
 
 __all__ = ["EXPERIMENTS"]
 

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from tailback import models
-from tailback.papers.cui_thesis import losses
-from tailback.papers.cui_thesis.sizing import PACKET_BYTES
-from tailback.papers.experiment import (
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Computation,
@@ -25,7 +23,9 @@ from tailback.papers.experiment import (
     Variant,
     vary,
 )
-from tailback.papers.outcome import Outcome
+from tailback.papers._outcome import Outcome
+from tailback.papers.cui_thesis import losses
+from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
 __all__ = ["EXTRAPOLATIONS", "FIGURES"]
 

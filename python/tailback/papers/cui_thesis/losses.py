@@ -9,8 +9,8 @@ import numpy as np
 
 from tailback.models.trunk import LOSS_MODELS, TrunkLoss, exact_trunk_loss, trunk_loss
 from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
-from tailback.papers.experiment import Choice, Computation, Label, Line, Values, Variant, vary
-from tailback.papers.outcome import Outcome
+from tailback.papers._experiment import Choice, Computation, Label, Line, Values, Variant, vary
+from tailback.papers._outcome import Outcome
 
 __all__ = [
     "EXACT_LINES",

@@ -8,6 +8,20 @@ from functools import partial
 import numpy as np
 
 from tailback.models.trunk import trunk_loss
+from tailback.papers._experiment import (
+    Choice,
+    Claim,
+    Computation,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Value,
+    Values,
+    Variant,
+    vary,
+)
+from tailback.papers._outcome import Outcome
 from tailback.papers.cui_thesis.losses import (
     EXACT_LINES,
     LINES,
@@ -26,20 +40,6 @@ from tailback.papers.cui_thesis.losses import (
     trunk,
     worst,
 )
-from tailback.papers.experiment import (
-    Choice,
-    Claim,
-    Computation,
-    Curves,
-    Experiment,
-    Inequality,
-    LeftOpen,
-    Value,
-    Values,
-    Variant,
-    vary,
-)
-from tailback.papers.outcome import Outcome
 
 __all__ = ["EXPERIMENTS"]
 

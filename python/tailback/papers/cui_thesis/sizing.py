@@ -10,8 +10,7 @@ import numpy as np
 
 from tailback import models
 from tailback.errors import ParameterError
-from tailback.papers.cui_thesis.tables import Entry, table
-from tailback.papers.experiment import (
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Computation,
@@ -26,7 +25,8 @@ from tailback.papers.experiment import (
     Variant,
     vary,
 )
-from tailback.papers.outcome import Outcome
+from tailback.papers._outcome import Outcome
+from tailback.papers.cui_thesis.tables import Entry, table
 
 __all__ = ["EXPERIMENTS", "PACKET_BYTES"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tailback.papers.bpd_2001 import networks as bpd_2001
-from tailback.papers.experiment import (
+from tailback._run import Run
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Curves,
@@ -22,10 +22,10 @@ from tailback.papers.experiment import (
     Values,
     vary,
 )
-from tailback.papers.outcome import Outcome, lowest
+from tailback.papers._outcome import Outcome, lowest
+from tailback.papers.bpd_2001 import networks as bpd_2001
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, chain
-from tailback.run import Run
 
 __all__ = ["EXPERIMENTS"]
 

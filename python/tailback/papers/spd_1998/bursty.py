@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tailback.papers.experiment import Choice, Claim, Contrast, Experiment, Inequality, LeftOpen, Value, Values, vary
-from tailback.papers.outcome import Outcome
+from tailback.papers._experiment import Choice, Claim, Contrast, Experiment, Inequality, LeftOpen, Value, Values, vary
+from tailback.papers._outcome import Outcome
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, THREE, chain, schemes
 from tailback.papers.spd_1998.published import BURSTY

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tailback.papers.experiment import (
+from tailback._run import Run
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Contrast,
@@ -21,10 +22,9 @@ from tailback.papers.experiment import (
     Values,
     vary,
 )
-from tailback.papers.outcome import Outcome
+from tailback.papers._outcome import Outcome
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, epd_per_vc, packet, spd
-from tailback.run import Run
 
 __all__ = ["EXPERIMENTS"]
 

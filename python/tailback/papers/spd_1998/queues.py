@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tailback.papers._experiment import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Level, Trace, Values, vary
+from tailback.papers._outcome import Outcome
 from tailback.papers.bpd_2001.traces import occupancy
-from tailback.papers.experiment import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Level, Trace, Values, vary
-from tailback.papers.outcome import Outcome
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, chain, epd, epd_per_vc, spd
 

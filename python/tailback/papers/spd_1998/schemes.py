@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Value, Values, vary
-from tailback.papers.outcome import Outcome, highest, lowest
+from tailback.papers._experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Value, Values, vary
+from tailback.papers._outcome import Outcome, highest, lowest
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, THREE, TIMER_ONLY, chain, schemes
 from tailback.papers.spd_1998.published import SCHEMES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tailback.papers.experiment import (
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Contrast,
@@ -18,7 +18,7 @@ from tailback.papers.experiment import (
     Values,
     vary,
 )
-from tailback.papers.outcome import Outcome, lowest
+from tailback.papers._outcome import Outcome, lowest
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, NO_EPD, SHORT, chain, packet, spd
 from tailback.papers.spd_1998.published import DROPPING

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tailback.papers.experiment import (
+from tailback.papers._experiment import (
     Choice,
     Claim,
     Experiment,
@@ -19,7 +19,7 @@ from tailback.papers.experiment import (
     Variant,
     vary,
 )
-from tailback.papers.outcome import Outcome, highest, lowest
+from tailback.papers._outcome import Outcome, highest, lowest
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, TIMER_ONLY, chain, epd, spd
 
