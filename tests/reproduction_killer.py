@@ -20,7 +20,7 @@ from tailback import papers
 from tailback._demo import buffer
 from tailback._demo import buffer_grid as grid
 from tailback._study import failpoint, runner
-from tailback.papers._experiment import Document, Experiment
+from tailback.papers import Document, Experiment
 from test_reproduce import TOY, timeouts
 
 OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": timeouts}, ())

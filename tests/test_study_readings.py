@@ -18,7 +18,7 @@ import pytest
 import tailback as tb
 from tailback._study.fingerprint import Fingerprints, fingerprint
 from tailback._study.readings import Curve, Number
-from tailback.papers._experiment import Choice, Computation, Experiment, Measure, Trace, vary
+from tailback.papers import Choice, Computation, Experiment, Measure, Trace, vary
 from tailback.papers._plan import Plan
 
 PLAIN = """

@@ -10,9 +10,11 @@ from support import ROOT
 
 
 def test_the_file_is_what_the_schema_makes_of_it() -> None:
-    made = subprocess.run([sys.executable, "tools/types.py"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    made = subprocess.run(
+        [sys.executable, "tools/scenario_types.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     assert (ROOT / "python/tailback/_types.py").read_text() == made, (
-        "run: .venv/bin/python tools/types.py > python/tailback/_types.py"
+        "run: .venv/bin/python tools/scenario_types.py > python/tailback/_types.py"
     )
 
 

@@ -380,7 +380,7 @@ def test_what_cannot_be_registered() -> None:
 
     with pytest.raises(tb.ParameterError, match=r"`.*Half` has no `on_congestion`, `on_timeout`"):
         tb.controller("half")(Half)
-    with pytest.raises(tb.ParameterError, match=r"expected a subclass of `tailback\.code\.Policy`"):
+    with pytest.raises(tb.ParameterError, match=r"expected a subclass of `tailback\.user_code\.Policy`"):
         tb.policy("reno")(user_laws.Reno)
     with pytest.raises(tb.ParameterError, match=r"as in `@tailback\.controller\(NAME\)`"):
         tb.controller(user_laws.Reno)  # type: ignore[arg-type]

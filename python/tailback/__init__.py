@@ -13,7 +13,7 @@ True
 from tailback import errors, models, statistics, user_code
 from tailback._core import __version__
 from tailback._progress import ProgressBar, RunsBar
-from tailback._run import Run
+from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario, load, schema
 from tailback._simulation import simulate
 from tailback._study import Span, Study, sweep
@@ -22,11 +22,9 @@ from tailback._topologies import chain, dumbbell, parking_lot
 from tailback._types import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback.errors import (
     InternalError,
-    Interrupted,
     MissingExtra,
     OutputError,
     ParameterError,
-    ReproductionInterrupted,
     ScenarioError,
     StudyError,
     StudyInterrupted,
@@ -34,7 +32,7 @@ from tailback.errors import (
     UnknownName,
     UserCodeError,
 )
-from tailback.papers import reproduce
+from tailback.papers import ReproductionInterrupted, reproduce
 from tailback.prediction import predict, size_buffer
 from tailback.user_code import controller, policy, source
 

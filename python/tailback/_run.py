@@ -8,16 +8,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core, _store
-from tailback._summary import header, html, text
-from tailback._table import Table
+from tailback._summary import html, text
+from tailback._table import COUNTERS, Table
 from tailback.errors import UnknownName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Run"]
-
-_COUNTERS = ("flows", "queues", "groups")
+__all__ = ["Interrupted", "Run"]
 
 
 class Run:
@@ -76,7 +74,7 @@ class Run:
     @property
     def traces(self) -> list[str]:
         """Kinds of the traces that the scenario asked for."""
-        return [name for name in self._tables if name not in _COUNTERS]
+        return [name for name in self._tables if name not in COUNTERS]
 
     def trace(self, kind: str) -> Table:
         """A trace: ``cwnd``, ``queue``, ``rtt``, ... as far as ``record.traces`` of the scenario asked for it.
@@ -112,7 +110,7 @@ class Run:
 
     def summary(self) -> str:
         """What a person wants to know first, as text."""
-        return text(self)
+        return text(str(self), self._tables)
 
     def plot(self) -> Figure:
         """Traces over time, or flows and queues side by side if there is none; needs matplotlib.
@@ -122,9 +120,10 @@ class Run:
         MissingExtra
             If matplotlib is not installed.
         """
-        from tailback.plots import close, plot_run
+        from tailback._run_plot import plot_run
+        from tailback.plots import close
 
-        return close(plot_run(self))
+        return close(plot_run(str(self), self._tables))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write every table as Parquet, and ``provenance.json``, to a new directory: all of it or nothing.
@@ -135,10 +134,32 @@ class Run:
             The directory exists or cannot be written.
         """
         with _store.staged(directory) as folder:
-            _store.write(self, folder)
+            _store.write(self._tables, self.provenance, folder)
+
+    def __str__(self) -> str:
+        name = self.scenario.get("name") or "scenario"
+        cut = "" if self.complete else ", INCOMPLETE"
+        return f"{name}: {self.simulated_s:g} s simulated{cut}, seed {self.seed}, {self.events:,} events"
 
     def __repr__(self) -> str:
-        return f"<Run {header(self)}>"
+        return f"<Run {self}>"
 
     def _repr_html_(self) -> str:
-        return f"<h4>{escape(header(self))}</h4>{html(self)}"
+        return f"<h4>{escape(str(self))}</h4>{html(self._tables)}"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run.
+
+    Attributes
+    ----------
+    run : Run
+        What was measured until then; its ``complete`` is false.
+    """
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"interrupted at {run.simulated_s:g} s of simulated time")
+        self.run = run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Interrupted, (self.run,)

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tailback import _core
-from tailback._run import Run
+from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
-from tailback.errors import Interrupted
 
 __all__ = ["advance", "simulate"]
 

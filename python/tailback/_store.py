@@ -8,20 +8,20 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tailback.errors import OutputError
 
 if TYPE_CHECKING:
-    from tailback._run import Run
+    from tailback._table import Table
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["staged", "write"]
+__all__ = ["claimed", "put", "staged", "write"]
 
 
 @contextmanager
@@ -56,11 +56,42 @@ def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
             os.close(lock)
 
 
-def write(run: Run, folder: Path) -> None:
-    """Every table of `run` as ``NAME.parquet``, and its provenance."""
-    for name, table in run.tables.items():
+def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path) -> None:
+    """Every table of a run as ``NAME.parquet``, and its provenance."""
+    for name, table in tables.items():
         table.write_parquet(folder / f"{name}.parquet")
-    (folder / "provenance.json").write_text(json.dumps(run.provenance, indent=2) + "\n", encoding="utf-8")
+    (folder / "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
+
+
+def claimed(directory: Path) -> None:
+    """Make a directory if it is missing, and see that files can be written to it.
+
+    Raises
+    ------
+    OutputError
+        They cannot.
+    """
+    probe = directory / ".partial"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OutputError(f"nothing can be written to `{directory}`: {error.strerror}") from None
+
+
+def put(file: Path, text: str) -> Path:
+    """A file that appears complete or not at all, in a directory that is made if missing."""
+    claimed(file.parent)
+    partial = file.with_name(f".{file.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(file)
+    except OSError as error:
+        raise OutputError(f"nothing was written to `{file}`: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return file
 
 
 def _stage(target: Path) -> tuple[Path, int | None]:

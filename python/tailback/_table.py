@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tailback.errors import MissingExtra, UnknownName
+from tailback import _core
+from tailback.errors import MissingExtra, ParameterError, UnknownName
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas
     from numpy.typing import NDArray
 
-    from tailback import _core
+__all__ = ["COUNTERS", "Table"]
 
-__all__ = ["Table"]
+# The tables that every run has; its others are traces.
+COUNTERS = ("flows", "queues", "groups")
 
 _SHOWN_ROWS = 10
 _DTYPES = {"float": "f8", "integer": "i8", "word": "u4"}
@@ -66,9 +68,8 @@ class Table:
         """One column as a read-only NumPy array: float64, int64 or text."""
         import numpy as np
 
-        kind = self._kind(column)
-        values: NDArray[Any] = np.frombuffer(self._core.buffer(column), dtype=_DTYPES[kind])
-        if kind == "word":
+        values = self._raw(column)
+        if self._kinds[column] == "word":
             values = np.array(self._core.words(column), dtype=str)[values]
         return values
 
@@ -110,22 +111,33 @@ class Table:
         columns = self.to_dict()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def where(self, **equal: str | int) -> dict[str, NDArray[Any]]:
-        """The rows in which the named columns have the given values, as NumPy arrays.
+    def where(self, **equal: str | float) -> Table:
+        """The rows in which the named columns have the given values, as a table of the same columns.
+
+        Raises
+        ------
+        UnknownName
+            No such column; says which there are.
+        ParameterError
+            A number was asked of a column of words, or a word of a column of numbers.
 
         Examples
         --------
         >>> import tailback as tb
         >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
-        >>> len(run.queues.where(queue="bottleneck")["utilisation"])
+        >>> len(run.queues.where(queue="bottleneck"))
         1
         """
         import numpy as np
 
         chosen: NDArray[np.bool_] = np.ones(len(self), dtype=bool)
         for column, value in equal.items():
-            chosen &= self[column] == value
-        return {column: self[column][chosen] for column in self}
+            chosen &= self._raw(column) == self._written(column, value)
+        columns: list[tuple[str, str, bytes, list[str]]] = [
+            (column, kind, self._raw(column)[chosen].astype(f"<{_DTYPES[kind]}").tobytes(), self._core.words(column))
+            for column, kind in self._kinds.items()
+        ]
+        return Table(_core.Table(self.name, columns))
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table to `path` as Parquet (Snappy)."""
@@ -158,6 +170,24 @@ class Table:
         """The first values of a column, without NumPy."""
         self._kind(column)
         return self._core.values(column, rows)
+
+    def _raw(self, column: str) -> NDArray[Any]:
+        """A column as it is kept: words by their places in the list of all."""
+        import numpy as np
+
+        kind = self._kind(column)
+        return np.frombuffer(self._core.buffer(column), dtype=_DTYPES[kind])
+
+    def _written(self, column: str, value: str | float) -> float:
+        """A value as `_raw` has it; -1, which no word has, for a word that is not there."""
+        if self._kind(column) != "word":
+            if isinstance(value, str):
+                raise ParameterError(f"`{column}` of `{self.name}` holds numbers; expected one, not `{value}`")
+            return value
+        if not isinstance(value, str):
+            raise ParameterError(f"`{column}` of `{self.name}` holds words; expected one in quotes, not {value!r}")
+        words = self._core.words(column)
+        return words.index(value) if value in words else -1
 
     def _kind(self, column: str) -> str:
         if not isinstance(column, str) or column not in self._kinds:

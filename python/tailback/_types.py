@@ -1,6 +1,6 @@
 """The tables of a scenario as types: plain dictionaries, with names that editors and type checkers know.
 
-Made from the JSON Schema by tools/types.py; a test compares. What is required is checked by the core, with all other rules.
+Made from the JSON Schema by tools/scenario_types.py; a test compares. What is required is checked by the core, as all else is.
 
 >>> import tailback as tb
 >>> tb.Flow(count=3, rtt="100 ms", tcp=tb.Tcp(preset="sack"))

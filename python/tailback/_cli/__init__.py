@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from tailback import __version__
 from tailback._cli.check import check
 from tailback._cli.demo import demo
 from tailback._cli.output import stdout_watched
@@ -17,6 +16,7 @@ from tailback._cli.schema import schema
 from tailback._cli.size_buffer import size_buffer
 from tailback._cli.study import study
 from tailback._cli.sweep import sweep
+from tailback._core import __version__
 
 __all__ = ["app", "main"]
 

@@ -43,8 +43,8 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
 ) -> Exit:
     """Reproduce figures of documents: what they claim beside what is measured. Exit code 1 if an R claim fails."""
-    from tailback import errors, papers, plots
-    from tailback.papers._reproduction import claimed
+    from tailback import papers, plots
+    from tailback._store import claimed
 
     if wanted == ["list"]:
         data(_listed(seeds, as_json=as_json))
@@ -58,7 +58,7 @@ def reproduce(
         with RunsBar("reproducing") as bar:
             study = None if out is None else out / KEPT
             done = papers.reproduce(*wanted, seeds=seeds, study=study, fresh=fresh, workers=workers, progress=bar)
-    except errors.ReproductionInterrupted as stopped:
+    except papers.ReproductionInterrupted as stopped:
         done, code = stopped.reproduction, Exit.INTERRUPTED
         again = "; the same command does the rest" if out is not None else ""
         note(f"{stopped}; kept what was done, without {', '.join(done.missing)}{again}")
@@ -74,7 +74,7 @@ def reproduce(
 
 def _listed(seeds: int, *, as_json: bool) -> str:
     from tailback import papers
-    from tailback._summary import aligned
+    from tailback._format import aligned
 
     found = papers.experiments()
     if as_json:
@@ -91,7 +91,7 @@ def _listed(seeds: int, *, as_json: bool) -> str:
 
 def _lines(done: Reproduction) -> Iterator[str]:
     """Each experiment with its claims, then the verdict."""
-    from tailback.papers._reproduction import number, word
+    from tailback.papers._wording import number, word
 
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"

@@ -35,11 +35,13 @@ def run(
     code: Code = None,
 ) -> Exit:
     """Simulate a scenario. Without --out, print a summary and write nothing."""
-    from tailback import _simulation, _store, errors, plots
+    from tailback import _simulation, _store
+    from tailback._run import Interrupted
     from tailback._scenario import load
+    from tailback.plots import require
 
     if plot:
-        plots.require(window=out is None)
+        require(window=out is None)
     load_code(code)
     scenario = load(file)
     exit_code = Exit.DONE
@@ -47,10 +49,10 @@ def run(
         try:
             with ProgressBar(file.name) as bar:
                 result = _simulation.simulate(scenario, seed, progress=bar)
-        except errors.Interrupted as stopped:
+        except Interrupted as stopped:
             result, exit_code = stopped.run, Exit.INTERRUPTED
         if folder:
-            _store.write(result, folder)
+            _store.write(result.tables, result.provenance, folder)
             if plot:
                 result.plot().savefig(folder / "plot.svg")
     if as_json:
@@ -60,7 +62,9 @@ def run(
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     elif plot:
-        plots.show(result)
+        from tailback._run_plot import show
+
+        show(str(result), result.tables)
     if exit_code is Exit.INTERRUPTED:
         note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
     return exit_code
@@ -79,11 +83,11 @@ def _show(result: Run) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from tailback._summary import header, listings
+    from tailback._summary import listings
 
     console = Console()
-    console.print(header(result), style="bold", highlight=False)
-    for listing in listings(result):
+    console.print(str(result), style="bold", highlight=False)
+    for listing in listings(result.tables):
         caption = f"and {listing.left_out} more" if listing.left_out else None
         table = Table(title=listing.title, title_justify="left", caption=caption, box=None, padding=(0, 2, 0, 0), pad_edge=False)
         for index, column in enumerate(listing.columns):

@@ -227,8 +227,8 @@ def _report(study: Study, *, as_json: bool) -> None:
 
 def _means(means: Table, quantity: str, shown: int) -> str:
     """A quantity at each point, with its 95 % interval where there are seeds for one."""
-    from tailback._summary import aligned
-    from tailback._summary import quantity as written
+    from tailback._format import aligned
+    from tailback._format import quantity as written
 
     column = "goodput_bps" if quantity == "goodput" else quantity.rpartition(".")[2]
     axes = [name for name in means.columns if name not in ("seeds", "mean", "low", "high")]

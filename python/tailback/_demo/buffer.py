@@ -13,10 +13,10 @@ from tailback._demo import buffer_figures as figures
 from tailback._demo import buffer_grid as grid
 from tailback._demo import buffer_report as report
 from tailback._demo.buffer_grid import Study
+from tailback._format import aligned
+from tailback._store import claimed, put
 from tailback._study.runner import Progress
-from tailback._summary import aligned
 from tailback.papers._plan import Plan
-from tailback.papers._reproduction import claimed, put
 from tailback.plots import require
 
 __all__ = ["answer", "measured"]

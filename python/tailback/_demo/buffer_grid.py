@@ -12,8 +12,7 @@ from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._study.readings import Tally
 from tailback._topologies import dumbbell
-from tailback.papers._experiment import Experiment, Trace, Variant
-from tailback.papers._outcome import Outcome
+from tailback.papers import Experiment, Outcome, Trace, Variant
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,8 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from tailback import __version__, models
+from tailback import models
+from tailback._core import __version__
 from tailback._demo.buffer_grid import (
     BDP_PACKETS,
     PACKET_BYTES,

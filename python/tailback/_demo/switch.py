@@ -9,11 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tailback._format import aligned
 from tailback._interval import Interval
 from tailback._study.runner import Progress
-from tailback._summary import aligned
-from tailback.papers import reproduce
-from tailback.papers._outcome import Outcome
+from tailback.papers import Outcome, reproduce
 from tailback.papers.bpd_2001.networks import TICKS
 
 __all__ = ["answer", "table"]

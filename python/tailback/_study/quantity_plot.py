@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from tailback._format import quantity as written
 from tailback._interval import Interval
 from tailback._study.stopping import Quantity
-from tailback._summary import quantity as written
 from tailback.errors import ParameterError, UnknownName
 from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
 

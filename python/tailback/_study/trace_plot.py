@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tailback._run_plot import TRACES, draw_traces
 from tailback._table import Table
 from tailback.errors import ParameterError, UnknownName
-from tailback.plots import STYLE, TRACES, close, draw_traces, require
+from tailback.plots import STYLE, close, require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

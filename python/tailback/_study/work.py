@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from tailback import _core
 from tailback._scenario import Scenario
 from tailback._simulation import advance
-from tailback._table import Table
+from tailback._table import COUNTERS, Table
 from tailback.user_code._loading import Place, ensure
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 # What every run has, and the ledger keeps; all other tables are traces.
-COUNTERS = ("flows", "queues", "groups")
 
 Watch = Callable[[float], None]
 

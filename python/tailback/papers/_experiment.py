@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tailback._interval import Interval
 from tailback._study.readings import Computation, Subject
+from tailback.papers._measured import Label, Measured, Values
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-
-    from tailback.papers._outcome import Outcome
 
 __all__ = [
     "Choice",
@@ -28,6 +26,7 @@ __all__ = [
     "Document",
     "Drawn",
     "Experiment",
+    "Grid",
     "Inequality",
     "Kind",
     "LeftOpen",
@@ -37,14 +36,10 @@ __all__ = [
     "Ranking",
     "Trace",
     "Value",
-    "Values",
     "Variant",
     "vary",
 ]
 
-# A value for each seed.
-Values: TypeAlias = "NDArray[np.float64]"
-Label: TypeAlias = str | int | float
 # Of a computation they are given what its function returned.
 Measure: TypeAlias = Callable[[Any], float]
 Kind: TypeAlias = Literal["R", "S", "N"]
@@ -77,7 +72,7 @@ def vary(base: Subject, *axes: Iterable[Choice], **labels: Label) -> tuple[Varia
     Examples
     --------
     >>> import tailback as tb
-    >>> from tailback.papers._experiment import Choice, vary
+    >>> from tailback.papers import Choice, vary
     >>> base = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="10 s")
     >>> buffers = [Choice({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in (5, 50)]
     >>> [str(variant) for variant in vary(base, buffers, policy="drop_tail")]
@@ -136,7 +131,7 @@ class Contrast:
     """The same measurement in a setting in which an S claim fails."""
 
     setting: str
-    measured: Callable[[Outcome], Values]
+    measured: Callable[[Measured], Values]
 
 
 @dataclass(frozen=True)
@@ -161,7 +156,7 @@ class Claim:
     id: str
     kind: Kind
     text: str
-    measured: Callable[[Outcome], Values]
+    measured: Callable[[Measured], Values]
     must: Requirement
     published: float | None = None
     setting: str = ""
@@ -308,7 +303,7 @@ class Experiment:
     left_open: tuple[LeftOpen, ...] = ()
     exact: bool = False
     times: int = 1
-    answer: Callable[[Outcome], str] | None = None
+    answer: Callable[[Measured], str] | None = None
 
     def __post_init__(self) -> None:
         for variant in self.variants:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tailback.papers._experiment import Curves, Drawn, Level, Panel, Ranking
-from tailback.papers._outcome import Outcome, Point
+from tailback.papers._measured import Measured, Point
 from tailback.plots import COLOURS, PAGE, End, name_ends, svg
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ _INK = "#333333"
 _PALE = "#888888"
 
 
-def draw(outcome: Outcome) -> list[str]:
+def draw(rows: Iterable[tuple[Panel, ...]], measured: Measured) -> list[str]:
     """Each row of panels as an SVG element."""
     import matplotlib as mpl
 
     with mpl.rc_context(PAGE):
-        return [_row(outcome, row) for row in outcome.experiment.panels]
+        return [_row(measured, panels) for panels in rows]
 
 
-def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
+def _row(measured: Measured, panels: tuple[Panel, ...]) -> str:
     """Panels side by side on one vertical scale, and below them what their dotted lines are."""
     from matplotlib.figure import Figure
 
@@ -45,11 +45,11 @@ def _row(outcome: Outcome, panels: tuple[Panel, ...]) -> str:
     for axis, panel in zip(axes, panels, strict=True):
         axis.set_title(panel.title, loc="left", fontsize=9.5, color=_INK)
         if isinstance(panel, Curves):
-            ends = _curves(axis, outcome, panel, names=0.12 * len(panels) if axis is axes[-1] else 0)
+            ends = _curves(axis, measured, panel, names=0.12 * len(panels) if axis is axes[-1] else 0)
         elif isinstance(panel, Ranking):
-            _ranking(axis, outcome, panel)
+            _ranking(axis, measured, panel)
         else:
-            _drawn(axis, outcome, panel)
+            _drawn(axis, measured, panel)
     if isinstance(panels[0], Drawn):
         # Not before all panels have their data: the first would keep the scale for itself.
         bottom = -0.03 * axes[0].get_ylim()[1] if panels[0].markers else 0
@@ -75,9 +75,9 @@ def _height(panel: Panel) -> float:
     return 2.2 if isinstance(panel, Drawn) else 3.0
 
 
-def _curves(axis: Axes, outcome: Outcome, panel: Curves, *, names: float) -> dict[str, End]:
+def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: float) -> dict[str, End]:
     """Lines of means in their bands, and room for their names at the right. Returns the right end of each."""
-    chosen = {line.label: outcome.where(**line.where) for line in panel.lines}
+    chosen = {line.label: measured.where(**line.where) for line in panel.lines}
     places = sorted({_place(point, panel) for points in chosen.values() for point in points if panel.over in point.labels})
     ends: dict[str, End] = {}
     for colour, line in zip(COLOURS, panel.lines, strict=False):
@@ -86,7 +86,7 @@ def _curves(axis: Axes, outcome: Outcome, panel: Curves, *, names: float) -> dic
         # What has no place on the axis is drawn across it.
         across = not curve
         x = [places[0], places[-1]] if across else [_place(point, panel) for point in curve]
-        intervals = [outcome.interval(point.values[panel.measure]) for point in (points * 2 if across else curve)]
+        intervals = [measured.interval(point.values[panel.measure]) for point in (points * 2 if across else curve)]
         means = [interval.mean for interval in intervals]
         low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
         axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
@@ -163,12 +163,12 @@ def _levels(axis: Axes, levels: tuple[Level, ...]) -> None:
         axis.axhline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
 
 
-def _ranking(axis: Axes, outcome: Outcome, panel: Ranking) -> None:
+def _ranking(axis: Axes, measured: Measured, panel: Ranking) -> None:
     """A dot with its interval in each row, the first on top."""
     ends = []
     for row, line in enumerate(reversed(panel.lines)):
-        (point,) = outcome.where(**line.where)
-        interval = outcome.interval(point.values[panel.measure])
+        (point,) = measured.where(**line.where)
+        interval = measured.interval(point.values[panel.measure])
         axis.errorbar(interval.mean, row, xerr=interval.half, fmt="o", markersize=4.5, elinewidth=1.1, color=COLOURS[0])
         ends.append(interval.high)
     axis.set_yticks(range(len(panel.lines)), [line.label for line in reversed(panel.lines)])
@@ -186,10 +186,10 @@ def _ranking(axis: Axes, outcome: Outcome, panel: Ranking) -> None:
         axis.axvline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
 
 
-def _drawn(axis: Axes, outcome: Outcome, panel: Drawn) -> None:
+def _drawn(axis: Axes, measured: Measured, panel: Drawn) -> None:
     """Traces; named in a legend above where there are several."""
     for place, (colour, name) in enumerate(zip(COLOURS, panel.traces, strict=False)):
-        x, y = outcome.traces[name]
+        x, y = measured.traces[name]
         if panel.markers:
             axis.plot(
                 x,
@@ -204,7 +204,7 @@ def _drawn(axis: Axes, outcome: Outcome, panel: Drawn) -> None:
             axis.plot(x, y, drawstyle="steps-post", linewidth=0.8, color=colour, label=name)
     if panel.span:
         axis.set_xlim(panel.span)
-        curves = [outcome.traces[name] for name in panel.traces]
+        curves = [measured.traces[name] for name in panel.traces]
         axis.set_ylim(top=1.06 * max(y[(x >= panel.span[0]) & (x <= panel.span[1])].max(initial=0) for x, y in curves))
     axis.set_xlabel(panel.unit)
     _levels(axis, panel.levels)

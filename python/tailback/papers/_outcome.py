@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from tailback._interval import Interval
-from tailback.papers._experiment import Claim, Contrast, Experiment, Label, Requirement, Values, Variant
+from tailback.papers._experiment import Claim, Contrast, Experiment, Requirement
+from tailback.papers._measured import Measured
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["Contrasted", "Outcome", "Point", "Verdict", "highest", "lowest"]
-
-
-@dataclass(frozen=True)
-class Point:
-    """A variant and what was measured there: for each measure one value a seed."""
-
-    labels: Mapping[str, Label]
-    values: Mapping[str, Values]
+__all__ = ["Contrasted", "Outcome", "Verdict"]
 
 
 @dataclass(frozen=True)
@@ -72,39 +59,12 @@ class Verdict:
         }
 
 
-@dataclass
-class Outcome:
-    """What one experiment gave. Claims ask it for values, one a seed, in the order of the seeds."""
+@dataclass(kw_only=True)
+class Outcome(Measured):
+    """What one experiment gave, and what becomes of its claims. `seeds` is the number of runs at each point."""
 
     experiment: Experiment
     seeds: int
-    points: list[Point] = field(default_factory=list)
-    traces: dict[str, tuple[NDArray[Any], NDArray[Any]]] = field(default_factory=dict)
-
-    def where(self, **labels: Label) -> list[Point]:
-        """The points that have all these labels."""
-        return [point for point in self.points if all(point.labels.get(name) == label for name, label in labels.items())]
-
-    def values(self, measure: str, **labels: Label) -> Values:
-        """What was measured at the one point that has these labels.
-
-        Raises
-        ------
-        LookupError
-            None or several have them.
-        """
-        found = self.where(**labels)
-        if len(found) != 1:
-            raise LookupError(f"{self.experiment.id}: {len(found)} points have {labels}")
-        return found[0].values[measure]
-
-    def best(self, measure: str, **labels: Label) -> Values:
-        """What was measured at that of the points in which the mean over the seeds is largest."""
-        return highest(*(point.values[measure] for point in self.where(**labels)))
-
-    def interval(self, values: Values) -> Interval:
-        """Mean and 95 % interval; without width where nothing is random."""
-        return Interval(float(values[0]), 0.0) if self.experiment.exact else Interval.of(values.tolist())
 
     @cached_property
     def claims(self) -> list[Verdict]:
@@ -135,21 +95,6 @@ class Outcome:
     def _contrasted(self, contrast: Contrast, must: Requirement) -> Contrasted:
         interval = self.interval(contrast.measured(self))
         return Contrasted(contrast, interval, must.holds(interval))
-
-
-def point(variant: Variant, runs: list[dict[str, float]]) -> Point:
-    """A point from what was measured of its runs, in the order of the seeds."""
-    return Point(variant.labels, {name: np.array([run[name] for run in runs]) for name in runs[0]})
-
-
-def lowest(*values: Values) -> Values:
-    """Those values whose mean is lowest."""
-    return min(values, key=lambda each: float(np.mean(each)))
-
-
-def highest(*values: Values) -> Values:
-    """Those values whose mean is highest."""
-    return max(values, key=lambda each: float(np.mean(each)))
 
 
 def _ends(interval: Interval, name: str = "measured") -> dict[str, float | None]:

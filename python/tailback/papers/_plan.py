@@ -12,7 +12,8 @@ from tailback._study.readings import Curve, Number, Reader, Readings, Tally
 from tailback._study.runner import Progress, RunFailed
 from tailback.errors import InternalError, ScenarioError, StudyError
 from tailback.papers._experiment import Experiment, Trace, Variant
-from tailback.papers._outcome import Outcome, point
+from tailback.papers._measured import point
+from tailback.papers._outcome import Outcome
 
 __all__ = ["Plan"]
 
@@ -77,7 +78,7 @@ class Plan:
         measures = self._measures[experiment.id]
         try:
             points = [
-                point(variant, [{name: self._value(reader, key) for name, reader in measures.items()} for key in runs])
+                point(variant.labels, [{name: self._value(reader, key) for name, reader in measures.items()} for key in runs])
                 for variant, runs in zip(experiment.variants, self._points[experiment.id], strict=True)
             ]
             traces = {
@@ -86,7 +87,7 @@ class Plan:
             }
         except KeyError:
             return None
-        return Outcome(experiment, experiment.seeds(self.seeds), points, traces)
+        return Outcome(points, traces, experiment=experiment, seeds=experiment.seeds(self.seeds))
 
     def _value(self, reader: Number | Curve, key: str) -> Any:
         return reader.value(self._found[key, reader.name])

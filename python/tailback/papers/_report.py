@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
 
-from tailback import __version__
+from tailback._core import __version__
 from tailback._interval import Interval
+from tailback._study.readings import Tally
 from tailback.papers._experiment import Document, Experiment, Grid, LeftOpen
 from tailback.papers._experiment_plot import draw
 from tailback.papers._outcome import Outcome, Verdict
-from tailback.papers._reproduction import Reproduction, number, sentence, word
+from tailback.papers._wording import number, sentence, word
 from tailback.plots import require
 
-__all__ = ["page"]
+__all__ = ["Basis", "page"]
 
 _KINDS = (
     "Claims are of three kinds. <b>R</b>: robust, must hold. <b>S</b>: holds in a special setting, which is named, and is shown "
@@ -31,16 +33,24 @@ _KINDS = (
 _LISTED = 120
 
 
-def page(done: Reproduction, document: Document) -> str:
-    """One HTML file that needs no other."""
+@dataclass(frozen=True)
+class Basis:
+    """What the numbers of a page rest on: seeds, runs that experiments asked for, and those that were done."""
+
+    seeds: int
+    asked: int
+    tally: Tally
+
+
+def page(document: Document, outcomes: list[Outcome], missing: list[str], basis: Basis) -> str:
+    """One HTML file that needs no other. `missing` are experiments that were interrupted."""
     require()
-    outcomes = done.of(document.id)
     verdicts = [verdict for outcome in outcomes for verdict in outcome.claims]
     template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
     filled = template.substitute(
         title=escape(document.title),
         citation=escape(document.citation),
-        cut="" if done.complete else f'<p class="verdict">Interrupted: without {escape(", ".join(done.missing))}.</p>',
+        cut=f'<p class="verdict">Interrupted: without {escape(", ".join(missing))}.</p>' if missing else "",
         verdict=sentence(verdicts) + ".",
         failed=_failed(verdicts),
         lead="\n".join(_experiment(outcome) for outcome in outcomes if outcome.experiment.id == document.lead),
@@ -48,7 +58,7 @@ def page(done: Reproduction, document: Document) -> str:
         contents=_contents(outcomes),
         left_open=_left_open(document.left_open),
         experiments="\n".join(_experiment(outcome) for outcome in outcomes if outcome.experiment.id != document.lead),
-        provenance=_provenance(done),
+        provenance=_provenance(basis),
     )
     return filled.replace(" %", "\N{NO-BREAK SPACE}%")
 
@@ -84,7 +94,7 @@ def _experiment(outcome: Outcome) -> str:
         f"<p>{escape(experiment.question)}</p>",
         *(f"<p>{escape(paragraph)}</p>" for paragraph in outcome.answer.split("\n\n") if paragraph),
         *(_grid(outcome, grid) for grid in experiment.grids),
-        *(f"<figure>{svg}</figure>" for svg in draw(outcome)),
+        *(f"<figure>{svg}</figure>" for svg in draw(experiment.panels, outcome)),
         _claims(outcome.claims) if outcome.claims else "",
         f'<p class="small">Left open here:</p>{_left_open(experiment.left_open)}' if experiment.left_open else "",
         f"<details><summary>All numbers</summary>{_points(outcome)}</details>",
@@ -178,13 +188,13 @@ def _table(rows: list[list[str]]) -> str:
     return f'<div class="wide"><table><tr>{head}</tr>\n{body}</table></div>'
 
 
-def _provenance(done: Reproduction) -> str:
-    tally = done.tally
+def _provenance(basis: Basis) -> str:
+    tally = basis.tally
     digest = hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()
-    shared = f" instead of {done.asked:,}, because figures share them" if done.asked > tally.runs else ""
+    shared = f" instead of {basis.asked:,}, because figures share them" if basis.asked > tally.runs else ""
     return (
         f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs:,} runs{shared}; "
-        f"{tally.simulated_s:,.0f} simulated seconds, {tally.events:,} events. Seeds 1 to {done.seeds}. "
+        f"{tally.simulated_s:,.0f} simulated seconds, {tally.events:,} events. Seeds 1 to {basis.seeds}. "
         f"Hash of all scenarios with their seeds and version: <code>{digest[:16]}</code>. "
         "The same version gives the same numbers on every machine."
     )

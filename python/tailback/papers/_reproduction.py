@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from tailback._store import put
 from tailback._study.readings import Tally
 from tailback.errors import OutputError
-from tailback.papers._outcome import Contrasted, Outcome, Verdict
+from tailback.papers._documents import document
+from tailback.papers._outcome import Outcome, Verdict
 from tailback.papers._plan import Plan
+from tailback.papers._report import Basis, page
+from tailback.papers._wording import HEAD, row, sentence
 
-__all__ = ["Reproduction"]
+__all__ = ["Reproduction", "ReproductionInterrupted"]
 
 
 class Reproduction:
@@ -96,14 +99,13 @@ class Reproduction:
         MissingExtra
             If matplotlib is not installed.
         """
-        from tailback.papers import document
-        from tailback.papers._report import page
-
         target = Path(path)
         one = target.suffix == ".html"
         if one and len(self.documents) != 1:
             raise OutputError(f"`{target}` is one page, and these are {len(self.documents)} documents; name a directory")
-        return [put(target if one else target / f"{name}.html", page(self, document(name))) for name in self.documents]
+        basis = Basis(self.seeds, self.asked, self.tally)
+        pages = {name: page(document(name), self.of(name), self.missing, basis) for name in self.documents}
+        return [put(target if one else target / f"{name}.html", text) for name, text in pages.items()]
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
         """Write the pages, and all numbers as ``DOCUMENT.json``; otherwise as `report`."""
@@ -129,49 +131,6 @@ class Reproduction:
         return f"<h4>{escape(self.verdict())}</h4><table><tr>{head}</tr>{rows}</table>"
 
 
-HEAD = ("claim", "kind", "", "says", "published", "measured", "must be")
-
-
-def row(verdict: Verdict) -> tuple[str, ...]:
-    """A claim as the cells of a table under `HEAD`."""
-    claim = verdict.claim
-    published = "" if claim.published is None else f"{claim.published:g}"
-    return (claim.id, claim.kind, word(verdict), verdict.text, published, number(verdict), str(claim.must))
-
-
-def number(verdict: Verdict | Contrasted) -> str:
-    """What was measured and its interval: ``0.932 [0.93, 0.934]``."""
-    interval = verdict.interval
-    if interval.half == 0:
-        return f"{interval.mean:.4g}"
-    return f"{interval.mean:.4g} [{interval.low:.4g}, {interval.high:.4g}]"
-
-
-def word(verdict: Verdict) -> str:
-    """What became of a claim."""
-    if verdict.claim.kind == "R":
-        return "holds" if verdict.holds else "FAILS"
-    if verdict.claim.kind == "N":
-        return "holds after all" if verdict.holds else "not reproduced"
-    if not verdict.holds:
-        return "not shown"
-    return "shown" if verdict.shown else "holds in both settings"
-
-
-def sentence(claims: list[Verdict]) -> str:
-    """The verdict over some claims."""
-    total = Counter(verdict.claim.kind for verdict in claims)
-    held = Counter(verdict.claim.kind for verdict in claims if verdict.shown)
-    parts = []
-    if total["R"]:
-        parts.append(f"{held['R']} of {total['R']} robust claims hold")
-    if total["S"]:
-        parts.append(f"{held['S']} of {total['S']} that need a special setting hold there and fail beside it")
-    if total["N"]:
-        parts.append(f"{total['N'] - held['N']} of {total['N']} that no setting gave before do not come out here either")
-    return "; ".join(parts) or "no claims"
-
-
 def _plain(outcomes: list[Outcome]) -> dict[str, Any]:
     return {"experiments": [outcome.to_dict() for outcome in outcomes]}
 
@@ -180,32 +139,18 @@ def _json(outcomes: list[Outcome]) -> str:
     return json.dumps(_plain(outcomes), indent=2, allow_nan=False) + "\n"
 
 
-def claimed(directory: Path) -> None:
-    """Make a directory if it is missing, and see that files can be written to it.
+class ReproductionInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a document is reproduced.
 
-    Raises
-    ------
-    OutputError
-        They cannot.
+    Attributes
+    ----------
+    reproduction : Reproduction
+        The experiments of which every run was done; its ``complete`` is false.
     """
-    probe = directory / ".partial"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise OutputError(f"nothing can be written to `{directory}`: {error.strerror}") from None
 
+    def __init__(self, reproduction: Reproduction) -> None:
+        super().__init__(f"interrupted after {reproduction.tally.runs} of {reproduction.tally.planned} runs")
+        self.reproduction = reproduction
 
-def put(file: Path, text: str) -> Path:
-    """A file that appears complete or not at all, in a directory that is made if missing."""
-    claimed(file.parent)
-    partial = file.with_name(f".{file.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(file)
-    except OSError as error:
-        raise OutputError(f"nothing was written to `{file}`: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
-    return file
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyboardInterrupt, self.args

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+from tailback._format import aligned, quantity
 from tailback._scenario import Scenario
-from tailback._summary import aligned, quantity
 from tailback._table import Table
 from tailback.prediction.datagrams import predict_datagrams
 from tailback.prediction.network import Network

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tailback.papers._experiment import Document, Experiment, LeftOpen
+from tailback.papers import Document, Experiment, LeftOpen
 from tailback.papers.bpd_2001 import mixed, tcp_examples, timers, topology_a, topology_b, traces
 
 __all__ = ["DOCUMENT"]

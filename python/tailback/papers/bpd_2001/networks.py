@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tailback._scenario import Scenario
-from tailback.papers._experiment import Choice, LeftOpen
+from tailback.papers import Choice, LeftOpen
 
 __all__ = [
     "ACTIVITY",

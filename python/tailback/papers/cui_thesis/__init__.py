@@ -6,7 +6,7 @@ the sizing rules; `tables` has the printed numbers.
 
 from __future__ import annotations
 
-from tailback.papers._experiment import Document, LeftOpen
+from tailback.papers import Document, LeftOpen
 from tailback.papers.cui_thesis import closed_loop, open_loop, sizing
 
 __all__ = ["DOCUMENT"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tailback._run import Run
-from tailback.papers._experiment import Measure
+from tailback.papers import Measure
 
 __all__ = [
     "RATE_BPS",

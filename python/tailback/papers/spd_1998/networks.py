@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tailback._scenario import Scenario
-from tailback.papers._experiment import Choice, LeftOpen
+from tailback.papers import Choice, LeftOpen
 from tailback.papers.spd_1998.published import Schemes
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Prints python/tailback/_types.py: the tables of a scenario as types, made from the JSON Schema.
 
-    .venv/bin/python tools/types.py > python/tailback/_types.py
+    .venv/bin/python tools/scenario_types.py > python/tailback/_types.py
 
 A test compares the file with what this prints, so the schema stays the only place where a field is named.
 """
@@ -18,7 +18,7 @@ import tailback as tb
 HEAD = '''\
 """The tables of a scenario as types: plain dictionaries, with names that editors and type checkers know.
 
-Made from the JSON Schema by tools/types.py; a test compares. What is required is checked by the core, with all other rules.
+Made from the JSON Schema by tools/scenario_types.py; a test compares. What is required is checked by the core, as all else is.
 
 >>> import tailback as tb
 >>> tb.Flow(count=3, rtt="100 ms", tcp=tb.Tcp(preset="sack"))
@@ -41,7 +41,7 @@ def main() -> None:
     for name in names:
         definition = definitions[name]
         parts.append(table(name, definition) if properties(definition) else alias(name, definition))
-    ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "types.py", "-"]
+    ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "_types.py", "-"]
     subprocess.run(ruff, input="".join(parts), text=True, check=True)
 
 
