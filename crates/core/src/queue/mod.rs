@@ -191,6 +191,16 @@ macro_rules! policies {
         /// Names as a scenario writes them.
         pub const POLICY_NAMES: &[&str] = &[$($(#[$when])? $name),+];
 
+        impl PolicySpec {
+            /// As a scenario writes it; `None` of user code.
+            pub fn name(&self) -> Option<&'static str> {
+                match self {
+                    $($(#[$when])? PolicySpec::$variant(_) => Some($name),)+
+                    PolicySpec::$user(_) => None,
+                }
+            }
+        }
+
         policies!($($(#[$when])? $variant($spec, $state)),+, $user($code, $other));
     };
     ($($(#[$when:meta])? $variant:ident($spec:ty, $state:ty)),+) => {

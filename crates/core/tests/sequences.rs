@@ -253,7 +253,7 @@ fn play(recovery: RecoveryKind, window: u32, lost: &[u32]) -> Played {
     // So fast that an acknowledgement takes a nanosecond.
     let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50));
     let transport = reno(steady(recovery, window));
-    let mut network = one_link([link, reverse], group("sender", transport), vec![flow()], Span::from_millis(3000));
+    let mut network = one_link([link, reverse], group("sender", transport), vec![flow(0, 0, 1)], Span::from_millis(3000));
     let kinds = [TraceKind::Segments, TraceKind::Acks, TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State];
     network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), delay_percentiles: false };
     let results = run(network);

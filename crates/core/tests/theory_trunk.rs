@@ -9,6 +9,9 @@ mod common;
 
 use common::statistics::{Interval, SEEDS};
 use common::{first, flow, group, port, run};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::{Access, Buffer, Flow, Network, Port, Record, Switching, Transport};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -68,6 +71,18 @@ fn with_places_as_much_is_lost_as_the_detailed_model_loses() -> Result<(), Param
 }
 
 #[test]
+fn the_detailed_model_loses_what_is_lost_port_by_port() -> Result<(), ParameterError> {
+    for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((6, 2, 8), 1.0)] {
+        let port_by_port: Vec<f64> = SEEDS.map(|seed| loss_port_by_port(size, load, seed, 100_000)).collect();
+        let ((expected, half_width), theirs) = (detailed(size, load)?, Interval::of(&port_by_port));
+        let apart = (expected - theirs.mean).abs();
+        let (near, small) = (half_width.hypot(theirs.half_width), 0.05 * theirs.mean);
+        assert!(apart < near && near < small, "{size:?} at {load}: {expected} +- {half_width} and {theirs:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn many_inputs_lose_and_wait_as_mmck_says() -> Result<(), ParameterError> {
     let (size, load) = ((20_000, 4, 6), 0.9);
     let expected = mmck(Load::new(load)?, Servers::new(4)?, Places::new(4 + 6)?);
@@ -106,6 +121,52 @@ fn detailed(size: Size, load: f64) -> Result<(f64, f64), ParameterError> {
     }
     let estimate = simulation.estimate();
     Ok((estimate.loss, TO_99_9 * estimate.half_width))
+}
+
+/// The same model as plainly as it can be said: each input draws its own gaps and lengths, and all events lie in one calendar.
+fn loss_port_by_port((inputs, transmitters, buffer): Size, load: f64, seed: u64, arrivals: u64) -> f64 {
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    enum Event {
+        Sent,
+        Begins(u64),
+    }
+    let active = load * transmitters as f64 / inputs as f64;
+    let lambda = active / (1.0 - active);
+    let (gaps, lengths) = (Stream::new(seed, "trunk", 0, Purpose::Gap), Stream::new(seed, "trunk", 0, Purpose::Size));
+    // Instants of at least 0 as bits are in order.
+    let mut calendar = BinaryHeap::new();
+    let mut waiting: VecDeque<f64> = VecDeque::new();
+    let (mut sending, mut came, mut lost) = (0, 0, 0u64);
+    for input in 0..inputs {
+        calendar.push(Reverse(((gaps.exponential(input) / lambda).to_bits(), Event::Begins(input))));
+    }
+    while let Some(Reverse((now, event))) = calendar.pop() {
+        let now = f64::from_bits(now);
+        match event {
+            Event::Sent => match waiting.pop_front() {
+                Some(length) => calendar.push(Reverse(((now + length).to_bits(), Event::Sent))),
+                None => sending -= 1,
+            },
+            Event::Begins(input) => {
+                if came == arrivals {
+                    break;
+                }
+                let length = lengths.exponential(came);
+                let next = now + length + gaps.exponential(inputs + came) / lambda;
+                calendar.push(Reverse((next.to_bits(), Event::Begins(input))));
+                came += 1;
+                if sending < transmitters {
+                    sending += 1;
+                    calendar.push(Reverse(((now + length).to_bits(), Event::Sent)));
+                } else if (waiting.len() as u64) < buffer {
+                    waiting.push_back(length);
+                } else {
+                    lost += 1;
+                }
+            }
+        }
+    }
+    lost as f64 / arrivals as f64
 }
 
 /// What the seeds measured.
@@ -151,7 +212,7 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
         Port { transmitters: transmitters as u32, buffer: Buffer::Units(buffer), switching, ..port("trunk", RATE, Span::ZERO) };
     let mut ports = vec![trunk, port("back", RATE, Span::ZERO)];
     let mut paths = vec![vec![0], vec![1]];
-    let mut flows: Vec<Flow> = (0..inputs).map(|_| flow()).collect();
+    let mut flows: Vec<Flow> = (0..inputs).map(|_| flow(0, 0, 1)).collect();
     for (index, flow) in (0..inputs as u32).zip(&mut flows) {
         match kind {
             Inputs::Private => flow.sender_access = Access { rate: Some(RATE), delay: Span::ZERO },

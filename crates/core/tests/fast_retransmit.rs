@@ -81,7 +81,7 @@ fn play(recovery: RecoveryKind, window: u32, lost: &[u32]) -> Repair {
     link.listed_drops = lost.iter().map(|&segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
     let reverse = port("reverse", Rate(10_000_000_000), Span(ROUND_TRIP.0 / 2));
     // Three recoveries take at most five round trips, and the timer runs for ten after the last.
-    let network = one_link([link, reverse], group("sender", reno(spec)), vec![flow()], Span(20 * ROUND_TRIP.0));
+    let network = one_link([link, reverse], group("sender", reno(spec)), vec![flow(0, 0, 1)], Span(20 * ROUND_TRIP.0));
     let flows = run(network).flows;
     Repair { fast_retransmits: first(&flows, "fast_retransmits"), timeouts: first(&flows, "timeouts") }
 }

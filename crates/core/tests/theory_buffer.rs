@@ -4,7 +4,7 @@
 mod common;
 
 use common::statistics::{Interval, SEEDS};
-use common::{first, flow, group, one_link, port, reno, run, tcp};
+use common::{classic_tcp, first, flow, group, one_link, port, reno, run};
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::network::{Buffer, Flow, Group, Network, Port};
@@ -104,9 +104,9 @@ fn measure(places: u32, seed: u64, start_s: f64, measured_s: f64) -> f64 {
     let link = Port { buffer: Buffer::Units(places.into()), ..port("link", Rate(16_000_000), delay) };
     let reverse = port("reverse", Rate(320_000_000_000), Span::ZERO);
     let ssthresh = f64::from(PRODUCT) / 2.0;
-    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..tcp(RecoveryKind::Sack) };
+    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..classic_tcp(RecoveryKind::Sack) };
     let sender = Group { jitter: Span::from_micros(20), ..group("sender", reno(spec)) };
-    let started = Flow { start: Time::ZERO + Span::from_seconds(start_s), ..flow() };
+    let started = Flow { start: Time::ZERO + Span::from_seconds(start_s), ..flow(0, 0, 1) };
     // Long enough for the longest start, slow start and the first overflow.
     let warmup = Span::from_seconds(60.0);
     let network = one_link([link, reverse], sender, vec![started], warmup + Span::from_seconds(measured_s));

@@ -6,7 +6,7 @@
 mod common;
 
 use common::statistics::{Interval, SEEDS};
-use common::{first, floats, flow, group, one_link, port, reno, run, tcp, trace};
+use common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::{ListedDrop, Network, Port, Trace, TraceKind};
 use tailback_core::record::Table;
@@ -210,8 +210,8 @@ fn measure(recovery: RecoveryKind, loss: f64, seconds: f64) -> Measured {
 }
 
 fn through(link: Port, recovery: RecoveryKind, ssthresh: f64, duration: Span) -> Network {
-    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..tcp(recovery) };
-    one_link([link, wire("reverse")], group("sender", reno(spec)), vec![flow()], duration)
+    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..classic_tcp(recovery) };
+    one_link([link, wire("reverse")], group("sender", reno(spec)), vec![flow(0, 0, 1)], duration)
 }
 
 /// Half a round trip, in which a thousand packets are sent in 80 us.

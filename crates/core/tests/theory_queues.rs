@@ -97,7 +97,7 @@ impl Measured {
         let gap_s = SERVICE_S / (load * transmitters);
         let mean_gap = Span::from_seconds(gap_s * sources as f64);
         let spec = DatagramSpec { arrivals: Arrivals::Poisson { mean_gap }, packet, header: 0 };
-        let flows: Vec<Flow> = (0..sources).map(|_| flow()).collect();
+        let flows: Vec<Flow> = (0..sources).map(|_| flow(0, 0, 1)).collect();
         let warmup = Span::from_seconds(1000.0 * SERVICE_S);
         let duration = warmup + Span::from_seconds(f64::from(packets) * gap_s);
         let mut network = one_link([port, transmitter()], group("source", Transport::Datagram(spec)), flows, duration);
