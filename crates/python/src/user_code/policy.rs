@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use tailback_core::base::random::Draws;
+use tailback_core::base::signal::Signal;
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::code::{Fault, UserCode};
 use tailback_core::network::CodeKind;
@@ -105,13 +106,13 @@ impl UserPolicy for Policy {
         })
     }
 
-    fn on_label(&mut self, unit: &queue::Unit, turn: &queue::Turn, label: &mut queue::Label) -> Result<(), Fault> {
+    fn on_signal(&mut self, unit: &queue::Unit, turn: &queue::Turn, signal: &mut Signal) -> Result<(), Fault> {
         if !self.labels {
             return Ok(());
         }
-        let queue::Label { is_capable, is_marked, price } = *label;
+        let (is_marked, price) = (signal.marks > 0, signal.price);
         attached(|py| {
-            let seen = Py::new(py, Label { is_capable, is_marked, price })?;
+            let seen = Py::new(py, Label { is_capable: turn.is_capable, is_marked, price })?;
             let arguments = (Unit::from(unit), Turn::from(turn), &seen);
             self.policy.bind(py).call_method1(intern!(py, "on_label"), arguments)?;
             let written = seen.borrow(py);
@@ -121,7 +122,7 @@ impl UserPolicy for Policy {
                     written.price
                 )));
             }
-            (label.is_marked, label.price) = (written.is_marked, written.price);
+            (signal.marks, signal.price) = (written.is_marked.into(), written.price);
             Ok(())
         })
     }

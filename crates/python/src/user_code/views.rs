@@ -1,6 +1,7 @@
 //! What user code is told: the core's words, times in seconds, rates in bit/s.
 
 use pyo3::prelude::*;
+use tailback_core::base::signal::Signal;
 use tailback_core::{congestion, queue};
 
 /// A record that Python can read, and make for a test of its own.
@@ -77,7 +78,8 @@ impl Label {
 
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Ack {
-        let congestion::Ack { now, acked, rtt, in_flight, window_limited, marks, price, delivered_rate } = *ack;
+        let congestion::Ack { now, acked, rtt, in_flight, window_limited, signal } = *ack;
+        let Signal { marks, price, delivered_rate } = signal;
         Ack {
             now_s: now.seconds(),
             acked,
@@ -122,7 +124,7 @@ impl From<&queue::Occupancy> for Occupancy {
 
 impl From<&queue::Turn> for Turn {
     fn from(turn: &queue::Turn) -> Turn {
-        let queue::Turn { now, waited, bytes_behind } = *turn;
+        let queue::Turn { now, waited, bytes_behind, .. } = *turn;
         Turn { now_s: now.seconds(), waited_s: waited.seconds(), bytes_behind }
     }
 }

@@ -1,55 +1,56 @@
-//! What controllers hear beside what all do, and the flows that pay for it: those whose controllers want something ([`Wants`]).
+//! Signals of congestion on their way to controllers that ask for them ([`Wants`]). Other flows pay nothing.
 
 use super::engine::{End, Engine};
-use crate::base::packet::{Packet, Seen};
+use crate::base::packet::Packet;
+use crate::base::signal::Signal;
 use crate::code::Code;
 use crate::congestion::{ControllerSpec, Wants};
 use crate::network::{Group, Network, Transport};
 use crate::tcp::sender::{Arrived, NONE};
-use crate::tcp::wanted::{Told, Wanted};
+use crate::tcp::signals::{Brought, SignalReader};
 
 impl Engine {
-    /// The acknowledgement tells more than what has arrived.
+    /// The acknowledgement brings more than what has arrived. `signal`: of the receiver, if the controller asked.
     #[cold]
     #[inline(never)]
-    pub(crate) fn on_told(&mut self, flow: u32, packet: &Packet, arrived: Arrived, seen: Seen) {
-        let mut told = Told::default();
-        if let (Some(place), End::Tcp(sender)) = (self.fabric.wanting(flow), &self.ends[flow as usize]) {
+    pub(crate) fn on_signal(&mut self, flow: u32, packet: &Packet, arrived: Arrived, signal: Signal) {
+        let mut brought = Brought::default();
+        if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(flow), &self.ends[flow as usize]) {
             let board = (sender.board != NONE).then(|| self.boards.at(sender.board));
-            told = self.wanted[place].hear(self.now, &arrived, seen, board);
+            brought = self.readers[place].read(self.now, &arrived, signal, board);
         }
-        told.echoes = packet.is_marked();
-        self.act::<true>(flow, Some(arrived), &told);
+        brought.echoes_mark = packet.is_marked();
+        self.act::<true>(flow, Some(arrived), &brought);
     }
 
     /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
     pub(crate) fn act_in_time(&mut self, flow: u32) {
-        match self.fabric.wanting(flow) {
-            Some(_) => self.act::<true>(flow, None, &Told::default()),
-            None => self.act::<false>(flow, None, &Told::default()),
+        match self.fabric.signalled(flow) {
+            Some(_) => self.act::<true>(flow, None, &Brought::default()),
+            None => self.act::<false>(flow, None, &Brought::default()),
         }
     }
 }
 
-/// What senders keep for controllers that want something, and for each group of theirs the number of flows before it whose controllers want
-/// nothing.
-pub(crate) fn wanted_of(network: &Network, first_flows: &[u32], code: &dyn Code) -> (Vec<Wanted>, Vec<Option<u32>>) {
-    let wants = |group: &Group| match &group.transport {
+/// What senders keep for controllers that ask for signals, and for each group of theirs the number of flows before it whose controllers do
+/// not.
+pub(crate) fn make_readers(network: &Network, first_flows: &[u32], code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<u32>>) {
+    let asked = |group: &Group| match &group.transport {
         Transport::Tcp(_, ControllerSpec::User(user)) => Some(code.wants(user)).filter(|wants| wants.anything()),
         Transport::Tcp(_, law) => Some(law.wants()).filter(|wants| wants.anything()),
         Transport::Datagram(_) => None,
     };
-    let wants: Vec<Option<Wants>> = network.groups.iter().map(wants).collect();
-    let mut wanted = Vec::new();
-    let mut wanting = vec![None; wants.len()];
+    let asked: Vec<Option<Wants>> = network.groups.iter().map(asked).collect();
+    let mut readers = Vec::new();
+    let mut unsignalled_before = vec![None; asked.len()];
     for flow in &network.flows {
         let group = flow.group as usize;
-        if let Some(wants) = wants[group] {
-            wanting[group].get_or_insert_with(|| first_flows[group] - wanted.len() as u32);
-            wanted.push(Wanted::new(wants));
+        if let Some(asked) = asked[group] {
+            unsignalled_before[group].get_or_insert_with(|| first_flows[group] - readers.len() as u32);
+            readers.push(SignalReader::new(asked));
         }
     }
-    (wanted, wanting)
+    (readers, unsignalled_before)
 }
 
 #[cfg(test)]
@@ -75,7 +76,7 @@ mod tests {
         ControllerSpec::Probe(ProbeSpec { wants, release })
     }
 
-    fn wants_everything() -> ControllerSpec {
+    fn asks_for_everything() -> ControllerSpec {
         law(EVERYTHING, None)
     }
 
@@ -108,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn the_prices_that_queues_write_reach_the_controller_that_wants_them() {
+    fn the_prices_that_queues_write_reach_the_controller_that_asks_for_them() {
         let drop_tail = link("between", 10, Span::ZERO, Buffer::Unlimited);
         let second = Port { policy: policy(0, None, Some(2.0)), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
-        let mut network = network(tcp(RecoveryKind::NewReno), wants_everything(), policy(0, None, Some(1.5)));
+        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), policy(0, None, Some(1.5)));
         network.ports.extend([drop_tail, second]);
         network.paths[0] = vec![0, 2, 3];
         let heard = heard(&run(&network)).clone();
@@ -129,13 +130,13 @@ mod tests {
 
     #[test]
     fn without_a_queue_that_writes_there_is_no_price() {
-        assert!(heard_nothing(&run(&network(tcp(RecoveryKind::NewReno), wants_everything(), PolicySpec::DropTail(())))));
+        assert!(heard_nothing(&run(&network(tcp(RecoveryKind::NewReno), asks_for_everything(), PolicySpec::DropTail(())))));
     }
 
     #[test]
     fn marks_are_counted_exactly_though_acknowledgements_are_lost_and_echo_more() {
         let marking = policy(4, None, None);
-        let mut network = network(tcp(RecoveryKind::NewReno), wants_everything(), marking);
+        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), marking);
         network.ports[1].random_loss = 0.2;
         network.flows[0].size = Some(960 * 1000);
         let engine = run(&network);
@@ -149,7 +150,7 @@ mod tests {
     fn a_policy_takes_marks_off_and_sets_them_as_units_leave() {
         let clearing =
             |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
-        let mut network = network(tcp(RecoveryKind::NewReno), wants_everything(), policy(4, None, None));
+        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), policy(4, None, None));
         network.ports.push(clearing(true));
         network.paths[0] = vec![0, 2];
         let engine = run(&network);
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_window_that_fills_the_link_is_delivered_at_its_rate() {
-        let mut network = network(tcp(RecoveryKind::NewReno), wants_everything(), PolicySpec::DropTail(()));
+        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), PolicySpec::DropTail(()));
         if let Transport::Tcp(spec, _) = &mut network.groups[0].transport {
             spec.initial_window = 40.0;
         }
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn while_losses_are_repaired_duplicates_give_samples_too() {
-        let mut network = network(tcp(RecoveryKind::Sack), wants_everything(), PolicySpec::DropTail(()));
+        let mut network = network(tcp(RecoveryKind::Sack), asks_for_everything(), PolicySpec::DropTail(()));
         network.ports[0].listed_drops =
             [30, 32, 33].map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
         let engine = run(&network);
@@ -265,7 +266,7 @@ mod tests {
         }
     }
 
-    /// Any network, with controllers that want any of it and policies that write.
+    /// Any network, with controllers that ask for any of it and policies that write.
     fn random(seed: u64) -> Network {
         let mut network = random_network(seed);
         let mut dice = Dice::new(seed + (1 << 40));
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_the_same_ahead_and_stepped_and_in_slices_and_of_a_snapshot() {
+    fn signals_are_the_same_ahead_and_stepped_and_in_slices_and_of_a_snapshot() {
         let bytes = |engine: &Engine| -> Vec<Vec<u8>> { engine.results().unwrap().tables().map(|table| table.bytes()).collect() };
         let ends = |engine: &Engine| postcard::to_stdvec(&engine.ends).unwrap();
         for seed in 0..250 {
@@ -309,13 +310,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_whose_controller_wants_nothing_keeps_nothing() {
-        let mut network = network(tcp(RecoveryKind::Sack), wants_everything(), PolicySpec::DropTail(()));
+    fn a_flow_whose_controller_asks_for_nothing_keeps_nothing() {
+        let mut network = network(tcp(RecoveryKind::Sack), asks_for_everything(), PolicySpec::DropTail(()));
         network.groups.push(group("reno", Transport::Tcp(tcp(RecoveryKind::Sack), ControllerSpec::Reno(()))));
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| Flow { group, ..flow(group, 0, 1) }).to_vec();
         let engine = run(&network);
-        assert_eq!((engine.wanted.len(), engine.fabric.common.seen.len()), (3, 3));
-        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.fabric.wanting(flow)), [Some(0), None, None, Some(1), Some(2)]);
+        assert_eq!((engine.readers.len(), engine.fabric.common.at_receivers.len()), (3, 3));
+        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.fabric.signalled(flow)), [Some(0), None, None, Some(1), Some(2)]);
     }
 }
