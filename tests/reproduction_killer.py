@@ -16,10 +16,11 @@ from typing import Any
 
 import tailback as tb
 from study_killer import forked
-from tailback import demo, papers
-from tailback.demo import grid
-from tailback.papers.experiment import Document, Experiment
-from tailback.study import failpoint, runner
+from tailback import papers
+from tailback._demo import buffer
+from tailback._demo import buffer_grid as grid
+from tailback._study import failpoint, runner
+from tailback.papers import Document, Experiment
 from test_reproduce import TOY, timeouts
 
 OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": timeouts}, ())
@@ -33,7 +34,7 @@ def reproduce(out: Path) -> None:
 def demonstrate(out: Path) -> None:
     """The first question, in brief runs."""
     sys.stdout = sys.stderr
-    demo.answer(out, quick=True, kept=out / "study")
+    buffer.answer(out, quick=True, kept=out / "study")
 
 
 WAYS = {"reproduce": (reproduce, 2), "demo": (demonstrate, 18)}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import tailback as tb
-from tailback.study import failpoint, runner
+from tailback._study import failpoint, runner
 
 VARY: dict[Any, Any] = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
 SEEDS = 7

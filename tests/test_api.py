@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import tailback as tb
-from tailback import _core, store
+from tailback import _core, _store
 
 
 def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
@@ -95,8 +95,26 @@ def test_columns_have_the_types_they_should(scenario: tb.Scenario) -> None:
 def test_rows_can_be_chosen(scenario: tb.Scenario) -> None:
     cwnd = tb.simulate(scenario).trace("cwnd")
     second = cwnd.where(group="tcp", flow=1)
+    assert (type(second), second.name, second.columns) == (tb.Table, "cwnd", cwnd.columns)
     assert set(second["flow"]) == {1}
-    assert len(second["time_s"]) + len(cwnd.where(flow=0)["time_s"]) == len(cwnd)
+    assert len(second) + len(cwnd.where(flow=0)) == len(cwnd)
+    by_hand = pl.DataFrame(cwnd).filter(pl.col("flow") == 1)
+    assert pl.DataFrame(second).equals(by_hand)
+    early = second["time_s"][0]
+    assert (
+        second.where(time_s=early)["cwnd_packets"].tolist() == by_hand.filter(pl.col("time_s") == early)["cwnd_packets"].to_list()
+    )
+    assert len(cwnd.where(group="another")) == len(cwnd.where(flow=7)) == 0
+
+
+def test_rows_that_cannot_be_chosen(scenario: tb.Scenario) -> None:
+    flows = tb.simulate(scenario).flows
+    with pytest.raises(tb.UnknownName, match="did you mean `group`"):
+        flows.where(groups="tcp")
+    with pytest.raises(tb.ParameterError, match="`flow` of `flows` holds numbers; expected one, not `1`"):
+        flows.where(flow="1")
+    with pytest.raises(tb.ParameterError, match="`group` of `flows` holds words; expected one in quotes, not 1"):
+        flows.where(group=1)
 
 
 def test_a_trace_that_was_not_asked_for(scenario: tb.Scenario) -> None:
@@ -275,8 +293,8 @@ def test_an_interrupt_survives_a_process_boundary(scenario: tb.Scenario) -> None
 def test_what_a_killed_run_left_is_removed_and_a_living_one_is_kept(tmp_path: Path) -> None:
     begin = f"""
 import os, sys
-from tailback import store
-with store.staged({str(tmp_path / "results")!r}) as folder:
+from tailback import _store
+with _store.staged({str(tmp_path / "results")!r}) as folder:
     print(folder.name, flush=True)
     sys.stdin.read()
     os._exit(9)
@@ -293,7 +311,7 @@ with store.staged({str(tmp_path / "results")!r}) as folder:
     try:
         dead.communicate("")
         assert {left, kept, other.name} == {path.name for path in tmp_path.iterdir()}
-        with store.staged(tmp_path / "results"):
+        with _store.staged(tmp_path / "results"):
             assert {path.name for path in tmp_path.iterdir()} > {kept, other.name}
             assert left not in {path.name for path in tmp_path.iterdir()}
         assert {path.name for path in tmp_path.iterdir()} == {"results", kept, other.name}

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import tailback as tb
 from support import ROOT, SMALL, Command
-from tailback.cli import app
+from tailback._cli import app
 
 
 def left_behind(directory: Path) -> set[str]:
@@ -198,7 +198,7 @@ def test_our_bug_asks_for_a_report(file: Path, monkeypatch: pytest.MonkeyPatch, 
     def simulate(*_arguments: object, **_options: object) -> None:
         raise bug
 
-    monkeypatch.setattr("tailback.simulation.simulate", simulate)
+    monkeypatch.setattr("tailback._simulation.simulate", simulate)
     done = CliRunner().invoke(app, ["run", "--json", str(file), "--out", str(file.parent / "results")])
     assert done.exit_code == 3
     assert "please report it" in done.stderr

@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback.papers import experiments
-from tailback.papers.cui_thesis.losses import MEASURES, SIMULATION, a_value_a_seed, mean_loss, off, ratio
+from tailback.papers import Measured, Point, experiments
+from tailback.papers.cui_thesis.losses import SIMULATION, a_value_a_seed, mean_loss, off, ratio
 from tailback.papers.cui_thesis.open_loop import NOT_HELD
 from tailback.papers.cui_thesis.tables import RULES, table
-from tailback.papers.experiment import Experiment
-from tailback.papers.outcome import Outcome, Point
 
 
-def losses(**by: list[float]) -> Outcome:
-    """An outcome in which each name loses so much, a value a seed, at a load of 0.5."""
+def losses(**by: list[float]) -> Measured:
+    """Points at which each name loses so much, a value a seed, at a load of 0.5."""
     points = [Point({"by": name, "load": 0.5}, {"loss": np.array(values)}) for name, values in by.items()]
-    return Outcome(Experiment("toy/fig1", "", "", "", (), MEASURES, ()), len(next(iter(by.values()))), points)
+    return Measured(points)
 
 
 def test_an_interval_of_a_ratio_is_the_jackknife_of_mean_losses() -> None:

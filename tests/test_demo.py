@@ -12,15 +12,18 @@ import scipy.stats
 
 import tailback as tb
 from support import Command
-from tailback import demo, models, plots
-from tailback.demo import figures, grid, headline, report
-from tailback.demo.grid import Cell
-from tailback.interval import Interval, student_t
+from tailback import models, plots
+from tailback._demo import buffer, switch
+from tailback._demo import buffer_figures as figures
+from tailback._demo import buffer_grid as grid
+from tailback._demo import buffer_report as report
+from tailback._demo.buffer_grid import Cell
+from tailback._interval import Interval, student_t
 
 
 @pytest.fixture(scope="module")
 def study() -> grid.Study:
-    measured, _ = demo.measured(grid.plan(quick=True))
+    measured, _ = buffer.measured(grid.plan(quick=True))
     return measured
 
 
@@ -88,8 +91,8 @@ def test_names_are_moved_apart_and_keep_their_order() -> None:
 
 
 def test_the_headline_shows_balanced_discard_ahead_at_every_tick() -> None:
-    outcome = tb.reproduce(headline.EXPERIMENT, seeds=2).experiments[0]
-    head, *rows = headline.table(outcome)
+    outcome = tb.reproduce(switch.EXPERIMENT, seeds=2).experiments[0]
+    head, *rows = switch.table(outcome)
     assert [row[0] for row in rows] == ["0.1 s", "0.3 s", "0.5 s"]
     for row, tick in zip(rows, (0.1, 0.3, 0.5), strict=True):
         assert len(row) == len(head)

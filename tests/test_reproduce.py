@@ -21,9 +21,10 @@ from typer.testing import CliRunner
 import tailback as tb
 from support import Command
 from tailback import papers
-from tailback.cli import app
-from tailback.interval import Interval
-from tailback.papers.experiment import (
+from tailback._cli import app
+from tailback._interval import Interval
+from tailback._study.runner import Progress
+from tailback.papers import (
     Choice,
     Claim,
     Contrast,
@@ -36,17 +37,18 @@ from tailback.papers.experiment import (
     LeftOpen,
     Level,
     Line,
+    Measured,
+    Outcome,
+    Point,
     Ranking,
     Trace,
     Value,
     Values,
     vary,
 )
-from tailback.papers.figures import draw
-from tailback.papers.outcome import Outcome, Point
-from tailback.papers.report import page
-from tailback.papers.runner import Plan
-from tailback.study.runner import Progress
+from tailback.papers._experiment_plot import draw
+from tailback.papers._plan import Plan
+from tailback.papers._report import Basis, page
 
 BASE = tb.dumbbell(
     name="toy",
@@ -70,7 +72,7 @@ def timeouts(run: tb.Run) -> float:
     return float(run.flows["timeouts"].sum())
 
 
-def more_with_fifty(seen: Outcome) -> Values:
+def more_with_fifty(seen: Measured) -> Values:
     return seen.values("goodput", packets=50) - seen.values("goodput", packets=2)
 
 
@@ -113,7 +115,7 @@ TOY = Experiment(
 def outcome(**values: list[float]) -> Outcome:
     """An outcome in which each name is a policy with such goodputs."""
     points = [Point({"policy": name}, {"goodput": np.array(each)}) for name, each in values.items()]
-    return Outcome(TOY, len(next(iter(values.values()))), points)
+    return Outcome(points, experiment=TOY, seeds=len(next(iter(values.values()))))
 
 
 @pytest.fixture
@@ -328,12 +330,12 @@ def test_an_experiment_may_take_a_multiple_of_the_seeds() -> None:
 
 
 def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment], monkeypatch: pytest.MonkeyPatch) -> None:
-    second = replace(TOY, id="toy/fig2", title="The verdict", answer=lambda seen: f"It is {seen.seeds}.\n\nReally <so>.")
+    second = replace(TOY, id="toy/fig2", title="The verdict", answer=lambda seen: f"It is {len(seen.points)}.\n\nReally <so>.")
     toys.append(second)
     document = Document("toy", "Toys", "A toy box", (), tuple(toys), lead="toy/fig2")
     monkeypatch.setattr(sys.modules["toys"], "DOCUMENT", document, raising=False)
     done = tb.reproduce("toy", seeds=2)
-    shown = page(done, document)
+    shown = page(document, done.experiments, [], Basis(2, done.asked, done.tally))
     assert shown.index("The verdict") < shown.index("Claims are of three kinds") < shown.index('id="toy/fig1"')
     assert shown.count('id="toy/fig2"') == 1
     assert "<p>It is 2.</p>\n<p>Really &lt;so&gt;.</p>" in shown
@@ -342,35 +344,36 @@ def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment]
 
 @pytest.mark.parametrize("log", [False, True])
 def test_a_line_has_a_gap_where_nothing_is_known(log: bool) -> None:
-    axis = ("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets")
+    panels = [(Curves("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets", log=log),)]
     known = {2: [0.1, 0.2], 20: [math.nan, math.nan], 30: [0.0, 0.0], 40: [0.5, 0.6], 50: [math.inf, math.inf]}
     points = [Point({"packets": packets}, {"goodput": np.array(values)}) for packets, values in known.items()]
-    (drawn,) = draw(Outcome(replace(TOY, panels=((Curves(*axis, log=log),),)), 2, points))
+    (drawn,) = draw(panels, Measured(points))
     assert drawn.count("toy") == 1
     nothing = [Point(point.labels, {"goodput": point.values["goodput"] * math.nan}) for point in points]
-    (empty,) = draw(Outcome(replace(TOY, panels=((Curves(*axis, log=log),),)), 2, nothing))
+    (empty,) = draw(panels, Measured(nothing))
     assert "toy" not in empty
 
 
 def test_printed_numbers_are_crosses_in_the_plot() -> None:
-    axis = ("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets")
-    printed = replace(TOY, panels=((Curves(*axis, printed=True),),))
+    panel = Curves("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets")
     points = [
         Point({"packets": packets, "printed": number}, {"goodput": np.array([packets / 100, packets / 90])})
         for packets, number in ((2, 0.4), (20, "0.5 and 0.6"), (50, 0.7))
     ]
-    (drawn,) = draw(Outcome(printed, 2, points))
-    (without,) = draw(Outcome(replace(TOY, panels=((Curves(*axis),),)), 2, points))
+    (drawn,) = draw([(replace(panel, printed=True),)], Measured(points))
+    (without,) = draw([(panel,)], Measured(points))
     assert "crosses: printed in the document" in drawn
     assert "printed" not in without
 
 
 def test_bands_beyond_the_scale_are_named() -> None:
     (level,), _ = TOY.panels
-    curve = replace(TOY, panels=((replace(level, levels=()),),))
+    assert isinstance(level, Curves)
+    curve = replace(level, levels=())
 
     def drawn(second: float) -> str:
-        return draw(Outcome(curve, 2, [Point({"packets": n}, {"goodput": np.array([n, n * second])}) for n in (2, 50)]))[0]
+        points = [Point({"packets": n}, {"goodput": np.array([n, n * second])}) for n in (2, 50)]
+        return draw([(curve,)], Measured(points))[0]
 
     assert "bands go on beyond the scale" in drawn(3.0)
     assert "bands" not in drawn(1.0001)
@@ -383,7 +386,7 @@ def test_a_grid_is_a_table_with_the_best_of_each_row_in_bold(toys: list[Experime
     )
     toys[0] = replace(TOY, grids=grids, panels=())
     done = tb.reproduce("toy", seeds=2)
-    shown = page(done, Document("toy", "Toys", "A toy box", (), tuple(toys)))
+    shown = page(Document("toy", "Toys", "A toy box", (), tuple(toys)), done.experiments, [], Basis(2, done.asked, done.tally))
     most, least = (re.search(rf"<tr><th>{title}</th>.*?</table>", shown, re.DOTALL) for title in ("carried", "spared"))
     assert most
     assert least
@@ -514,8 +517,8 @@ def test_ctrl_c_keeps_the_experiments_that_were_done(tmp_path: Path) -> None:
         """\
 import sys, types
 from tailback import papers
-from tailback.cli import app
-from tailback.papers.experiment import Document, Experiment, vary
+from tailback._cli import app
+from tailback.papers import Document, Experiment, vary
 from test_reproduce import BASE, TOY, goodput
 
 endless = Experiment("toy/fig2", "", "", "", vary(BASE.with_({"duration": "1000000 s"})), {"goodput": goodput}, ())
@@ -526,7 +529,7 @@ def said(self, progress):
 module = sys.modules["toys"] = types.ModuleType("toys")
 module.DOCUMENT = Document("toy", "Toys", "", (), (TOY, endless))
 papers.DOCUMENTS = {"toy": "toys"}
-from tailback.progress import RunsBar
+from tailback._progress import RunsBar
 RunsBar.__call__ = said
 app()
 """

@@ -17,10 +17,10 @@ import pytest
 
 import tailback as tb
 from support import Command
-from tailback.interval import Interval
-from tailback.study import crew, runner, work
-from tailback.study.ledger import Ledger
-from tailback.study.stopping import Until, until
+from tailback._interval import Interval
+from tailback._study import crew, runner, work
+from tailback._study.ledger import Ledger
+from tailback._study.stopping import Until, until
 
 BUFFER, PRESET = "topology.dumbbell.queue.buffer", "flows.*.tcp.preset"
 VARY: dict[Any, Any] = {BUFFER: ["5 packets", "20 packets"], PRESET: ["reno", "sack"]}

@@ -11,7 +11,7 @@ import pytest
 
 import tailback as tb
 from support import Command
-from tailback.study import cluster
+from tailback._study import cluster
 
 distributed = pytest.importorskip("distributed")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback.study.grid import grid
-from tailback.study.vary import parse
+from tailback._study.grid import grid
+from tailback._study.vary import parse
 
 COUNT, PRESET, RATE = "flows.tcp.count", "flows.*.tcp.preset", "topology.dumbbell.rate"
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback import plots
-from tailback.interval import student_t
-from tailback.study.figures import Drawn, figure
-from tailback.study.stopping import quantity_of
+from tailback import _run_plot
+from tailback._interval import student_t
+from tailback._study.quantity_plot import Drawn, figure
+from tailback._study.stopping import quantity_of
 
 pytest.importorskip("matplotlib")
 
@@ -203,7 +203,7 @@ class TestTraces:
     def test_a_long_line_keeps_its_ends_and_the_extremes_of_every_span(self) -> None:
         times = np.arange(100_000) / 1000
         values = np.sin(times) + (times == 50.0) * 5 - (times == 75.123) * 5
-        thin_times, thin_values = plots._thinned(times, values)
+        thin_times, thin_values = _run_plot._thinned(times, values)
         assert len(thin_times) <= 8000
         assert (thin_times[0], thin_times[-1]) == (times[0], times[-1])
         assert np.all(np.diff(thin_times) > 0)

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback.papers.experiment import Choice, Computation, Experiment, Measure, Trace, vary
-from tailback.papers.runner import Plan
-from tailback.study.fingerprint import Fingerprints, fingerprint
-from tailback.study.readings import Curve, Number
+from tailback._study.fingerprint import Fingerprints, fingerprint
+from tailback._study.readings import Curve, Number
+from tailback.papers import Choice, Computation, Experiment, Measure, Trace, vary
+from tailback.papers._plan import Plan
 
 PLAIN = """
 import math

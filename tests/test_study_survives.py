@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import tailback as tb
-from tailback.study import ledger, runner
-from tailback.study.lock import Lock
+from tailback._study import ledger, runner
+from tailback._study.lock import Lock
 
 VARY = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"]}
 
@@ -84,7 +84,7 @@ def test_a_ledger_without_room_keeps_what_was_finished(
 HOLD = """
 import sys
 from pathlib import Path
-from tailback.study.lock import Lock
+from tailback._study.lock import Lock
 
 lock = Lock(Path(sys.argv[1]))
 print("held", flush=True)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import tailback as tb
-from tailback.errors import ParameterError, TrunkInterrupted
+from tailback.errors import ParameterError
+from tailback.models import TrunkInterrupted
 
 TRUNK: dict[str, Any] = {"inputs": 16, "transmitters": 2, "buffer": 2, "load": 0.5}
 

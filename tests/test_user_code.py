@@ -15,8 +15,8 @@ import tailback as tb
 import user_laws
 from support import ROOT
 from tailback import _core
-from tailback.code import Ack, Congestion, Controller, Draw, Label, Occupancy, Policy, Source, Start, Turn, Unit, Verdict
-from tailback.code.fingerprint import fingerprint
+from tailback.user_code import Ack, Congestion, Controller, Draw, Label, Occupancy, Policy, Source, Start, Turn, Unit, Verdict
+from tailback.user_code._class_fingerprint import fingerprint
 
 CELLS: dict[str, Any] = {
     "duration": "2 s",
@@ -380,7 +380,7 @@ def test_what_cannot_be_registered() -> None:
 
     with pytest.raises(tb.ParameterError, match=r"`.*Half` has no `on_congestion`, `on_timeout`"):
         tb.controller("half")(Half)
-    with pytest.raises(tb.ParameterError, match=r"expected a subclass of `tailback\.code\.Policy`"):
+    with pytest.raises(tb.ParameterError, match=r"expected a subclass of `tailback\.user_code\.Policy`"):
         tb.policy("reno")(user_laws.Reno)
     with pytest.raises(tb.ParameterError, match=r"as in `@tailback\.controller\(NAME\)`"):
         tb.controller(user_laws.Reno)  # type: ignore[arg-type]
@@ -450,20 +450,20 @@ def test_what_user_code_is_told_can_be_made_for_its_tests() -> None:
 def test_a_file_is_loaded_once_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     good = tmp_path / "some_laws_of_a_test.py"
     good.write_text("import tailback as tb\nfrom user_laws import Reno\n@tb.controller('loaded')\nclass Loaded(Reno): ...\n")
-    assert tb.code.load(good) is tb.code.load(good)
+    assert tb.user_code.load(good) is tb.user_code.load(good)
     tb.simulate(small("user:loaded"))
     bad = tmp_path / "bad_laws_of_a_test.py"
     bad.write_text("1 / 0\n")
     with pytest.raises(tb.UserCodeError, match=r"`bad_laws_of_a_test\.py` cannot be loaded: ZeroDivisionError") as caught:
-        tb.code.load(bad)
+        tb.user_code.load(bad)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert bad.stem not in sys.modules
     for name, message in [("nowhere.py", "no such file"), ("laws.txt", "expected the name of a Python file")]:
         with pytest.raises(tb.ParameterError, match=message):
-            tb.code.load(tmp_path / name)
+            tb.user_code.load(tmp_path / name)
     (tmp_path / "json.py").touch()
     with pytest.raises(tb.ParameterError, match="a module `json` is loaded already"):
-        tb.code.load(tmp_path / "json.py")
+        tb.user_code.load(tmp_path / "json.py")
 
 
 def test_hashes_differ_by_code() -> None:

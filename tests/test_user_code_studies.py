@@ -14,15 +14,15 @@ import pytest
 import tailback as tb
 import user_laws
 from support import SMALL, Command
-from tailback.study import study as studies
-from tailback.study.crew import Processes, Threads, crew
+from tailback._study import study as studies
+from tailback._study.crew import Processes, Threads, crew
 
 LAW = """\
 import tailback as tb
 
 
 @tb.controller("NAME")
-class Law(tb.code.Controller):
+class Law(tb.user_code.Controller):
     def __init__(self, start, *, gain=1.0):
         super().__init__(start)
         self.gain = gain
@@ -53,7 +53,7 @@ def law(folder: Path, name: str, text: str = LAW) -> Path:
 
 def forget(name: str) -> None:
     """As in a process that has not loaded it."""
-    tb.code.registry._registered.pop(("controller", name), None)
+    tb.user_code._registry._registered.pop(("controller", name), None)
     sys.modules.pop(name, None)
 
 
@@ -78,7 +78,7 @@ def test_a_study_with_user_code_takes_processes_and_others_take_threads(monkeypa
 def test_a_worker_that_knows_nothing_finds_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, importable: bool) -> None:
     name = f"spawned_{importable}".lower()
     monkeypatch.setattr(sys, "path", list(sys.path))
-    tb.code.load(law(tmp_path, name))
+    tb.user_code.load(law(tmp_path, name))
     if not importable:
         sys.path.remove(str(tmp_path))
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
@@ -90,7 +90,7 @@ def test_a_worker_that_knows_nothing_finds_the_code(tmp_path: Path, monkeypatch:
 
 
 def test_parameters_of_user_code_vary_though_the_scenario_gives_none(tmp_path: Path) -> None:
-    tb.code.load(law(tmp_path, "varied"))
+    tb.user_code.load(law(tmp_path, "varied"))
     path = "flows.tcp.tcp.controller.parameters.gain"
     base = scenario({"kind": "user:varied"})
     study = tb.sweep(base, vary={path: [0.5, 4.0]}, executor="threads")
@@ -103,13 +103,13 @@ def test_parameters_of_user_code_vary_though_the_scenario_gives_none(tmp_path: P
 
 def test_a_study_of_code_that_has_changed_is_refused_until_it_is_refreshed(tmp_path: Path) -> None:
     file, out = law(tmp_path, "changing"), tmp_path / "study"
-    tb.code.load(file)
+    tb.user_code.load(file)
     before = tb.sweep(scenario("user:changing"), seeds=2, out=out, executor="threads")
     hashes, told = before.runs["content_hash"].tolist(), before.provenance(0, 1)["user_code"]
     forget("changing")
     with pytest.raises(tb.ScenarioError, match="unknown controller `user:changing`"):
         before.resume()
-    tb.code.load(law(tmp_path, "changing", LAW.replace("self.gain / ", "2 * self.gain / ")))
+    tb.user_code.load(law(tmp_path, "changing", LAW.replace("self.gain / ", "2 * self.gain / ")))
     with pytest.raises(tb.StudyError, match="user code that has changed since"):
         before.resume()
     again = before.resume(refresh=True, executor="threads")
@@ -120,7 +120,7 @@ def test_a_study_of_code_that_has_changed_is_refused_until_it_is_refreshed(tmp_p
 
 def test_a_worker_whose_code_is_another_does_no_run(tmp_path: Path) -> None:
     file = law(tmp_path, "elsewhere")
-    tb.code.load(file)
+    tb.user_code.load(file)
     file.write_text(file.read_text().replace("2.0", "3.0"))
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         study = tb.sweep(scenario("user:elsewhere"), executor=pool)
@@ -129,7 +129,7 @@ def test_a_worker_whose_code_is_another_does_no_run(tmp_path: Path) -> None:
 
 
 def test_what_user_code_raises_is_the_error_of_its_run(tmp_path: Path) -> None:
-    tb.code.load(law(tmp_path, "raising", LAW.replace("if ack.window_limited", "if 1 / 0")))
+    tb.user_code.load(law(tmp_path, "raising", LAW.replace("if ack.window_limited", "if 1 / 0")))
     study = tb.sweep(scenario("user:raising"), workers=1)
     assert study.counts.failed == 1
     assert "UserCodeError: `user:raising` failed: ZeroDivisionError" in study.runs["error"][0]
@@ -176,7 +176,7 @@ def test_the_command_line_shows_the_traceback_of_user_code_and_no_other(command:
     done = command("run", "failing.toml", "--code", "broken.py", "--json")
     assert done.returncode == 2
     assert 'broken.py", line' in done.stderr
-    assert "tailback/code/loading.py" not in done.stderr
+    assert "tailback/user_code/_loading.py" not in done.stderr
     assert json.loads(done.stdout)["errors"][0]["message"] == "ZeroDivisionError: division by zero"
     done = command("run", "failing.toml", "--code", "nowhere.py")
     assert done.returncode == 2
@@ -184,4 +184,4 @@ def test_the_command_line_shows_the_traceback_of_user_code_and_no_other(command:
 
 
 def test_the_laws_of_these_tests_are_registered() -> None:
-    assert tb.code.registry.registered_class("controller", "reno") is user_laws.Reno
+    assert tb.user_code._registry.registered_class("controller", "reno") is user_laws.Reno

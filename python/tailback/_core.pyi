@@ -52,6 +52,7 @@ __all__ = [
     "md1k",
     "mm1k",
     "mmck",
+    "named_user_code",
     "normalise",
     "outline",
     "padhye_goodput",
@@ -67,7 +68,6 @@ __all__ = [
     "synchronised_buffer",
     "synchronised_utilisation",
     "trunk_loss",
-    "user_code",
     "window_limited_rate",
 ]
 
@@ -83,7 +83,7 @@ def schema() -> str: ...
 def sources() -> str: ...
 def outline(text: str, file: str, format: str) -> str: ...
 def buffer_question(text: str, file: str) -> str: ...
-def user_code(text: str, file: str, format: str) -> list[tuple[str, str, str]]: ...
+def named_user_code(text: str, file: str, format: str) -> list[tuple[str, str, str]]: ...
 def scenario_error(
     file: str,
     at: str,

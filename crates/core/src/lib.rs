@@ -21,6 +21,7 @@
 extern crate self as tailback_core;
 
 pub mod base;
+mod base_rtt;
 pub mod code;
 pub mod congestion;
 pub mod network;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tailback_core::base::units::Span;
 use tailback_core::congestion::{ControllerSpec, CubicSpec};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerSpec};
 
 /// A named TCP with where its settings come from.
 pub struct Preset {
@@ -110,16 +110,7 @@ fn modern(recovery: RecoveryKind) -> TcpSpec {
         pacing: false,
         // RFC 5681 section 4.1.
         restart_after_idle: true,
-        timer: TimerSpec {
-            // RFC 6298 section 4: finer than 100 ms is said to do better.
-            form: TimerForm::Exact { granularity: Span::from_millis(1) },
-            // RFC 6298 (2.4), (2.5) and (2.1).
-            min_rto: Span::from_millis(1_000),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1_000),
-            // RFC 6298 (5.5) bounds the product only.
-            max_backoff: 1 << 16,
-        },
+        timer: TimerSpec::rfc6298(),
     }
 }
 
@@ -128,7 +119,7 @@ fn bpd(recovery: RecoveryKind, tick: Option<Span>) -> TcpSpec {
 }
 
 /// What both documents share: slow start from one segment up to the window, every segment acknowledged at once, one segment timed at a
-/// time, whole ticks, at least two of them, 3 s before the first sample, at most 64 s and a back-off of at most 64.
+/// time, and the timer.
 fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec {
     TcpSpec {
         recovery,
@@ -148,13 +139,7 @@ fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec 
         pacing: false,
         // Their sources are never idle for so long.
         restart_after_idle: false,
-        timer: TimerSpec {
-            form: TimerForm::CoarseNs { tick },
-            min_rto: tick + tick,
-            max_rto: Span::from_millis(64_000),
-            initial_rto: Span::from_millis(3_000),
-            max_backoff: 64,
-        },
+        timer: TimerSpec::coarse(tick),
     }
 }
 
@@ -270,6 +255,7 @@ fn shown(setting: Option<impl Serialize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tailback_core::tcp::TimerForm;
 
     #[test]
     fn every_name_has_a_preset() {

@@ -48,7 +48,7 @@ from tailback.models.tcp import (
 )
 from tailback.models.trunk import TrunkLoss, exact_trunk_loss, trunk_loss
 from tailback.models.trunk_map import TrunkAccuracy, trunk_accuracy
-from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
+from tailback.models.trunk_simulation import TrunkInterrupted, TrunkSimulation, simulate_trunk
 
 __all__ = [
     "SIZING_RULES",
@@ -63,6 +63,7 @@ __all__ = [
     "Rule",
     "SlowStart",
     "TrunkAccuracy",
+    "TrunkInterrupted",
     "TrunkLoss",
     "TrunkSimulation",
     "appenzeller_buffer",

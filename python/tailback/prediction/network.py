@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from tailback import _core
+from tailback._scenario import Scenario
 from tailback.errors import UnknownName
-from tailback.scenario import Scenario
 
 __all__ = ["Group", "Network", "Port"]
 

@@ -6,26 +6,27 @@ use super::adaptation::Channel;
 use super::fabric::{Common, Delivery, END, Fabric, Facts, Path, ack_cells};
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
 use super::port::{Gather, Port};
+use super::signals::make_readers;
 use super::slots::{Event, FlowKind, Slots};
-use super::told::wanted_of;
 use super::window::Window;
 use crate::base::calendar::Calendar;
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Ecn, Packet, Seen, Side};
+use crate::base::packet::{Ecn, Packet, Side};
 use crate::base::random::{Draws, Purpose, Stream};
+use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Alarm, Code, Failure, NoCode, Workshop};
 use crate::congestion::{ControllerSpec, Controllers, Start};
-use crate::network::{Aal5, Access, CELL_BYTES, ChangeKind, MAX_PACKET, Network, Switching, Transport};
+use crate::network::{Aal5, CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
 use crate::record::estimate::{ROW_BYTES, trace_rows};
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, Sender, SenderCounts, Tcp};
-use crate::tcp::wanted::{Told, Wanted};
+use crate::tcp::signals::{Brought, SignalReader};
 use crate::tcp::{TcpSpec, TimerForm};
-use crate::traffic::{Application, Arrivals, DatagramSpec, PacketSize, Source};
+use crate::traffic::{Application, Arrivals, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,8 +47,8 @@ pub struct Engine {
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
     pub(crate) boards: Side<Scoreboard>,
-    /// Of the flows whose controllers want something, group by group ([`Facts::wanting`]).
-    pub(crate) wanted: Vec<Wanted>,
+    /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`]).
+    pub(crate) readers: Vec<SignalReader>,
     /// Transmissions of resent segments, for listed drops and traces.
     transmissions: BTreeMap<(u32, u32), u32>,
     counts_transmissions: bool,
@@ -71,8 +72,7 @@ pub(crate) struct Plan {
     pub(crate) start: Time,
     /// Payload bytes; the largest number if greedy.
     size: u64,
-    /// Round trip of one data packet and its acknowledgement through the empty network. Of datagrams the way back is delay alone,
-    /// and so is the way there if their sizes vary.
+    /// As [`Network::base_rtt`] has it.
     pub(crate) base_rtt: Span,
 }
 
@@ -85,36 +85,7 @@ pub(crate) enum End {
 
 impl Plan {
     fn of(flow: &crate::network::Flow, network: &Network) -> Plan {
-        let (data, ack) = match &network.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
-            Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(payload), header, .. }) => (payload + header, 0),
-            Transport::Datagram(_) => (0, 0),
-        };
-        let framing = network.groups[flow.group as usize].framing;
-        // Units follow one another through the links at the pace of the slowest. A port that decides on heads saves the time that they
-        // take to be sent to it.
-        let over = |path: u32, bytes: u32, (first, last): (&Access, &Access)| {
-            let framed = framing.filter(|_| bytes > 0);
-            let (unit, units) = framed.map_or((bytes, 1), |framing| (CELL_BYTES, framing.cells(bytes)));
-            let access = |access: &Access| (access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into())), access.delay);
-            let (mut service, mut sum) = access(first);
-            let mut slowest = service;
-            for &port in &network.paths[path as usize] {
-                let port = &network.ports[port as usize];
-                if port.switching == Switching::StoreAndForward {
-                    sum = sum + service;
-                }
-                service = port.rate.time_to_send(unit.into());
-                slowest = slowest.max(service);
-                sum = sum + port.delay;
-            }
-            let (last_service, last_delay) = access(last);
-            let at_ends = framed.map_or(Span::ZERO, Aal5::delay);
-            sum + service + last_service + last_delay + Span(slowest.max(last_service).0 * u64::from(units - 1)) + at_ends
-        };
-        let (sender, receiver) = (&flow.sender_access, &flow.receiver_access);
-        let base_rtt = over(flow.forward, data, (sender, receiver)) + over(flow.backward, ack, (receiver, sender));
-        Plan { start: flow.start, size: flow.size.unwrap_or(u64::MAX), base_rtt }
+        Plan { start: flow.start, size: flow.size.unwrap_or(u64::MAX), base_rtt: network.base_rtt(flow) }
     }
 }
 
@@ -172,7 +143,7 @@ impl Engine {
         let counts_transmissions = recorder.is_some() || ports.iter().any(Port::has_listed_drops);
         let rates = AccessRates::of(&network.flows);
         let first_flows = first_flows(&network);
-        let (wanted, wanting) = wanted_of(&network, &first_flows, code);
+        let (readers, unsignalled_before) = make_readers(&network, &first_flows, code);
         let common = Common {
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             slots,
@@ -183,7 +154,7 @@ impl Engine {
             out_of_order: Side::default(),
             reports: Side::default(),
             prices: Side::default(),
-            seen: vec![Seen::default(); wanted.len()],
+            at_receivers: vec![Signal::default(); readers.len()],
             channels: if has_channels(&network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
             recorder,
             delays: vec![Histogram::default(); groups],
@@ -199,8 +170,8 @@ impl Engine {
             facts: network
                 .groups
                 .iter()
-                .zip(wanting)
-                .map(|(group, wanting)| Facts::of(group, wanting, network.stepped, observed))
+                .zip(unsignalled_before)
+                .map(|(group, unsignalled_before)| Facts::of(group, unsignalled_before, network.stepped, observed))
                 .collect(),
             rerouted,
             common,
@@ -212,7 +183,7 @@ impl Engine {
             ends: make_ends(&network, &workshop),
             applications: make_applications(&network),
             boards: Side::default(),
-            wanted,
+            readers,
             transmissions: BTreeMap::new(),
             counts_transmissions,
             next_change: 0,
@@ -370,10 +341,10 @@ impl Engine {
             None => (packet.ack_word(), &[][..]),
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
-        if packet.tells_more() {
-            self.on_told(flow, &packet, arrived, report.map_or(Seen::default(), |report| report.seen));
+        if packet.signals() {
+            self.on_signal(flow, &packet, arrived, report.map_or(Signal::default(), |report| report.signal));
         } else {
-            self.act::<false>(flow, Some(arrived), &Told::default());
+            self.act::<false>(flow, Some(arrived), &Brought::default());
         }
     }
 
@@ -392,9 +363,9 @@ impl Engine {
 
     /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more to send
     /// now, and see to its timers.
-    /// `TOLD`: something is told in the acknowledgement, or the controller wants something.
+    /// `SIGNALLED`: the acknowledgement brings more than most, or the controller asked for signals.
     #[inline]
-    pub(crate) fn act<const TOLD: bool>(&mut self, flow: u32, arrived: Option<Arrived>, told: &Told) {
+    pub(crate) fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
         let now = self.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = self.fabric.paths[flow as usize].wire.group;
@@ -407,14 +378,14 @@ impl Engine {
             _ => Span::ZERO,
         };
         let warmup = self.fabric.common.window.warmup;
-        let mut wanted = if TOLD { self.fabric.wanting(flow).map(|place| &mut self.wanted[place]) } else { None };
+        let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let duplicate = arrived.ack <= tcp.sender.una;
-                let rtt = tcp.on_ack::<TOLD>(arrived, told);
-                if let Some(wanted) = &mut wanted {
-                    wanted.bound_release(tcp.sender);
+                let rtt = tcp.on_ack::<SIGNALLED>(arrived, brought);
+                if let Some(reader) = &mut reader {
+                    reader.bound_release(tcp.sender);
                 }
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
@@ -422,8 +393,8 @@ impl Engine {
             }
             None if tcp.sender.deadline <= now => {
                 tcp.on_timeout(self.fabric.paths[flow as usize].counts.completed);
-                if let Some(wanted) = &mut wanted {
-                    wanted.on_timeout();
+                if let Some(reader) = &mut reader {
+                    reader.on_timeout();
                 }
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_timeout(flow, now);
@@ -434,11 +405,11 @@ impl Engine {
         if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
         }
-        while wanted.as_mut().is_none_or(|wanted| wanted.may_send(tcp.sender)) {
-            let idle = TOLD && tcp.sender.high == tcp.sender.una;
+        while reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
+            let idle = SIGNALLED && tcp.sender.high == tcp.sender.una;
             let Some((segment, transmission)) = tcp.next_segment() else { break };
-            if let Some(wanted) = &mut wanted {
-                wanted.on_sent(segment, now, idle);
+            if let Some(reader) = &mut reader {
+                reader.on_sent(segment, now, idle);
             }
             let ecn = tcp.announce(transmission == 1);
             let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
@@ -450,13 +421,13 @@ impl Engine {
                 *count
             };
             let bytes = wire_bytes(spec, size, segment);
-            match &wanted {
-                Some(wanted) if wanted.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
+            match &reader {
+                Some(reader) if reader.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
                 _ => self.fabric.send(now, flow, segment, transmission, bytes, ecn),
             }
         }
-        if let Some(wanted) = &mut wanted {
-            wanted.on_all_sent(tcp.sender, tcp.sender.window(spec));
+        if let Some(reader) = &mut reader {
+            reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
         see_to_timers(&mut self.fabric, flow, now, tcp.sender);
         if let Some(recorder) = &mut self.fabric.common.recorder {
@@ -865,9 +836,9 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
-        // What user code will want is not known here.
+        // What user code will ask for is not known here.
         Transport::Tcp(_, law) if law.wants().anything() || matches!(law, ControllerSpec::User(_)) => {
-            (law.bytes_beside() + size_of::<Wanted>() + size_of::<Seen>()) as u64
+            (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Signal>()) as u64
         }
         Transport::Tcp(_, law) => law.bytes_beside() as u64,
         Transport::Datagram(_) => 0,

@@ -1,14 +1,19 @@
-//! Random small networks with fixed seeds: any mixture of what a scenario can describe, valid by construction.
+//! What the tests of the core share: small networks and runs of them, and random networks with fixed seeds, any mixture of what a
+//! scenario can describe, valid by construction.
 
 #![allow(dead_code, clippy::expect_used, reason = "each test file uses its part, and a test may panic")]
+
+pub mod statistics;
 
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::queue::PolicySpec;
+use tailback_core::record::Table;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use tailback_core::{Engine, Results};
 
 /// Draws for one network.
 pub struct Dice {
@@ -36,19 +41,48 @@ impl Dice {
     }
 }
 
-pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
+/// Run a network to its end.
+pub fn run(network: Network) -> Results {
+    let seed = network.seed;
+    let mut engine = Engine::new(network);
+    engine.run_until(Time::NEVER);
+    engine.results().unwrap_or_else(|violation| panic!("seed {seed}: {violation}"))
+}
+
+/// The first row of a numeric column.
+pub fn first(table: &Table, column: &str) -> f64 {
+    floats(table, column).first().copied().unwrap_or_else(|| panic!("table `{}` has no row", table.name))
+}
+
+/// A numeric column.
+pub fn floats(table: &Table, column: &str) -> Vec<f64> {
+    table.floats(column).unwrap_or_else(|| panic!("table `{}` has no numbers `{column}`", table.name))
+}
+
+/// A trace of a run by its name.
+pub fn trace<'a>(results: &'a Results, name: &str) -> &'a Table {
+    results.traces.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("`{name}` was not traced"))
+}
+
+/// A port with one transmitter, room for everything and no loss.
+pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
     Port {
         name: name.to_string(),
-        rate: Rate(megabits * 1_000_000),
+        rate,
         delay,
         transmitters: 1,
         switching: Switching::StoreAndForward,
-        buffer,
+        buffer: Buffer::Unlimited,
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),
         random_loss: 0.0,
         listed_drops: Vec::new(),
     }
+}
+
+/// The same with a buffer.
+pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
+    Port { buffer, ..port(name, Rate(megabits * 1_000_000), delay) }
 }
 
 /// RFC 6298 with a short minimum, so that small runs see timeouts.
@@ -69,15 +103,30 @@ pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
         ecn: false,
         pacing: false,
         restart_after_idle: false,
-        timer: TimerSpec {
-            form: TimerForm::Exact { granularity: Span::from_millis(1) },
-            min_rto: Span::from_millis(200),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1000),
-            max_backoff: 64,
-        },
+        timer: TimerSpec { min_rto: Span::from_millis(200), max_backoff: 64, ..TimerSpec::rfc6298() },
         halves: Halves::FlightSize,
     }
+}
+
+/// One segment of 1000 bytes on the wire, a window of one segment, a timer of at least 1 s; nothing that a paper of 2001 does not have.
+pub fn classic_tcp(recovery: RecoveryKind) -> TcpSpec {
+    TcpSpec {
+        header: 0,
+        initial_window: 1.0,
+        limited_transmit: false,
+        timer: TimerSpec { max_rto: Span::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
+        halves: Halves::Window,
+        ..tcp(recovery)
+    }
+}
+
+/// A sender in congestion avoidance that begins with a window of `window` segments.
+pub fn steady(recovery: RecoveryKind, window: u32) -> TcpSpec {
+    TcpSpec { initial_window: window.into(), initial_ssthresh: window.into(), ..classic_tcp(recovery) }
+}
+
+pub fn reno(spec: TcpSpec) -> Transport {
+    Transport::Tcp(spec, ControllerSpec::Reno(()))
 }
 
 pub fn group(name: &str, transport: Transport) -> Group {
@@ -107,9 +156,14 @@ pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
 
 /// One bottleneck, acknowledgements over its reverse, `flows` like the one given.
 pub fn dumbbell(bottleneck: Port, group: Group, flows: Vec<Flow>, duration: Span) -> Network {
-    let reverse = link("reverse", bottleneck.rate.0 / 1_000_000, bottleneck.delay, Buffer::Unlimited);
+    let reverse = port("reverse", bottleneck.rate, bottleneck.delay);
+    one_link([bottleneck, reverse], group, flows, duration)
+}
+
+/// Flows of one group over the first port and back over the second, measured from the beginning, with seed 1.
+pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span) -> Network {
     Network {
-        ports: vec![bottleneck, reverse],
+        ports: ports.into(),
         paths: vec![vec![0], vec![1]],
         groups: vec![group],
         flows,
