@@ -119,7 +119,7 @@ fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
         "receiver_window": spec.receiver_window,
         "segments_per_ack": spec.delayed_ack.map_or(1, |delayed| delayed.every),
         "pacing": spec.pacing,
-        "pacing_bps": if let ControllerSpec::Fixed(fixed) = law { fixed.pacing } else { None },
+        "pacing_bps": if let ControllerSpec::Fixed(fixed) = law { fixed.rate } else { None },
         "min_rto_s": spec.timer.min_rto.seconds(),
     })
 }

@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_second_reduction_below_the_plateau_lowers_it_to_85_percent_of_the_window() {
-        let mut sender_of = |fast_convergence| {
+        let sender_of = |fast_convergence| {
             let mut sender = sender(100.0, fast_convergence);
             sender.lose(100);
             sender.law.window = 80.0;
