@@ -16,7 +16,7 @@ use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundT
 use tailback_core::network::*;
 use tailback_core::queue::{Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
-use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, UserSource};
+use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
 
 fn fault(text: &str) -> Fault {
     Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(text))
@@ -172,8 +172,9 @@ fn from_outside(network: &Network) -> Network {
     for group in &mut network.groups {
         match &mut group.transport {
             Transport::Tcp(_, law) if *law == ControllerSpec::Reno(()) => *law = ControllerSpec::User(code("")),
-            Transport::Datagram(DatagramSpec { arrivals, packet, .. }) => {
-                if let (&Arrivals::Poisson { mean_gap }, &PacketSize::Fixed(bytes)) = (&*arrivals, &*packet) {
+            Transport::Datagram(DatagramSpec { arrivals, packet, header }) => {
+                if let (Arrivals::Process(ProcessSpec::Poisson(process)), &PacketSize::Fixed(bytes)) = (&*arrivals, &*packet) {
+                    let mean_gap = process.rate.time_to_send(u64::from(bytes + *header));
                     *arrivals = Arrivals::User(code(&format!("{} {bytes}", mean_gap.0)));
                     *packet = PacketSize::Given { maximum: 1500 };
                 }

@@ -4,13 +4,12 @@
 use crate::decode::{Decode, Decoder, Table};
 use crate::problem::{Report, listed};
 use crate::quantity::{Duration, Probability, Rate, Size};
-use crate::record::{Record, Shape, defined};
+use crate::record::{Record, Shape, defined, joined, record};
 use crate::threshold::{Counted, Places, Threshold};
 use crate::tree::Node;
 use crate::user_code;
 use crate::values::{real, whole};
 use schemars::{Schema, SchemaGenerator};
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use std::fmt;
@@ -22,21 +21,42 @@ pub trait Family: Clone + fmt::Debug + PartialEq + 'static {
     const TAG: &'static str;
     /// What a member is.
     const NOUN: &'static str;
-    const MEMBERS: &'static [Member];
     /// The member where no word is given; `None`: it must be.
     const DEFAULT: Option<&'static str>;
+    /// Keys of all members that the core does not declare.
+    #[allow(private_bounds, reason = "how a table is read is this crate's business")]
+    type Common: Record + Clone + fmt::Debug + PartialEq + Serialize;
     /// The table of user code of this family.
     type User: UserTable;
+
+    fn members() -> Vec<&'static Member>;
 }
 
 /// The table of user code: `user:NAME` under the family's key, and its parameters.
 #[allow(private_bounds, reason = "how a table is read is this crate's business")]
-pub trait UserTable: Record + Clone + fmt::Debug + PartialEq + Serialize {}
+pub trait UserTable: Record + Clone + fmt::Debug + PartialEq + Serialize {
+    /// Whether there can be any.
+    const EXISTS: bool = true;
+}
+
+record! {
+    /// No further keys.
+    pub struct Nothing {}
+}
+
+record! {
+    /// No user code.
+    pub struct Nobody {}
+}
+
+impl UserTable for Nobody {
+    const EXISTS: bool = false;
+}
 
 /// A member of a family, or user code in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice<F: Family> {
-    Member(Chosen),
+    Member(Chosen, F::Common),
     User(F::User),
 }
 
@@ -68,18 +88,20 @@ const NONE: &str = "none";
 impl<F: Family> Default for Choice<F> {
     /// A placeholder, or what stands where nothing is given.
     fn default() -> Choice<F> {
-        let default = F::MEMBERS.iter().find(|member| Some(member.name) == F::DEFAULT);
-        let member = default.unwrap_or(&F::MEMBERS[0]);
+        let members = F::members();
+        let default = members.iter().find(|member| Some(member.name) == F::DEFAULT);
+        let member = *default.unwrap_or(&members[0]);
         let written = member.settings.iter().map(|setting| setting.usual().unwrap_or(setting.kind.placeholder())).collect();
-        Choice::Member(Chosen { member, written })
+        Choice::Member(Chosen { member, written }, F::Common::default())
     }
 }
 
 impl<F: Family> Record for Choice<F> {
     fn take(table: &mut Table, decoder: &mut Decoder) -> Choice<F> {
-        let names: Vec<&'static str> = F::MEMBERS.iter().map(|member| member.name).collect();
+        let members = F::members();
+        let names: Vec<&'static str> = members.iter().map(|member| member.name).collect();
         let given = table.node(F::TAG);
-        if given.is_some_and(user_code::is_user_code) {
+        if F::User::EXISTS && given.is_some_and(user_code::is_user_code) {
             return Choice::User(F::User::take(table, decoder));
         }
         let name = match given {
@@ -90,18 +112,18 @@ impl<F: Family> Record for Choice<F> {
                 None
             }),
         };
-        let Some(member) = F::MEMBERS.iter().find(|member| Some(member.name) == name) else {
+        let Some(member) = members.into_iter().find(|member| Some(member.name) == name) else {
             // Which keys belong here is not known: none is called unknown.
             table.know_all();
             return Choice::default();
         };
         let written = member.settings.iter().map(|setting| setting.take(table, decoder)).collect();
-        Choice::Member(Chosen { member, written })
+        Choice::Member(Chosen { member, written }, F::Common::take(table, decoder))
     }
 
     fn shapes(generator: &mut SchemaGenerator) -> Vec<Shape> {
         let mut shapes = Vec::new();
-        for member in F::MEMBERS {
+        for member in F::members() {
             let mut shape = Shape::default();
             for setting in member.settings {
                 let default = setting.usual().map(|usual| serde_json::to_value(usual).unwrap_or_default());
@@ -109,7 +131,10 @@ impl<F: Family> Record for Choice<F> {
             }
             shapes.push(shape.tag(F::TAG, member.name, &[member.summary], F::DEFAULT == Some(member.name)));
         }
-        shapes.extend(F::User::shapes(generator));
+        shapes = joined::<F::Common>(shapes, generator);
+        if F::User::EXISTS {
+            shapes.extend(F::User::shapes(generator));
+        }
         shapes
     }
 }
@@ -118,15 +143,32 @@ impl<F: Family> Serialize for Choice<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Choice::User(user) => user.serialize(serializer),
-            Choice::Member(chosen) => {
-                let mut map = serializer.serialize_map(None)?;
-                map.serialize_entry(F::TAG, chosen.member.name)?;
-                for (setting, written) in chosen.pairs().filter(|(_, written)| **written != Written::Absent) {
-                    map.serialize_entry(setting.key, written)?;
-                }
-                map.end()
+            Choice::Member(chosen, common) => {
+                let settings = chosen.pairs().filter(|(_, written)| **written != Written::Absent);
+                let settings = settings.map(|(setting, written)| (setting.key, written)).collect();
+                MemberTable { tag: Entries(vec![(F::TAG, chosen.member.name)]), settings: Entries(settings), common }.serialize(serializer)
             }
         }
+    }
+}
+
+/// A member as it is written down.
+#[derive(Serialize)]
+struct MemberTable<'a, C: Serialize> {
+    #[serde(flatten)]
+    tag: Entries<&'static str>,
+    #[serde(flatten)]
+    settings: Entries<&'a Written>,
+    #[serde(flatten)]
+    common: &'a C,
+}
+
+/// Keys with their values, in the order given.
+struct Entries<T>(Vec<(&'static str, T)>);
+
+impl<T: Serialize> Serialize for Entries<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 
@@ -141,6 +183,14 @@ impl Chosen {
     pub(crate) fn of(member: &'static Member, values: &[Value]) -> Chosen {
         let written = member.settings.iter().zip(values).map(|(setting, value)| setting.kind.written(*value)).collect();
         Chosen { member, written }
+    }
+
+    /// The rate of that key, if it has one.
+    pub(crate) fn rate(&self, key: &str) -> Option<Rate> {
+        self.pairs().find(|(setting, _)| setting.key == key).and_then(|(_, written)| match written {
+            Written::Rate(rate) => Some(*rate),
+            _ => None,
+        })
     }
 
     pub fn name(&self) -> &'static str {
@@ -283,8 +333,11 @@ impl Notation for Kind {
             Kind::Duration { least } => {
                 let duration = Duration::decode(node, decoder)?;
                 if duration.span() < *least {
-                    let expected = if least.0 == 1 { "more than 0 ms".into() } else { format!("at least {}", Duration::new(least.0)) };
-                    decoder.fault("a duration too short").given(duration.to_string()).expected(expected);
+                    let (message, expected) = match least.0 {
+                        1 => ("a duration of nothing", "more than 0 ms".into()),
+                        least => ("a duration too short", format!("at least {}", Duration::new(least))),
+                    };
+                    decoder.fault(message).given(duration.to_string()).expected(expected);
                     return None;
                 }
                 Some(Written::Duration(duration))

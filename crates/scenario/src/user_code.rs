@@ -4,7 +4,7 @@ use crate::decode::{Decode, Decoder, kind};
 use crate::problem::Report;
 use crate::scenario::Description;
 use crate::member::Choice;
-use crate::schema::{Arrivals, UserLaw, UserPolicy, UserSource};
+use crate::schema::{UserLaw, UserPolicy, UserSource};
 use crate::tree::Node;
 use crate::values::{NAME_PATTERN, Name};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -157,7 +157,7 @@ pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
             (Some(Choice::User(UserLaw { kind, parameters })), _) => {
                 Some((CodeKind::Controller, code(kind, parameters, format!("flows.{name}.tcp.controller"))))
             }
-            (_, Some(Arrivals::UserSource(UserSource { kind, parameters }))) => {
+            (_, Some(Choice::User(UserSource { kind, parameters }))) => {
                 Some((CodeKind::Source, code(kind, parameters, format!("flows.{name}.source"))))
             }
             _ => None,

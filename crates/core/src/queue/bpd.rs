@@ -4,7 +4,9 @@
 //!
 //! The document's flow chart (its figure 10) is lost but for its caption; its text says: any loss, at a threshold or by overflow,
 //! marks the VC; the count begins at the loss and goes down at each end of a packet. The end of the lost packet itself is not
-//! counted ("subsequent" packets), and a loss in the recovery period begins a new one. With `gap` 0, or both thresholds equal,
+//! counted ("subsequent" packets), and a loss in the recovery period begins a new one. The text has a queue that "exceeds" a threshold where
+//! EPD's "reaches" it; both are read as reaches, so that BPD with equal thresholds is EPD. The other reading needs no setting of its own: a
+//! queue exceeds N cells where it reaches N + 1. With `gap` 0, or both thresholds equal,
 //! BPD is EPD; with both at the end of the buffer it is PPD.
 //!
 //! **How long a gap fits.** Let B cells lie between the thresholds, N be the VCs, M the cells of a packet, G the gap. The

@@ -12,7 +12,7 @@ use tailback_core::network::*;
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
-use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
 
 /// Draws for one network.
@@ -324,27 +324,15 @@ fn random_framing(dice: &mut Dice) -> Aal5 {
 }
 
 fn random_source(dice: &mut Dice) -> DatagramSpec {
-    let gap = Span::from_micros(dice.pick(400, 3000));
-    let arrivals = match dice.chance(4) {
-        true => Arrivals::Alternating { rate: Rate(8_000_000), mean_idle: gap },
-        false => random_arrivals(dice, gap, Span::from_millis(30)),
-    };
+    let process = dice.one_of(&ProcessSpec::samples());
     let packet = if dice.chance(2) { PacketSize::Fixed(500) } else { PacketSize::Exponential { mean: 500.0, maximum: 5000 } };
-    DatagramSpec { arrivals, packet, header: 28 }
+    DatagramSpec { arrivals: Arrivals::Process(process), packet, header: 28 }
 }
 
 /// Some never let TCP wait, others leave it idle for longer than its timeouts.
 fn random_application(dice: &mut Dice) -> ApplicationSpec {
-    let gap = dice.one_of(&[Span::from_micros(300), Span::from_millis(4), Span::from_millis(60)]);
-    ApplicationSpec { arrivals: random_arrivals(dice, gap, Span::from_millis(400)), burst: dice.one_of(&[1, 1, 5, 40]) }
-}
-
-fn random_arrivals(dice: &mut Dice, gap: Span, mean_off: Span) -> Arrivals {
-    match dice.pick(0, 2) {
-        0 => Arrivals::Constant { gap },
-        1 => Arrivals::Poisson { mean_gap: gap },
-        _ => Arrivals::OnOff { gap, mean_on: Span::from_millis(20), mean_off },
-    }
+    let samples: Vec<ProcessSpec> = ProcessSpec::samples().into_iter().filter(|process| !process.is_of_datagrams()).collect();
+    ApplicationSpec { process: dice.one_of(&samples), burst: dice.one_of(&[1, 1, 5, 40]) }
 }
 
 fn random_tcp(dice: &mut Dice) -> Transport {

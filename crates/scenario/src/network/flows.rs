@@ -144,7 +144,7 @@ fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut
     };
     Some(Group {
         name: name.to_string(),
-        application: flow.application.as_ref().map(|given| transport::application(given, &transport, &application_at, report)),
+        application: flow.application.as_ref().and_then(|given| transport::application(given, &application_at, report)),
         transport,
         send_processing: of(&flow.from, flow.send_processing, |node| node.send_processing),
         receive_processing: of(&flow.to, flow.receive_processing, |node| node.receive_processing),

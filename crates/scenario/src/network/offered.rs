@@ -10,7 +10,7 @@ use crate::quantity::{Quantity, Rate};
 use crate::schema;
 use tailback_core::base::units::Span;
 use tailback_core::network::{CELL_BYTES, Group, MAX_SEGMENTS, Transport};
-use tailback_core::traffic::Arrivals;
+use tailback_core::traffic::{Arrivals, DatagramSpec};
 
 /// The first link of a flow group's route, and its highest rate in bit/s.
 pub(super) struct FirstLink<'d> {
@@ -23,12 +23,12 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
     let access = flow.sender_access.as_ref().and_then(|access| access.rate);
     let packet = transport::wire_bytes(&group.transport) as f64;
     let (key, given, packets_per_second) = match (&group.transport, &group.application) {
-        (Transport::Tcp(..), Some(spec)) => {
-            let rate = flow.application.as_ref().map(|application| application.rate);
-            ("application", rate, spec.arrivals.per_second(packet).map(|bursts| bursts * f64::from(spec.burst)))
+        (Transport::Tcp(tcp, _), Some(spec)) => {
+            let rate = flow.application.as_ref().and_then(|application| application.arrivals.rate());
+            ("application", rate, Some(spec.per_second(tcp.mss) * f64::from(spec.burst)))
         }
         (Transport::Datagram(spec), _) if access.is_some() => {
-            ("source", flow.source.as_ref().and_then(|source| source.arrivals.rate()), spec.arrivals.per_second(packet))
+            ("source", flow.source.as_ref().and_then(|source| source.arrivals.rate()), spec.per_second())
         }
         _ => return,
     };
@@ -40,10 +40,10 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
     let (name, carries) = access.map_or((first.name, first.rate), |rate| ("sender_access", rate.rate().0.into()));
     let offered = packets_per_second * 8.0 * wire_bytes(group);
     if offered > carries as f64 {
-        let is_alternating =
-            matches!(&group.transport, Transport::Datagram(spec) if matches!(spec.arrivals, Arrivals::Alternating { .. }));
+        let waits = matches!(&group.transport, Transport::Datagram(DatagramSpec { arrivals: Arrivals::Process(process), .. })
+            if process.is_of_datagrams());
         // What an alternating source offers grows more slowly than its rate; without idle times it would be this much.
-        let at_most = if is_alternating { given.base() as f64 / packet * wire_bytes(group) } else { offered };
+        let at_most = if waits { given.base() as f64 / packet * wire_bytes(group) } else { offered };
         let most = (given.base() as f64 * carries as f64 / at_most) as u64;
         let problem = report.add(at, format!("more than `{name}` carries"));
         problem.given(given.to_string()).expected(format!("at most {}, headers included", Rate::new(most)));

@@ -1,17 +1,15 @@
 //! What flows send with: presets and what a scenario changes in them, and datagram sources.
 
+use crate::member::{Choice, Chosen};
 use crate::presets::preset;
 use crate::problem::{self, Report};
-use crate::quantity::{Duration, Rate, Segments, Size};
-use crate::schema::{
-    Alternating, Application, Arrivals, Constant, HandOver, OnOff, PacketBytes, Poisson, Source, Tcp, Timer, TimerForm,
-};
-use crate::schema::{UserSource, Window};
+use crate::quantity::{Duration, Segments, Size};
+use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource, Window};
 use crate::user_code;
 use tailback_core::base::units::Span;
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
-use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize};
+use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let preset = preset(tcp.preset);
@@ -52,29 +50,12 @@ pub(crate) fn filled(given: &Tcp) -> Tcp {
 /// `framing` bounds the size of a datagram.
 pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report: &mut Report) -> Transport {
     let header = bytes(Some(source.header), 0, KILOBYTE, &format!("{at}.header"), report).unwrap_or_default();
-    let steady = |rate: &Rate, packet: &PacketBytes, report: &mut Report| {
-        let (packet, payload) = packet_size(packet, &format!("{at}.packet"), report);
-        (packet, rate.rate().time_to_send(u64::from(payload) + u64::from(header)))
-    };
     let (arrivals, packet) = match &source.arrivals {
-        Arrivals::Constant(Constant { rate, packet }) => {
-            let (packet, gap) = steady(rate, packet, report);
-            (traffic::Arrivals::Constant { gap }, packet)
+        Choice::Member(chosen, Datagrams { packet }) => {
+            let packet = packet_size(packet, &format!("{at}.packet"), report);
+            (process(chosen, at, report).map_or(traffic::Arrivals::External, traffic::Arrivals::Process), packet)
         }
-        Arrivals::Poisson(Poisson { rate, packet }) => {
-            let (packet, mean_gap) = steady(rate, packet, report);
-            (traffic::Arrivals::Poisson { mean_gap }, packet)
-        }
-        Arrivals::OnOff(OnOff { rate, packet, mean_on, mean_off }) => {
-            let (packet, gap) = steady(rate, packet, report);
-            (on_off(gap, *mean_on, *mean_off, at, report), packet)
-        }
-        Arrivals::Alternating(Alternating { rate, packet, mean_idle }) => {
-            let (packet, _) = steady(rate, packet, report);
-            above_zero(mean_idle.span(), &format!("{at}.mean_idle"), report);
-            (traffic::Arrivals::Alternating { rate: rate.rate(), mean_idle: mean_idle.span() }, packet)
-        }
-        Arrivals::UserSource(UserSource { kind, parameters }) => {
+        Choice::User(UserSource { kind, parameters }) => {
             let frame = framing.map_or(MEGABYTE as u32, |framing| Aal5::MAX_FRAME.saturating_sub(framing.overhead + header));
             let code = user_code::code(kind, parameters, at.into());
             (traffic::Arrivals::User(code), PacketSize::Given { maximum: frame.min(MEGABYTE as u32) })
@@ -83,23 +64,16 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
     Transport::Datagram(DatagramSpec { arrivals, packet, header })
 }
 
-/// What hands data to a TCP.
-pub(super) fn application(given: &Application, transport: &Transport, at: &str, report: &mut Report) -> ApplicationSpec {
-    let burst = given.burst.0 as u32;
-    let gap = given.rate.rate().time_to_send(u64::from(burst) * payload_bytes(transport));
-    let arrivals = match &given.arrivals {
-        HandOver::ConstantData(_) => traffic::Arrivals::Constant { gap },
-        HandOver::PoissonData(_) => traffic::Arrivals::Poisson { mean_gap: gap },
-        HandOver::OnOffData(periods) => on_off(gap, periods.mean_on, periods.mean_off, at, report),
-    };
-    ApplicationSpec { arrivals, burst }
+/// What hands data to a TCP; `None` if that could not be read, which has been reported.
+pub(super) fn application(given: &Application, at: &str, report: &mut Report) -> Option<ApplicationSpec> {
+    let Choice::Member(chosen, _) = &given.arrivals else { return None };
+    Some(ApplicationSpec { process: process(chosen, at, report)?, burst: given.burst.0 as u32 })
 }
 
-fn on_off(gap: Span, mean_on: Duration, mean_off: Duration, at: &str, report: &mut Report) -> traffic::Arrivals {
-    for (key, mean) in [("mean_on", mean_on), ("mean_off", mean_off)] {
-        above_zero(mean.span(), &format!("{at}.{key}"), report);
-    }
-    traffic::Arrivals::OnOff { gap, mean_on: mean_on.span(), mean_off: mean_off.span() }
+fn process(chosen: &Chosen, at: &str, report: &mut Report) -> Option<ProcessSpec> {
+    let process = ProcessSpec::read(chosen.name(), &chosen.values(None, report))?;
+    chosen.complain(process.check(), at, None, report);
+    Some(process)
 }
 
 fn receiver_window(given: Option<Window>, mss: u32, at: &str, report: &mut Report) -> Option<u32> {
@@ -114,17 +88,14 @@ fn receiver_window(given: Option<Window>, mss: u32, at: &str, report: &mut Repor
     segments
 }
 
-/// Payload of a datagram, and its mean.
-fn packet_size(packet: &PacketBytes, at: &str, report: &mut Report) -> (PacketSize, u32) {
+/// Payload of a datagram.
+fn packet_size(packet: &PacketBytes, at: &str, report: &mut Report) -> PacketSize {
     match *packet {
-        PacketBytes::Fixed(size) => {
-            let payload = bytes(Some(size), 1, MEGABYTE, at, report).unwrap_or(1);
-            (PacketSize::Fixed(payload), payload)
-        }
+        PacketBytes::Fixed(size) => PacketSize::Fixed(bytes(Some(size), 1, MEGABYTE, at, report).unwrap_or(1)),
         PacketBytes::Exponential(mean) => {
             let payload = bytes(Some(mean), 1, MEGABYTE / 10, at, report).unwrap_or(1);
             // One packet in e^100 would be larger; a hundred times the mean is still a packet for the core.
-            (PacketSize::Exponential { mean: f64::from(payload), maximum: 100 * payload }, payload)
+            PacketSize::Exponential { mean: f64::from(payload), maximum: 100 * payload }
         }
     }
 }
@@ -259,7 +230,9 @@ fn above_zero(span: Span, at: &str, report: &mut Report) {
 mod tests {
     use super::*;
     use crate::network::tests::dumbbell;
+    use tailback_core::base::units::Rate;
     use tailback_core::congestion::{ControllerSpec, FixedSpec};
+    use tailback_core::traffic::ConstantSpec;
 
     fn transport(sends: &str) -> Transport {
         dumbbell(&format!("[flows.web]\nfrom = \"left\"\nto = \"right\"\n{sends}\n")).groups[0].transport.clone()
@@ -284,11 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn a_source_has_the_gap_that_its_rate_asks_for() {
-        // 1028 bytes at 8.224 Mbit/s: 1 ms.
+    fn a_source_has_its_rate_and_its_packets() {
+        // 1028 bytes at 8.224 Mbit/s: one each millisecond.
         let given = "source = {kind = \"constant\", rate = \"8.224 Mbps\", packet = \"1000 B\", header = \"28 B\"}";
-        let arrivals = traffic::Arrivals::Constant { gap: Span::from_millis(1) };
-        assert_eq!(transport(given), Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(1000), header: 28 }));
+        let arrivals = traffic::Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(8_224_000) }));
+        let spec = DatagramSpec { arrivals, packet: PacketSize::Fixed(1000), header: 28 };
+        assert_eq!(spec.per_second(), Some(1000.0));
+        assert_eq!(transport(given), Transport::Datagram(spec));
     }
 
     #[test]

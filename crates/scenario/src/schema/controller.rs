@@ -2,7 +2,7 @@
 //! declares the laws and their settings.
 
 use crate::decode::{Decode, Decoder};
-use crate::member::{Choice, Chosen, Family, UserTable};
+use crate::member::{Choice, Chosen, Family, Nothing, UserTable};
 use crate::problem::{Report, listed};
 use crate::record::record;
 use crate::tree::Node;
@@ -23,9 +23,13 @@ pub struct Controllers;
 impl Family for Controllers {
     const TAG: &'static str = "kind";
     const NOUN: &'static str = "controller";
-    const MEMBERS: &'static [Member] = ControllerSpec::MEMBERS;
     const DEFAULT: Option<&'static str> = None;
+    type Common = Nothing;
     type User = UserLaw;
+
+    fn members() -> Vec<&'static Member> {
+        ControllerSpec::MEMBERS.iter().collect()
+    }
 }
 
 record! {
@@ -53,7 +57,7 @@ impl Law {
     pub(crate) fn spec(&self, at: &str, report: &mut Report) -> Option<ControllerSpec> {
         match self {
             Choice::User(UserLaw { kind, parameters }) => Some(ControllerSpec::User(user_code::code(kind, parameters, at.into()))),
-            Choice::Member(chosen) => {
+            Choice::Member(chosen, _) => {
                 let spec = ControllerSpec::read(chosen.name(), &chosen.values(None, report))?;
                 chosen.complain(spec.check(), at, None, report);
                 Some(spec)
@@ -66,7 +70,7 @@ impl Law {
             return Choice::User(UserLaw { kind: user_code::named(code), parameters: Parameters::of(code) });
         }
         let member = ControllerSpec::MEMBERS.iter().find(|member| Some(member.name) == spec.name());
-        member.map_or_else(Law::default, |member| Choice::Member(Chosen::of(member, &spec.values())))
+        member.map_or_else(Law::default, |member| Choice::Member(Chosen::of(member, &spec.values()), Nothing {}))
     }
 }
 
@@ -113,7 +117,7 @@ impl Decode for Controller {
 impl Serialize for Controller {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Choice::Member(chosen) if chosen.is_bare() => serializer.serialize_str(chosen.name()),
+            Choice::Member(chosen, _) if chosen.is_bare() => serializer.serialize_str(chosen.name()),
             law => law.serialize(serializer),
         }
     }

@@ -1,7 +1,7 @@
 //! `queue = {...}`: the buffer of a port, and the policy that guards it. The core declares the policies and their settings.
 
 use crate::decode::{Decode, Decoder};
-use crate::member::{Choice, Family, UserTable};
+use crate::member::{Choice, Family, Nothing, UserTable};
 use crate::problem::Report;
 use crate::quantity::{CELL_UNITS, Duration, PACKET_UNITS, Percent, Size, cells, complaint, packets, pattern};
 use crate::record::record;
@@ -46,9 +46,13 @@ pub struct Policies;
 impl Family for Policies {
     const TAG: &'static str = "policy";
     const NOUN: &'static str = "queue policy";
-    const MEMBERS: &'static [Member] = PolicySpec::MEMBERS;
     const DEFAULT: Option<&'static str> = Some("drop_tail");
+    type Common = Nothing;
     type User = UserPolicy;
+
+    fn members() -> Vec<&'static Member> {
+        PolicySpec::MEMBERS.iter().collect()
+    }
 }
 
 record! {
@@ -70,7 +74,7 @@ impl Queue {
             Choice::User(UserPolicy { policy, parameters }) => {
                 Some(PolicySpec::User(user_code::code(policy, parameters, at.into())))
             }
-            Choice::Member(chosen) => {
+            Choice::Member(chosen, _) => {
                 let values = chosen.values(Some(Places { written: self.buffer, resolved, at }), report);
                 let spec = PolicySpec::read(chosen.name(), &values)?;
                 if spec.judges_frames() {
