@@ -1,6 +1,6 @@
 """Kills a reproduction and a demonstration at some places, lets them go on, and says what came out.
 
-Run by `test_reproduce_survives.py`. Each trial is a fork, as in `study_killer.py`.
+Run by `papers/test_survives.py`. Each trial is a fork, as in `study_killer.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tailback._demo import buffer
 from tailback._demo import buffer_grid as grid
 from tailback._study import failpoint, runner
 from tailback.papers import Document, Experiment
-from test_reproduce import TOY, timeouts
+from toy_experiment import TOY, timeouts
 
 OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": timeouts}, ())
 
@@ -105,7 +105,7 @@ def main(folder: Path) -> None:
     grid._TIMES, grid._USUAL_TIMES = {1: grid.Times(1, 2, 4)}, grid.Times(1, 1, 1)
     module = sys.modules["toys"] = types.ModuleType("toys")
     module.DOCUMENT = Document("toy", "Toys", "A toy box", (), (TOY, OTHER))  # type: ignore[attr-defined]
-    papers.DOCUMENTS = {"toy": "toys"}
+    papers._documents.DOCUMENTS = {"toy": "toys"}
     sys.stdout.write(json.dumps({way: trials(folder, way) for way in WAYS}))
 
 

@@ -1,4 +1,4 @@
-"""Kills a study at every place that has to survive it, resumes it, and says what came out; run by `test_study_survives.py`.
+"""Kills a study at every place that has to survive it, resumes it, and says what came out; run by `study/test_survives.py`.
 
 Each trial is a fork, so that a trial costs milliseconds: hundreds of them fit into a test.
 """

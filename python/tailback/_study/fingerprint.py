@@ -149,7 +149,8 @@ class _Reader:
         if _top(kind.__module__) not in self._own:
             return
         yield from map(self.of, kind.__bases__)
-        for name, value in vars(kind).items():
+        # In order of their names: those of a compiled class come in another order in each process.
+        for name, value in sorted(vars(kind).items()):
             # What Python adds of its own is no code of the class, but for methods such as `__init__`.
             if isinstance(value, types.FunctionType) or not (name.startswith("__") and name.endswith("__")):
                 yield name.encode()

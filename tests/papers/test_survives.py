@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from support import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def report() -> Iterator[dict[str, Any]]:
     """What became of those that were killed."""
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=shared) as folder:
-        killer = [sys.executable, str(Path(__file__).with_name("reproduction_killer.py")), folder]
+        killer = [sys.executable, str(ROOT / "tests" / "reproduction_killer.py"), folder]
         done = subprocess.run(killer, capture_output=True, text=True, env={**os.environ, "MPLBACKEND": "agg"})
         assert done.returncode == 0, done.stderr
         yield json.loads(done.stdout)

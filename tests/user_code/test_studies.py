@@ -1,8 +1,7 @@
-"""Sweeps with user code: in processes that have to find it, keyed by its source, and on the command line."""
+"""Sweeps with user code: in processes that have to find it, keyed by its source."""
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -13,48 +12,9 @@ import pytest
 
 import tailback as tb
 import user_laws
-from support import SMALL, Command
+from scaling_law import LAW, forget, law, scenario
 from tailback._study import study as studies
 from tailback._study.crew import Processes, Threads, crew
-
-LAW = """\
-import tailback as tb
-
-
-@tb.controller("NAME")
-class Law(tb.user_code.Controller):
-    def __init__(self, start, *, gain=1.0):
-        super().__init__(start)
-        self.gain = gain
-
-    def on_ack(self, ack):
-        if ack.window_limited:
-            self.window += self.gain / self.window
-
-    def on_congestion(self, seen):
-        self.window = self.ssthresh = max(seen.in_flight / 2, 2.0)
-
-    def on_timeout(self, seen):
-        self.window = 1.0
-"""
-
-
-def scenario(controller: Any) -> tb.Scenario:
-    made = tb.dumbbell(rate="5 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
-    return made.with_({"flows.tcp.tcp.controller": controller})
-
-
-def law(folder: Path, name: str, text: str = LAW) -> Path:
-    """A file with a law of that name."""
-    file = folder / f"{name}.py"
-    file.write_text(text.replace("NAME", name))
-    return file
-
-
-def forget(name: str) -> None:
-    """As in a process that has not loaded it."""
-    tb.user_code._registry._registered.pop(("controller", name), None)
-    sys.modules.pop(name, None)
 
 
 def test_a_study_with_user_code_takes_processes_and_others_take_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,53 +94,6 @@ def test_what_user_code_raises_is_the_error_of_its_run(tmp_path: Path) -> None:
     assert study.counts.failed == 1
     assert "UserCodeError: `user:raising` failed: ZeroDivisionError" in study.runs["error"][0]
     assert "flows.tcp.tcp.controller, " in study.runs["error"][0]
-
-
-def test_the_command_line_loads_code(command: Command, tmp_path: Path) -> None:
-    law(tmp_path, "mine")
-    file = tmp_path / "mine.toml"
-    mine = 'controller = { kind = "user:mine", parameters = { gain = 2 } }'
-    file.write_text(SMALL.replace('preset = "newreno"', f'preset = "newreno", {mine}'))
-    done = command("check", "mine.toml")
-    assert done.returncode == 2
-    assert "unknown controller `user:mine`" in done.stderr
-    assert "`--code FILE.py` loads the file that registers it" in done.stderr
-    done = command("check", "mine.toml", "--code", "mine.py")
-    assert (done.returncode, done.stdout) == (0, "mine.toml: sound\n")
-    done = command("run", "mine.toml", "--code", "mine.py", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["user_code"][0]["file"] == "mine.py"
-    vary = ["--vary", "flows.tcp.tcp.controller.parameters.gain=1,3"]
-    done = command("sweep", "mine.toml", "--code", "mine.py", *vary, "--out", "study", "--workers", "2")
-    assert done.returncode == 0, done.stderr
-    assert "2 of 2 runs done" in done.stdout
-    assert command("study", "resume", "study").returncode == 2
-    done = command("study", "resume", "study", "--code", "mine.py")
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_command_line_shows_the_traceback_of_user_code_and_no_other(command: Command, tmp_path: Path) -> None:
-    law(tmp_path, "broken", LAW + "\n1 / 0\n")
-    (tmp_path / "failing.toml").write_text(SMALL.replace('preset = "newreno"', 'preset = "newreno", controller = "user:failing"'))
-    (tmp_path / "failing.py").write_text(LAW.replace("NAME", "failing").replace("if ack.window_limited", "if ack.limited"))
-    done = command("run", "failing.toml", "--code", "failing.py", "--out", "results")
-    assert (done.returncode, done.stdout) == (2, "")
-    lines = done.stderr.splitlines()
-    assert lines[0] == "Traceback (most recent call last):"
-    assert lines[1].endswith('failing.py", line 11, in on_ack')
-    assert "error: `user:failing` failed: AttributeError" in done.stderr
-    assert "  at       flows.tcp.tcp.controller, 0." in done.stderr
-    assert "bug" not in done.stderr
-    assert not (tmp_path / "results").exists()
-    assert not list(tmp_path.glob(".*.partial"))
-    done = command("run", "failing.toml", "--code", "broken.py", "--json")
-    assert done.returncode == 2
-    assert 'broken.py", line' in done.stderr
-    assert "tailback/user_code/_loading.py" not in done.stderr
-    assert json.loads(done.stdout)["errors"][0]["message"] == "ZeroDivisionError: division by zero"
-    done = command("run", "failing.toml", "--code", "nowhere.py")
-    assert done.returncode == 2
-    assert "there is no such file" in done.stderr
 
 
 def test_the_laws_of_these_tests_are_registered() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
+from support import ROOT
 from tailback._study import ledger, runner
 from tailback._study.lock import Lock
 
@@ -26,7 +27,7 @@ def report() -> Iterator[dict[str, Any]]:
     """What became of hundreds of stopped studies. A killed process leaves its files to the system, so memory will do."""
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=shared) as folder:
-        killer = [sys.executable, str(Path(__file__).with_name("study_killer.py")), folder]
+        killer = [sys.executable, str(ROOT / "tests" / "study_killer.py"), folder]
         done = subprocess.run(killer, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         yield json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""The command as a whole: exit code, stdout, stderr, and what is left on disk."""
+"""`tailback run`: exit code, stdout, stderr, and what is left on disk."""
 
 from __future__ import annotations
 
@@ -14,28 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 import pytest
-from typer.testing import CliRunner
 
 import tailback as tb
-from support import ROOT, SMALL, Command
-from tailback._cli import app
-
-
-def left_behind(directory: Path) -> set[str]:
-    """Names of everything in a directory, hidden or not."""
-    return {path.name for path in directory.iterdir()}
-
-
-def test_version(command: Command) -> None:
-    done = command("--version")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"tailback {tb.__version__}\n", "")
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "-h"], ["check", "--help"], ["schema", "--help"], ["demo", "--help"]])
-def test_help(command: Command, arguments: list[str]) -> None:
-    done = command(*arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Usage: " in done.stdout
+from support import SMALL, Command, left_behind
 
 
 def test_a_run_prints_a_summary_and_writes_nothing(command: Command, file: Path) -> None:
@@ -126,30 +107,6 @@ def test_a_seed_out_of_range_is_refused(command: Command, file: Path) -> None:
     assert command("run", file, "--seed", -1).returncode == 2
 
 
-def test_check_says_which_files_are_sound(command: Command, file: Path) -> None:
-    bad = file.parent / "bad.toml"
-    bad.write_text(SMALL.replace("10 Mbps", "10"))
-    done = command("check", file.name, bad.name)
-    assert (done.returncode, done.stdout) == (2, "small.toml: sound\n")
-    assert done.stderr == (
-        "error: a rate without a unit\n"
-        "  at       topology.dumbbell.rate (bad.toml, line 6)\n"
-        '  given    "10"\n'
-        "  expected a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)\n"
-        "1 error in bad.toml; nothing was run\n"
-    )
-    verdicts = json.loads(command("check", "--json", file.name, bad.name).stdout)
-    assert [verdict["sound"] for verdict in verdicts] == [True, False]
-    assert verdicts[1]["errors"][0]["line"] == 6
-
-
-def test_all_examples_are_sound(command: Command) -> None:
-    examples = sorted((ROOT / "examples").glob("*.toml"))
-    assert len(examples) >= 12
-    done = command("check", *examples)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_errors_of_a_run_are_also_json(command: Command, file: Path) -> None:
     file.write_text(SMALL.replace("newreno", "newrino"))
     done = command("run", "--json", file.name)
@@ -160,52 +117,6 @@ def test_errors_of_a_run_are_also_json(command: Command, file: Path) -> None:
     assert set(problem) == {"at", "line", "message", "given", "expected", "hint"}
     assert (problem["at"], problem["line"], problem["hint"]) == ("flows.tcp.tcp.preset", 14, "did you mean `newreno`?")
     assert "did you mean `newreno`?" in done.stderr
-
-
-def test_schema_is_what_the_library_has(command: Command) -> None:
-    done = command("schema")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == tb.schema()
-
-
-def test_a_reader_that_has_seen_enough_is_no_error(file: Path) -> None:
-    words = f"'{sys.executable}' -m tailback run --json '{file}' | head -c 10"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", words], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("words", ["run FILE", "run --json FILE", "run --json nowhere.toml", "schema", "--version", "--help"])
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_disk_behind_stdout_is_no_bug(file: Path, words: str, unbuffered: str) -> None:
-    arguments = words.replace("FILE", file.name).split()
-    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-    with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "tailback", *arguments]
-        done = subprocess.run(command, cwd=file.parent, env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 2
-    assert done.stderr.endswith("error: the output could not be written: No space left on device\n")
-    assert "Traceback" not in done.stderr
-
-
-def test_a_stdout_that_is_closed_is_said_before_the_run(file: Path) -> None:
-    words = f"'{sys.executable}' -m tailback run '{file}' >&-"
-    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "error: the output could not be written: stdout is closed\n")
-
-
-@pytest.mark.parametrize("bug", [tb.InternalError("a packet vanished", "abc", 7), ZeroDivisionError("division by zero")])
-def test_our_bug_asks_for_a_report(file: Path, monkeypatch: pytest.MonkeyPatch, bug: Exception) -> None:
-    def simulate(*_arguments: object, **_options: object) -> None:
-        raise bug
-
-    monkeypatch.setattr("tailback._simulation.simulate", simulate)
-    done = CliRunner().invoke(app, ["run", "--json", str(file), "--out", str(file.parent / "results")])
-    assert done.exit_code == 3
-    assert "please report it" in done.stderr
-    if isinstance(bug, tb.InternalError):
-        assert "scenario abc, seed 7" in done.stderr
-    assert json.loads(done.stdout)["exit_code"] == 3
-    assert left_behind(file.parent) == {"small.toml"}
 
 
 # A run that lasts for minutes if nobody stops it.

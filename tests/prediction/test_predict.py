@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 import pytest
 
 import tailback as tb
-from support import ROOT, Command
+from support import ROOT
 
 EXAMPLES = ROOT / "examples"
+
+
 START = {"uniform": ["0 s", "3 s"]}
 
 
@@ -27,8 +28,13 @@ def many(count: int, **tcp: Any) -> dict[str, Any]:
 
 
 PACED = many(200, pacing=True, delayed_ack=False) | {"sender_access": {"rate": "200 Mbps"}}
+
+
 BURSTY = many(200) | {"sender_access": {"rate": "50 Mbps"}, "jitter": "1 ms"}
+
+
 WINDOWS = {"count": 3, "rtt": ["50 ms", "100 ms", "200 ms"], "tcp": {"preset": "sack", "receiver_window": 60}}
+
 
 # The models at work, and how far the prediction of each quantity may be from what one run measures: shares differ by so much,
 # rates and times by this part.
@@ -131,6 +137,8 @@ def test_rows_and_names_are_those_of_a_run() -> None:
 
 
 EXPONENTIAL = {"packet": {"exponential": "1000 B"}}
+
+
 DATAGRAMS: dict[str, tuple[dict[str, Any], dict[str, Any], str | None]] = {
     "trunk without places": ({"transmitters": 4, "queue": {"buffer": "0 packets"}}, {}, "Erlang B"),
     "trunk with places": (
@@ -171,15 +179,3 @@ def test_datagrams_meet_the_queue_that_is_meant_for_them(case: str) -> None:
     assert bool(prediction.not_modelled) == (model is None)
     for row in prediction.compare(tb.simulate(scenario)):
         assert abs(row.distance) <= (0.01 if row.quantity in ("utilisation", "loss_share") else 0.1), row
-
-
-def test_the_command_prints_tables_and_json(command: Command) -> None:
-    path = EXAMPLES / "mm1k.toml"
-    shown = command("predict", path)
-    assert shown.returncode == 0
-    assert "M/M/1/5: links.bottleneck, flows.poisson" in shown.stdout
-    document = json.loads(command("predict", path, "--json").stdout)
-    assert document["tables"]["queues"]["loss_share"][0] == pytest.approx(1 / 6)
-    assert document["tables"]["queues"]["loss_share"][1] is None
-    assert document["models"][0]["model"] == "M/M/1/5"
-    assert command("predict", "nowhere.toml").returncode == 2
