@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn the_schema_has_the_keys_of_a_part_too() {
         let schema = SchemaGenerator::default().into_root_schema_for::<Thing>().to_value();
-        assert_eq!(schema["required"], json!(["count", "boilers"]));
+        assert_eq!(schema["required"], json!(["boilers", "count"]));
         assert_eq!(schema["additionalProperties"], json!(false));
         assert_eq!(schema["properties"]["on"]["default"], json!(true));
     }

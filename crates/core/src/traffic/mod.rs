@@ -6,11 +6,11 @@ mod process;
 mod schedule;
 mod source;
 mod spec;
-mod user;
+mod user_source;
 
 pub(crate) use application::Application;
 pub(crate) use schedule::Schedule;
 pub(crate) use source::Source;
 pub use process::*;
 pub use spec::*;
-pub use user::{Next, UserSource};
+pub use user_source::{Next, UserSource};

@@ -2,7 +2,7 @@
 
 use super::process::ProcessSpec;
 use crate::base::units::Span;
-use crate::code::UserCode;
+use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
 
 /// Datagrams of a flow group: no acknowledgement, no retransmission.
