@@ -15,10 +15,10 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
-mod network;
 mod decode;
 mod distribution;
 mod member;
+mod network;
 mod presets;
 mod problem;
 mod quantity;

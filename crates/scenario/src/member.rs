@@ -146,7 +146,8 @@ impl<F: Family> Serialize for Choice<F> {
             Choice::Member(chosen, common) => {
                 let settings = chosen.pairs().filter(|(_, written)| **written != Written::Absent);
                 let settings = settings.map(|(setting, written)| (setting.key, written)).collect();
-                MemberTable { tag: Entries(vec![(F::TAG, chosen.member.name)]), settings: Entries(settings), common }.serialize(serializer)
+                MemberTable { tag: Entries(vec![(F::TAG, chosen.member.name)]), settings: Entries(settings), common }
+                    .serialize(serializer)
             }
         }
     }
@@ -449,4 +450,3 @@ pub(crate) fn markdown(member: &Member) -> String {
     }
     page
 }
-

@@ -1,7 +1,7 @@
 //! The scenario as a whole, and its ways in and out.
 
-use crate::network;
 use crate::decode::{Decode, Decoder};
+use crate::network;
 use crate::problem::{Errors, Report, Source, Warnings};
 use crate::quantity::Duration;
 use crate::record::record;

@@ -82,9 +82,7 @@ impl Counted {
                 let threshold = Counted::InCells.schema(generator);
                 ("DroppingThreshold", json!({"anyOf": [threshold, {"const": "none"}]}))
             }
-            Counted::AsTheBuffer => {
-                ("QueueLength", text(&mut PACKET_UNITS.iter().map(|(unit, _)| *unit).chain(units)))
-            }
+            Counted::AsTheBuffer => ("QueueLength", text(&mut PACKET_UNITS.iter().map(|(unit, _)| *unit).chain(units))),
         };
         schema["description"] = self.expected().into();
         crate::record::defined(name, schema, generator)

@@ -1,9 +1,9 @@
 //! User code in a scenario: `user:NAME`, and parameters that are plain data.
 
 use crate::decode::{Decode, Decoder, kind};
+use crate::member::Choice;
 use crate::problem::Report;
 use crate::scenario::Description;
-use crate::member::Choice;
 use crate::schema::{UserLaw, UserPolicy, UserSource};
 use crate::tree::Node;
 use crate::values::{NAME_PATTERN, Name};

@@ -53,7 +53,8 @@ impl Settings for SpdSpec {
             Misfit::warning(&["congestion_threshold", "epd_threshold"], message, "`congestion_threshold` below `epd_threshold`")
         });
         let always = always.then(|| {
-            let message = "a VC with nothing in the buffer has reached this threshold: while there is congestion it loses all its packets";
+            let message =
+                "a VC with nothing in the buffer has reached this threshold: while there is congestion it loses all its packets";
             Misfit::warning(&["dropping_threshold"], message, "at least `1 cell`, or `none`")
         });
         never.into_iter().chain(always).collect()

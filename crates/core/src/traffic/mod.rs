@@ -9,8 +9,8 @@ mod spec;
 mod user_source;
 
 pub(crate) use application::Application;
+pub use process::*;
 pub(crate) use schedule::Schedule;
 pub(crate) use source::Source;
-pub use process::*;
 pub use spec::*;
 pub use user_source::{Next, UserSource};

@@ -287,7 +287,8 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
     let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
     // Policies of packets may judge single cells too.
     let judges_frames = in_cells && dice.chance(2);
-    let samples: Vec<PolicySpec> = PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
+    let samples: Vec<PolicySpec> =
+        PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
     let policy = if dice.chance(3) { PolicySpec::DropTail(()) } else { dice.one_of(&samples) };
     Port {
         counts_in_service,

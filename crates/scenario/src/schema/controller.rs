@@ -56,7 +56,9 @@ impl Law {
     /// As the core takes it; `at` is its place. Settings that do not go together are reported.
     pub(crate) fn spec(&self, at: &str, report: &mut Report) -> Option<ControllerSpec> {
         match self {
-            Choice::User(UserLaw { kind, parameters }) => Some(ControllerSpec::User(user_code::code(kind, parameters, at.into()))),
+            Choice::User(UserLaw { kind, parameters }) => {
+                Some(ControllerSpec::User(user_code::code(kind, parameters, at.into())))
+            }
             Choice::Member(chosen, _) => {
                 let spec = ControllerSpec::read(chosen.name(), &chosen.values(None, report))?;
                 chosen.complain(spec.check(), at, None, report);

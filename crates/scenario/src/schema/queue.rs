@@ -260,12 +260,8 @@ mod tests {
     fn all_settings_reach_the_core() {
         let json = r#"{"policy": "spd", "buffer": "1000 cells", "dropping_threshold": "20 cells", "epd_threshold": "70 %",
             "congestion_threshold": "200 cells", "reading": "printed"}"#;
-        let printed = SpdSpec {
-            dropping_threshold: Some(20),
-            epd_threshold: 700,
-            congestion_threshold: 200,
-            reading: SpdReading::Printed,
-        };
+        let printed =
+            SpdSpec { dropping_threshold: Some(20), epd_threshold: 700, congestion_threshold: 200, reading: SpdReading::Printed };
         assert_eq!(spec(json), PolicySpec::Spd(printed));
         let off = json.replace("\"20 cells\"", "\"none\"").replace(", \"reading\": \"printed\"", "");
         let corrected = SpdSpec { dropping_threshold: None, reading: SpdReading::Corrected, ..printed };

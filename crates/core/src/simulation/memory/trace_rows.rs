@@ -278,10 +278,10 @@ fn header(transport: &Transport) -> u32 {
 mod tests {
     use super::*;
     use crate::base::units::{Rate, Time};
-    use crate::traffic::{ConstantSpec, ProcessSpec};
     use crate::network::{Access, Group, Port, Record};
     use crate::queue::{CodelSpec, PolicySpec};
     use crate::tcp::{Halves, RecoveryKind, TimerForm, TimerSpec};
+    use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
     fn traced(megabits: u64, seconds: u64, traces: &[(TraceKind, u32)]) -> Network {
