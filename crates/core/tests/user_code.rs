@@ -9,10 +9,10 @@ use common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
 use tailback_core::base::random::Draws;
 use tailback_core::base::signal::Signal;
-use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::base::units::{Span, Time};
 use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
 use tailback_core::network::*;
-use tailback_core::queue::{Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
+use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
 use tailback_core::user_code::{Fault, UserCode};
@@ -106,7 +106,7 @@ impl UserPolicy for DropTail {
         None
     }
 
-    fn on_period(&mut self, _: u64, _: Rate) -> Result<(), Fault> {
+    fn on_period(&mut self, _: &PeriodEnd) -> Result<(), Fault> {
         Ok(())
     }
 

@@ -200,7 +200,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::model_sender::ModelSender;
+    use crate::congestion::support::model_sender::ModelSender;
 
     fn at(seconds: f64) -> Time {
         Time(Span::from_seconds(seconds).0)

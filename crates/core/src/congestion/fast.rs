@@ -264,7 +264,7 @@ impl Controller for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::model_sender::ModelSender;
+    use crate::congestion::support::model_sender::ModelSender;
 
     fn ms(milliseconds: u64) -> Span {
         Span::from_millis(milliseconds)

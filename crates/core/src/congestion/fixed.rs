@@ -37,6 +37,8 @@ impl Fixed {
 }
 
 impl Controller for Fixed {
+    const IGNORES_LOSSES: bool = true;
+
     #[inline]
     fn window(&self) -> f64 {
         self.window

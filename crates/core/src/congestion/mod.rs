@@ -1,13 +1,11 @@
 //! Congestion controllers, one file each, behind one interface. They own the window and, where the law has one, the rate at which it is
 //! sent; loss recovery tells them what happened.
 
-#[cfg(test)]
-mod model_sender;
-#[cfg(test)]
-pub(crate) mod probe;
-mod user;
+mod support;
 
-pub use user::{Control, UserController};
+#[cfg(test)]
+pub(crate) use support::probe;
+pub use support::user_controller::{Control, UserController};
 
 use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
@@ -16,7 +14,7 @@ use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
 use probe::Probe;
 use serde::{Deserialize, Serialize};
-use user::User;
+use support::user_controller::User;
 
 /// New data was acknowledged outside loss recovery.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +81,9 @@ pub struct Congestion {
 pub trait Controller {
     /// Bytes of its state that lie beside the sender.
     const BYTES_BESIDE: usize = 0;
+
+    /// Whether no loss makes the window smaller, so that all of it may have to be sent again.
+    const IGNORES_LOSSES: bool = false;
 
     /// Congestion window in segments.
     fn window(&self) -> f64;
@@ -196,6 +197,11 @@ macro_rules! controllers {
             /// What the law wants beside what all hear. Of user code, who brings it along knows.
             pub(crate) fn wants(&self) -> Wants {
                 Controllers::new(self, Start { window: 1.0, ssthresh: 1.0 }).wants()
+            }
+
+            /// Whether no loss makes the window smaller.
+            pub(crate) fn ignores_losses(&self) -> bool {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }
             }
 
             /// Bytes that a flow takes beside its sender.

@@ -74,7 +74,7 @@ impl Controller for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::model_sender::ModelSender;
+    use crate::congestion::support::model_sender::ModelSender;
 
     fn sender(window: f64, ssthresh: f64) -> ModelSender<Reno> {
         ModelSender::new(Reno::new(&(), Start { window, ssthresh }))

@@ -148,7 +148,7 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::model_sender::ModelSender;
+    use crate::congestion::support::model_sender::ModelSender;
 
     const BASE: Span = Span::from_millis(100);
 

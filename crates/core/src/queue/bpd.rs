@@ -18,7 +18,7 @@
 //! threshold again: one that goes on is no longer damaged, loses at the lower threshold and gains another G packets, so that the
 //! queue climbs to the upper threshold however far that is.
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -89,8 +89,8 @@ impl Policy for Bpd {
 mod tests {
     use super::*;
     use crate::queue::epd::{Epd, EpdSpec};
-    use crate::queue::model_buffer::{Dice, ModelBuffer, traffic};
     use crate::queue::ppd::Ppd;
+    use crate::queue::support::model_buffer::{Dice, ModelBuffer, traffic};
 
     fn model(lower: u64, upper: u64, gap: u32, places: u64, vcs: u32) -> ModelBuffer<Bpd> {
         ModelBuffer::new(Bpd::new(&BpdSpec { lower, upper, gap }), places, vcs)

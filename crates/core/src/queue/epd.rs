@@ -5,7 +5,7 @@
 //! The document says that the queue "reaches" the threshold: a first cell is refused if the queue, before it, is at least as
 //! long.
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
 use crate::settings::{Kind, Settings, member};
@@ -49,8 +49,8 @@ impl Policy for Epd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::model_buffer::{ModelBuffer, traffic};
     use crate::queue::ppd::Ppd;
+    use crate::queue::support::model_buffer::{ModelBuffer, traffic};
 
     fn model(threshold: u64, places: u64, vcs: u32) -> ModelBuffer<Epd> {
         ModelBuffer::new(Epd::new(&EpdSpec { threshold }), places, vcs)

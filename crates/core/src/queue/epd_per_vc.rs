@@ -4,7 +4,7 @@
 //! The document divides the threshold by the number of active VCs, and its example counts all that are configured ("ten active
 //! VCs", 700 cells: 70 each). To count only those with cells in the buffer is the other reading.
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
 use crate::settings::{Kind, Settings, member, words};
@@ -72,7 +72,7 @@ impl Policy for EpdPerVc {
 mod tests {
     use super::*;
     use crate::queue::epd::{Epd, EpdSpec};
-    use crate::queue::model_buffer::{ModelBuffer, traffic};
+    use crate::queue::support::model_buffer::{ModelBuffer, traffic};
     use ActiveVcs::{Backlogged, Configured};
 
     fn model(threshold: u64, active: ActiveVcs, vcs: u32) -> ModelBuffer<EpdPerVc> {

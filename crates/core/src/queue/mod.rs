@@ -1,27 +1,23 @@
 //! Queue policies, one file each, behind one interface: a policy decides, the port stores, counts and refuses what does not fit.
 
-mod flow_records;
-mod frame;
-#[cfg(test)]
-mod model_buffer;
-#[cfg(test)]
-pub(crate) mod probe;
-mod user;
+mod support;
 
-pub use user::UserPolicy;
+#[cfg(test)]
+pub(crate) use support::probe;
+pub use support::user_policy::UserPolicy;
 
 use crate::base::random::Stream;
 use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
 use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
 use crate::user_code::{Failure, Instance, UserCode};
-use flow_records::FlowRecords;
 #[cfg(test)]
 use probe::Probe;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
-use user::User;
+use support::flow_records::FlowRecords;
+use support::user_policy::User;
 
 /// What a policy decides of one unit. A unit that is accepted is refused all the same where there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +100,16 @@ impl Occupancy {
     }
 }
 
+/// What a port holds at the end of a period.
+#[derive(Clone, Copy, Debug)]
+pub struct PeriodEnd {
+    /// Packets or cells. The unit in service is included only where the port counts it.
+    pub units: u64,
+    pub bytes: u64,
+    /// At which it sends, all transmitters together.
+    pub rate: Rate,
+}
+
 /// A unit whose turn to be sent has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
@@ -152,8 +158,7 @@ pub trait Policy {
         None
     }
 
-    /// The port holds this much and sends it at this rate.
-    fn on_period(&mut self, _bytes: u64, _rate: Rate) {}
+    fn on_period(&mut self, _end: &PeriodEnd) {}
 }
 
 /// Settings, states and dispatch, from one list: a new policy is its file and one line here. After the members come the policies that
@@ -265,8 +270,8 @@ macro_rules! policies {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.period()),+ }
             }
 
-            pub(crate) fn on_period(&mut self, bytes: u64, rate: Rate) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_period(bytes, rate)),+ }
+            pub(crate) fn on_period(&mut self, end: &PeriodEnd) {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_period(end)),+ }
             }
 
             /// A unit of the flow has been stored.

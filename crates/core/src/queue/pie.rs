@@ -4,9 +4,9 @@
 //! Differs: the delay is what the queue holds over the rate at which the port sends, which the port knows; nothing is estimated (section
 //! 4.3 asks for either). Of the optional parts only ECN is here (section 5.1); the first update follows after one period.
 
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use super::{PeriodEnd, Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::random::{Draws, Stream};
-use crate::base::units::{Rate, Span, Time};
+use crate::base::units::{Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -93,8 +93,8 @@ impl Policy for Pie {
         Some(self.spec.period)
     }
 
-    fn on_period(&mut self, bytes: u64, rate: Rate) {
-        let (delay, target) = (bytes as f64 * 8.0 / rate.0 as f64, self.spec.target.seconds());
+    fn on_period(&mut self, end: &PeriodEnd) {
+        let (delay, target) = (end.bytes as f64 * 8.0 / end.rate.0 as f64, self.spec.target.seconds());
         let step = ALPHA * (delay - target) + BETA * (delay - self.delay);
         let part = STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, part)| *part);
         self.probability += step / part;
@@ -111,9 +111,14 @@ impl Policy for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::units::Rate;
 
     const PACKET: Unit = Unit { bytes: 1000, is_last: true };
-    const RATE: Rate = Rate(8_000_000);
+
+    /// Packets of 1 ms each.
+    fn held(packets: u64) -> PeriodEnd {
+        PeriodEnd { units: packets, bytes: 1000 * packets, rate: Rate(8_000_000) }
+    }
 
     fn pie(probability: f64, delay: f64) -> Pie {
         let ms = Span::from_millis;
@@ -124,7 +129,7 @@ mod tests {
     /// The probability after an update that finds so many packets of 1 ms each.
     fn updated(probability: f64, delay: f64, packets: u64) -> f64 {
         let mut pie = pie(probability, delay);
-        pie.on_period(1000 * packets, RATE);
+        pie.on_period(&held(packets));
         pie.probability
     }
 
@@ -156,14 +161,14 @@ mod tests {
         let arrive =
             |pie: &mut Pie, packets: u64| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(packets, 1000 * packets), Time::ZERO);
         assert_eq!(arrive(&mut pie, 100), Verdict::Accept);
-        pie.on_period(100_000, RATE);
+        pie.on_period(&held(100));
         assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::from_millis(15), Verdict::Accept));
-        pie.on_period(100_000, RATE);
+        pie.on_period(&held(100));
         assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::ZERO, Verdict::Discard(Reason::Early)));
         // Two packets are no queue.
         assert_eq!(arrive(&mut pie, 2), Verdict::Accept);
         pie.probability = 0.0;
-        (0..2).for_each(|_| pie.on_period(0, RATE));
+        (0..2).for_each(|_| pie.on_period(&held(0)));
         assert_eq!(pie.allowance, Span::from_millis(30));
     }
 

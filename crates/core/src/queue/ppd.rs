@@ -1,7 +1,7 @@
 //! PPD, partial packet discard: only what does not fit is lost, and with it the rest of its packet (Romanow and Floyd, IEEE JSAC
 //! 13(4), 1995). All of it is in [`Frame`].
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::base::units::Time;
 use crate::settings::member;
@@ -34,7 +34,7 @@ impl Policy for Ppd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::model_buffer::ModelBuffer;
+    use crate::queue::support::model_buffer::ModelBuffer;
 
     fn play(places: u64, cells: &str) -> String {
         ModelBuffer::new(Ppd, places, 3).play(cells)

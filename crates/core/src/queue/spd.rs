@@ -11,7 +11,7 @@
 //! effect. *Corrected*, it is the assignment that the text describes. *As printed*, nothing is noted, and every packet that
 //! begins under these conditions is discarded.
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
 use crate::settings::{Kind, Misfit, Settings, member, words};
@@ -121,7 +121,7 @@ impl Policy for Spd {
 mod tests {
     use super::*;
     use crate::queue::epd::{Epd, EpdSpec};
-    use crate::queue::model_buffer::{ModelBuffer, traffic};
+    use crate::queue::support::model_buffer::{ModelBuffer, traffic};
 
     fn model(spec: SpdSpec, places: u64, vcs: u32) -> ModelBuffer<Spd> {
         ModelBuffer::new(Spd::new(&spec), places, vcs)

@@ -13,7 +13,7 @@ use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::network;
 use crate::network::{Buffer, ListedDrop, Switching};
-use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
+use crate::queue::{Occupancy, PeriodEnd, Policies, Reason, Turn, Unit, Verdict};
 use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -433,8 +433,8 @@ impl Port {
 
     pub(crate) fn on_period(&mut self) {
         if let Some(stepped) = &self.stepped {
-            let (_, bytes) = self.held_by_stepped(stepped);
-            self.policy.on_period(bytes, self.whole_rate());
+            let (units, bytes) = self.held_by_stepped(stepped);
+            self.policy.on_period(&PeriodEnd { units, bytes, rate: self.whole_rate() });
         }
     }
 

@@ -5,7 +5,6 @@
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
 use crate::base::units::Span;
-use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
 use crate::tcp::TcpSpec;
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -160,12 +159,11 @@ impl<'a> Ways<'a> {
                 let rounds = seconds / self.propagation(flow).seconds() + 1.0;
                 sum.rounds += rounds;
                 sum.restarts += if group.application.is_some() && spec.restart_after_idle { rounds } else { 0.0 };
-                sum.attempts += match law {
+                sum.attempts += if law.ignores_losses() {
                     // Each repair and each timeout may send the whole of it again.
-                    ControllerSpec::Fixed(_) => {
-                        spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
-                    }
-                    _ => attempts(spec, seconds).min(segments),
+                    spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
+                } else {
+                    attempts(spec, seconds).min(segments)
                 };
             }
         }
@@ -278,6 +276,7 @@ fn header(transport: &Transport) -> u32 {
 mod tests {
     use super::*;
     use crate::base::units::{Rate, Time};
+    use crate::congestion::ControllerSpec;
     use crate::network::{Access, Group, Port, Record};
     use crate::queue::{CodelSpec, PolicySpec};
     use crate::tcp::{Halves, RecoveryKind, TimerForm, TimerSpec};

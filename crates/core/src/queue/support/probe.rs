@@ -1,8 +1,8 @@
 //! Marks, takes marks off and writes prices, for tests of what a policy may write on a unit.
 
-use super::{Occupancy, Policy, Turn, Unit, Verdict};
 use crate::base::signal::Signal;
 use crate::base::units::Time;
+use crate::queue::{Occupancy, Policy, Turn, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    pub(super) fn new(spec: &ProbeSpec) -> Probe {
+    pub(in crate::queue) fn new(spec: &ProbeSpec) -> Probe {
         Probe { spec: *spec, arrivals: 0 }
     }
 }

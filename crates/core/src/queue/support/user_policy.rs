@@ -1,8 +1,8 @@
 //! A policy that the core does not know.
 
-use super::{Occupancy, Policy, Turn, Unit, Verdict};
 use crate::base::signal::Signal;
-use crate::base::units::{Rate, Span, Time};
+use crate::base::units::{Span, Time};
+use crate::queue::{Occupancy, PeriodEnd, Policy, Turn, Unit, Verdict};
 use crate::user_code::{Copies, Fault, Instance, UserCode, only_in_memory};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub trait UserPolicy: Send + Sync {
     /// See [`Policy::on_period`].
     ///
     /// # Errors
-    fn on_period(&mut self, bytes: u64, rate: Rate) -> Result<(), Fault>;
+    fn on_period(&mut self, end: &PeriodEnd) -> Result<(), Fault>;
     /// The same policy with all that it remembers, to go on from here on its own.
     ///
     /// # Errors
@@ -55,11 +55,11 @@ pub struct Numbered(Option<u32>);
 
 impl User {
     /// A policy that was not brought along.
-    pub(super) fn new(code: &UserCode) -> User {
+    pub(in crate::queue) fn new(code: &UserCode) -> User {
         User::of(Instance::absent(code))
     }
 
-    pub(super) fn of(policy: Instance<dyn UserPolicy>) -> User {
+    pub(in crate::queue) fn of(policy: Instance<dyn UserPolicy>) -> User {
         let period = policy.object().and_then(UserPolicy::period);
         User { policy, period, flows: 0 }
     }
@@ -97,8 +97,8 @@ impl Policy for User {
         self.period
     }
 
-    fn on_period(&mut self, bytes: u64, rate: Rate) {
-        self.policy.call(|policy| policy.on_period(bytes, rate));
+    fn on_period(&mut self, end: &PeriodEnd) {
+        self.policy.call(|policy| policy.on_period(end));
     }
 }
 

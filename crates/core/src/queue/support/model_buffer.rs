@@ -2,19 +2,19 @@
 //! written down.
 
 use super::flow_records::FlowRecords;
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::random::{Purpose, Stream};
 use crate::base::sizes::CELL_BYTES;
 use crate::base::units::Time;
+use crate::queue::{Occupancy, Policy, Reason, Unit, Verdict};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Event {
+pub(in crate::queue) enum Event {
     Arrives { vc: u32, is_last: bool },
     Leaves,
 }
 
-pub(super) struct ModelBuffer<P: Policy> {
+pub(in crate::queue) struct ModelBuffer<P: Policy> {
     policy: P,
     places: u64,
     /// VCs of the cells, the next to leave first.
@@ -23,16 +23,16 @@ pub(super) struct ModelBuffer<P: Policy> {
 }
 
 impl<P: Policy> ModelBuffer<P> {
-    pub(super) fn new(policy: P, places: u64, vcs: u32) -> ModelBuffer<P> {
+    pub(in crate::queue) fn new(policy: P, places: u64, vcs: u32) -> ModelBuffer<P> {
         let all: Vec<u32> = (0..vcs).collect();
         ModelBuffer { policy, places, cells: VecDeque::new(), records: FlowRecords::new(&all) }
     }
 
-    pub(super) fn occupancy(&self) -> u64 {
+    pub(in crate::queue) fn occupancy(&self) -> u64 {
         self.cells.len() as u64
     }
 
-    pub(super) fn arrive(&mut self, vc: u32, is_last: bool) -> Verdict {
+    pub(in crate::queue) fn arrive(&mut self, vc: u32, is_last: bool) -> Verdict {
         let units = self.occupancy();
         let bytes = units * u64::from(CELL_BYTES);
         let has_room = units < self.places;
@@ -49,7 +49,7 @@ impl<P: Policy> ModelBuffer<P> {
     }
 
     /// Whether there was a cell to leave.
-    pub(super) fn leave(&mut self) -> bool {
+    pub(in crate::queue) fn leave(&mut self) -> bool {
         let vc = self.cells.pop_front();
         vc.into_iter().for_each(|vc| self.records.remove(vc));
         vc.is_some()
@@ -57,7 +57,7 @@ impl<P: Policy> ModelBuffer<P> {
 
     /// Letters are VCs, capitals the last cells of frames, a dot lets a cell leave. Answers with `+` for a cell that was
     /// accepted, and the reason's initial for one that was not.
-    pub(super) fn play(&mut self, cells: &str) -> String {
+    pub(in crate::queue) fn play(&mut self, cells: &str) -> String {
         let vc = |letter: char| letter.to_ascii_lowercase() as u32 - 'a' as u32;
         let answer = |letter: char| match letter {
             '.' => {
@@ -78,7 +78,7 @@ impl<P: Policy> ModelBuffer<P> {
     }
 
     /// The verdicts on all arrivals.
-    pub(super) fn replay(&mut self, events: &[Event]) -> Vec<Verdict> {
+    pub(in crate::queue) fn replay(&mut self, events: &[Event]) -> Vec<Verdict> {
         let mut verdicts = Vec::new();
         for event in events {
             match *event {
@@ -93,18 +93,18 @@ impl<P: Policy> ModelBuffer<P> {
 }
 
 /// Draws of one stream in turn.
-pub(super) struct Dice {
+pub(in crate::queue) struct Dice {
     stream: Stream,
     draws: u64,
 }
 
 impl Dice {
-    pub(super) fn new(name: &str, index: u64) -> Dice {
+    pub(in crate::queue) fn new(name: &str, index: u64) -> Dice {
         Dice { stream: Stream::new(1, name, index, Purpose::Policy), draws: 0 }
     }
 
     /// Uniform from `low` to `high`, both included.
-    pub(super) fn pick(&mut self, low: u64, high: u64) -> u64 {
+    pub(in crate::queue) fn pick(&mut self, low: u64, high: u64) -> u64 {
         self.draws += 1;
         low + (self.stream.uniform(self.draws) * (high - low + 1) as f64) as u64
     }
@@ -112,7 +112,7 @@ impl Dice {
 
 /// 200 000 events of chance: frames of 1 to `longest` cells, cells of all VCs mixed, and phases in which more arrives than leaves
 /// and the other way round, so that the queue is empty, full, and everywhere between.
-pub(super) fn traffic(name: &str, vcs: u32, longest: u64) -> Vec<Event> {
+pub(in crate::queue) fn traffic(name: &str, vcs: u32, longest: u64) -> Vec<Event> {
     let mut dice = Dice::new(name, 0);
     let mut left = vec![0; vcs as usize];
     let mut share_that_leaves = 0;

@@ -7,7 +7,7 @@
 //!
 //! No threshold is asked about a last cell, so neither is it about a frame of one cell.
 
-use super::{Occupancy, Reason, Unit, Verdict};
+use crate::queue::{Occupancy, Reason, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Where a VC stands in its frame. The literature keeps two flags, `Receiving` and `Discarding`, of which three pairs can occur.
@@ -26,7 +26,12 @@ impl Frame {
     /// The verdict on a cell. `refuses_frame` is the policy's own rule: asked once a frame, about a first cell for which there is
     /// room.
     #[inline]
-    pub(super) fn judge(&mut self, cell: &Unit, buffer: &Occupancy, refuses_frame: impl FnOnce() -> Option<Reason>) -> Verdict {
+    pub(in crate::queue) fn judge(
+        &mut self,
+        cell: &Unit,
+        buffer: &Occupancy,
+        refuses_frame: impl FnOnce() -> Option<Reason>,
+    ) -> Verdict {
         let overflow = (!buffer.has_room).then_some(Reason::Full);
         let discard = match self {
             _ if cell.is_last => overflow,

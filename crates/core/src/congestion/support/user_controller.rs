@@ -1,7 +1,7 @@
 //! A control law that the core does not know. It is asked for its window after each event, so that everything else reads a number.
 
-use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::base::units::Rate;
+use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
 
 /// What a law says of the sending after an event.
@@ -78,7 +78,7 @@ struct Beside {
 
 impl User {
     /// A law that was not brought along.
-    pub(super) fn new(code: &UserCode, start: Start) -> User {
+    pub(in crate::congestion) fn new(code: &UserCode, start: Start) -> User {
         User::of(Instance::absent(code), start)
     }
 

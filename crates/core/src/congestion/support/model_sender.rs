@@ -1,9 +1,9 @@
 //! A sender for the tests of controllers: a clock, acknowledgements of one segment each, and losses when the test says so.
 
-use super::{Ack, Congestion, Controller, RoundTrip};
 use crate::base::units::{Span, Time};
+use crate::congestion::{Ack, Congestion, Controller, RoundTrip};
 
-pub(super) struct ModelSender<C: Controller> {
+pub(in crate::congestion) struct ModelSender<C: Controller> {
     pub law: C,
     pub now: Time,
     /// Segments; one unless a test sets it.

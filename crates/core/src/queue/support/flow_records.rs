@@ -1,6 +1,6 @@
 //! What a port keeps of each flow (VC) that crosses it: its occupancy and what the policy remembers, in one record.
 
-use super::Occupancy;
+use crate::queue::Occupancy;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! A window that never changes and a law that writes down what it hears, for tests of who is told what.
 
-use super::{Ack, Congestion, Controller, Start, Wants};
+use crate::congestion::{Ack, Congestion, Controller, Start, Wants};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Heard {
 }
 
 impl Probe {
-    pub(super) fn new(spec: &ProbeSpec, start: Start) -> Probe {
+    pub(in crate::congestion) fn new(spec: &ProbeSpec, start: Start) -> Probe {
         let heard = Heard {
             spec: *spec,
             acks: [0; 3],
