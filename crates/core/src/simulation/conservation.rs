@@ -1,8 +1,9 @@
 //! Conservation: everything sent is delivered, discarded or in flight, per flow and per port. A violation is a bug of ours.
 
-use super::engine::{End, Engine};
-use super::fabric::Path;
-use super::port::Gather;
+use super::engine::Engine;
+use super::path::Path;
+use super::port::Entry;
+use super::senders::End;
 use crate::base::line::Line;
 use crate::base::packet::Packet;
 use crate::queue::Reason;
@@ -54,8 +55,8 @@ impl Engine {
             of_flow(counts.acks_sent_in_all.into(), accounted, "acknowledgements")?;
         }
         for port in &self.fabric.ports {
-            let counts = &port.counts;
-            let stored = port.stepped.as_ref().map_or(0, |stepped| u64::from(stepped.queue.len()));
+            let counts = &port.equipment.counts;
+            let stored = port.stepped().map_or(0, |stepped| u64::from(stepped.queue.len()));
             let late = counts.discarded[Reason::Late as usize].all();
             let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + late + stored);
             if taken != accounted {
@@ -140,8 +141,10 @@ impl Engine {
         let mut in_network = |packet: &Packet| see(packet, Place::Network);
         for port in &self.fabric.ports {
             pool.iter(&port.line).for_each(&mut in_network);
-            port.gather.iter().flat_map(Gather::iter).for_each(&mut in_network);
-            if let Some(stepped) = &port.stepped {
+            if let Entry::Gathered(gather) = &port.entry {
+                gather.iter().for_each(&mut in_network);
+            }
+            if let Some(stepped) = port.stepped() {
                 pool.iter(&stepped.queue).for_each(&mut in_network);
                 let whole = stepped.transmitters.iter().flatten().filter(|sending| !sending.head_is_gone);
                 whole.for_each(|sending| in_network(&sending.packet));

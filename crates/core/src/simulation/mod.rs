@@ -3,14 +3,20 @@
 mod adaptation;
 mod conservation;
 mod engine;
+mod event_order;
 mod fabric;
-mod flows;
+mod facts;
+mod hosts;
 mod memory;
+mod path;
 mod port;
+mod receivers;
 mod results;
+mod senders;
 mod signals;
-mod slots;
 mod window;
+mod wire;
+mod wiring;
 mod workshop;
 
 pub use conservation::ConservationError;

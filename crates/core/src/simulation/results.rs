@@ -1,8 +1,9 @@
 //! From counters to the columns that every face shows.
 
 use super::conservation::ConservationError;
-use super::engine::{End, Engine};
+use super::engine::Engine;
 use super::fabric::END;
+use super::senders::End;
 use crate::base::units::Time;
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
@@ -141,7 +142,7 @@ impl Engine {
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
-        let counts = |i: usize| &self.fabric.ports[i].counts;
+        let counts = |i: usize| &self.fabric.ports[i].equipment.counts;
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
@@ -170,7 +171,7 @@ impl Engine {
         ]);
         if self.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
-                columns.push((name, float(&|i| self.fabric.ports[i].wait_percentile(at).unwrap_or(f64::NAN))));
+                columns.push((name, float(&|i| self.fabric.ports[i].equipment.wait_percentile(at).unwrap_or(f64::NAN))));
             }
         }
         named("queues", columns)
@@ -190,7 +191,7 @@ impl Engine {
 
     /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
     fn held_in_queue(&self, port: usize, until: Time) -> u128 {
-        let Some(stepped) = &self.fabric.ports[port].stepped else { return 0 };
+        let Some(stepped) = self.fabric.ports[port].stepped() else { return 0 };
         self.fabric
             .common
             .pool

@@ -1,6 +1,7 @@
 //! Signals of congestion on their way to controllers that ask for them ([`Wants`]). Other flows pay nothing.
 
-use super::engine::{End, Engine};
+use super::engine::Engine;
+use super::senders::End;
 use super::workshop::Code;
 use crate::base::packet::Packet;
 use crate::base::signal::Signal;
@@ -66,7 +67,7 @@ mod tests {
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
-    use crate::simulation::engine::End;
+    use crate::simulation::senders::End;
     use crate::tcp::{DelayedAck, RecoveryKind, TcpSpec};
     use crate::{Engine, Results};
 
