@@ -81,16 +81,16 @@ impl Engine {
     /// Nothing is sent that no application has handed over, and nothing that it has handed over is forgotten before the flow is stopped.
     fn check_application(&self, index: usize) -> Result<(), ConservationError> {
         let group = &self.network.groups[self.fabric.paths[index].wire.group as usize];
-        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.ends[index]) else { return Ok(()) };
-        let handed_over = self.applications[index].handed_over(spec);
-        let kept = sender.limit == handed_over || self.stops.contains_key(&(index as u32));
+        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[index]) else { return Ok(()) };
+        let handed_over = self.senders.applications[index].handed_over(spec);
+        let kept = sender.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
         if kept && sender.high <= sender.limit && sender.limit <= handed_over {
             return Ok(());
         }
         Err(ConservationError {
             of: format!("flow {index} of {}", group.name),
             sent: handed_over.into(),
-            accounted_for: u64::from(sender.high) + u64::from(self.ends[index].backlog()),
+            accounted_for: u64::from(sender.high) + u64::from(self.senders.ends[index].backlog()),
             what: "segments handed over",
         })
     }
@@ -98,8 +98,8 @@ impl Engine {
     /// Units of data and of acknowledgements of each flow that lie in lines, queues and transmitters: packets, or cells that have not
     /// been put together again.
     fn units_in_lines(&self) -> (Vec<u64>, Vec<u64>) {
-        let mut data = vec![0; self.ends.len()];
-        let mut acks = vec![0; self.ends.len()];
+        let mut data = vec![0; self.senders.ends.len()];
+        let mut acks = vec![0; self.senders.ends.len()];
         self.each_packet(|packet, place| {
             let path = &self.fabric.paths[packet.flow as usize];
             let units = match place {

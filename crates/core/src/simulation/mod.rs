@@ -1,6 +1,7 @@
 //! The event loop: who gets which event, and what is computed ahead instead of being an event.
 
 mod adaptation;
+mod common;
 mod conservation;
 mod engine;
 mod event_order;
@@ -19,9 +20,9 @@ mod wire;
 mod wiring;
 mod workshop;
 
+pub use common::Delivery;
 pub use conservation::ConservationError;
 pub use engine::Engine;
-pub use fabric::Delivery;
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
 pub use results::Results;
 pub use workshop::Code;

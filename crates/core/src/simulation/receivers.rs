@@ -2,8 +2,8 @@
 //! becomes the acknowledgement that it causes. What comes back to a sender waits in line there.
 
 use super::adaptation::Collected;
+use super::common::{Common, Delivery};
 use super::event_order::FlowKind;
-use super::fabric::{Common, Delivery};
 use super::facts::Facts;
 use super::path::Path;
 use crate::base::packet::{Packet, Received, Report};

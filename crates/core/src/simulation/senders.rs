@@ -1,23 +1,43 @@
 //! What sending ends do: a TCP sender hears an acknowledgement or that time has passed, and sends what it may; an application hands data to
 //! it; a source sends its next datagram.
 
-use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
-use super::wiring::{first_flows, segments_of};
+use super::wiring::{Plan, first_flows, segments_of};
 use super::workshop::Workshop;
-use crate::base::packet::Ecn;
+use crate::base::packet::{Ecn, Packet, Side};
 use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::signal::Signal;
+use crate::base::sizes::MAX_PACKET;
 use crate::base::units::{Span, Time};
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Network, Transport};
-use crate::tcp::sender::{Arrived, Sender, SenderCounts, Tcp};
-use crate::tcp::signals::Brought;
+use crate::tcp::scoreboard::Scoreboard;
+use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
+use crate::tcp::signals::{Brought, SignalReader};
 use crate::tcp::{TcpSpec, TimerForm};
-use crate::traffic::{Application, Source};
+use crate::traffic::{Application, Arrivals, Source};
 use crate::user_code::{Failure, UserCode};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The sending ends of all flows, and what they need beside.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Senders {
+    pub(crate) ends: Vec<End>,
+    pub(crate) plans: Vec<Plan>,
+    /// The first flow of each group.
+    first_flows: Vec<u32>,
+    /// Of the flows that stop.
+    pub(crate) stops: BTreeMap<u32, Time>,
+    /// By flow; empty if no group has any.
+    pub(crate) applications: Vec<Application>,
+    boards: Side<Scoreboard>,
+    /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
+    pub(crate) readers: Vec<SignalReader>,
+    /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
+    transmissions: Option<BTreeMap<(u32, u32), u32>>,
+}
 
 /// The sending end of a flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -53,12 +73,43 @@ impl End {
     }
 }
 
-impl Engine {
+impl Senders {
+    /// `counts_transmissions`: listed drops or traces tell them apart.
+    pub(crate) fn new(network: &Network, readers: Vec<SignalReader>, counts_transmissions: bool, workshop: &Workshop) -> Senders {
+        let stops = (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
+        Senders {
+            ends: make_ends(network, workshop),
+            plans: network.flows.iter().map(|flow| Plan::of(flow, network)).collect(),
+            first_flows: first_flows(network),
+            stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
+            applications: make_applications(network),
+            boards: Side::default(),
+            readers,
+            transmissions: counts_transmissions.then(BTreeMap::new),
+        }
+    }
+
+    /// Let every flow begin in its time.
+    pub(crate) fn schedule_starts(&mut self, network: &Network, fabric: &mut Fabric) {
+        for (flow, end) in self.ends.iter_mut().enumerate() {
+            let start = self.plans[flow].start;
+            let group = &network.groups[fabric.paths[flow].wire.group as usize];
+            let (kind, first) = match (end, &group.transport, &group.application) {
+                (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::Wake, source.first(start, spec)),
+                (_, _, Some(spec)) => (FlowKind::Offer, self.applications[flow].first(start, spec)),
+                _ => (FlowKind::Wake, Some(start)),
+            };
+            if let Some(first) = first.filter(|&first| first < fabric.common.window.end) {
+                fabric.common.calendar.schedule(fabric.common.order.flow(kind, flow as u32), first);
+            }
+        }
+    }
+
     /// An acknowledgement is at its sender.
     #[inline]
-    pub(crate) fn on_home(&mut self, flow: u32) {
-        let Some(packet) = self.fabric.take_home(flow) else { return };
-        let reports = &mut self.fabric.common.reports;
+    pub(crate) fn on_home(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+        let Some(packet) = fabric.take_home(flow) else { return };
+        let reports = &mut fabric.common.reports;
         let report = packet.has_report().then(|| {
             reports.release(packet.ack_word());
             reports.at(packet.ack_word()).received
@@ -70,43 +121,72 @@ impl Engine {
         let arrived = Arrived { ack, blocks, echo: packet.sent };
         if packet.signals() {
             let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
-            self.on_signal(flow, &packet, arrived, signal);
+            let brought = self.read_signal(now, &packet, &arrived, signal, fabric);
+            self.act::<true>(now, flow, network, fabric, Some(arrived), &brought);
         } else {
-            self.act::<false>(flow, Some(arrived), &Brought::default());
+            self.act::<false>(now, flow, network, fabric, Some(arrived), &Brought::default());
         }
     }
 
-    pub(crate) fn on_timer(&mut self, flow: u32) {
+    pub(crate) fn on_timer(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
         let End::Tcp(sender) = &self.ends[flow as usize] else { return };
         let deadline = sender.deadline;
         if deadline == Time::NEVER {
             return;
         }
-        if deadline > self.now {
-            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Timer, flow), deadline);
+        if deadline > now {
+            fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Timer, flow), deadline);
             return;
         }
-        self.act_in_time(flow);
+        self.act_in_time(now, flow, network, fabric);
+    }
+
+    /// What an acknowledgement brings that says more than what has arrived. `signal`: of the receiver, if the controller asked for any.
+    #[cold]
+    #[inline(never)]
+    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &Arrived, signal: Signal, fabric: &Fabric) -> Brought {
+        let mut brought = Brought::default();
+        if let (Some(place), End::Tcp(sender)) = (fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
+            let board = (sender.board != NONE).then(|| self.boards.at(sender.board));
+            brought = self.readers[place].read(now, arrived, signal, board);
+        }
+        brought.echoes_mark = packet.is_marked();
+        brought
+    }
+
+    /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
+    fn act_in_time(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+        match fabric.signalled(flow) {
+            Some(_) => self.act::<true>(now, flow, network, fabric, None, &Brought::default()),
+            None => self.act::<false>(now, flow, network, fabric, None, &Brought::default()),
+        }
     }
 
     /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more to send
     /// now, and see to its timers.
     /// `SIGNALLED`: the acknowledgement brings more than most, or the controller asked for signals.
     #[inline]
-    pub(crate) fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
-        let now = self.now;
+    fn act<const SIGNALLED: bool>(
+        &mut self,
+        now: Time,
+        flow: u32,
+        network: &Network,
+        fabric: &mut Fabric,
+        arrived: Option<Arrived>,
+        brought: &Brought,
+    ) {
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
-        let group = self.fabric.paths[flow as usize].wire.group;
-        let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
+        let group = fabric.paths[flow as usize].wire.group;
+        let Transport::Tcp(spec, _) = &network.groups[group as usize].transport else { return };
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
                 let index = flow - self.first_flows[group as usize];
-                clock_phase(self.network.seed, &self.network.groups[group as usize].name, index, tick)
+                clock_phase(network.seed, &network.groups[group as usize].name, index, tick)
             }
             _ => Span::ZERO,
         };
-        let warmup = self.fabric.common.window.warmup;
-        let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
+        let warmup = fabric.common.window.warmup;
+        let mut reader = if SIGNALLED { fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
@@ -115,16 +195,16 @@ impl Engine {
                 if let Some(reader) = &mut reader {
                     reader.bound_release(tcp.sender);
                 }
-                if let Some(recorder) = &mut self.fabric.common.recorder {
+                if let Some(recorder) = &mut fabric.common.recorder {
                     recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
                 }
             }
             None if tcp.sender.deadline <= now => {
-                tcp.on_timeout(self.fabric.paths[flow as usize].counts.completed);
+                tcp.on_timeout(fabric.paths[flow as usize].counts.completed);
                 if let Some(reader) = &mut reader {
                     reader.on_timeout();
                 }
-                if let Some(recorder) = &mut self.fabric.common.recorder {
+                if let Some(recorder) = &mut fabric.common.recorder {
                     recorder.on_timeout(flow, now);
                 }
             }
@@ -141,61 +221,78 @@ impl Engine {
             }
             let ecn = tcp.announce(transmission == 1);
             let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
-            let transmission = if transmission == 1 || !self.counts_transmissions {
-                transmission
-            } else {
-                let count = self.transmissions.entry((flow, segment)).or_insert(1);
-                *count += 1;
-                *count
+            let transmission = match &mut self.transmissions {
+                Some(transmissions) if transmission > 1 => {
+                    let count = transmissions.entry((flow, segment)).or_insert(1);
+                    *count += 1;
+                    *count
+                }
+                _ => transmission,
             };
             let bytes = wire_bytes(spec, size, segment);
             match &reader {
-                Some(reader) if reader.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
-                _ => self.fabric.send(now, flow, segment, transmission, bytes, ecn),
+                Some(reader) if reader.prices() => fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
+                _ => fabric.send(now, flow, segment, transmission, bytes, ecn),
             }
         }
         if let Some(reader) = &mut reader {
             reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
-        see_to_timers(&mut self.fabric, flow, now, tcp.sender);
-        if let Some(recorder) = &mut self.fabric.common.recorder {
+        see_to_timers(fabric, flow, now, tcp.sender);
+        if let Some(recorder) = &mut fabric.common.recorder {
             recorder.on_window(flow, now, tcp.sender);
         }
     }
 
     /// An application hands data to its sender.
-    pub(crate) fn on_offer(&mut self, flow: u32) {
-        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
+    pub(crate) fn on_offer(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+        let group = &network.groups[fabric.paths[flow as usize].wire.group as usize];
         let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow as usize]) else { return };
         let Transport::Tcp(spec, _) = &group.transport else { return };
-        if self.stops.get(&flow).is_some_and(|&stop| self.now >= stop) {
+        if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
         let state = &mut self.applications[flow as usize];
-        let next = state.hand_over(self.now, application).filter(|&next| next < self.fabric.common.window.end);
+        let next = state.hand_over(now, application).filter(|&next| next < fabric.common.window.end);
         if let Some(next) = next {
-            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Offer, flow), next);
+            fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Offer, flow), next);
         }
-        sender.offer(state.handed_over(application), self.now, spec);
-        self.act_in_time(flow);
+        sender.offer(state.handed_over(application), now, spec);
+        self.act_in_time(now, flow, network, fabric);
     }
 
     /// A flow starts, may send again, or its source has a datagram.
-    pub(crate) fn on_wake(&mut self, flow: u32) {
-        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
+    pub(crate) fn on_wake(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+        let group = &network.groups[fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
-            return self.act_in_time(flow);
+            return self.act_in_time(now, flow, network, fabric);
         };
-        if self.stops.get(&flow).is_some_and(|&stop| self.now >= stop) {
+        if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
         let (number, payload) = source.take(spec);
-        let next = source.next(self.now, payload, spec).filter(|&next| next < self.fabric.common.window.end);
-        source.sent_measured += u32::from(self.now >= self.fabric.common.window.warmup);
+        let next = source.next(now, payload, spec).filter(|&next| next < fabric.common.window.end);
+        source.sent_measured += u32::from(now >= fabric.common.window.warmup);
         if let Some(next) = next {
-            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), next);
+            fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Wake, flow), next);
         }
-        self.fabric.send(self.now, flow, number, 1, payload + spec.header, Ecn::INCAPABLE);
+        fabric.send(now, flow, number, 1, payload + spec.header, Ecn::INCAPABLE);
+    }
+
+    /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
+    pub(crate) fn inject(&mut self, now: Time, flow: u32, bytes: u32, network: &Network, fabric: &mut Fabric) -> Option<u32> {
+        let group = &network.groups[fabric.paths.get(flow as usize)?.wire.group as usize];
+        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
+            return None;
+        };
+        let wire = bytes.checked_add(spec.header).filter(|&wire| bytes > 0 && wire <= MAX_PACKET)?;
+        if !matches!(spec.arrivals, Arrivals::External) {
+            return None;
+        }
+        let number = source.inject();
+        source.sent_measured += u32::from(fabric.common.window.measures(now));
+        fabric.send(now, flow, number, 1, wire, Ecn::INCAPABLE);
+        Some(number)
     }
 }
 
@@ -234,7 +331,7 @@ fn clock_phase(seed: u64, group: &str, index: u32, tick: Span) -> Span {
     Span((share * tick.0 as f64) as u64)
 }
 
-pub(crate) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
+fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
     let mut in_group = vec![0u64; network.groups.len()];
     let mut make = |flow: &Flow| {
         let group = &network.groups[flow.group as usize];
@@ -264,7 +361,7 @@ pub(crate) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
 }
 
 /// The application of every flow, or nothing if no group has one.
-pub(crate) fn make_applications(network: &Network) -> Vec<Application> {
+fn make_applications(network: &Network) -> Vec<Application> {
     if network.groups.iter().all(|group| group.application.is_none()) {
         return Vec::new();
     }

@@ -8,23 +8,18 @@
 mod cells;
 mod stepped_ports;
 
-use super::adaptation::Channel;
+use super::common::{Common, Feeder};
 use super::event_order::{EventOrder, FlowKind};
 use super::facts::Facts;
-use super::hosts::Hosts;
 use super::path::Path;
 use super::port::{Decides, Entry, Observes, Plain, Port, Serves};
-use super::window::Window;
-use super::wire::{AccessRates, Direction};
-use crate::base::calendar::{Calendar, Slot};
-use crate::base::histogram::Histogram;
-use crate::base::line::{Line, Pool};
-use crate::base::packet::{Ecn, Packet, Prices, Report, Side};
-use crate::base::signal::Signal;
+use super::wire::Direction;
+use super::wiring::{make_paths, make_ports};
+use super::workshop::Workshop;
+use crate::base::packet::{Ecn, Packet};
 use crate::base::units::Time;
+use crate::network::{Change, ChangeKind, Network};
 use crate::queue::Reason;
-use crate::record::recorder::Recorder;
-use crate::tcp::receiver::OutOfOrder;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -48,47 +43,36 @@ pub(crate) struct Fabric {
     pub(crate) common: Common,
 }
 
-/// What all flows and ports use in common.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Common {
-    pub(crate) window: Window,
-    pub(crate) order: EventOrder,
-    pub(crate) calendar: Calendar<EventOrder>,
-    pub(crate) rates: AccessRates,
-    pub(crate) hosts: Vec<Hosts>,
-    pub(crate) pool: Pool,
-    pub(crate) out_of_order: Side<OutOfOrder>,
-    pub(crate) reports: Side<Report>,
-    /// On data packets of flows whose controllers ask for them.
-    pub(crate) prices: Prices,
-    /// At the receivers of the flows whose controllers ask for signals ([`Facts::unsignalled_before`]).
-    pub(crate) at_receivers: Vec<Signal>,
-    /// By flow; empty if no packet travels in cells.
-    pub(crate) channels: Vec<Channel>,
-    pub(crate) recorder: Option<Box<Recorder>>,
-    /// One-way delays per group, if asked for.
-    pub(crate) delays: Vec<Histogram>,
-    pub(crate) outputs: Vec<Delivery>,
-}
-
-/// A datagram that reached the receiver of an external flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delivery {
-    pub flow: u32,
-    /// Number that [`Engine::inject`](crate::Engine::inject) returned.
-    pub datagram: u32,
-    pub time: Time,
-}
-
-/// The line that a packet comes from, and in which it waits if it has to.
-#[derive(Clone, Copy, PartialEq)]
-enum Feeder {
-    Send,
-    Back,
-    Port(u32),
-}
-
 impl Fabric {
+    /// `signalled`: flows whose controllers ask for signals; `unsignalled_before`: see [`Facts::unsignalled_before`], of each group.
+    pub(crate) fn new(network: &Network, signalled: usize, unsignalled_before: &[Option<u32>], workshop: &Workshop) -> Fabric {
+        let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
+        let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
+        let (ports, transmitters) = make_ports(network, !rerouted.is_empty(), workshop);
+        let has_period = |(index, port): (u32, &Port)| port.equipment.period().map(|_| index);
+        let periodic: Vec<u32> = (0..).zip(&ports).filter_map(has_period).collect();
+        let [flow_count, port_count] = [network.flows.len() as u32, ports.len() as u32];
+        let order = EventOrder::new(flow_count, port_count, transmitters.len() as u32, periodic.len() as u32);
+        let common = Common::new(network, order, signalled);
+        let observed = common.recorder.is_some() || !common.delays.is_empty() || !common.hosts.is_empty();
+        let groups = network.groups.iter().zip(unsignalled_before);
+        Fabric {
+            routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
+            ports,
+            transmitters,
+            periodic,
+            paths: make_paths(network, &common.rates),
+            facts: groups.map(|(group, &before)| Facts::of(group, before, network.stepped, observed)).collect(),
+            rerouted,
+            common,
+        }
+    }
+
+    /// Whether anything depends on which transmission of a segment a packet is.
+    pub(crate) fn tells_transmissions_apart(&self) -> bool {
+        self.common.recorder.is_some() || self.ports.iter().any(|port| port.equipment.has_listed_drops())
+    }
+
     /// Place of a flow among those whose controllers ask for signals.
     #[inline]
     pub(crate) fn signalled(&self, flow: u32) -> Option<usize> {
@@ -337,31 +321,5 @@ impl Fabric {
         if let Some(recorder) = &mut self.common.recorder {
             recorder.on_discard(port, &packet, time, reason);
         }
-    }
-}
-
-impl Common {
-    /// Take the head of a line, and let the next packet's turn be an event.
-    #[inline(always)]
-    fn take_head(&mut self, line: &mut Line, slot: Slot) -> Option<Packet> {
-        let head = self.pool.pop(line);
-        if let Some(next) = self.pool.front(line) {
-            self.calendar.schedule(slot, next.time);
-        }
-        head
-    }
-
-    #[inline(always)]
-    fn enqueue(&mut self, feeder: Feeder, packet: Packet, path: &mut Path, ports: &mut [Port]) {
-        let (line, slot) = match feeder {
-            Feeder::Send => (&mut path.send, self.order.flow(FlowKind::Send, packet.flow)),
-            Feeder::Back => (&mut path.back, self.order.flow(FlowKind::Back, packet.flow)),
-            Feeder::Port(port) => (&mut ports[port as usize].line, self.order.port(port)),
-        };
-        debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));
-        if line.is_empty() {
-            self.calendar.schedule(slot, packet.time);
-        }
-        self.pool.push(line, packet);
     }
 }

@@ -1,8 +1,9 @@
 //! Packets at ports whose departures are events.
 
-use super::{END, Fabric, Feeder};
+use super::{END, Fabric};
 use crate::base::packet::Packet;
 use crate::base::units::Time;
+use crate::simulation::common::Feeder;
 use crate::simulation::port::{Arrival, Sending};
 
 impl Fabric {
@@ -93,7 +94,14 @@ impl Fabric {
         self.schedule_period(now, place);
     }
 
-    pub(crate) fn schedule_period(&mut self, now: Time, place: u32) {
+    /// The policies that are to be heard from time to time are so after their first periods.
+    pub(crate) fn schedule_periods(&mut self) {
+        for place in 0..self.periodic.len() as u32 {
+            self.schedule_period(Time::ZERO, place);
+        }
+    }
+
+    fn schedule_period(&mut self, now: Time, place: u32) {
         if let Some(period) = self.ports[self.periodic[place as usize] as usize].equipment.period() {
             self.common.calendar.schedule(self.common.order.period(place), now + period);
         }

@@ -11,14 +11,13 @@ use super::wire::{AccessRates, Wire};
 use super::workshop::Workshop;
 use crate::base::line::Line;
 use crate::base::random::{Draws, Purpose, Stream};
-use crate::base::units::Time;
 use crate::network;
 use crate::network::{ChangeKind, Network, Switching, TraceKind, Transport};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
 use merging::{gather_returns, merging_ports};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The ports, and the port of each transmitter of those that are stepped.
 pub(crate) fn make_ports(network: &Network, any_rerouted: bool, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
@@ -116,10 +115,6 @@ pub(crate) fn first_flows(network: &Network) -> Vec<u32> {
         first[flow.group as usize] = index;
     }
     first
-}
-
-pub(crate) fn stops_of(network: &Network) -> BTreeMap<u32, Time> {
-    (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER).map(|(index, flow)| (index, flow.stop)).collect()
 }
 
 /// How far ahead most events lie: a few of the longest delays.
