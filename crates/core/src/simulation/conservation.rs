@@ -1,8 +1,9 @@
 //! Conservation: everything sent is delivered, discarded or in flight, per flow and per port. A violation is a bug of ours.
 
-use super::engine::{End, Engine};
-use super::fabric::Path;
-use super::port::Gather;
+use super::engine::Engine;
+use super::path::Path;
+use super::port::Entry;
+use super::senders::End;
 use crate::base::line::Line;
 use crate::base::packet::Packet;
 use crate::queue::Reason;
@@ -54,8 +55,8 @@ impl Engine {
             of_flow(counts.acks_sent_in_all.into(), accounted, "acknowledgements")?;
         }
         for port in &self.fabric.ports {
-            let counts = &port.counts;
-            let stored = port.stepped.as_ref().map_or(0, |stepped| u64::from(stepped.queue.len()));
+            let counts = &port.equipment.counts;
+            let stored = port.stepped().map_or(0, |stepped| u64::from(stepped.queue.len()));
             let late = counts.discarded[Reason::Late as usize].all();
             let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + late + stored);
             if taken != accounted {
@@ -80,16 +81,16 @@ impl Engine {
     /// Nothing is sent that no application has handed over, and nothing that it has handed over is forgotten before the flow is stopped.
     fn check_application(&self, index: usize) -> Result<(), ConservationError> {
         let group = &self.network.groups[self.fabric.paths[index].wire.group as usize];
-        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.ends[index]) else { return Ok(()) };
-        let handed_over = self.applications[index].handed_over(spec);
-        let kept = sender.limit == handed_over || self.stops.contains_key(&(index as u32));
+        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[index]) else { return Ok(()) };
+        let handed_over = self.senders.applications[index].handed_over(spec);
+        let kept = sender.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
         if kept && sender.high <= sender.limit && sender.limit <= handed_over {
             return Ok(());
         }
         Err(ConservationError {
             of: format!("flow {index} of {}", group.name),
             sent: handed_over.into(),
-            accounted_for: u64::from(sender.high) + u64::from(self.ends[index].backlog()),
+            accounted_for: u64::from(sender.high) + u64::from(self.senders.ends[index].backlog()),
             what: "segments handed over",
         })
     }
@@ -97,8 +98,8 @@ impl Engine {
     /// Units of data and of acknowledgements of each flow that lie in lines, queues and transmitters: packets, or cells that have not
     /// been put together again.
     fn units_in_lines(&self) -> (Vec<u64>, Vec<u64>) {
-        let mut data = vec![0; self.ends.len()];
-        let mut acks = vec![0; self.ends.len()];
+        let mut data = vec![0; self.senders.ends.len()];
+        let mut acks = vec![0; self.senders.ends.len()];
         self.each_packet(|packet, place| {
             let path = &self.fabric.paths[packet.flow as usize];
             let units = match place {
@@ -140,8 +141,10 @@ impl Engine {
         let mut in_network = |packet: &Packet| see(packet, Place::Network);
         for port in &self.fabric.ports {
             pool.iter(&port.line).for_each(&mut in_network);
-            port.gather.iter().flat_map(Gather::iter).for_each(&mut in_network);
-            if let Some(stepped) = &port.stepped {
+            if let Entry::Gathered(gather) = &port.entry {
+                gather.iter().for_each(&mut in_network);
+            }
+            if let Some(stepped) = port.stepped() {
                 pool.iter(&stepped.queue).for_each(&mut in_network);
                 let whole = stepped.transmitters.iter().flatten().filter(|sending| !sending.head_is_gone);
                 whole.for_each(|sending| in_network(&sending.packet));

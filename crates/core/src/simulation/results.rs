@@ -1,8 +1,9 @@
 //! From counters to the columns that every face shows.
 
 use super::conservation::ConservationError;
-use super::engine::{End, Engine};
+use super::engine::Engine;
 use super::fabric::END;
+use super::senders::End;
 use crate::base::units::Time;
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
@@ -66,7 +67,7 @@ impl Engine {
 
     /// Data packets that a flow has sent in the whole run, injected ones included.
     pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
-        match &self.ends[flow] {
+        match &self.senders.ends[flow] {
             End::Tcp(sender) => sender.counts.sent_in_all,
             End::Datagram(source) => source.sent(),
         }
@@ -77,19 +78,19 @@ impl Engine {
     }
 
     fn flow_table(&self, until: Time) -> Table {
-        let all: Vec<u32> = (0..self.ends.len() as u32).collect();
+        let all: Vec<u32> = (0..self.senders.ends.len() as u32).collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..all.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
-        let senders: Vec<SenderCounts> = self.ends.iter().map(End::counts).collect();
+        let senders: Vec<SenderCounts> = self.senders.ends.iter().map(End::counts).collect();
         let counts = |i: usize| &self.fabric.paths[i].counts;
         let channel = |i: usize| self.fabric.common.channels.get(i);
         let columns = vec![
             ("group", groups),
             ("flow", indices),
-            ("start_s", float(&|i| self.plans[i].start.seconds())),
-            ("base_rtt_s", float(&|i| self.plans[i].base_rtt.seconds())),
+            ("start_s", float(&|i| self.senders.plans[i].start.seconds())),
+            ("base_rtt_s", float(&|i| self.senders.plans[i].base_rtt.seconds())),
             ("sent_packets", integer(&|i| senders[i].sent.into())),
             ("retransmitted_packets", integer(&|i| senders[i].retransmitted.into())),
             ("spurious_retransmissions", integer(&|i| counts(i).duplicates.into())),
@@ -102,7 +103,7 @@ impl Engine {
             ("loss_share", float(&|i| share(counts(i).discarded.into(), senders[i].sent.into()))),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),
-            ("backlog_packets", integer(&|i| self.ends[i].backlog().into())),
+            ("backlog_packets", integer(&|i| self.senders.ends[i].backlog().into())),
             ("frame_cells", integer(&|i| self.fabric.frame_cells(i).into())),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
@@ -113,14 +114,14 @@ impl Engine {
 
     /// Not a number where nothing of the flow's span is measured.
     fn active_share(&self, index: usize, until: Time) -> f64 {
-        let started = self.plans[index].start.max(self.fabric.common.window.warmup);
+        let started = self.senders.plans[index].start.max(self.fabric.common.window.warmup);
         let ended = self.ended(index).min(until);
-        1.0 - self.ends[index].counts().idle.seconds() / ended.since(started).seconds()
+        1.0 - self.senders.ends[index].counts().idle.seconds() / ended.since(started).seconds()
     }
 
     /// When a flow had nothing more to do: its receiver had everything, or it was stopped and all that it had sent is acknowledged.
     fn ended(&self, index: usize) -> Time {
-        match (self.stops.get(&(index as u32)), &self.ends[index]) {
+        match (self.senders.stops.get(&(index as u32)), &self.senders.ends[index]) {
             (Some(&stop), End::Datagram(_)) => stop,
             (Some(&stop), End::Tcp(sender)) if sender.is_done() && sender.limit < self.fabric.paths[index].complete_at => {
                 stop.max(sender.last_active)
@@ -132,7 +133,7 @@ impl Engine {
     fn completion(&self, index: usize) -> f64 {
         match self.fabric.paths[index].counts.completed {
             time if time >= self.fabric.common.window.end => f64::NAN,
-            time => time.since(self.plans[index].start).seconds(),
+            time => time.since(self.senders.plans[index].start).seconds(),
         }
     }
 
@@ -141,7 +142,7 @@ impl Engine {
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
-        let counts = |i: usize| &self.fabric.ports[i].counts;
+        let counts = |i: usize| &self.fabric.ports[i].equipment.counts;
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
@@ -170,7 +171,7 @@ impl Engine {
         ]);
         if self.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
-                columns.push((name, float(&|i| self.fabric.ports[i].wait_percentile(at).unwrap_or(f64::NAN))));
+                columns.push((name, float(&|i| self.fabric.ports[i].equipment.wait_percentile(at).unwrap_or(f64::NAN))));
             }
         }
         named("queues", columns)
@@ -190,7 +191,7 @@ impl Engine {
 
     /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
     fn held_in_queue(&self, port: usize, until: Time) -> u128 {
-        let Some(stepped) = &self.fabric.ports[port].stepped else { return 0 };
+        let Some(stepped) = self.fabric.ports[port].stepped() else { return 0 };
         self.fabric
             .common
             .pool

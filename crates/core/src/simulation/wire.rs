@@ -1,9 +1,8 @@
-//! What the engine keeps per flow beside its sender and receiver: the private path, and counters.
+//! The private links of a flow, from its ends to the shared network and back.
 
-use crate::base::random::{Purpose, Stream};
 use crate::base::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
 use crate::base::units::{Rate, Span, Time};
-use crate::network::{Access, Delay, Flow, Group, Network};
+use crate::network::{Access, Flow};
 use serde::{Deserialize, Serialize};
 
 /// The private links of a flow and where its packets enter the shared network. One cache line.
@@ -150,131 +149,12 @@ impl Wire {
     }
 }
 
-/// Processing and jitter of a flow's two hosts. Kept only where a group has any.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Hosts {
-    send: Server,
-    receive: Server,
-    jitter: Stream,
-    jitter_draws: u64,
-    jittered: Time,
-}
-
-/// Serves packets one after another, in order.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Server {
-    stream: Stream,
-    draws: u64,
-    free: Time,
-}
-
-impl Hosts {
-    /// Whether any group has hosts that take time.
-    pub(crate) fn are_needed(network: &Network) -> bool {
-        let take_time =
-            |group: &Group| group.send_processing.is_some() || group.receive_processing.is_some() || group.jitter != Span::ZERO;
-        network.groups.iter().any(take_time)
-    }
-
-    /// The hosts of every flow, or nothing if no group needs them.
-    pub(crate) fn of(network: &Network) -> Vec<Hosts> {
-        if !Hosts::are_needed(network) {
-            return Vec::new();
-        }
-        let mut counted = vec![0u64; network.groups.len()];
-        let of_flow = |flow: &Flow| {
-            let name = &network.groups[flow.group as usize].name;
-            let index = counted[flow.group as usize];
-            counted[flow.group as usize] += 1;
-            let server = |purpose| Server { stream: Stream::new(network.seed, name, index, purpose), draws: 0, free: Time::ZERO };
-            Hosts {
-                send: server(Purpose::SendProcessing),
-                receive: server(Purpose::ReceiveProcessing),
-                jitter: Stream::new(network.seed, name, index, Purpose::Jitter),
-                jitter_draws: 0,
-                jittered: Time::ZERO,
-            }
-        };
-        network.flows.iter().map(of_flow).collect()
-    }
-
-    /// When a packet handed down at `time` leaves the sending host.
-    pub(crate) fn send(&mut self, time: Time, group: &Group) -> Time {
-        let time = self.send.serve(time, group.send_processing);
-        if group.jitter == Span::ZERO {
-            return time;
-        }
-        self.jitter_draws += 1;
-        let extra = Span((self.jitter.uniform(self.jitter_draws) * group.jitter.0 as f64) as u64);
-        self.jittered = self.jittered.max(time + extra);
-        self.jittered
-    }
-
-    /// When a packet that arrived at `time` has been processed by the receiving host.
-    pub(crate) fn receive(&mut self, time: Time, group: &Group) -> Time {
-        self.receive.serve(time, group.receive_processing)
-    }
-}
-
-impl Server {
-    fn serve(&mut self, time: Time, delay: Option<Delay>) -> Time {
-        let Some(delay) = delay else { return time };
-        self.draws += 1;
-        let span = match delay {
-            Delay::Fixed(span) => span,
-            Delay::Uniform(low, high) => low + Span((self.stream.uniform(self.draws) * (high - low).0 as f64) as u64),
-            Delay::Exponential(mean) => Span::from_seconds(self.stream.exponential(self.draws) * mean.seconds()),
-        };
-        self.free = self.free.max(time) + span;
-        self.free
-    }
-}
-
-/// What is counted of a flow's packets between its ends. Only within the measured part, except where it says otherwise.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct PathCounts {
-    /// Over the whole run and beyond, for the conservation check; of packets in cells, the channel counts what is discarded.
-    pub(crate) received_in_all: u32,
-    pub(crate) discarded_in_all: u32,
-    pub(crate) acks_sent_in_all: u32,
-    pub(crate) acks_received_in_all: u32,
-    pub(crate) acks_discarded_in_all: u32,
-    /// Packets. What becomes of one that travels in cells, its last cell decides: it is discarded, or arrives and closes a frame that is
-    /// not whole.
-    pub(crate) discarded: u32,
-    /// Distinct segments that reached the receiver.
-    pub(crate) delivered: u32,
-    /// Segments that reached the receiver again.
-    pub(crate) duplicates: u32,
-    pub(crate) delivered_bytes: u64,
-    /// When the receiver had everything; [`Time::NEVER`] while it has not.
-    pub(crate) completed: Time,
-}
-
-impl Default for PathCounts {
-    fn default() -> PathCounts {
-        PathCounts {
-            received_in_all: 0,
-            discarded_in_all: 0,
-            acks_sent_in_all: 0,
-            acks_received_in_all: 0,
-            acks_discarded_in_all: 0,
-            discarded: 0,
-            delivered: 0,
-            duplicates: 0,
-            delivered_bytes: 0,
-            completed: Time::NEVER,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_wire_fits_in_a_cache_line_and_so_do_counters() {
+    fn a_wire_fits_in_a_cache_line() {
         assert!(std::mem::size_of::<Wire>() <= 64);
-        assert!(std::mem::size_of::<PathCounts>() <= 64);
     }
 }

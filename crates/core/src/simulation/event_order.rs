@@ -1,5 +1,5 @@
-//! Which calendar slot belongs to whom. The order of the kinds is the order of events at one instant: a departure frees its place
-//! before an arrival asks for it, and whatever can cause something else without delay comes before it.
+//! The order of events at one instant, and which slot of the calendar belongs to whom. The order is that of their kinds: a departure frees its
+//! place before an arrival asks for it, and whatever can cause something else without delay comes before it.
 
 use crate::base::calendar::{Ranks, Slot};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub(crate) enum Event {
 
 /// Which slots are whose: first the timeline's, then transmitters, then policies with a period, then flows (all kinds of one flow side by side), then ports, twice.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Slots {
+pub(crate) struct EventOrder {
     first_period: u32,
     first_flow: u32,
     first_port: u32,
@@ -57,15 +57,15 @@ pub(crate) enum FlowKind {
     Back,
 }
 
-/// Slots per flow: a power of two, so that a slot is taken apart by shifts.
+/// EventOrder per flow: a power of two, so that a slot is taken apart by shifts.
 const PER_FLOW: u32 = 8;
 
-impl Slots {
-    pub(crate) fn new(flows: u32, ports: u32, transmitters: u32, periodic: u32) -> Slots {
+impl EventOrder {
+    pub(crate) fn new(flows: u32, ports: u32, transmitters: u32, periodic: u32) -> EventOrder {
         let first_period = 1 + transmitters;
         let first_flow = first_period + periodic;
         let first_port = first_flow + PER_FLOW * flows;
-        Slots { first_period, first_flow, first_port, ports }
+        EventOrder { first_period, first_flow, first_port, ports }
     }
 
     pub(crate) fn total(&self) -> usize {
@@ -126,7 +126,7 @@ impl Slots {
     }
 }
 
-impl Ranks for Slots {
+impl Ranks for EventOrder {
     /// By kind, then by entity. A policy is heard after the departures and before the arrivals of its instant. What reaches the end of a route may be at a flow's end at the same instant, and what a flow's end
     /// does may reach a port at the same instant; a port takes time.
     fn rank(&self, slot: Slot) -> u64 {
@@ -147,34 +147,34 @@ mod tests {
 
     #[test]
     fn every_slot_is_the_slot_of_its_event() {
-        let slots = Slots::new(3, 2, 4, 2);
-        let seen: Vec<Event> = (0..slots.total() as u32).map(|slot| slots.event(slot)).collect();
+        let order = EventOrder::new(3, 2, 4, 2);
+        let seen: Vec<Event> = (0..order.total() as u32).map(|slot| order.event(slot)).collect();
         assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2);
-        assert_eq!(slots.event(slots.gathered(1)), Event::Gathered(1));
-        assert_eq!(slots.event(slots.flow(FlowKind::Timer, 2)), Event::Timer(2));
-        assert_eq!(slots.event(slots.departure(3)), Event::Departure(3));
-        assert_eq!(slots.event(slots.period(1)), Event::Period(1));
-        assert_eq!(slots.event(slots.port(1)), Event::Port(1));
+        assert_eq!(order.event(order.gathered(1)), Event::Gathered(1));
+        assert_eq!(order.event(order.flow(FlowKind::Timer, 2)), Event::Timer(2));
+        assert_eq!(order.event(order.departure(3)), Event::Departure(3));
+        assert_eq!(order.event(order.period(1)), Event::Period(1));
+        assert_eq!(order.event(order.port(1)), Event::Port(1));
         assert_eq!(seen[0], Event::Change);
     }
 
     #[test]
     fn at_one_instant_kinds_go_before_entities() {
-        let slots = Slots::new(3, 2, 4, 2);
-        let order = [
-            Slots::CHANGE,
-            slots.departure(1),
-            slots.period(0),
-            slots.port(0),
-            slots.flow(FlowKind::Deliver, 2),
-            slots.flow(FlowKind::Home, 0),
-            slots.flow(FlowKind::Home, 2),
-            slots.flow(FlowKind::Timer, 1),
-            slots.flow(FlowKind::Offer, 0),
-            slots.flow(FlowKind::Wake, 0),
-            slots.flow(FlowKind::Send, 0),
-            slots.flow(FlowKind::Back, 0),
+        let order = EventOrder::new(3, 2, 4, 2);
+        let sorted = [
+            EventOrder::CHANGE,
+            order.departure(1),
+            order.period(0),
+            order.port(0),
+            order.flow(FlowKind::Deliver, 2),
+            order.flow(FlowKind::Home, 0),
+            order.flow(FlowKind::Home, 2),
+            order.flow(FlowKind::Timer, 1),
+            order.flow(FlowKind::Offer, 0),
+            order.flow(FlowKind::Wake, 0),
+            order.flow(FlowKind::Send, 0),
+            order.flow(FlowKind::Back, 0),
         ];
-        assert!(order.is_sorted_by_key(|&slot| slots.rank(slot)));
+        assert!(sorted.is_sorted_by_key(|&slot| order.rank(slot)));
     }
 }
