@@ -21,7 +21,6 @@
 extern crate self as tailback_core;
 
 pub mod base;
-mod base_rtt;
 pub mod congestion;
 pub mod network;
 pub mod queue;
