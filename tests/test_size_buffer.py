@@ -11,7 +11,14 @@ import pytest
 import tailback as tb
 from support import Command
 
-TRUNK: dict[str, Any] = {"rate": "40 Gbps", "rtt": "100 ms", "transmitters": 16, "inputs": 32, "flows": 64000, "packet": "1040 B"}
+TRUNK: dict[str, Any] = {
+    "rate": "40 Gbps",
+    "base_rtt": "100 ms",
+    "transmitters": 16,
+    "inputs": 32,
+    "flows": 64000,
+    "packet": "1040 B",
+}
 
 
 def test_all_rules_answer_side_by_side() -> None:
@@ -59,11 +66,11 @@ def test_a_scenario_says_what_is_not_given() -> None:
     answers = tb.size_buffer(scenario, target=0.9)
     assert (answers.question.flows, answers.question.rate_bps, answers.question.packet_bytes) == (20, 50e6, 1500)
     # Serialisation is part of a round trip.
-    assert answers.question.rtt.mean_s == pytest.approx(0.1, rel=0.01)
+    assert answers.question.base_rtt.mean_s == pytest.approx(0.1, rel=0.01)
     assert answers.question.smooth
     assert answers.recommended is answers["cui_link"]
-    more = tb.size_buffer(scenario, target=0.9, flows=200, rtt="10 ms")
-    assert (more.question.flows, more.question.rtt.mean_s, more.question.rate_bps) == (200, 0.01, 50e6)
+    more = tb.size_buffer(scenario, target=0.9, flows=200, base_rtt="10 ms")
+    assert (more.question.flows, more.question.base_rtt.mean_s, more.question.rate_bps) == (200, 0.01, 50e6)
 
 
 def test_what_no_rule_knows_of_is_said() -> None:
@@ -114,7 +121,7 @@ def test_an_unknown_rule_is_named_with_the_nearest() -> None:
 FLAGS = [
     "--rate",
     "40 Gbps",
-    "--rtt",
+    "--base-rtt",
     "100 ms",
     "--flows",
     "64000",
@@ -135,13 +142,13 @@ def test_the_command_prints_a_table_and_json(command: Command, tmp_path: Path) -
     document = json.loads(command("size-buffer", *FLAGS, "--target", "0.8", "--json").stdout)
     assert document["recommended"] == "cui_trunk"
     assert {answer["rule"] for answer in document["answers"]} == set(tb.models.SIZING_RULES)
-    assert document["question"]["rtt"]["mean_s"] == 0.1
+    assert document["question"]["base_rtt"]["mean_s"] == 0.1
 
 
 def test_the_command_names_every_flag_that_is_wrong(command: Command) -> None:
-    refused = command("size-buffer", "--rate", "40Gbits", "--rtt", "100", "--flows", "x", "--target", "120 %")
+    refused = command("size-buffer", "--rate", "40Gbits", "--base-rtt", "100", "--flows", "x", "--target", "120 %")
     assert refused.returncode == 2
-    for flag in ("--rate", "--rtt", "--flows", "--target"):
+    for flag in ("--rate", "--base-rtt", "--flows", "--target"):
         assert f"at       {flag}" in refused.stderr
     assert "did you mean `Gbit/s`?" in refused.stderr
     assert "4 errors in the options" in refused.stderr

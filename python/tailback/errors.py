@@ -25,7 +25,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tailback.models.trunk_simulation import TrunkSimulation
+    from tailback.models._trunk_simulation import TrunkSimulation
     from tailback.papers.reproduction import Reproduction
     from tailback.run import Run
 

@@ -8,8 +8,13 @@ mod slow_start;
 mod window_limited;
 
 pub use fast_retransmit::{Condition, FastRetransmit, fast_retransmit};
-pub use mathis::{Mathis, mathis_rate};
-pub use padhye::{Padhye, padhye_goodput, padhye_rate};
-pub use single_flow::{single_flow_mean_queue, single_flow_utilisation};
-pub use slow_start::{SlowStart, Transfer, slow_start};
-pub use window_limited::{WindowLimited, window_limited_rate};
+pub use mathis::*;
+pub use padhye::*;
+pub use single_flow::*;
+pub use slow_start::*;
+pub use window_limited::*;
+
+use crate::model::Model;
+
+pub(crate) const MODELS: &[&[Model]] =
+    &[single_flow::MODELS, mathis::MODELS, padhye::MODELS, slow_start::MODELS, window_limited::MODELS];

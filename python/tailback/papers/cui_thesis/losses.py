@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tailback.models.trunk import LOSS_MODELS, TrunkLoss, exact_trunk_loss, trunk_loss
-from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
+from tailback.models import LOSS_MODELS, TrunkLoss, TrunkSimulation, exact_trunk_loss, simulate_trunk, trunk_loss
 from tailback.papers.experiment import Choice, Computation, Label, Line, Values, Variant, vary
 from tailback.papers.outcome import Outcome
 

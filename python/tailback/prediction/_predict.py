@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
-from tailback.prediction.datagrams import predict_datagrams
-from tailback.prediction.network import Network
-from tailback.prediction.outcome import Applied, Comparison, Outcome, Unmodelled
-from tailback.prediction.transport import predict_tcp
-from tailback.prediction.trunk import predict_trunks
+from tailback.prediction._datagrams import predict_datagrams
+from tailback.prediction._network import Network
+from tailback.prediction._outcome import Applied, Comparison, Outcome, Unmodelled
+from tailback.prediction._transport import predict_tcp
+from tailback.prediction._trunk import predict_trunks
 from tailback.scenario import Scenario
 from tailback.summary import aligned, quantity
 from tailback.table import Table

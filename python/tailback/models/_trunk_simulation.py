@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 from tailback import _core
 from tailback.errors import ParameterError, TrunkInterrupted
 from tailback.interval import Interval
-from tailback.models.broadcasting import one
+from tailback.models._broadcasting import one
 from tailback.processors import processors
 
 if TYPE_CHECKING:
-    from tailback.models.trunk import Reading
+    from tailback.models._closed_forms import Reading
 
 __all__ = ["TrunkSimulation", "simulate_trunk"]
 
