@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -203,17 +204,22 @@ def docstring(lines: list[str]) -> str:
 def page(families: Families, text: str) -> str:
     """The page with its tables written anew: each stands between comments that name its family."""
     for family, models in families.items():
-        rows = ["| quantity | function | equation | source | what it assumes |", "|---|---|---|---|---|", *map(row, models)]
-        table = "\n".join(rows).replace("\\", "\\\\")
+        head = ["| quantity | function | source | what it assumes |", "|---|---|---|---|"]
+        table = "\n".join([*head, *rows(models)]).replace("\\", "\\\\")
         text, found = re.subn(rf"(<!-- models: {family} -->\n).*?(<!-- end -->)", rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
         if found != 1:
             raise SystemExit(f"{PAGE}: expected one table `<!-- models: {family} -->` up to `<!-- end -->`, found {found}")
     return text
 
 
-def row(model: dict[str, Any]) -> str:
-    cells = [model["quantity"], f"`{model['name']}`", f"`{model['equation']}`", model["source"], "; ".join(model["assumes"])]
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+def rows(models: list[dict[str, Any]]) -> Iterator[str]:
+    """A row for each quantity, with all functions that ask its equation for something."""
+    for at, model in enumerate(models):
+        if model["quantity"]:
+            others = takewhile(lambda other: not other["quantity"], models[at + 1 :])
+            functions = ", ".join(f"`{each['name']}`" for each in (model, *others))
+            cells = [model["quantity"], functions, model["source"], "; ".join(model["assumes"])]
+            yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 if __name__ == "__main__":

@@ -27,13 +27,13 @@ __all__ = [
     "evaluate",
     "fast_retransmit",
     "models",
+    "named_user_code",
     "normalise",
     "outline",
     "scenario_error",
     "scenario_errors",
     "schema",
     "sources",
-    "user_code",
 ]
 
 __version__: str
@@ -45,7 +45,7 @@ def schema() -> str: ...
 def sources() -> str: ...
 def outline(text: str, file: str, format: str, seed: int | None = None) -> tuple[str, bytes]: ...
 def buffer_question(text: str, file: str) -> str: ...
-def user_code(text: str, file: str, format: str) -> list[tuple[str, str, str]]: ...
+def named_user_code(text: str, file: str, format: str) -> list[tuple[str, str, str]]: ...
 def scenario_error(
     file: str,
     at: str,

@@ -10,10 +10,12 @@ TailbackError
 ├── MissingExtra (ImportError)      an optional library is not installed; says how to get it
 └── InternalError (RuntimeError)    our bug: carries what a report needs
 KeyboardInterrupt
-├── Interrupted                     Ctrl-C during a run: carries what was measured
-├── ReproductionInterrupted         Ctrl-C while a document is reproduced: carries the experiments that were done
 ├── StudyInterrupted                Ctrl-C during a study: what was finished is kept, and resumes
-└── TrunkInterrupted                Ctrl-C while a trunk is simulated: carries what was measured
+├── tailback.Interrupted            Ctrl-C during a run: carries what was measured
+├── tailback.ReproductionInterrupted    Ctrl-C while a document is reproduced: carries the experiments that were done
+└── tailback.models.TrunkInterrupted    Ctrl-C while a trunk is simulated: carries what was measured
+
+The last three are defined beside what they carry.
 """
 
 from __future__ import annotations
@@ -22,26 +24,18 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tailback.models._trunk_simulation import TrunkSimulation
-    from tailback.papers.reproduction import Reproduction
-    from tailback.run import Run
+from typing import Any
 
 __all__ = [
     "InternalError",
-    "Interrupted",
     "MissingExtra",
     "OutputError",
     "ParameterError",
     "Problem",
-    "ReproductionInterrupted",
     "ScenarioError",
     "StudyError",
     "StudyInterrupted",
     "TailbackError",
-    "TrunkInterrupted",
     "UnknownName",
     "UserCodeError",
 ]
@@ -190,56 +184,5 @@ class InternalError(TailbackError, RuntimeError):
         )
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run.
-
-    Attributes
-    ----------
-    run : Run
-        What was measured until then; its ``complete`` is false.
-    """
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(f"interrupted at {run.simulated_s:g} s of simulated time")
-        self.run = run
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Interrupted, (self.run,)
-
-
-class ReproductionInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a document is reproduced.
-
-    Attributes
-    ----------
-    reproduction : Reproduction
-        The experiments of which every run was done; its ``complete`` is false.
-    """
-
-    def __init__(self, reproduction: Reproduction) -> None:
-        super().__init__(f"interrupted after {reproduction.tally.runs} of {reproduction.tally.planned} runs")
-        self.reproduction = reproduction
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return KeyboardInterrupt, self.args
-
-
 class StudyInterrupted(KeyboardInterrupt):
     """Ctrl-C during a study. Runs that were finished are kept; `Study.resume` does the rest."""
-
-
-class TrunkInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a trunk is simulated.
-
-    Attributes
-    ----------
-    simulation : TrunkSimulation
-        What was measured until then; its ``narrow`` is false.
-    """
-
-    def __init__(self, simulation: TrunkSimulation) -> None:
-        super().__init__(f"interrupted after {simulation.simulated} packets")
-        self.simulation = simulation
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return TrunkInterrupted, (self.simulation,)

@@ -9,11 +9,12 @@ use common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
 use tailback_core::Engine;
 use tailback_core::base::random::Draws;
+use tailback_core::base::signal::Signal;
 use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::code::{Code, Fault, UserCode};
 use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
 use tailback_core::network::*;
-use tailback_core::queue::{Label, Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
+use tailback_core::queue::{Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, UserSource};
 
@@ -97,7 +98,7 @@ impl UserPolicy for DropTail {
         Ok(Verdict::Accept)
     }
 
-    fn on_label(&mut self, _: &Unit, _: &Turn, _: &mut Label) -> Result<(), Fault> {
+    fn on_signal(&mut self, _: &Unit, _: &Turn, _: &mut Signal) -> Result<(), Fault> {
         Ok(())
     }
 

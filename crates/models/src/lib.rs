@@ -41,7 +41,7 @@ mod tests {
         let mut names = std::collections::BTreeSet::new();
         for model in families().into_iter().flat_map(|(_, models)| models) {
             assert!(names.insert(model.name), "{} stands twice", model.name);
-            for said in [model.help[0], model.quantity, model.equation, model.source] {
+            for said in [model.help[0], model.equation, model.source] {
                 assert!(!said.is_empty(), "{}", model.name);
             }
             for parameter in (model.parameters)() {

@@ -28,7 +28,7 @@ pub struct Model {
     pub name: &'static str,
     /// Its documentation, line by line.
     pub help: &'static [&'static str],
-    /// What it is of, in a table.
+    /// What it is of, in a table; empty of one that asks the equation of the model before it for something else.
     pub quantity: &'static str,
     /// In plain text, in the names of the parameters.
     pub equation: &'static str,
@@ -397,7 +397,7 @@ macro_rules! models {
     ($(
         $(#[doc = $help:literal])+
         pub fn $name:ident($($(#[doc = $about:literal])* $argument:ident: $kind:ty $(= $default:literal)?),* $(,)?) -> $answer:ty $body:block
-        quantity: $quantity:expr;
+        $(quantity: $quantity:expr;)?
         equation: $equation:expr;
         source: $source:expr;
         assumes: $assumes:expr;
@@ -410,7 +410,7 @@ macro_rules! models {
         pub(crate) const MODELS: &[$crate::model::Model] = &[$($crate::model::Model {
             name: stringify!($name),
             help: &[$($help),+],
-            quantity: $quantity,
+            quantity: [$($quantity,)? ""][0],
             equation: $equation,
             source: $source,
             assumes: &$assumes,

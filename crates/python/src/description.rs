@@ -1,6 +1,6 @@
 //! A scenario as text: checked, normalised, described.
 
-use crate::{code, errors, memory};
+use crate::{errors, memory, user_code};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailback_core::network::Network;
@@ -23,7 +23,7 @@ pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResu
 #[pyfunction]
 pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seeds: Vec<u64>) -> PyResult<Vec<String>> {
     let mut scenario = parse(py, text, file, format)?;
-    let (sources, _) = code::sources(py, &scenario)?;
+    let (sources, _) = user_code::sources(py, &scenario)?;
     let hashes = seeds.into_iter().map(|seed| {
         scenario.description.seed = Whole(seed);
         scenario.content_hash(&sources)
@@ -88,9 +88,9 @@ pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<S
 
 /// The user code that a scenario names: kind, name and place of each.
 #[pyfunction]
-pub fn user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(&'static str, String, String)>> {
+pub fn named_user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(&'static str, String, String)>> {
     let named = parse(py, text, file, format)?.user_code();
-    Ok(named.into_iter().map(|(kind, named)| (code::word(kind), named.name, named.at)).collect())
+    Ok(named.into_iter().map(|(kind, named)| (user_code::word(kind), named.name, named.at)).collect())
 }
 
 /// What the core runs, if it makes sense, its user code is there and it fits into memory.
@@ -100,7 +100,7 @@ pub fn network(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<Netw
         memory::fits(tailback_core::memory_estimate(&network), file)?;
         Ok(network)
     });
-    let problems = match (built, code::check(py, scenario)?) {
+    let problems = match (built, user_code::check(py, scenario)?) {
         (Ok(network), Ok(())) => return Ok(network),
         (Ok(_), Err(problems)) | (Err(problems), Ok(())) => problems,
         (Err(problems), Err(others)) => problems.and(others),

@@ -1,9 +1,8 @@
 //! `tailback._core`: the Rust side of `import tailback`. It converts, and decides nothing.
 //!
-//! Start in [`simulation`] for a run and its results, [`table`] for columns, [`code`] for user code in Python. What can go wrong becomes
+//! Start in [`simulation`] for a run and its results, [`table`] for columns, [`user_code`] for user code in Python. What can go wrong becomes
 //! an exception of `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
 
-mod code;
 mod description;
 mod errors;
 mod memory;
@@ -11,15 +10,16 @@ mod models;
 mod outline;
 mod simulation;
 mod table;
+mod user_code;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::code::{Ack, Congestion, Draw, Label, Occupancy, RoundTrip, Start, Turn, Unit};
-    #[pymodule_export]
-    use crate::description::{check, content_hashes, normalise, scenario_error, scenario_errors, schema, sources, user_code};
+    use crate::description::{
+        check, content_hashes, named_user_code, normalise, scenario_error, scenario_errors, schema, sources,
+    };
     #[pymodule_export]
     use crate::models::describing::models;
     #[pymodule_export]
@@ -34,6 +34,8 @@ mod _core {
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::user_code::{Ack, Congestion, Draw, Label, Occupancy, RoundTrip, Start, Turn, Unit};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -12,7 +12,7 @@ from tailback.models._fast_retransmit import FastRetransmit, fast_retransmit
 from tailback.models._round_trips import RoundTrips, round_trips
 from tailback.models._rule import Rule
 from tailback.models._trunk_map import TrunkAccuracy, trunk_accuracy
-from tailback.models._trunk_simulation import TrunkSimulation, simulate_trunk
+from tailback.models._trunk_simulation import TrunkInterrupted, TrunkSimulation, simulate_trunk
 
 __all__ = [
     "Extrapolation",
@@ -22,6 +22,7 @@ __all__ = [
     "RoundTrips",
     "Rule",
     "TrunkAccuracy",
+    "TrunkInterrupted",
     "TrunkSimulation",
     "extrapolate",
     "fast_retransmit",

@@ -948,7 +948,7 @@ def enachescu_window(
 
     Notes
     -----
-    ``W = rho C RTT_mean / N``
+    ``log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given``
 
     Assumes:
 
@@ -1776,7 +1776,7 @@ def padhye_goodput(
 
     Notes
     -----
-    ``MSS ((1 - p) / p + W / 2 + Q) / (RTT X + Q f(p) T0 / (1 - p)), as in `padhye_rate```
+    ``MSS ((1 - p) / p + W / 2 + Q) / (RTT X + Q f(p) T0 / (1 - p)), as in padhye_rate``
 
     Assumes:
 

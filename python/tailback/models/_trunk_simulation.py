@@ -6,18 +6,18 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
-from tailback.errors import ParameterError, TrunkInterrupted
-from tailback.interval import Interval
+from tailback._interval import Interval
+from tailback._processors import processors
+from tailback.errors import ParameterError
 from tailback.models._broadcasting import one
-from tailback.processors import processors
 
 if TYPE_CHECKING:
     from tailback.models._closed_forms import Reading
 
-__all__ = ["TrunkSimulation", "simulate_trunk"]
+__all__ = ["TrunkInterrupted", "TrunkSimulation", "simulate_trunk"]
 
 # A slice is a number of packets for each replication. It grows or shrinks until a slice takes about this long on the clock.
 _SLICE_S = 0.1
@@ -79,6 +79,23 @@ class TrunkSimulation:
         wide = "" if self.narrow else "; wider than asked for, for no more packets were allowed"
         shown = f"loss {self.loss:.4g} ± {self.half_width:.2g} ({self.relative_width:.2%} wide{wide})"
         return f"{shown}, {self.method}, {self.simulated:,} packets simulated, reading {self.reading}"
+
+
+class TrunkInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a trunk is simulated.
+
+    Attributes
+    ----------
+    simulation : TrunkSimulation
+        What was measured until then; its ``narrow`` is false.
+    """
+
+    def __init__(self, simulation: TrunkSimulation) -> None:
+        super().__init__(f"interrupted after {simulation.simulated} packets")
+        self.simulation = simulation
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TrunkInterrupted, (self.simulation,)
 
 
 def simulate_trunk(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tailback import models
 from tailback.errors import ParameterError
 from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
-from tailback.prediction._buffer_size import BufferAnswers, over_provision
-from tailback.prediction._question import Question
+from tailback.prediction._question import Question, windows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,27 +24,27 @@ _POINTS = 200
 _MOST_BUFFER = 1e9
 
 
-def plot(answers: BufferAnswers) -> Figure:
-    """See `BufferAnswers.plot`."""
+def plot(question: Question, answers: Mapping[str, int]) -> Figure:
+    """See `BufferAnswers.plot`. `answers` has the buffer of each rule that gives one, in packets."""
     require()
     import matplotlib.pyplot as plt
     import numpy as np
 
-    most = max(answer.buffer for answer in answers.answers if answer.buffer is not None)
+    most = max(answers.values())
     buffers = np.concatenate([[0.0], np.unique(np.rint(np.geomspace(1, 2 * max(most, 10), _POINTS)))])
     with plt.rc_context(STYLE):
         figure, axis = plt.subplots(figsize=(8, 4.5), layout="constrained")
-        found = curves(answers.question, buffers)
+        found = curves(question, buffers)
         ends: dict[str, End] = {}
         for (name, utilisation), colour in zip(found.items(), COLOURS, strict=False):
             axis.plot(buffers, utilisation, color=colour)
             last = np.flatnonzero(~np.isnan(utilisation))[-1]
             ends[name] = (float(buffers[last]), float(utilisation[last]), colour)
-        axis.axhline(answers.question.target, color="#777777", linewidth=0.7, linestyle=":")
+        axis.axhline(question.target, color="#777777", linewidth=0.7, linestyle=":")
         axis.set_xscale("symlog", linthresh=1)
         axis.set_xlim(0, float(buffers[-1]))
         axis.set_ylim(0, 1.02)
-        _mark(axis, answers, set(found))
+        _mark(axis, question.target, answers, set(found))
         axis.set_xlabel("buffer, packets")
         axis.set_title("utilisation that a buffer gives", loc="left", fontsize=9, color="#333333")
         axis.yaxis.set_major_formatter(lambda share, _place: f"{100 * share:.0f} %")
@@ -69,7 +68,7 @@ def curves(question: Question, buffers: NDArray[np.floating[Any]]) -> dict[str, 
         "closed loop": lambda: _closed_loop(question, buffers, {**bottleneck, **flows, **harmonic}),
         "cui_trunk": lambda: models.cui_trunk_utilisation(inputs=inputs or 1, buffer=buffers, **bottleneck, **flows, **harmonic),
         "cui_link": lambda: models.cui_link_utilisation(buffer=buffers, **single, **flows, **harmonic),
-        "enachescu": lambda: models.enachescu_utilisation(buffer=buffers, **over_provision(question)),
+        "enachescu": lambda: models.enachescu_utilisation(buffer=buffers, **windows(question)),
         "appenzeller": lambda: models.appenzeller_utilisation(buffer=buffers, **bottleneck, **flows, **mean),
         "synchronised": lambda: models.synchronised_utilisation(buffer=buffers, **bottleneck, **mean),
     }
@@ -96,17 +95,15 @@ def _closed_loop(question: Question, buffers: NDArray[Any], bottleneck: dict[str
     return np.where(ends.keeps_bound, ends.utilisation, np.nan)
 
 
-def _mark(axis: Axes, answers: BufferAnswers, drawn: set[str]) -> None:
+def _mark(axis: Axes, target: float, answers: Mapping[str, int], drawn: set[str]) -> None:
     """The target's buffer on each curve, and the buffers of rules that promise no utilisation."""
     lines: dict[int, list[str]] = {}
-    for answer in answers.answers:
-        if answer.buffer is None:
-            continue
-        if answer.rule.name in drawn:
-            axis.plot(answer.buffer, answers.question.target, "o", markersize=4, color="#333333")
-        elif answer.rule.name not in ("cui_link", "cui_trunk"):
-            near = next((buffer for buffer in lines if abs(buffer - answer.buffer) <= 0.1 * buffer), answer.buffer)
-            lines.setdefault(near, []).append(answer.rule.name)
+    for name, buffer in answers.items():
+        if name in drawn:
+            axis.plot(buffer, target, "o", markersize=4, color="#333333")
+        elif name not in ("cui_link", "cui_trunk"):
+            near = next((other for other in lines if abs(other - buffer) <= 0.1 * other), buffer)
+            lines.setdefault(near, []).append(name)
     for buffer, names in lines.items():
         axis.axvline(buffer, color="#bbbbbb", linewidth=0.7)
         axis.annotate(", ".join(names), (buffer, 0.02), rotation=90, fontsize=8, color="#777777", ha="right", va="bottom")

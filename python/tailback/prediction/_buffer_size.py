@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback import models
+from tailback._format import aligned, quantity
+from tailback._scenario import Scenario
 from tailback.errors import ParameterError, UnknownName
 from tailback.models import BufferSize, Rule
-from tailback.prediction._question import Question, ask
-from tailback.scenario import Scenario
-from tailback.summary import aligned, quantity
+from tailback.prediction._question import Question, ask, windows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,7 +123,7 @@ class BufferAnswers(Sequence[Answer]):
         """Buffer against utilisation by every rule that relates them, with the target and the other rules' buffers."""
         from tailback.prediction._buffer_plot import plot
 
-        return plot(self)
+        return plot(self.question, {answer.rule.name: answer.buffer for answer in self.answers if answer.buffer is not None})
 
 
 def size_buffer(
@@ -205,7 +205,7 @@ def size(question: Question, name: str) -> BufferSize:
             inputs=question.inputs or _COUNTLESS, **bottleneck, **flows, **harmonic, **target
         ),
         "cui_link": lambda: models.cui_link_buffer(**_single(bottleneck), **flows, **harmonic, **target),
-        "enachescu": lambda: models.enachescu_buffer(**over_provision(question), **target),
+        "enachescu": lambda: models.enachescu_buffer(**windows(question), **target),
         "appenzeller": lambda: models.appenzeller_buffer(**bottleneck, **flows, **mean, **target),
         "synchronised": lambda: models.synchronised_buffer(**bottleneck, **mean, **target),
         "bandwidth_delay": lambda: models.bandwidth_delay_buffer(**bottleneck, **mean),
@@ -214,20 +214,6 @@ def size(question: Question, name: str) -> BufferSize:
         "beheshti": models.beheshti_buffer,
     }
     return rules[name]()
-
-
-def over_provision(question: Question) -> dict[str, float]:
-    """Window and over-provision: those of the flows, or those with which the document cui-thesis computes (section 3.8.1)."""
-    if question.over_provision is not None and question.over_provision < 1:
-        return {"window": float(question.window or 0), "over_provision": question.over_provision}
-    window = models.enachescu_window(
-        transmitters=question.transmitters,
-        rate_bps=question.rate_bps,
-        packet_bytes=question.packet_bytes,
-        flows=question.flows,
-        mean_rtt_s=question.base_rtt.mean_s,
-    )
-    return {"window": window, "over_provision": 0.95}
 
 
 def _single(bottleneck: dict[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from tailback._scenario import Scenario
 from tailback.errors import UnknownName
-from tailback.scenario import Scenario
 
 __all__ = ["QUIET_LOAD", "DatagramGroup", "Group", "Network", "Port", "Source", "Tcp", "TcpGroup"]
 

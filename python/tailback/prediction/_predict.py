@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+from tailback._format import aligned, quantity
+from tailback._scenario import Scenario
+from tailback._table import Table
 from tailback.prediction._datagrams import predict_datagrams
 from tailback.prediction._network import Network
 from tailback.prediction._outcome import Applied, Comparison, Outcome, Unmodelled
 from tailback.prediction._transport import predict_tcp
 from tailback.prediction._trunk import predict_trunks
-from tailback.scenario import Scenario
-from tailback.summary import aligned, quantity
-from tailback.table import Table
 
 if TYPE_CHECKING:
-    from tailback.run import Run
+    from tailback._run import Run
 
 __all__ = ["Prediction", "predict"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tailback import _core
+from tailback._scenario import Scenario
 from tailback.errors import ParameterError, ScenarioError
-from tailback.models import RoundTrips, round_trips
+from tailback.models import RoundTrips, enachescu_window, round_trips
 from tailback.prediction._network import Network, TcpGroup
-from tailback.scenario import Scenario
 
-__all__ = ["Question", "ask"]
+__all__ = ["Question", "ask", "windows"]
 
 # Flows from which round trips that are spread evenly are as good as uniform.
 _MANY = 1000
@@ -102,6 +102,20 @@ def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *
     fields = {"rate": "rate_bps", "packet": "packet_bytes", "access_rate": "access_rate_bps"}
     changed = {fields.get(name, name): getattr(read, fields.get(name, name)) for name in given}
     return replace(described, **changed)
+
+
+def windows(question: Question) -> dict[str, float]:
+    """Window and over-provision: those of the flows, or those with which the document cui-thesis computes (section 3.8.1)."""
+    if question.over_provision is not None and question.over_provision < 1:
+        return {"window": float(question.window or 0), "over_provision": question.over_provision}
+    window = enachescu_window(
+        transmitters=question.transmitters,
+        rate_bps=question.rate_bps,
+        packet_bytes=question.packet_bytes,
+        flows=question.flows,
+        mean_rtt_s=question.base_rtt.mean_s,
+    )
+    return {"window": window, "over_provision": 0.95}
 
 
 def _read(given: Mapping[str, Any], *, flags: bool) -> Question:

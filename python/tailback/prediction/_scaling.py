@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from tailback._run import Run
+from tailback._scenario import Scenario
 from tailback.errors import ParameterError
-from tailback.run import Run
-from tailback.scenario import Scenario
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,4 +6,5 @@ pub mod line;
 pub mod math;
 pub mod packet;
 pub mod random;
+pub mod signal;
 pub mod units;

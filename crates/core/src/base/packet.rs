@@ -1,5 +1,6 @@
 //! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
 
+use super::signal::Signal;
 use super::units::Time;
 use crate::network::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ pub struct Packet {
     /// When the data packet was sent. An acknowledgement echoes that of the segment that caused it.
     pub sent: Time,
     pub flow: u32,
-    /// Segment (or datagram) number, or the index of the [`Priced`] that holds it. In an acknowledgement: of the segment that caused it.
+    /// Segment (or datagram) number, or where in [`Prices`] it lies. In an acknowledgement: of the segment that caused it.
     pub segment: u32,
     /// Data: bytes with headers, and the transmission count above bit 24. Acknowledgement: next expected segment, or the index of
     /// the [`Report`] that holds it.
@@ -23,7 +24,7 @@ pub struct Packet {
 
 const ACK: u32 = 1 << 31;
 const RETRANSMITTED: u32 = 1 << 30;
-/// The packet has something in a side pool: an acknowledgement its [`Report`], a data packet its [`Priced`].
+/// The packet has something in a side pool: an acknowledgement its [`Report`], a data packet its price.
 const HAS_SIDE: u32 = 1 << 29;
 const CELL: u32 = 1 << 28;
 const LAST: u32 = 1 << 27;
@@ -33,8 +34,8 @@ const CAPABLE: u32 = 1 << 26;
 const MARKED: u32 = 1 << 25;
 /// The sender has reduced its window (CWR), in a data packet.
 const REDUCED: u32 = 1 << 24;
-/// In an acknowledgement: its report is for the controller too.
-const TELLS: u32 = REDUCED;
+/// In an acknowledgement: its report has a signal for the controller.
+const SIGNALS: u32 = REDUCED;
 const PLACE: u32 = (1 << 24) - 1;
 const SIZE: u32 = (1 << 24) - 1;
 
@@ -91,19 +92,40 @@ impl Packet {
         self.place & (ACK | HAS_SIDE) == HAS_SIDE
     }
 
-    /// A data packet is sent whose price lies at this index of the side pool.
-    pub fn set_price(&mut self, index: u32) {
-        self.segment = index;
+    /// A data packet is sent with room for a price.
+    pub fn make_room_for_price(&mut self, prices: &mut Prices) {
+        self.segment = prices.put(Priced { segment: self.segment, price: None });
         self.place |= HAS_SIDE;
     }
 
-    /// The price of a data packet is no longer needed, nor is the pool's record of its number.
-    pub fn drop_price(&mut self, prices: &mut Side<Priced>) -> Priced {
-        let priced = *prices.at(self.segment);
+    /// The room for the price of a data packet is no longer needed, nor is the pool's record of its number.
+    pub fn take_price(&mut self, prices: &mut Prices) -> Option<f64> {
+        let Priced { segment, price } = *prices.at(self.segment);
         prices.release(self.segment);
-        self.segment = priced.segment;
+        self.segment = segment;
         self.place &= !HAS_SIDE;
-        priced
+        price
+    }
+
+    /// The number of a data packet, wherever it lies.
+    pub fn number(&self, prices: &Prices) -> u32 {
+        if self.has_price() { prices.at(self.segment).segment } else { self.segment }
+    }
+
+    /// The signal that a packet carries through the network.
+    pub fn signal(&self, prices: &Prices) -> Signal {
+        let marks = u32::from(self.is_capable() && self.is_marked());
+        Signal { marks, price: if self.has_price() { prices.at(self.segment).price } else { None }, delivered_rate: None }
+    }
+
+    /// What of the signal the packet has room for.
+    pub fn write_signal(&mut self, signal: &Signal, prices: &mut Prices) {
+        if self.has_price() {
+            prices.at_mut(self.segment).price = signal.price;
+        }
+        if self.is_capable() {
+            self.place = (self.place & !MARKED) | if signal.marks > 0 { MARKED } else { 0 };
+        }
     }
 
     /// The packet travels in cells; this is one of them.
@@ -165,19 +187,15 @@ impl Packet {
         self.place |= MARKED;
     }
 
-    pub fn unmark(&mut self) {
-        self.place &= !MARKED;
+    /// The acknowledgement's report has a signal for the controller.
+    pub fn set_signals(&mut self) {
+        self.place |= SIGNALS;
     }
 
-    /// The acknowledgement's report is for the controller too.
-    pub fn tell(&mut self) {
-        self.place |= TELLS;
-    }
-
-    /// An acknowledgement says more than what has arrived: it echoes a mark, or its report is for the controller too.
+    /// An acknowledgement says more than what has arrived: it echoes a mark, or its report has a signal for the controller.
     #[inline]
-    pub fn tells_more(&self) -> bool {
-        self.place & (MARKED | TELLS) != 0
+    pub fn signals(&self) -> bool {
+        self.place & (MARKED | SIGNALS) != 0
     }
 
     /// A data packet says that its sender has reduced the window.
@@ -204,26 +222,18 @@ pub struct Report {
     /// SACK blocks (RFC 2018): half-open ranges of segments, the most recent first.
     pub count: u32,
     pub ranges: [(u32, u32); 4],
-    /// What the receiver has seen of congestion, if the controller wants to hear of it.
-    pub seen: Seen,
+    /// For the controller, if it asked for any.
+    pub signal: Signal,
 }
 
-/// What a receiver has seen of congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
-    /// Data packets that arrived marked, since the flow began.
-    pub marks: u32,
-    /// On the data packet that arrived last.
-    pub price: Option<f64>,
-}
+/// The prices of data packets on their way that have room for one.
+pub type Prices = Side<Priced>;
 
-/// A data packet whose flow wants prices.
+/// A data packet has no room for both its number and a price: they lie here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Priced {
-    /// The packet's number.
-    pub segment: u32,
-    /// What queues have written.
-    pub price: Option<f64>,
+    segment: u32,
+    price: Option<f64>,
 }
 
 impl Report {
@@ -315,19 +325,33 @@ mod tests {
     #[test]
     fn a_price_takes_the_place_of_the_number_and_gives_it_back() {
         let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), 3, 77, 1040, 1, 41));
-        packet.set_price(prices.put(Priced { segment: 77, price: None }));
-        prices.at_mut(packet.segment).price = Some(0.5);
-        assert!(packet.has_price());
-        assert_eq!(packet.drop_price(&mut prices), Priced { segment: 77, price: Some(0.5) });
+        packet.make_room_for_price(&mut prices);
+        let signal = Signal { price: Some(0.5), ..Signal::default() };
+        packet.write_signal(&signal, &mut prices);
+        assert_eq!((packet.has_price(), packet.number(&prices), packet.signal(&prices)), (true, 77, signal));
+        assert_eq!(packet.take_price(&mut prices), Some(0.5));
         assert_eq!((packet.has_price(), packet.segment, prices.used()), (false, 77, 0));
     }
 
     #[test]
-    fn an_acknowledgement_that_tells_more_is_not_capable() {
+    fn what_is_written_where_a_packet_has_no_room_is_lost() {
+        let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), 3, 77, 1040, 1, 41));
+        let signal = Signal { marks: 1, price: Some(0.5), delivered_rate: None };
+        packet.write_signal(&signal, &mut prices);
+        assert_eq!((packet.signal(&prices), packet.segment), (Signal::default(), 77));
+        packet.set_ecn(Ecn::CAPABLE);
+        packet.write_signal(&signal, &mut prices);
+        assert_eq!(packet.signal(&prices), Signal { price: None, ..signal });
+        packet.write_signal(&Signal::default(), &mut prices);
+        assert!(!packet.is_marked() && packet.is_capable());
+    }
+
+    #[test]
+    fn an_acknowledgement_with_a_signal_is_not_capable() {
         let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 1, 41);
         packet.become_ack(Time(11), 5, true, 7);
-        assert!(packet.has_report() && !packet.has_price() && !packet.tells_more());
-        packet.tell();
-        assert!(packet.tells_more() && !packet.is_capable() && !packet.is_marked());
+        assert!(packet.has_report() && !packet.has_price() && !packet.signals());
+        packet.set_signals();
+        assert!(packet.signals() && !packet.is_capable() && !packet.is_marked());
     }
 }

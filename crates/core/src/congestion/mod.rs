@@ -17,6 +17,7 @@ pub use user::{Control, UserController};
 pub use vegas::VegasSpec;
 
 use crate::base::random::Draws;
+use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Failure, UserCode, Workshop};
 use cubic::Cubic;
@@ -41,48 +42,26 @@ pub struct Ack {
     pub in_flight: u32,
     /// The window, its pacing or its bound on a release, not the receiver or the application, held the sender back.
     pub window_limited: bool,
-    /// Segments that reached the receiver with a congestion mark and that no acknowledgement had told of before, if the law wants to know
-    /// ([`Wants::marks`]); else 0.
-    ///
-    /// The echo of RFC 3168 (section 6.1.3) cannot say this: it is one bit, which stays set until the sender has answered, so that what it
-    /// tells is that there was a mark, once per window ([`Controller::on_congestion`]). This is an accurate count, as RFC 9768 (AccECN) has
-    /// it: the receiver's number of marked packets comes back with every acknowledgement, and none is missed when one is lost. Here it does
-    /// not wrap. Only new data can be marked (RFC 3168 section 6.1.5).
-    pub marks: u32,
-    /// What the queues of the path wrote on the data packet that the receiver got last, if any did and the law wants to know
-    /// ([`Wants::price`]).
-    pub price: Option<f64>,
-    /// A sample of the rate at which data is delivered, if this acknowledgement gave one and the law wants to know
-    /// ([`Wants::delivered_rate`]).
-    pub delivered_rate: Option<DeliveredRate>,
+    /// As much of it as the law asked for ([`Wants`]).
+    pub signal: Signal,
 }
 
 #[cfg(test)]
 impl Ack {
     /// Of one segment, with the window full.
     pub(crate) fn of_one(now: Time) -> Ack {
-        let (marks, price, delivered_rate) = (0, None, None);
-        Ack { now, acked: 1, rtt: None, in_flight: 1, window_limited: true, marks, price, delivered_rate }
+        Ack { now, acked: 1, rtt: None, in_flight: 1, window_limited: true, signal: Signal::default() }
     }
-}
-
-/// A sample of the rate at which data is delivered (draft-cheng-iccrg-delivery-rate-estimation).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DeliveredRate {
-    /// Segments per second.
-    pub rate: f64,
-    /// When the data was sent, the application had not enough of it to fill the window: the path may be faster.
-    pub app_limited: bool,
 }
 
 /// What a law wants to know or do that most do not. Flows of laws that want nothing pay nothing for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wants {
-    /// An exact count of marks: [`Ack::marks`].
+    /// An exact count of marks: [`Signal::marks`].
     pub marks: bool,
-    /// The prices of the path: [`Ack::price`]. Of packets that travel whole only.
+    /// The prices of the path: [`Signal::price`]. Of packets that travel whole only.
     pub price: bool,
-    /// Samples of the rate of delivery: [`Ack::delivered_rate`].
+    /// Samples of the rate of delivery: [`Signal::delivered_rate`].
     pub delivered_rate: bool,
     /// To bound what one acknowledgement releases: [`Controller::release`].
     pub release: bool,
@@ -311,6 +290,7 @@ const _: () = assert!(size_of::<Controllers>() <= 24, "an idle flow has no room 
 mod tests {
     use super::*;
     use crate::base::random::{Purpose, Stream};
+    use crate::base::signal::DeliveredRate;
 
     const FAST: FastSpec = FastSpec { alpha: 5.0, gamma: 0.5, round_trips: 1, mi_threshold: Span::ZERO, draining: None };
     const SPECS: [ControllerSpec; 9] = [
@@ -368,7 +348,8 @@ mod tests {
                     let delivered_rate =
                         (draw(1) > 0).then(|| DeliveredRate { rate: draw(1 << 20) as f64, app_limited: draw(1) > 0 });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
-                    let ack = Ack { now, acked, rtt, in_flight, window_limited, marks, price, delivered_rate };
+                    let signal = Signal { marks, price, delivered_rate };
+                    let ack = Ack { now, acked, rtt, in_flight, window_limited, signal };
                     if draw(20) == 0 {
                         law.on_other_ack(&ack);
                         assert!(law.window() <= before, "{spec:?} grew on an acknowledgement that releases nothing");

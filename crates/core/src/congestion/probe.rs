@@ -51,9 +51,9 @@ impl Probe {
         let heard = &mut *self.heard;
         heard.acks[kind] += 1;
         heard.acked += ack.acked;
-        heard.marks += ack.marks;
-        heard.prices.push(ack.price);
-        heard.rates.extend(ack.delivered_rate.map(|sample| (sample.rate, sample.app_limited)));
+        heard.marks += ack.signal.marks;
+        heard.prices.push(ack.signal.price);
+        heard.rates.extend(ack.signal.delivered_rate.map(|sample| (sample.rate, sample.app_limited)));
         heard.window_limited += u32::from(ack.window_limited);
     }
 }

@@ -112,7 +112,12 @@ mod tests {
     /// The times, in ms, at which a unit is marked, of those that leave every 10 ms in these times having waited so long.
     fn marks(codel: &mut Codel, times: std::ops::Range<u64>, waited: u64) -> Vec<u64> {
         let mut leave = |ms: &u64| {
-            let turn = Turn { now: Time(Span::from_millis(*ms).0), waited: Span::from_millis(waited), bytes_behind: 5000 };
+            let turn = Turn {
+                now: Time(Span::from_millis(*ms).0),
+                waited: Span::from_millis(waited),
+                bytes_behind: 5000,
+                is_capable: true,
+            };
             codel.on_departure(&Unit { bytes: 1000, is_last: true }, &turn) == Verdict::Mark
         };
         times.step_by(10).filter(|ms| leave(ms)).collect()
@@ -158,7 +163,8 @@ mod tests {
     fn a_backlog_of_one_unit_is_no_queue() {
         let mut codel = codel();
         for ms in 0..1000 {
-            let turn = Turn { now: Time(Span::from_millis(ms).0), waited: Span::from_millis(50), bytes_behind: 1000 };
+            let turn =
+                Turn { now: Time(Span::from_millis(ms).0), waited: Span::from_millis(50), bytes_behind: 1000, is_capable: true };
             assert_eq!(codel.on_departure(&Unit { bytes: 1000, is_last: true }, &turn), Verdict::Accept);
         }
     }

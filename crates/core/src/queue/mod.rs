@@ -27,6 +27,7 @@ pub use spd::{SpdReading, SpdSpec};
 pub use user::UserPolicy;
 
 use crate::base::random::{Draws, Stream};
+use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Failure, UserCode, Workshop};
 use bpd::Bpd;
@@ -132,19 +133,8 @@ pub struct Turn {
     pub waited: Span,
     /// Bytes that wait behind it.
     pub bytes_behind: u64,
-}
-
-/// What a unit carries of congestion. A policy may write on it as the unit's turn to be sent comes (REM and RAM marks, MaxNet and RCP
-/// prices).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Label {
-    /// The unit can carry a mark (RFC 3168). What is written on `is_marked` of one that cannot is lost.
+    /// The unit can carry a mark (RFC 3168).
     pub is_capable: bool,
-    /// Some queue has marked it. A policy may take the mark off again, as RAM does.
-    pub is_marked: bool,
-    /// What the queues before wrote, if any did. Only the units of flows whose controller wants prices carry one: what is written on others
-    /// is lost, so that they always come without.
-    pub price: Option<f64>,
 }
 
 /// A queue policy. Decides; does not store.
@@ -158,7 +148,7 @@ pub trait Policy {
     /// Whether it takes whatever fits, so that the port need not ask.
     const TAKES_ALL: bool = false;
 
-    /// Whether [`Policy::on_departure`], [`Policy::on_label`] or [`Policy::on_period`] does anything. The port is stepped then: none of them
+    /// Whether [`Policy::on_departure`], [`Policy::on_signal`] or [`Policy::on_period`] does anything. The port is stepped then: none of them
     /// is known ahead.
     const IS_STEPPED: bool = false;
 
@@ -172,8 +162,9 @@ pub trait Policy {
         Verdict::Accept
     }
 
-    /// A unit that [`Policy::on_departure`] lets go, marked by it or not, may have its label rewritten before it is sent.
-    fn on_label(&mut self, _unit: &Unit, _turn: &Turn, _label: &mut Label) {}
+    /// A unit that [`Policy::on_departure`] lets go, marked by it or not, may have its signal rewritten before it is sent: any mark, which a
+    /// policy may take off again as RAM does, and the price. What the unit has no room for is lost.
+    fn on_signal(&mut self, _unit: &Unit, _turn: &Turn, _signal: &mut Signal) {}
 
     /// How often [`Policy::on_period`] is wanted.
     fn period(&self) -> Option<Span> {
@@ -256,8 +247,8 @@ macro_rules! policies {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_departure(unit, turn)),+ }
             }
 
-            pub(crate) fn on_label(&mut self, unit: &Unit, turn: &Turn, label: &mut Label) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_label(unit, turn, label)),+ }
+            pub(crate) fn on_signal(&mut self, unit: &Unit, turn: &Turn, signal: &mut Signal) {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_signal(unit, turn, signal)),+ }
             }
 
             pub(crate) fn period(&self) -> Option<Span> {

@@ -1,6 +1,7 @@
 //! Marks, takes marks off and writes prices, for tests of what a policy may write on a unit.
 
-use super::{Label, Occupancy, Policy, Turn, Unit, Verdict};
+use super::{Occupancy, Policy, Turn, Unit, Verdict};
+use crate::base::signal::Signal;
 use crate::base::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -37,12 +38,12 @@ impl Policy for Probe {
         if marks { Verdict::Mark } else { Verdict::Accept }
     }
 
-    fn on_label(&mut self, _unit: &Unit, _turn: &Turn, label: &mut Label) {
+    fn on_signal(&mut self, _unit: &Unit, _turn: &Turn, signal: &mut Signal) {
         if let Some(clears) = self.spec.clears {
-            label.is_marked = !clears;
+            signal.marks = u32::from(!clears);
         }
         if let Some(price) = self.spec.price {
-            label.price = Some(label.price.unwrap_or(0.0) + price);
+            signal.price = Some(signal.price.unwrap_or(0.0) + price);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A policy that the core does not know.
 
-use super::{Label, Occupancy, Policy, Turn, Unit, Verdict};
+use super::{Occupancy, Policy, Turn, Unit, Verdict};
+use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Copies, Fault, Instance, UserCode, only_in_memory};
 use serde::{Deserialize, Serialize};
@@ -17,10 +18,10 @@ pub trait UserPolicy: Send + Sync {
     ///
     /// # Errors
     fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Result<Verdict, Fault>;
-    /// See [`Policy::on_label`].
+    /// See [`Policy::on_signal`].
     ///
     /// # Errors
-    fn on_label(&mut self, unit: &Unit, turn: &Turn, label: &mut Label) -> Result<(), Fault>;
+    fn on_signal(&mut self, unit: &Unit, turn: &Turn, signal: &mut Signal) -> Result<(), Fault>;
     /// See [`Policy::period`]: asked once, and above zero.
     fn period(&self) -> Option<Span>;
     /// See [`Policy::on_period`].
@@ -88,8 +89,8 @@ impl Policy for User {
         self.policy.call(|policy| policy.on_departure(unit, turn)).unwrap_or(Verdict::Accept)
     }
 
-    fn on_label(&mut self, unit: &Unit, turn: &Turn, label: &mut Label) {
-        self.policy.call(|policy| policy.on_label(unit, turn, label));
+    fn on_signal(&mut self, unit: &Unit, turn: &Turn, signal: &mut Signal) {
+        self.policy.call(|policy| policy.on_signal(unit, turn, signal));
     }
 
     fn period(&self) -> Option<Span> {

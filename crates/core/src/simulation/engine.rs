@@ -6,14 +6,15 @@ use super::adaptation::Channel;
 use super::fabric::{Common, Delivery, END, Fabric, Facts, Path, ack_cells};
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
 use super::port::{Gather, Port};
+use super::signals::make_readers;
 use super::slots::{Event, FlowKind, Slots};
-use super::told::wanted_of;
 use super::window::Window;
 use crate::base::calendar::Calendar;
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Ecn, Packet, Seen, Side};
+use crate::base::packet::{Ecn, Packet, Side};
 use crate::base::random::{Draws, Purpose, Stream};
+use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Alarm, Code, Failure, NoCode, Workshop};
 use crate::congestion::{ControllerSpec, Controllers, Start};
@@ -23,7 +24,7 @@ use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, Sender, SenderCounts, Tcp};
-use crate::tcp::wanted::{Told, Wanted};
+use crate::tcp::signals::{Brought, SignalReader};
 use crate::tcp::{TcpSpec, TimerForm};
 use crate::traffic::{Application, Arrivals, Source};
 use serde::{Deserialize, Serialize};
@@ -46,8 +47,8 @@ pub struct Engine {
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
     pub(crate) boards: Side<Scoreboard>,
-    /// Of the flows whose controllers want something, group by group ([`Facts::wanting`]).
-    pub(crate) wanted: Vec<Wanted>,
+    /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`]).
+    pub(crate) readers: Vec<SignalReader>,
     /// Transmissions of resent segments, for listed drops and traces.
     transmissions: BTreeMap<(u32, u32), u32>,
     counts_transmissions: bool,
@@ -142,7 +143,7 @@ impl Engine {
         let counts_transmissions = recorder.is_some() || ports.iter().any(Port::has_listed_drops);
         let rates = AccessRates::of(&network.flows);
         let first_flows = first_flows(&network);
-        let (wanted, wanting) = wanted_of(&network, &first_flows, code);
+        let (readers, unsignalled_before) = make_readers(&network, &first_flows, code);
         let common = Common {
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             slots,
@@ -153,7 +154,7 @@ impl Engine {
             out_of_order: Side::default(),
             reports: Side::default(),
             prices: Side::default(),
-            seen: vec![Seen::default(); wanted.len()],
+            at_receivers: vec![Signal::default(); readers.len()],
             channels: if has_channels(&network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
             recorder,
             delays: vec![Histogram::default(); groups],
@@ -169,8 +170,8 @@ impl Engine {
             facts: network
                 .groups
                 .iter()
-                .zip(wanting)
-                .map(|(group, wanting)| Facts::of(group, wanting, network.stepped, observed))
+                .zip(unsignalled_before)
+                .map(|(group, unsignalled_before)| Facts::of(group, unsignalled_before, network.stepped, observed))
                 .collect(),
             rerouted,
             common,
@@ -182,7 +183,7 @@ impl Engine {
             ends: make_ends(&network, &workshop),
             applications: make_applications(&network),
             boards: Side::default(),
-            wanted,
+            readers,
             transmissions: BTreeMap::new(),
             counts_transmissions,
             next_change: 0,
@@ -340,10 +341,10 @@ impl Engine {
             None => (packet.ack_word(), &[][..]),
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
-        if packet.tells_more() {
-            self.on_told(flow, &packet, arrived, report.map_or(Seen::default(), |report| report.seen));
+        if packet.signals() {
+            self.on_signal(flow, &packet, arrived, report.map_or(Signal::default(), |report| report.signal));
         } else {
-            self.act::<false>(flow, Some(arrived), &Told::default());
+            self.act::<false>(flow, Some(arrived), &Brought::default());
         }
     }
 
@@ -362,9 +363,9 @@ impl Engine {
 
     /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more to send
     /// now, and see to its timers.
-    /// `TOLD`: something is told in the acknowledgement, or the controller wants something.
+    /// `SIGNALLED`: the acknowledgement brings more than most, or the controller asked for signals.
     #[inline]
-    pub(crate) fn act<const TOLD: bool>(&mut self, flow: u32, arrived: Option<Arrived>, told: &Told) {
+    pub(crate) fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
         let now = self.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = self.fabric.paths[flow as usize].wire.group;
@@ -377,14 +378,14 @@ impl Engine {
             _ => Span::ZERO,
         };
         let warmup = self.fabric.common.window.warmup;
-        let mut wanted = if TOLD { self.fabric.wanting(flow).map(|place| &mut self.wanted[place]) } else { None };
+        let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let duplicate = arrived.ack <= tcp.sender.una;
-                let rtt = tcp.on_ack::<TOLD>(arrived, told);
-                if let Some(wanted) = &mut wanted {
-                    wanted.bound_release(tcp.sender);
+                let rtt = tcp.on_ack::<SIGNALLED>(arrived, brought);
+                if let Some(reader) = &mut reader {
+                    reader.bound_release(tcp.sender);
                 }
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
@@ -392,8 +393,8 @@ impl Engine {
             }
             None if tcp.sender.deadline <= now => {
                 tcp.on_timeout(self.fabric.paths[flow as usize].counts.completed);
-                if let Some(wanted) = &mut wanted {
-                    wanted.on_timeout();
+                if let Some(reader) = &mut reader {
+                    reader.on_timeout();
                 }
                 if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_timeout(flow, now);
@@ -404,11 +405,11 @@ impl Engine {
         if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
         }
-        while wanted.as_mut().is_none_or(|wanted| wanted.may_send(tcp.sender)) {
-            let idle = TOLD && tcp.sender.high == tcp.sender.una;
+        while reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
+            let idle = SIGNALLED && tcp.sender.high == tcp.sender.una;
             let Some((segment, transmission)) = tcp.next_segment() else { break };
-            if let Some(wanted) = &mut wanted {
-                wanted.on_sent(segment, now, idle);
+            if let Some(reader) = &mut reader {
+                reader.on_sent(segment, now, idle);
             }
             let ecn = tcp.announce(transmission == 1);
             let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
@@ -420,13 +421,13 @@ impl Engine {
                 *count
             };
             let bytes = wire_bytes(spec, size, segment);
-            match &wanted {
-                Some(wanted) if wanted.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
+            match &reader {
+                Some(reader) if reader.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
                 _ => self.fabric.send(now, flow, segment, transmission, bytes, ecn),
             }
         }
-        if let Some(wanted) = &mut wanted {
-            wanted.on_all_sent(tcp.sender, tcp.sender.window(spec));
+        if let Some(reader) = &mut reader {
+            reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
         see_to_timers(&mut self.fabric, flow, now, tcp.sender);
         if let Some(recorder) = &mut self.fabric.common.recorder {
@@ -835,9 +836,9 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
-        // What user code will want is not known here.
+        // What user code will ask for is not known here.
         Transport::Tcp(_, law) if law.wants().anything() || matches!(law, ControllerSpec::User(_)) => {
-            (law.bytes_beside() + size_of::<Wanted>() + size_of::<Seen>()) as u64
+            (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Signal>()) as u64
         }
         Transport::Tcp(_, law) => law.bytes_beside() as u64,
         Transport::Datagram(_) => 0,

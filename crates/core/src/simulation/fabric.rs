@@ -13,7 +13,8 @@ use super::window::Window;
 use crate::base::calendar::{Calendar, Slot};
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Ecn, Packet, Priced, Report, Seen, Side};
+use crate::base::packet::{Ecn, Packet, Prices, Report, Side};
+use crate::base::signal::Signal;
 use crate::base::units::{Span, Time};
 use crate::network::{Aal5, CELL_BYTES, Group, Transport};
 use crate::queue::Reason;
@@ -56,10 +57,10 @@ pub(crate) struct Common {
     pub(crate) pool: Pool,
     pub(crate) out_of_order: Side<OutOfOrder>,
     pub(crate) reports: Side<Report>,
-    /// On data packets of flows that want them.
-    pub(crate) prices: Side<Priced>,
-    /// What the receivers of flows have seen whose controllers want something ([`Facts::wanting`]).
-    pub(crate) seen: Vec<Seen>,
+    /// On data packets of flows whose controllers ask for them.
+    pub(crate) prices: Prices,
+    /// At the receivers of the flows whose controllers ask for signals ([`Facts::unsignalled_before`]).
+    pub(crate) at_receivers: Vec<Signal>,
     /// By flow; empty if no packet travels in cells.
     pub(crate) channels: Vec<Channel>,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -91,10 +92,10 @@ pub(crate) struct Path {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
     /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way, hosts that take no time
-    /// and a controller that wants nothing.
+    /// and a controller that asks for no signals.
     plain: bool,
-    /// If controllers want something, the flows before this group whose controllers want nothing; else [`NONE_WANTING`].
-    wanting: u32,
+    /// If controllers ask for signals, the flows before this group whose controllers do not; else [`UNSIGNALLED`].
+    unsignalled_before: u32,
     is_tcp: bool,
     ecn: bool,
     /// A datagram group whose deliveries the caller takes.
@@ -115,7 +116,7 @@ pub(crate) struct Facts {
     group: Group,
 }
 
-const NONE_WANTING: u32 = u32::MAX;
+const UNSIGNALLED: u32 = u32::MAX;
 
 /// A datagram that reached the receiver of an external flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,18 +136,24 @@ enum Feeder {
 }
 
 impl Facts {
-    /// `wanting`: if its controllers want something, the flows before it whose controllers want nothing. `observed`: something is recorded of packets that arrive, or some host takes time.
-    pub(crate) fn of(group: &Group, wanting: Option<u32>, stepped: bool, observed: bool) -> Facts {
+    /// `unsignalled_before`: if its controllers ask for signals, the flows before it whose controllers do not. `observed`: something is
+    /// recorded of packets that arrive, or some host takes time.
+    pub(crate) fn of(group: &Group, unsignalled_before: Option<u32>, stepped: bool, observed: bool) -> Facts {
         let (tcp, datagram) = match &group.transport {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
         let ecn = tcp.is_some_and(|spec| spec.ecn);
-        let plain = tcp.is_some() && !ecn && delayed_ack.is_none() && group.framing.is_none() && wanting.is_none() && !observed;
+        let plain = tcp.is_some()
+            && !ecn
+            && delayed_ack.is_none()
+            && group.framing.is_none()
+            && unsignalled_before.is_none()
+            && !observed;
         Facts {
             plain,
-            wanting: wanting.unwrap_or(NONE_WANTING),
+            unsignalled_before: unsignalled_before.unwrap_or(UNSIGNALLED),
             is_tcp: tcp.is_some(),
             ecn,
             is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
@@ -172,10 +179,10 @@ pub(crate) fn ack_cells(group: &Group) -> u32 {
 }
 
 impl Facts {
-    /// Place of a flow among those whose controllers want something.
+    /// Place of a flow among those whose controllers ask for signals.
     #[inline]
-    fn place_among_wanting(&self, flow: u32) -> Option<usize> {
-        (self.wanting != NONE_WANTING).then(|| (flow - self.wanting) as usize)
+    fn place_among_signalled(&self, flow: u32) -> Option<usize> {
+        (self.unsignalled_before != UNSIGNALLED).then(|| (flow - self.unsignalled_before) as usize)
     }
 
     /// Bytes of what the ports see at a time: of the packet, or of a cell of it.
@@ -204,10 +211,10 @@ impl Facts {
 }
 
 impl Fabric {
-    /// Place of a flow among those whose controllers want something.
+    /// Place of a flow among those whose controllers ask for signals.
     #[inline]
-    pub(crate) fn wanting(&self, flow: u32) -> Option<usize> {
-        self.facts[self.paths[flow as usize].wire.group as usize].place_among_wanting(flow)
+    pub(crate) fn signalled(&self, flow: u32) -> Option<usize> {
+        self.facts[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
     }
 
     /// A sender hands down a data packet.
@@ -239,7 +246,7 @@ impl Fabric {
         }
         packet.set_ecn(ecn);
         if PRICED {
-            packet.set_price(common.prices.put(Priced { segment, price: None }));
+            packet.make_room_for_price(&mut common.prices);
         }
         packet.time = path.wire.sender_up(time, bytes, &mut common.rates);
         self.walk(Some(Feeder::Send), packet);
@@ -591,7 +598,7 @@ impl Fabric {
             }
         } else {
             if packet.has_price() {
-                packet.drop_price(&mut self.common.prices);
+                packet.take_price(&mut self.common.prices);
             }
             counts.discarded_in_all += u32::from(!packet.is_cell());
             counts.discarded += u32::from(packet.is_last() && self.common.window.measures(time));
@@ -672,11 +679,11 @@ impl Path {
         {
             delays.add(time.since(packet.sent));
         }
-        if !PLAIN && let Some(place) = facts.place_among_wanting(flow) {
-            let seen = &mut common.seen[place];
-            seen.marks += u32::from(packet.is_marked());
+        if !PLAIN && let Some(place) = facts.place_among_signalled(flow) {
+            let signal = &mut common.at_receivers[place];
+            signal.marks += u32::from(packet.is_marked());
             if packet.has_price() {
-                seen.price = packet.drop_price(&mut common.prices).price;
+                signal.price = packet.take_price(&mut common.prices);
             }
         }
         if !PLAIN && facts.ecn {
@@ -743,10 +750,10 @@ impl Path {
         }
         let mut report =
             if facts.sack_blocks == 0 { None } else { self.receiver.blocks(facts.sack_blocks, &common.out_of_order) };
-        let place = if PLAIN { None } else { facts.place_among_wanting(packet.flow) };
+        let place = if PLAIN { None } else { facts.place_among_signalled(packet.flow) };
         if let Some(place) = place {
             let number_alone = Report { ack: self.receiver.expected, ..Report::default() };
-            report.get_or_insert(number_alone).seen = common.seen[place];
+            report.get_or_insert(number_alone).signal = common.at_receivers[place];
         }
         let word = match report {
             Some(report) => common.reports.put(report),
@@ -755,7 +762,7 @@ impl Path {
         self.counts.acks_sent_in_all += 1;
         packet.become_ack(time, word, report.is_some(), self.wire.backward);
         if place.is_some() {
-            packet.tell();
+            packet.set_signals();
         }
         if !PLAIN && facts.ecn && self.receiver.take_echo() {
             packet.mark();

@@ -7,8 +7,8 @@ mod fabric;
 mod flows;
 pub(crate) mod port;
 mod results;
+mod signals;
 mod slots;
-mod told;
 mod window;
 
 pub use conservation::ConservationError;

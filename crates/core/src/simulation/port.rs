@@ -8,13 +8,13 @@ use super::flows::service_time;
 use super::window::{Parts, Window};
 use crate::base::histogram::Histogram;
 use crate::base::line::Line;
-use crate::base::packet::{Packet, Priced, Side};
+use crate::base::packet::{Packet, Prices};
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
 use crate::code::{Failure, Workshop};
 use crate::network;
 use crate::network::{Buffer, ListedDrop, Switching};
-use crate::queue::{Label, Occupancy, Policies, Reason, Turn, Unit, Verdict};
+use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -270,7 +270,7 @@ impl Port {
     /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the
     /// wire loses it, that of its departure.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Side<Priced>) -> Result<(), Reason> {
+    pub(crate) fn pass(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Prices) -> Result<(), Reason> {
         match self.care {
             Care::Plain => self.pass_as::<true, false>(packet, bytes, window, prices),
             Care::Policy => self.pass_policy(packet, bytes, window, prices),
@@ -279,12 +279,12 @@ impl Port {
     }
 
     #[inline(never)]
-    fn pass_policy(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Side<Priced>) -> Result<(), Reason> {
+    fn pass_policy(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Prices) -> Result<(), Reason> {
         self.pass_as::<true, true>(packet, bytes, window, prices)
     }
 
     #[inline(never)]
-    fn pass_otherwise(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Side<Priced>) -> Result<(), Reason> {
+    fn pass_otherwise(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Prices) -> Result<(), Reason> {
         self.pass_as::<false, true>(packet, bytes, window, prices)
     }
 
@@ -295,7 +295,7 @@ impl Port {
         packet: &mut Packet,
         bytes: u32,
         window: &Window,
-        prices: &Side<Priced>,
+        prices: &Prices,
     ) -> Result<(), Reason> {
         let now = packet.time;
         self.strike_off::<PLAIN, POLICY>(now);
@@ -338,7 +338,7 @@ impl Port {
     }
 
     /// A packet arrives at a stepped port. The caller stores it if it waits.
-    pub(crate) fn arrive(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &mut Side<Priced>) -> Arrival {
+    pub(crate) fn arrive(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &mut Prices) -> Arrival {
         let now = packet.time;
         let Some(stepped) = &self.stepped else { return Arrival::Waits };
         let idle = stepped.transmitters.iter().position(Option::is_none);
@@ -380,17 +380,18 @@ impl Port {
     }
 
     /// The turn of a packet of a stepped port has come, and nothing of it waits any more. The policy may mark or discard it yet, or write
-    /// on its label.
+    /// on its signal.
     pub(crate) fn let_go(
         &mut self,
         packet: &mut Packet,
         now: Time,
         bytes: u32,
         window: &Window,
-        prices: &mut Side<Priced>,
+        prices: &mut Prices,
     ) -> Result<(), Reason> {
         let unit = Unit { bytes, is_last: packet.is_last() };
-        let turn = Turn { now, waited: now.since(packet.time), bytes_behind: self.waiting_bytes };
+        let (waited, bytes_behind) = (now.since(packet.time), self.waiting_bytes);
+        let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
         let goes = match self.policy.on_departure(&unit, &turn) {
             Verdict::Accept => Ok(()),
             Verdict::Mark => self.mark(packet, now, Reason::Late, window),
@@ -403,29 +404,19 @@ impl Port {
             self.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
             self.counts.held += u128::from(window.overlap(packet.time, now).0);
         } else {
-            self.label(packet, &unit, &turn, window, prices);
+            self.signal(packet, &unit, &turn, window, prices);
         }
         goes
     }
 
-    /// Let the policy write on what a packet carries.
-    fn label(&mut self, packet: &mut Packet, unit: &Unit, turn: &Turn, window: &Window, prices: &mut Side<Priced>) {
-        let is_capable = packet.is_capable();
-        let was_marked = is_capable && packet.is_marked();
-        let written = packet.has_price().then_some(packet.segment);
-        let price = written.and_then(|index| prices.at(index).price);
-        let mut label = Label { is_capable, is_marked: was_marked, price };
-        self.policy.on_label(unit, turn, &mut label);
-        if let Some(index) = written {
-            prices.at_mut(index).price = label.price;
-        }
-        match (was_marked, label.is_marked && is_capable) {
-            (true, false) => packet.unmark(),
-            (false, true) => {
-                packet.mark();
-                self.counts.marked.add(window.part(turn.now), 1);
-            }
-            _ => {}
+    /// Let the policy write on the signal that a packet carries.
+    fn signal(&mut self, packet: &mut Packet, unit: &Unit, turn: &Turn, window: &Window, prices: &mut Prices) {
+        let before = packet.signal(prices);
+        let mut signal = before;
+        self.policy.on_signal(unit, turn, &mut signal);
+        packet.write_signal(&signal, prices);
+        if turn.is_capable && signal.marks > 0 && before.marks == 0 {
+            self.counts.marked.add(window.part(turn.now), 1);
         }
     }
 
@@ -610,7 +601,7 @@ impl Port {
         bytes: u32,
         held: &Held,
         window: &Window,
-        prices: &Side<Priced>,
+        prices: &Prices,
     ) -> Result<(), Reason> {
         if !PLAIN && self.lists(packet, prices) {
             return Err(Reason::Listed);
@@ -644,11 +635,11 @@ impl Port {
         }
     }
 
-    fn lists(&mut self, packet: &Packet, prices: &Side<Priced>) -> bool {
+    fn lists(&mut self, packet: &Packet, prices: &Prices) -> bool {
         if packet.is_ack() || self.listed.is_empty() {
             return false;
         }
-        let segment = if packet.has_price() { prices.at(packet.segment).segment } else { packet.segment };
+        let segment = packet.number(prices);
         let whole = ListedDrop { flow: packet.flow, segment, transmission: packet.transmission(), cell: None };
         let cell = packet.is_cell().then(|| self.cell_of(packet));
         let listed = |drop: &ListedDrop| self.listed.binary_search(drop).is_ok();

@@ -5,9 +5,9 @@ pub(crate) mod receiver;
 pub(crate) mod recovery;
 pub(crate) mod scoreboard;
 pub(crate) mod sender;
+pub(crate) mod signals;
 mod spec;
 pub(crate) mod timer;
-pub(crate) mod wanted;
 
 pub use recovery::RECOVERY_NAMES;
 pub use spec::*;

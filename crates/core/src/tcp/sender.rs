@@ -6,10 +6,11 @@
 
 use super::recovery;
 use super::scoreboard::Scoreboard;
+use super::signals::Brought;
 use super::spec::{Halves, TcpSpec};
 use super::timer::Estimator;
-use super::wanted::Told;
 use crate::base::packet::{Ecn, Side};
+use crate::base::signal::Signal;
 use crate::base::units::{Span, Time};
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
 use serde::{Deserialize, Serialize};
@@ -193,12 +194,12 @@ impl Sender {
 }
 
 impl Tcp<'_> {
-    /// An acknowledgement arrived; with `TOLD`, something is told in it. Returns the round-trip sample it gave, if any.
+    /// An acknowledgement arrived; with `SIGNALLED`, it brings more than most, or the controller asked for signals. Returns the round-trip sample it gave, if any.
     #[inline(always)]
-    pub(crate) fn on_ack<const TOLD: bool>(&mut self, arrived: &Arrived, told: &Told) -> Option<Span> {
-        let echoes = TOLD && told.echoes;
+    pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
+        let echoes = SIGNALLED && brought.echoes_mark;
         let most = if echoes { self.on_echo(arrived.ack) } else { f64::INFINITY };
-        let rtt = self.take_in::<TOLD>(arrived, told);
+        let rtt = self.take_in::<SIGNALLED>(arrived, brought);
         if echoes {
             self.sender.controller.limit_window(most);
         }
@@ -206,17 +207,17 @@ impl Tcp<'_> {
     }
 
     #[inline(always)]
-    fn take_in<const TOLD: bool>(&mut self, arrived: &Arrived, told: &Told) -> Option<Span> {
+    fn take_in<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
         if arrived.ack > self.sender.una {
-            return self.on_new_ack::<TOLD>(arrived, told);
+            return self.on_new_ack::<SIGNALLED>(arrived, brought);
         }
         if arrived.ack == self.sender.una && self.sender.high > self.sender.una {
             let sample = self.spec.timestamps.then(|| self.now.since(arrived.echo));
             if let Some(sample) = sample {
                 self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed: None });
             }
-            if TOLD && told.wanted {
-                let ack = Ack { window_limited: false, ..self.ack::<TOLD>(0, sample, told) };
+            if SIGNALLED && brought.signal.is_some() {
+                let ack = Ack { window_limited: false, ..self.ack::<SIGNALLED>(0, sample, brought) };
                 self.sender.controller.on_other_ack(&ack);
             }
             recovery::on_duplicate(self, arrived.blocks);
@@ -226,21 +227,21 @@ impl Tcp<'_> {
 
     /// What the controller hears of an acknowledgement; the window is that before it.
     #[inline(always)]
-    fn ack<const TOLD: bool>(&self, acked: u32, rtt: Option<Span>, told: &Told) -> Ack {
+    fn ack<const SIGNALLED: bool>(&self, acked: u32, rtt: Option<Span>, brought: &Brought) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
         let limited = in_flight >= sender.window(self.spec)
             || (sender.paces(self.spec) && sender.next < sender.limit)
-            || (TOLD && told.held_back);
-        let Told { marks, price, delivered_rate, .. } = if TOLD { *told } else { Told::default() };
+            || (SIGNALLED && brought.held_back);
+        let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
         let window_limited = limited && sender.controller.window() < f64::from(self.spec.receiver_window);
-        Ack { now: self.now, acked, rtt, in_flight, window_limited, marks, price, delivered_rate }
+        Ack { now: self.now, acked, rtt, in_flight, window_limited, signal }
     }
 
     #[inline(always)]
-    fn on_new_ack<const TOLD: bool>(&mut self, arrived: &Arrived, told: &Told) -> Option<Span> {
+    fn on_new_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
         let rtt = self.round_trip_sample(arrived);
-        let ack = self.ack::<TOLD>(arrived.ack - self.sender.una, rtt, told);
+        let ack = self.ack::<SIGNALLED>(arrived.ack - self.sender.una, rtt, brought);
         let sender = &mut *self.sender;
         sender.una = arrived.ack;
         sender.next = sender.next.max(arrived.ack);
@@ -249,7 +250,7 @@ impl Tcp<'_> {
             sender.resend = NONE;
         }
         let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true };
-        if TOLD && told.wanted && sender.phase.is_recovery() {
+        if SIGNALLED && brought.signal.is_some() && sender.phase.is_recovery() {
             sender.controller.on_other_ack(&ack);
         }
         recovery::on_new_ack(self, &ack, arrived.blocks);
@@ -450,7 +451,7 @@ pub(in crate::tcp) mod tests {
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
         let mut tcp =
             Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
-        tcp.on_ack::<false>(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO }, &Told::default());
+        tcp.on_ack::<false>(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO }, &Brought::default());
         assert_eq!(tcp.next_segment(), None);
         assert_eq!(sender.deadline, Time::NEVER);
     }
@@ -485,7 +486,7 @@ pub(in crate::tcp) mod tests {
             let mut tcp =
                 Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
             assert_eq!(tcp.next_segment(), Some((0, 1)));
-            tcp.on_ack::<false>(&Arrived { ack: 1, blocks: &[], echo: Time::ZERO }, &Told::default());
+            tcp.on_ack::<false>(&Arrived { ack: 1, blocks: &[], echo: Time::ZERO }, &Brought::default());
             sender.controller.window()
         };
         assert_eq!((grown(1), grown(2)), (4.0, 5.0));
@@ -510,8 +511,8 @@ pub(in crate::tcp) mod tests {
         };
         assert_eq!(send(&mut tcp), (0..window as u32).map(|segment| (segment, Ecn::CAPABLE)).collect::<Vec<_>>());
         let hear = |&(ack, marked): &(u32, bool)| {
-            let told = Told { echoes: marked, ..Told::default() };
-            tcp.on_ack::<true>(&Arrived { ack, blocks: &[], echo: Time::ZERO }, &told);
+            let brought = Brought { echoes_mark: marked, ..Brought::default() };
+            tcp.on_ack::<true>(&Arrived { ack, blocks: &[], echo: Time::ZERO }, &brought);
             send(&mut tcp)
         };
         let sent = acks.iter().map(hear).collect();

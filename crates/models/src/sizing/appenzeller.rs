@@ -47,7 +47,6 @@ models! {
         let root = (flows.get() as f64).sqrt();
         libm::erf(SPREAD * root * buffer.get() / (product + buffer.get()))
     }
-    quantity: "utilisation of a normal sum of windows";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
@@ -63,7 +62,6 @@ models! {
         let root = erf_inverse(utilisation.get()) / SPREAD * (product + buffer.get()) / buffer.get();
         whole_flows(root * root)
     }
-    quantity: "flows for a normal sum of windows";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;

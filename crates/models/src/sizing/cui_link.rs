@@ -40,7 +40,6 @@ models! {
         let share = link.share(flows, harmonic_rtt_s);
         largest_utilisation(|utilisation, missing| ln_f2(utilisation, share) + buffer.get() * libm::log1p(-missing))
     }
-    quantity: "utilisation of a single link";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
@@ -56,7 +55,6 @@ models! {
         let ln_c = ln_f2(utilisation, link.packets_per_s() * harmonic_rtt_s.get());
         whole_flows(libm::exp(0.5 * (ln_c + buffer.get() * libm::log(utilisation))))
     }
-    quantity: "flows for a single link";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;

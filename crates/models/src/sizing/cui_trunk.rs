@@ -78,7 +78,6 @@ models! {
             equation.ln_f2(utilisation, share) - buffer.get() * equation.ln_f1(utilisation, missing)
         })
     }
-    quantity: "utilisation of a trunk";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
@@ -100,7 +99,6 @@ models! {
         let ln_c = equation.ln_f2(utilisation, share_of_one);
         whole_flows(libm::exp(0.5 * (ln_c - buffer.get() * equation.ln_f1(utilisation, 1.0 - utilisation))))
     }
-    quantity: "flows for a trunk";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;

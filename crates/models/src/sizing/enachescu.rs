@@ -42,8 +42,7 @@ models! {
     ) -> f64 {
         over_provision.get() * bottleneck.share(flows, mean_rtt_s)
     }
-    quantity: "window that goes with an over-provision";
-    equation: "W = rho C RTT_mean / N";
+    equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
     returns: "Packets.";
@@ -58,7 +57,6 @@ models! {
         let missing = 0.5 * window.get() * window.get() * libm::pow(over_provision.get(), buffer.get());
         (over_provision.get() * (1.0 - missing)).max(0.0)
     }
-    quantity: "utilisation of an over-provisioned network";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
@@ -75,7 +73,6 @@ models! {
         let ln_window = 0.5 * (libm::log(2.0 * missing) - buffer.get() * libm::log(over_provision.get()));
         whole_flows(over_provision.get() * bottleneck.packets_per_s() * mean_rtt_s.get() / libm::exp(ln_window))
     }
-    quantity: "flows for an over-provisioned network";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;

@@ -43,7 +43,6 @@ models! {
         let product = bottleneck.packets_per_s() * mean_rtt_s.get();
         single_flow_utilisation(NonNegative::ratio(buffer, product))
     }
-    quantity: "utilisation of flows in step";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;

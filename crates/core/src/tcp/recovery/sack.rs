@@ -92,7 +92,7 @@ mod tests {
     use crate::congestion::{ControllerSpec, Controllers, Start};
     use crate::tcp::sender::tests::spec_of_a_plain_sender;
     use crate::tcp::sender::{Arrived, Sender, Tcp};
-    use crate::tcp::wanted::Told;
+    use crate::tcp::signals::Brought;
     use crate::tcp::{RecoveryKind, TcpSpec};
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
         let sent = |tcp: &mut Tcp| std::iter::from_fn(|| tcp.next_segment().map(|sent| sent.0)).collect::<Vec<_>>();
         assert_eq!(sent(&mut tcp), (0..10).collect::<Vec<_>>());
         let answers = (2..=10).map(|end| {
-            tcp.on_ack::<false>(&Arrived { ack: 0, blocks: &[(1, end)], echo: Time::ZERO }, &Told::default());
+            tcp.on_ack::<false>(&Arrived { ack: 0, blocks: &[(1, end)], echo: Time::ZERO }, &Brought::default());
             sent(&mut tcp)
         });
         // The third duplicate repairs 0: 4 to 9 and the repair are in the network. Each report from the sixth on lets one segment go:

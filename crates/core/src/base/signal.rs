@@ -1,0 +1,32 @@
+//! What the network tells a sender of congestion: one struct from the queue that writes it to the controller that hears it.
+
+use serde::{Deserialize, Serialize};
+
+/// A signal of congestion, wherever it travels. Who writes which part of it:
+///
+/// * On a data packet, queues its mark and its price, as its turn to be sent comes (REM and RAM mark, MaxNet and RCP write prices).
+/// * At the receiver, and back in an acknowledgement, are the marks of all data packets so far and the price of the last one.
+/// * To the controller the sender tells the marks that no acknowledgement had told of before, and adds the delivered rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    /// Data packets that arrived with a mark; of one data packet 1 if some queue has marked it, else 0.
+    ///
+    /// To a controller this is an accurate count, as RFC 9768 (AccECN) has it: the receiver's number of marked packets comes back with every
+    /// acknowledgement, and none is missed when one is lost. Here it does not wrap. The echo of RFC 3168 (section 6.1.3) cannot say this: it
+    /// is one bit, which stays set until the sender has answered, so that what it tells is that there was a mark, once per window. Only new
+    /// data can be marked (RFC 3168 section 6.1.5).
+    pub marks: u32,
+    /// What queues wrote, if any did. Only data packets that travel whole carry one, of flows whose controllers ask for prices.
+    pub price: Option<f64>,
+    /// Only to a controller, if the acknowledgement gave a sample.
+    pub delivered_rate: Option<DeliveredRate>,
+}
+
+/// A sample of the rate at which data is delivered (draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeliveredRate {
+    /// Segments per second.
+    pub rate: f64,
+    /// When the data was sent, the application had not enough of it to fill the window: the path may be faster.
+    pub app_limited: bool,
+}

@@ -1,0 +1,322 @@
+//! Signals of congestion on their way to controllers that ask for them ([`Wants`]). Other flows pay nothing.
+
+use super::engine::{End, Engine};
+use crate::base::packet::Packet;
+use crate::base::signal::Signal;
+use crate::code::Code;
+use crate::congestion::{ControllerSpec, Wants};
+use crate::network::{Group, Network, Transport};
+use crate::tcp::sender::{Arrived, NONE};
+use crate::tcp::signals::{Brought, SignalReader};
+
+impl Engine {
+    /// The acknowledgement brings more than what has arrived. `signal`: of the receiver, if the controller asked.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_signal(&mut self, flow: u32, packet: &Packet, arrived: Arrived, signal: Signal) {
+        let mut brought = Brought::default();
+        if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(flow), &self.ends[flow as usize]) {
+            let board = (sender.board != NONE).then(|| self.boards.at(sender.board));
+            brought = self.readers[place].read(self.now, &arrived, signal, board);
+        }
+        brought.echoes_mark = packet.is_marked();
+        self.act::<true>(flow, Some(arrived), &brought);
+    }
+
+    /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
+    pub(crate) fn act_in_time(&mut self, flow: u32) {
+        match self.fabric.signalled(flow) {
+            Some(_) => self.act::<true>(flow, None, &Brought::default()),
+            None => self.act::<false>(flow, None, &Brought::default()),
+        }
+    }
+}
+
+/// What senders keep for controllers that ask for signals, and for each group of theirs the number of flows before it whose controllers do
+/// not.
+pub(crate) fn make_readers(network: &Network, first_flows: &[u32], code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<u32>>) {
+    let asked = |group: &Group| match &group.transport {
+        Transport::Tcp(_, ControllerSpec::User(user)) => Some(code.wants(user)).filter(|wants| wants.anything()),
+        Transport::Tcp(_, law) => Some(law.wants()).filter(|wants| wants.anything()),
+        Transport::Datagram(_) => None,
+    };
+    let asked: Vec<Option<Wants>> = network.groups.iter().map(asked).collect();
+    let mut readers = Vec::new();
+    let mut unsignalled_before = vec![None; asked.len()];
+    for flow in &network.flows {
+        let group = flow.group as usize;
+        if let Some(asked) = asked[group] {
+            unsignalled_before[group].get_or_insert_with(|| first_flows[group] - readers.len() as u32);
+            readers.push(SignalReader::new(asked));
+        }
+    }
+    (readers, unsignalled_before)
+}
+
+#[cfg(test)]
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use super::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
+    use crate::base::units::{Span, Time};
+    use crate::congestion::probe::{Heard, ProbeSpec};
+    use crate::congestion::{ControllerSpec, Controllers, Wants};
+    use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
+    use crate::queue::PolicySpec;
+    use crate::queue::probe;
+    use crate::simulation::engine::End;
+    use crate::tcp::{DelayedAck, RecoveryKind, TcpSpec};
+    use crate::{Engine, Results};
+
+    const EVERYTHING: Wants = Wants { marks: true, price: true, delivered_rate: true, release: false };
+
+    fn law(wants: Wants, release: Option<u32>) -> ControllerSpec {
+        ControllerSpec::Probe(ProbeSpec { wants, release })
+    }
+
+    fn asks_for_everything() -> ControllerSpec {
+        law(EVERYTHING, None)
+    }
+
+    /// A window of sixteen segments over a link of 8 Mbit/s, where a segment takes a millisecond, and 10 ms each way.
+    fn network(spec: TcpSpec, law: ControllerSpec, policy: PolicySpec) -> Network {
+        let spec = TcpSpec { mss: 960, initial_window: 16.0, ecn: true, ..spec };
+        let port = Port { policy, ..link("link", 8, Span::from_millis(10), Buffer::Unlimited) };
+        dumbbell(port, group("probe", Transport::Tcp(spec, law)), vec![flow(0, 0, 1)], Span::from_millis(2000))
+    }
+
+    fn run(network: &Network) -> Engine {
+        let mut engine = Engine::new(network.clone());
+        engine.run_until(Time::NEVER);
+        engine.results().unwrap();
+        engine
+    }
+
+    fn heard(engine: &Engine) -> &Heard {
+        match &engine.ends[0] {
+            End::Tcp(sender) => match &sender.controller {
+                Controllers::Probe(probe) => &probe.heard,
+                other => panic!("not a probe: {other:?}"),
+            },
+            End::Datagram(_) => panic!("not TCP"),
+        }
+    }
+
+    fn policy(marks: u32, clears: Option<bool>, price: Option<f64>) -> PolicySpec {
+        PolicySpec::Probe(probe::ProbeSpec { marks, clears, price })
+    }
+
+    #[test]
+    fn the_prices_that_queues_write_reach_the_controller_that_asks_for_them() {
+        let drop_tail = link("between", 10, Span::ZERO, Buffer::Unlimited);
+        let second = Port { policy: policy(0, None, Some(2.0)), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
+        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), policy(0, None, Some(1.5)));
+        network.ports.extend([drop_tail, second]);
+        network.paths[0] = vec![0, 2, 3];
+        let heard = heard(&run(&network)).clone();
+        assert!(heard.prices.len() > 500 && heard.prices.iter().all(|&price| price == Some(3.5)));
+
+        let silent = law(Wants { marks: true, ..Wants::default() }, None);
+        network.groups[0].transport = Transport::Tcp(TcpSpec { mss: 960, ..tcp(RecoveryKind::NewReno) }, silent);
+        let engine = run(&network);
+        assert!(heard_nothing(&engine) && engine.fabric.common.prices.used() == 0);
+    }
+
+    fn heard_nothing(engine: &Engine) -> bool {
+        heard(engine).prices.iter().all(Option::is_none)
+    }
+
+    #[test]
+    fn without_a_queue_that_writes_there_is_no_price() {
+        assert!(heard_nothing(&run(&network(tcp(RecoveryKind::NewReno), asks_for_everything(), PolicySpec::DropTail(())))));
+    }
+
+    #[test]
+    fn marks_are_counted_exactly_though_acknowledgements_are_lost_and_echo_more() {
+        let marking = policy(4, None, None);
+        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), marking);
+        network.ports[1].random_loss = 0.2;
+        network.flows[0].size = Some(960 * 1000);
+        let engine = run(&network);
+        let heard = heard(&engine);
+        // Retransmissions are not capable, and after the last of the acknowledgements nothing is outstanding.
+        assert_eq!((heard.marks, heard.acked), (engine.fabric.paths[0].marked, 1000));
+        assert!(heard.marks >= 240 && heard.congestion > 10 && heard.congestion < heard.marks, "{heard:?}");
+    }
+
+    #[test]
+    fn a_policy_takes_marks_off_and_sets_them_as_units_leave() {
+        let clearing =
+            |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
+        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), policy(4, None, None));
+        network.ports.push(clearing(true));
+        network.paths[0] = vec![0, 2];
+        let engine = run(&network);
+        assert_eq!((heard(&engine).marks, heard(&engine).congestion), (0, 0));
+        let marked = |engine: &Engine| engine.results().unwrap().queues.floats("marked_units").unwrap();
+        assert!(marked(&engine)[0] > 100.0 && marked(&engine)[2] == 0.0);
+
+        network.ports[2] = clearing(false);
+        let engine = run(&network);
+        let heard = heard(&engine);
+        assert!(heard.acked > 500 && heard.marks == heard.acked);
+        // The mark of one in four was there already.
+        assert!(marked(&engine)[0] + marked(&engine)[2] >= f64::from(heard.acked));
+    }
+
+    #[test]
+    fn a_window_that_fills_the_link_is_delivered_at_its_rate() {
+        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), PolicySpec::DropTail(()));
+        if let Transport::Tcp(spec, _) = &mut network.groups[0].transport {
+            spec.initial_window = 40.0;
+        }
+        let engine = run(&network);
+        let rates = &heard(&engine).rates;
+        // From the second round trip on a segment is delivered each millisecond.
+        assert!(rates.len() > 1500);
+        assert!(
+            rates[80..].iter().all(|&(rate, app_limited)| (rate - 1000.0).abs() < 1e-6 && !app_limited),
+            "{:?}",
+            &rates[75..90]
+        );
+    }
+
+    #[test]
+    fn while_losses_are_repaired_duplicates_give_samples_too() {
+        let mut network = network(tcp(RecoveryKind::Sack), asks_for_everything(), PolicySpec::DropTail(()));
+        network.ports[0].listed_drops =
+            [30, 32, 33].map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
+        let engine = run(&network);
+        let heard = heard(&engine);
+        assert!(heard.acks[1] > 0 && heard.acks[2] > 10, "{:?}", heard.acks);
+        assert_eq!(heard.congestion, 1);
+        // Each acknowledgement delivers something: all give a sample, but for those whose interval is too short.
+        let all: u32 = heard.acks.iter().sum();
+        assert!(heard.rates.len() as u32 > all - 10, "{} of {all}", heard.rates.len());
+        assert!(heard.rates.iter().all(|&(rate, _)| rate > 0.0 && rate < 1001.0));
+    }
+
+    fn bounded(bound: u32, spec: TcpSpec, size: u64) -> (Results, Heard) {
+        let wants = Wants { release: true, ..Wants::default() };
+        let mut network = network(spec, law(wants, Some(bound)), PolicySpec::DropTail(()));
+        network.flows[0].size = Some(960 * size);
+        network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
+        let engine = run(&network);
+        (engine.results().unwrap(), heard(&engine).clone())
+    }
+
+    fn sent(results: &Results) -> Vec<f64> {
+        results.traces[0].floats("time_s").unwrap()
+    }
+
+    #[test]
+    fn a_bound_of_nothing_lets_one_segment_go_when_nothing_is_in_flight() {
+        // Sixteen at once, and the acknowledgement of the last lets the next one go, after 16 ms and a round trip of 20.04: then one in
+        // each round trip, 21.04 ms with its transmission.
+        let (results, heard) = bounded(0, tcp(RecoveryKind::NewReno), 20);
+        let times = sent(&results);
+        assert_eq!(times.len(), 20);
+        assert!(times[..16].iter().all(|&time| time == 0.0));
+        for (place, time) in times[16..].iter().enumerate() {
+            assert!((time - 0.03604 - 0.02104 * place as f64).abs() < 1e-12, "{times:?}");
+        }
+        assert_eq!((heard.acked, heard.timeouts, heard.window_limited), (20, 0, 19));
+    }
+
+    #[test]
+    fn a_bound_of_one_halves_what_is_in_flight_where_each_acknowledgement_is_of_two() {
+        let delayed_ack = Some(DelayedAck { every: 2, timeout: Span::from_millis(100) });
+        let (results, _) = bounded(1, TcpSpec { delayed_ack, ..tcp(RecoveryKind::NewReno) }, 100);
+        let times = sent(&results);
+        // Eight acknowledgements release eight, four of those four, two, one; that one waits for the timer of the receiver.
+        let in_round = |from: f64, to: f64| times.iter().filter(|&&time| time >= from && time < to).count();
+        assert_eq!((in_round(0.0, 0.01), in_round(0.02, 0.037), in_round(0.04, 0.06)), (16, 8, 4));
+    }
+
+    #[test]
+    fn a_bound_of_nothing_waits_for_the_timeout_when_a_segment_is_lost_and_goes_on() {
+        for recovery in
+            [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack, RecoveryKind::BpdSack]
+        {
+            for lost in 0..20 {
+                let wants = Wants { release: true, ..Wants::default() };
+                let mut network = network(tcp(recovery), law(wants, Some(0)), PolicySpec::DropTail(()));
+                network.flows[0].size = Some(960 * 20);
+                network.duration = Span::from_millis(20_000);
+                network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: lost, transmission: 1, cell: None }];
+                let engine = run(&network);
+                assert_eq!(heard(&engine).acked, 20, "{recovery:?}, {lost} lost");
+            }
+        }
+    }
+
+    #[test]
+    fn after_recovery_no_acknowledgement_releases_more_than_the_bound() {
+        for recovery in [RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack, RecoveryKind::BpdSack] {
+            let wants = Wants { release: true, ..Wants::default() };
+            let mut network = network(tcp(recovery), law(wants, Some(2)), PolicySpec::DropTail(()));
+            network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
+            network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
+            let engine = run(&network);
+            let times = sent(&engine.results().unwrap());
+            let most = times[16..].chunk_by(|a, b| a == b).map(<[f64]>::len).max();
+            assert!(heard(&engine).congestion == 1 && most == Some(2), "{recovery:?}: {most:?}");
+        }
+    }
+
+    /// Any network, with controllers that ask for any of it and policies that write.
+    fn random(seed: u64) -> Network {
+        let mut network = random_network(seed);
+        let mut dice = Dice::new(seed + (1 << 40));
+        for group in &mut network.groups {
+            if let Transport::Tcp(_, law) = &mut group.transport
+                && !dice.chance(4)
+            {
+                let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
+                let wants = Wants { marks, price, delivered_rate, release };
+                *law = ControllerSpec::Probe(ProbeSpec { wants, release: (!dice.chance(3)).then(|| dice.pick(0, 3) as u32) });
+            }
+        }
+        for port in &mut network.ports {
+            if dice.chance(2) {
+                let clears = dice.one_of(&[None, Some(false), Some(true)]);
+                port.policy = policy(dice.pick(0, 5) as u32, clears, dice.chance(2).then_some(0.25));
+            }
+        }
+        network
+    }
+
+    #[test]
+    fn signals_are_the_same_ahead_and_stepped_and_in_slices_and_of_a_snapshot() {
+        let bytes = |engine: &Engine| -> Vec<Vec<u8>> { engine.results().unwrap().tables().map(|table| table.bytes()).collect() };
+        let ends = |engine: &Engine| postcard::to_stdvec(&engine.ends).unwrap();
+        for seed in 0..250 {
+            let network = random(seed);
+            let whole = run(&network);
+            let stepped = run(&Network { stepped: true, ..network.clone() });
+            assert!(bytes(&whole) == bytes(&stepped) && ends(&whole) == ends(&stepped), "seed {seed}");
+            let mut dice = Dice::new(seed + (1 << 41));
+            let mut engine = Engine::new(network.clone());
+            for _ in 0..3 {
+                engine.run_for(Time(engine.now().0 + dice.pick(0, network.duration.0 / 2)), dice.pick(0, 3000));
+                engine = postcard::from_bytes(&postcard::to_stdvec(&engine).unwrap()).unwrap();
+                engine.results().unwrap();
+            }
+            engine.run_until(Time::NEVER);
+            assert!(bytes(&whole) == bytes(&engine) && ends(&whole) == ends(&engine), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_flow_whose_controller_asks_for_nothing_keeps_nothing() {
+        let mut network = network(tcp(RecoveryKind::Sack), asks_for_everything(), PolicySpec::DropTail(()));
+        network.groups.push(group("reno", Transport::Tcp(tcp(RecoveryKind::Sack), ControllerSpec::Reno(()))));
+        network.groups.push(network.groups[0].clone());
+        network.flows = [0, 1, 1, 2, 2].map(|group| Flow { group, ..flow(group, 0, 1) }).to_vec();
+        let engine = run(&network);
+        assert_eq!((engine.readers.len(), engine.fabric.common.at_receivers.len()), (3, 3));
+        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.fabric.signalled(flow)), [Some(0), None, None, Some(1), Some(2)]);
+    }
+}

@@ -1,0 +1,92 @@
+//! What a sender keeps for a controller that asks for signals, or to bound what an acknowledgement releases (see [`Wants`]). It lies beside
+//! the sender, so that other flows pay nothing for it.
+
+use super::delivery_rate::DeliveryRate;
+use super::scoreboard::Scoreboard;
+use super::sender::{Arrived, NONE, Sender};
+use crate::base::signal::Signal;
+use crate::base::units::Time;
+use crate::congestion::{Controller, Wants};
+use serde::{Deserialize, Serialize};
+
+/// Between the acknowledgements of a flow and its controller.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SignalReader {
+    asked: Wants,
+    /// Marks that the controller has heard of.
+    marks_heard: u32,
+    rate: DeliveryRate,
+    /// Segments that may leave yet because of the last acknowledgement.
+    release: u32,
+    /// There was more to send than they.
+    held_back: bool,
+}
+
+/// What an acknowledgement brings beside what every sender reads of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Brought {
+    /// It echoes a mark (RFC 3168).
+    pub(crate) echoes_mark: bool,
+    /// For a controller that asked for any; it hears of duplicates too.
+    pub(crate) signal: Option<Signal>,
+    /// The bound on a release held the sender back.
+    pub(crate) held_back: bool,
+}
+
+impl SignalReader {
+    pub(crate) fn new(asked: Wants) -> SignalReader {
+        SignalReader { asked, marks_heard: 0, rate: DeliveryRate::default(), release: u32::MAX, held_back: false }
+    }
+
+    /// An acknowledgement arrived that is about to be heard, with this signal of the receiver. `board`: what was reported before it.
+    pub(crate) fn read(&mut self, now: Time, arrived: &Arrived, signal: Signal, board: Option<&Scoreboard>) -> Brought {
+        let marks = if self.asked.marks { signal.marks.saturating_sub(self.marks_heard) } else { 0 };
+        self.marks_heard = self.marks_heard.max(signal.marks);
+        let delivered_rate = match self.asked.delivered_rate {
+            true => self.rate.on_ack(now, arrived.ack, arrived.blocks, board),
+            false => None,
+        };
+        let price = signal.price.filter(|_| self.asked.price);
+        Brought { echoes_mark: false, signal: Some(Signal { marks, price, delivered_rate }), held_back: self.held_back }
+    }
+
+    /// The acknowledgement has been heard: bound what it releases.
+    pub(crate) fn bound_release(&mut self, sender: &Sender) {
+        let bound = if self.asked.release { sender.controller.release() } else { None };
+        let outstanding = sender.high > sender.una;
+        self.release = bound.map_or(u32::MAX, |bound| bound.max(u32::from(!outstanding)));
+        self.held_back = false;
+    }
+
+    /// Whether data packets have to carry prices.
+    pub(crate) fn prices(&self) -> bool {
+        self.asked.price
+    }
+
+    /// Something else than an acknowledgement lets the sender go on.
+    pub(crate) fn on_timeout(&mut self) {
+        self.release = u32::MAX;
+    }
+
+    /// Whether the bound lets the sender send. What a fast retransmit repairs it always does.
+    pub(crate) fn may_send(&mut self, sender: &Sender) -> bool {
+        self.held_back |= self.release == 0 && sender.next < sender.limit;
+        self.release > 0 || sender.resend != NONE
+    }
+
+    /// The sender has sent a segment; `idle`: nothing was outstanding before it.
+    pub(crate) fn on_sent(&mut self, segment: u32, now: Time, idle: bool) {
+        self.release = self.release.saturating_sub(1);
+        if self.asked.delivered_rate {
+            self.rate.on_sent(segment, now, idle);
+        }
+    }
+
+    /// The sender has sent all that it would now.
+    pub(crate) fn on_all_sent(&mut self, sender: &Sender, window: u32) {
+        let is_dry = sender.high >= sender.limit && sender.next >= sender.high && sender.in_flight() < window;
+        if self.asked.delivered_rate && is_dry {
+            self.rate.run_dry(sender.in_flight());
+        }
+    }
+}
