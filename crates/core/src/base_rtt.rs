@@ -1,7 +1,8 @@
 //! The round trip of a flow through the empty network.
 
+use crate::base::sizes::CELL_BYTES;
 use crate::base::units::Span;
-use crate::network::{Aal5, Access, CELL_BYTES, Flow, Network, Switching, Transport};
+use crate::network::{Aal5, Access, Flow, Network, Switching, Transport};
 use crate::traffic::{DatagramSpec, PacketSize};
 
 impl Network {

@@ -21,7 +21,6 @@ extern crate self as tailback_core;
 
 pub mod base;
 mod base_rtt;
-pub mod code;
 pub mod congestion;
 pub mod network;
 pub mod queue;
@@ -29,8 +28,9 @@ pub mod record;
 mod simulation;
 pub mod tcp;
 pub mod traffic;
+pub mod user_code;
 
-pub use simulation::{ConservationError, Delivery, Engine, MemoryEstimate, Results, memory_estimate};
+pub use simulation::{Code, ConservationError, Delivery, Engine, MemoryEstimate, Results, memory_estimate, trace_rows};
 
 /// A fingerprint of the sources that this core was built from. Two cores with one fingerprint give the same results.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

@@ -2,27 +2,19 @@
 //!
 //! The scenario crate builds this from a description and has by then refused whatever cannot run. Tests build it by hand.
 
+pub use crate::base::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
 use crate::base::units::{Rate, Span, Time};
-use crate::code::UserCode;
 use crate::congestion::ControllerSpec;
 use crate::queue::PolicySpec;
 use crate::tcp::TcpSpec;
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
 
 /// Index of a directed port in [`Network::ports`].
 pub type PortId = u32;
 /// Index of a flow in [`Network::flows`].
 pub type FlowId = u32;
-
-/// The most bytes that a packet may have on the wire.
-pub const MAX_PACKET: u32 = (1 << 24) - 1;
-/// The most hops that all paths may have together, one more counted for each path.
-pub const MAX_ROUTE_ENTRIES: usize = (1 << 24) - 1;
-/// The most distinct rates that private access links may have.
-pub const MAX_ACCESS_RATES: usize = u16::MAX as usize;
-/// The most segments that a flow may send.
-pub const MAX_SEGMENTS: u64 = 1 << 31;
 
 /// Everything that one run needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,10 +143,6 @@ pub struct Aal5 {
     pub reassembly: Span,
 }
 
-/// Bytes of a cell on the wire, and of its payload.
-pub const CELL_BYTES: u32 = 53;
-pub const CELL_PAYLOAD: u32 = 48;
-
 impl Aal5 {
     /// The most bytes of a frame without its trailer.
     pub const MAX_FRAME: u32 = 65_535;
@@ -186,6 +174,16 @@ impl Transport {
                 PacketSize::Fixed(bytes) => Some(bytes + spec.header),
                 PacketSize::Exponential { .. } | PacketSize::Given { .. } => None,
             },
+        }
+    }
+}
+
+impl Group {
+    /// Cells of its acknowledgements; 1 if they are not cut into cells.
+    pub(crate) fn ack_cells(&self) -> u32 {
+        match (&self.transport, self.framing) {
+            (Transport::Tcp(spec, _), Some(framing)) => framing.cells(spec.ack_size),
+            _ => 1,
         }
     }
 }

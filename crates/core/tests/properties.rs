@@ -7,8 +7,8 @@ mod common;
 use common::{Dice, random_network, with_access_as_ports};
 use tailback_core::base::units::Time;
 use tailback_core::network::Network;
-use tailback_core::record::{Column, Table, trace_rows};
-use tailback_core::{Engine, Results};
+use tailback_core::record::{Column, Table};
+use tailback_core::{Engine, Results, trace_rows};
 
 fn seeds() -> std::ops::Range<u64> {
     0..std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(2000)

@@ -7,16 +7,16 @@ mod common;
 
 use common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
-use tailback_core::Engine;
 use tailback_core::base::random::Draws;
 use tailback_core::base::signal::Signal;
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::code::{Code, Fault, UserCode};
 use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
 use tailback_core::network::*;
 use tailback_core::queue::{Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, UserSource};
+use tailback_core::user_code::{Fault, UserCode};
+use tailback_core::{Code, Engine};
 
 fn fault(text: &str) -> Fault {
     Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(text))

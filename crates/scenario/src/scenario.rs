@@ -15,8 +15,8 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tailback_core::code::UserCode;
 use tailback_core::network::{CodeKind, Network};
+use tailback_core::user_code::UserCode;
 
 record! {
     /// A network, what runs in it, and what to record: everything that a run needs. Times, rates and sizes are text with a unit,

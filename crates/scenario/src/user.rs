@@ -10,8 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tailback_core::code::UserCode;
 use tailback_core::network::CodeKind;
+use tailback_core::user_code::UserCode;
 
 const PREFIX: &str = "user:";
 

@@ -7,4 +7,5 @@ pub mod math;
 pub mod packet;
 pub mod random;
 pub mod signal;
+pub mod sizes;
 pub mod units;

@@ -1,8 +1,8 @@
 //! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
 
 use super::signal::Signal;
+use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use super::units::Time;
-use crate::network::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use serde::{Deserialize, Serialize};
 
 /// A data packet or an acknowledgement on its way, or a cell of one.
@@ -94,13 +94,13 @@ impl Packet {
 
     /// A data packet is sent with room for a price.
     pub fn make_room_for_price(&mut self, prices: &mut Prices) {
-        self.segment = prices.put(Priced { segment: self.segment, price: None });
+        self.segment = prices.put(NumberAndPrice { segment: self.segment, price: None });
         self.place |= HAS_SIDE;
     }
 
     /// The room for the price of a data packet is no longer needed, nor is the pool's record of its number.
     pub fn take_price(&mut self, prices: &mut Prices) -> Option<f64> {
-        let Priced { segment, price } = *prices.at(self.segment);
+        let NumberAndPrice { segment, price } = *prices.at(self.segment);
         prices.release(self.segment);
         self.segment = segment;
         self.place &= !HAS_SIDE;
@@ -218,25 +218,32 @@ impl Packet {
 /// What an acknowledgement says beside its number, if anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    pub ack: u32,
-    /// SACK blocks (RFC 2018): half-open ranges of segments, the most recent first.
-    pub count: u32,
-    pub ranges: [(u32, u32); 4],
+    pub received: Received,
     /// For the controller, if it asked for any.
     pub signal: Signal,
 }
 
+/// What the receiver has, as an acknowledgement says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Received {
+    /// Next expected segment.
+    pub ack: u32,
+    /// SACK blocks (RFC 2018): half-open ranges of segments, the most recent first.
+    pub count: u32,
+    pub ranges: [(u32, u32); 4],
+}
+
 /// The prices of data packets on their way that have room for one.
-pub type Prices = Side<Priced>;
+pub type Prices = Side<NumberAndPrice>;
 
 /// A data packet has no room for both its number and a price: they lie here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Priced {
+pub struct NumberAndPrice {
     segment: u32,
     price: Option<f64>,
 }
 
-impl Report {
+impl Received {
     pub fn ranges(&self) -> &[(u32, u32)] {
         &self.ranges[..self.count as usize]
     }

@@ -16,10 +16,9 @@ pub use fixed::FixedSpec;
 pub use user::{Control, UserController};
 pub use vegas::VegasSpec;
 
-use crate::base::random::Draws;
 use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
-use crate::code::{Failure, UserCode, Workshop};
+use crate::user_code::{Failure, Instance, UserCode};
 use cubic::Cubic;
 use fast::Fast;
 use fixed::Fixed;
@@ -261,21 +260,9 @@ controllers! {
 }
 
 impl Controllers {
-    /// The controller of a flow, whose full packets have `packet` bytes on the wire.
-    pub(crate) fn made(
-        spec: &ControllerSpec,
-        start: Start,
-        packet: u32,
-        draws: impl FnOnce() -> Draws,
-        workshop: &Workshop,
-    ) -> Controllers {
-        match spec {
-            ControllerSpec::User(code) => {
-                let law = workshop.make(code, |brought| brought.controller(code, start, packet, draws()));
-                Controllers::User(User::of(law, start))
-            }
-            _ => Controllers::new(spec, start),
-        }
+    /// A law of a user.
+    pub(crate) fn user(law: Instance<dyn UserController>, start: Start) -> Controllers {
+        Controllers::User(User::of(law, start))
     }
 
     /// What became of user code.

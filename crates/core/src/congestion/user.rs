@@ -2,7 +2,7 @@
 
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::base::units::Rate;
-use crate::code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
+use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
 
 /// What a law says of the sending after an event.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -26,10 +26,10 @@ pub use red::RedSpec;
 pub use spd::{SpdReading, SpdSpec};
 pub use user::UserPolicy;
 
-use crate::base::random::{Draws, Stream};
+use crate::base::random::Stream;
 use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
-use crate::code::{Failure, UserCode, Workshop};
+use crate::user_code::{Failure, Instance, UserCode};
 use bpd::Bpd;
 use codel::Codel;
 use drop_tail::DropTail;
@@ -290,15 +290,9 @@ policies! {
 }
 
 impl Policies {
-    /// The policy of a port. `flows`: those whose route crosses it, ascending.
-    pub(crate) fn made(spec: &PolicySpec, flows: &[u32], stream: Stream, workshop: &Workshop) -> Policies {
-        match spec {
-            PolicySpec::User(code) => {
-                let policy = workshop.make(code, |brought| brought.policy(code, Draws::new(stream)));
-                Policies::User(User::of(policy), FlowRecords::new(flows))
-            }
-            _ => Policies::new(spec, flows, stream),
-        }
+    /// A policy of a user. `flows`: those whose route crosses the port, ascending.
+    pub(crate) fn user(policy: Instance<dyn UserPolicy>, flows: &[u32]) -> Policies {
+        Policies::User(User::of(policy), FlowRecords::new(flows))
     }
 
     /// What became of user code.

@@ -4,8 +4,8 @@
 use super::flow_records::FlowRecords;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::random::{Purpose, Stream};
+use crate::base::sizes::CELL_BYTES;
 use crate::base::units::Time;
-use crate::network::CELL_BYTES;
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use super::{Occupancy, Policy, Turn, Unit, Verdict};
 use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
-use crate::code::{Copies, Fault, Instance, UserCode, only_in_memory};
+use crate::user_code::{Copies, Fault, Instance, UserCode, only_in_memory};
 use serde::{Deserialize, Serialize};
 
 /// [`Policy`] for code that the core does not know.

@@ -6,7 +6,6 @@ use crate::base::units::{Span, Time};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind};
 use crate::queue::Reason;
-use crate::simulation::port::Port;
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,14 +70,14 @@ impl<T> Default for Rows<T> {
 }
 
 impl Recorder {
-    /// A recorder for what the network asks for, if anything; ports that are traced keep their own rows.
-    pub(crate) fn new(network: &Network, ports: &mut [Port]) -> Option<Recorder> {
+    /// A recorder for what the network asks for, if anything. Ports that are traced keep their own rows.
+    pub(crate) fn new(network: &Network) -> Option<Recorder> {
         if network.record.traces.is_empty() {
             return None;
         }
         let mut recorder = Recorder {
             flows: vec![0; network.flows.len()],
-            drops_at: vec![false; ports.len()],
+            drops_at: vec![false; network.ports.len()],
             last: vec![Last::default(); network.flows.len()],
             ..Recorder::default()
         };
@@ -86,7 +85,7 @@ impl Recorder {
             recorder.kinds.push(trace.kind);
             for &of in &trace.of {
                 match trace.kind {
-                    TraceKind::Queue => ports[of as usize].start_trace(),
+                    TraceKind::Queue => {}
                     TraceKind::Drops => recorder.drops_at[of as usize] = true,
                     kind => recorder.flows[of as usize] |= bit(kind),
                 }
@@ -178,7 +177,7 @@ impl Recorder {
     }
 
     /// The traces as tables, in the order in which the scenario asks for them; nothing beyond `end`.
-    pub(crate) fn tables(&self, flows: &FlowNames, ports: &[Port], end: Time) -> Vec<Table> {
+    pub(crate) fn tables(&self, flows: &FlowNames, queues: &QueueRows, end: Time) -> Vec<Table> {
         let table = |kind: TraceKind| match kind {
             TraceKind::Cwnd => flows.floats("cwnd", "cwnd_packets", &self.cwnd),
             TraceKind::Ssthresh => flows.floats("ssthresh", "ssthresh_packets", &self.ssthresh),
@@ -193,8 +192,8 @@ impl Recorder {
                 vec![("state", Column::Word(rows.iter().map(|row| row.2 as u32).collect(), words))]
             }),
             TraceKind::Throughput(_) => self.throughput(flows, end),
-            TraceKind::Queue => queue_table(ports, end),
-            TraceKind::Drops => self.drops_table(flows, ports, end),
+            TraceKind::Queue => queues.table(),
+            TraceKind::Drops => self.drops_table(flows, queues, end),
         };
         self.kinds.iter().map(|&kind| table(kind)).collect()
     }
@@ -213,16 +212,15 @@ impl Recorder {
         flows.floats("throughput", "throughput_bps", &rows)
     }
 
-    fn drops_table(&self, flows: &FlowNames, ports: &[Port], end: Time) -> Table {
+    fn drops_table(&self, flows: &FlowNames, queues: &QueueRows, end: Time) -> Table {
         let mut drops: Vec<&Drop> = self.drops.iter().filter(|drop| drop.time < end).collect();
         drops.sort_by_key(|drop| (drop.time, drop.port));
-        let names = Arc::new(ports.iter().map(|port| port.name.clone()).collect());
         let reasons = Arc::new(Reason::ALL.map(|reason| reason.name().to_string()).to_vec());
         let of = |pick: fn(&Drop) -> u32| drops.iter().map(|drop| pick(drop)).collect::<Vec<u32>>();
         let (groups, indices) = flows.columns(&of(|drop| drop.flow));
         let columns = vec![
             ("time_s", Column::Float(drops.iter().map(|drop| drop.time.seconds()).collect())),
-            ("queue", Column::Word(of(|drop| drop.port), names)),
+            ("queue", Column::Word(of(|drop| drop.port), queues.names.clone())),
             ("group", groups),
             ("flow", indices),
             ("segment", Column::Integer(drops.iter().map(|drop| drop.segment.into()).collect())),
@@ -298,19 +296,27 @@ fn pair(first: &'static str, second: &'static str, rows: &[&(Time, u32, (u64, u6
     ]
 }
 
-fn queue_table(ports: &[Port], end: Time) -> Table {
-    let mut rows: Vec<(Time, u32, u64)> = Vec::new();
-    for (index, port) in ports.iter().enumerate() {
-        rows.extend(port.trace_rows(end).into_iter().map(|(time, occupancy)| (time, index as u32, u64::from(occupancy))));
+/// What ports that are traced have kept: of each its occupancy after each change, by time.
+pub(crate) struct QueueRows {
+    /// Of all ports.
+    pub(crate) names: Arc<Vec<String>>,
+    pub(crate) of_ports: Vec<Vec<(Time, u32)>>,
+}
+
+impl QueueRows {
+    fn table(&self) -> Table {
+        let of_port = |(port, rows): (u32, &Vec<(Time, u32)>)| {
+            rows.iter().map(move |&(time, occupancy)| (time, port, u64::from(occupancy))).collect::<Vec<_>>()
+        };
+        let mut rows: Vec<(Time, u32, u64)> = (0..).zip(&self.of_ports).flat_map(of_port).collect();
+        rows.sort_by_key(|row| (row.0, row.1));
+        let columns = vec![
+            ("time_s", Column::Float(rows.iter().map(|row| row.0.seconds()).collect())),
+            ("queue", Column::Word(rows.iter().map(|row| row.1).collect(), self.names.clone())),
+            ("queue_units", Column::Integer(rows.iter().map(|row| row.2).collect())),
+        ];
+        named("queue", columns)
     }
-    rows.sort_by_key(|row| (row.0, row.1));
-    let names = Arc::new(ports.iter().map(|port| port.name.clone()).collect());
-    let columns = vec![
-        ("time_s", Column::Float(rows.iter().map(|row| row.0.seconds()).collect())),
-        ("queue", Column::Word(rows.iter().map(|row| row.1).collect(), names)),
-        ("queue_units", Column::Integer(rows.iter().map(|row| row.2).collect())),
-    ];
-    named("queue", columns)
 }
 
 /// A table. Missing values get one bit pattern: the sign of a computed NaN differs between processors.

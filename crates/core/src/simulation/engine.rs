@@ -3,23 +3,24 @@
 //! Senders, sources and the timeline are here; what happens to a packet between the ends is `fabric`'s.
 
 use super::adaptation::Channel;
-use super::fabric::{Common, Delivery, END, Fabric, Facts, Path, ack_cells};
+use super::fabric::{Common, Delivery, END, Fabric, Facts, Path};
 use super::flows::{AccessRates, Hosts, PathCounts, Wire};
 use super::port::{Gather, Port};
 use super::signals::make_readers;
 use super::slots::{Event, FlowKind, Slots};
 use super::window::Window;
+use super::workshop::{Code, NoCode, Workshop};
 use crate::base::calendar::Calendar;
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Ecn, Packet, Side};
+use crate::base::packet::{Ecn, Side};
 use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::signal::Signal;
+use crate::base::sizes::MAX_PACKET;
 use crate::base::units::{Rate, Span, Time};
-use crate::code::{Alarm, Code, Failure, NoCode, Workshop};
 use crate::congestion::{ControllerSpec, Controllers, Start};
-use crate::network::{Aal5, CELL_BYTES, ChangeKind, MAX_PACKET, Network, Transport};
-use crate::record::estimate::{ROW_BYTES, trace_rows};
+use crate::network::{Aal5, ChangeKind, Network, TraceKind, Transport};
+use crate::queue::{Policies, PolicySpec};
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::scoreboard::Scoreboard;
@@ -27,6 +28,7 @@ use crate::tcp::sender::{Arrived, Sender, SenderCounts, Tcp};
 use crate::tcp::signals::{Brought, SignalReader};
 use crate::tcp::{TcpSpec, TimerForm};
 use crate::traffic::{Application, Arrivals, Source};
+use crate::user_code::{Alarm, Failure, UserCode};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,12 +135,12 @@ impl Engine {
             .iter()
             .filter_map(|change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None })
             .collect();
-        let (mut ports, transmitters) = make_ports(&network, !rerouted.is_empty(), &workshop);
+        let (ports, transmitters) = make_ports(&network, !rerouted.is_empty(), &workshop);
         let periodic: Vec<u32> = (0..).zip(&ports).filter(|(_, port)| port.period().is_some()).map(|(index, _)| index).collect();
         let [flow_count, port_count] = [network.flows.len() as u32, ports.len() as u32];
         let slots = Slots::new(flow_count, port_count, transmitters.len() as u32, periodic.len() as u32);
         let calendar = Calendar::new(slots, slots.total(), 2 * network.flows.len() + 2 * ports.len(), reach(&network));
-        let recorder = Recorder::new(&network, &mut ports).map(Box::new);
+        let recorder = Recorder::new(&network).map(Box::new);
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         let counts_transmissions = recorder.is_some() || ports.iter().any(Port::has_listed_drops);
         let rates = AccessRates::of(&network.flows);
@@ -332,17 +334,19 @@ impl Engine {
     #[inline]
     fn on_home(&mut self, flow: u32) {
         let Some(packet) = self.fabric.take_home(flow) else { return };
+        let reports = &mut self.fabric.common.reports;
         let report = packet.has_report().then(|| {
-            self.fabric.common.reports.release(packet.ack_word());
-            *self.fabric.common.reports.at(packet.ack_word())
+            reports.release(packet.ack_word());
+            reports.at(packet.ack_word()).received
         });
         let (ack, blocks) = match &report {
-            Some(report) => (report.ack, report.ranges()),
+            Some(received) => (received.ack, received.ranges()),
             None => (packet.ack_word(), &[][..]),
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
         if packet.signals() {
-            self.on_signal(flow, &packet, arrived, report.map_or(Signal::default(), |report| report.signal));
+            let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
+            self.on_signal(flow, &packet, arrived, signal);
         } else {
             self.act::<false>(flow, Some(arrived), &Brought::default());
         }
@@ -530,7 +534,7 @@ fn clock_phase(seed: u64, group: &str, index: u32, tick: Span) -> Span {
 }
 
 /// Whether any packets travel in cells.
-fn has_channels(network: &Network) -> bool {
+pub(crate) fn has_channels(network: &Network) -> bool {
     network.groups.iter().any(|group| group.framing.is_some())
 }
 
@@ -538,7 +542,8 @@ fn has_channels(network: &Network) -> bool {
 fn make_ports(network: &Network, any_rerouted: bool, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
-    let traced = |port: u32| network.record.traces.iter().any(|trace| trace.kind.is_of_ports() && trace.of.contains(&port));
+    let is_traced = |port: u32, kind| network.record.traces.iter().any(|trace| trace.kind == kind && trace.of.contains(&port));
+    let traced = |port: u32| is_traced(port, TraceKind::Queue) || is_traced(port, TraceKind::Drops);
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let mut make = |(index, spec): (u32, &crate::network::Port)| {
@@ -552,7 +557,17 @@ fn make_ports(network: &Network, any_rerouted: bool, workshop: &Workshop) -> (Ve
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
         let flows = &crossing[index as usize];
-        let mut port = Port::new(spec, network.seed, first, network.record.delay_percentiles, flows, workshop);
+        let stream = Stream::new(network.seed, &spec.name, 0, Purpose::Policy);
+        let policy = match &spec.policy {
+            PolicySpec::User(code) => {
+                Policies::user(workshop.make(code, |brought| brought.policy(code, Draws::new(stream))), flows)
+            }
+            policy => Policies::new(policy, flows, stream),
+        };
+        let mut port = Port::new(spec, network.seed, first, network.record.delay_percentiles, policy);
+        if is_traced(index, TraceKind::Queue) {
+            port.start_trace();
+        }
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         port.needs_event = stepped || any_rerouted || merging[index as usize];
         port.is_special = port.needs_event || port.cuts_through;
@@ -600,7 +615,7 @@ fn gather_returns(network: &Network, ports: &mut [Port]) {
     for flow in &network.flows {
         returns[network.paths[flow.forward as usize][0] as usize] = Return::Mixed;
         let group = &network.groups[flow.group as usize];
-        let prompt = ack_cells(group) == 1 && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
+        let prompt = group.ack_cells() == 1 && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
         let (first, last) = (network.paths[flow.backward as usize][0], network.paths[flow.forward as usize].last());
         let back = &mut returns[first as usize];
         *back = match (*back, last) {
@@ -656,12 +671,21 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
         match &group.transport {
             Transport::Tcp(spec, law) => {
                 let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh };
-                let draws = || Draws::new(Stream::new(network.seed, &group.name, index, Purpose::Controller));
-                let law = Controllers::made(law, start, spec.mss + spec.header, draws, workshop);
+                let law = match law {
+                    ControllerSpec::User(code) => {
+                        let draws = Draws::new(Stream::new(network.seed, &group.name, index, Purpose::Controller));
+                        let packet = spec.mss + spec.header;
+                        Controllers::user(workshop.make(code, |brought| brought.controller(code, start, packet, draws)), start)
+                    }
+                    law => Controllers::new(law, start),
+                };
                 let waiting = if group.application.is_some() { 0 } else { segments_of(spec, flow.size) };
                 End::Tcp(Sender::new(law, spec, waiting))
             }
-            Transport::Datagram(spec) => End::Datagram(Box::new(Source::new(spec, network.seed, &group.name, index, workshop))),
+            Transport::Datagram(spec) => {
+                let make_user = |code: &UserCode, draws| workshop.make(code, |brought| brought.source(code, draws));
+                End::Datagram(Box::new(Source::new(spec, network.seed, &group.name, index, make_user)))
+            }
         }
     };
     network.flows.iter().map(&mut make).collect()
@@ -790,7 +814,7 @@ impl OrderlyReturn {
             && spec.delayed_ack.is_none()
             && group.receive_processing.is_none()
             && spec.ack_size <= data_size
-            && ack_cells(group) == 1
+            && group.ack_cells() == 1
             && port.transmitters == 1
             && access.rate.is_none_or(|rate| rate >= port.rate)
             && !changing.contains(&last_port);
@@ -803,83 +827,4 @@ impl OrderlyReturn {
             adaptation: group.framing.map_or(Span::ZERO, Aal5::delay),
         })
     }
-}
-
-/// Bytes that the engine keeps for a flow with nothing in flight: its path, its sender, its plan and its calendar slots.
-const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<Plan>() + 8 * 16;
-const _: () = assert!(IDLE_FLOW <= 512, "4,000,000 flows have to fit in 2 GB");
-
-/// Bytes that a run takes at most, beside the network's description.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MemoryEstimate {
-    /// Flows and ports.
-    pub flows: u64,
-    /// The packets that fit in pipes and buffers.
-    pub packets: u64,
-    /// The rows of all traces.
-    pub traces: u64,
-}
-
-impl MemoryEstimate {
-    pub fn total(&self) -> u64 {
-        self.flows.saturating_add(self.packets).saturating_add(self.traces)
-    }
-}
-
-/// Estimate what a run of this network takes.
-pub fn memory_estimate(network: &Network) -> MemoryEstimate {
-    let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
-    let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
-    let has_applications = network.groups.iter().any(|group| group.application.is_some());
-    let application = if has_applications { size_of::<Application>() } else { 0 };
-    let flow = IDLE_FLOW + hosts + channel + application;
-    let port = size_of::<Port>() + size_of::<crate::network::Port>();
-    let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
-    let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
-        // What user code will ask for is not known here.
-        Transport::Tcp(_, law) if law.wants().anything() || matches!(law, ControllerSpec::User(_)) => {
-            (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Signal>()) as u64
-        }
-        Transport::Tcp(_, law) => law.bytes_beside() as u64,
-        Transport::Datagram(_) => 0,
-    };
-    MemoryEstimate {
-        flows: of(network.flows.len(), flow) + network.flows.iter().map(beside).sum::<u64>() + of(network.ports.len(), port),
-        packets: packets_in_flight(network).saturating_mul(2 * size_of::<Packet>() as u64),
-        traces: trace_rows(network).into_iter().fold(0u64, u64::saturating_add).saturating_mul(ROW_BYTES),
-    }
-}
-
-/// An upper estimate of the packets in flight: what pipes and finite buffers hold, in packets of the smallest full size.
-fn packets_in_flight(network: &Network) -> u64 {
-    let smallest = network.groups.iter().map(|group| match &group.transport {
-        _ if group.framing.is_some() => CELL_BYTES,
-        Transport::Tcp(spec, _) => spec.mss + spec.header,
-        Transport::Datagram(spec) => match spec.packet {
-            crate::traffic::PacketSize::Fixed(bytes) => bytes + spec.header,
-            _ => 64,
-        },
-    });
-    let smallest = f64::from(smallest.min().unwrap_or(1000).max(1));
-    let longest =
-        network.flows.iter().map(|flow| (flow.sender_access.delay + flow.receiver_access.delay).seconds()).fold(0.0, f64::max);
-    let of_port = |port: &crate::network::Port| {
-        let pipe = port.rate.0 as f64 * (port.delay.seconds() + longest) / 8.0 / smallest;
-        let queue = match port.buffer {
-            crate::network::Buffer::Units(units) => units as f64,
-            crate::network::Buffer::Bytes(bytes) => bytes as f64 / smallest,
-            crate::network::Buffer::Unlimited => 0.0,
-        };
-        // No window holds more than the receivers allow.
-        pipe + queue
-    };
-    let windows: f64 = network
-        .flows
-        .iter()
-        .map(|flow| match &network.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => f64::from(spec.receiver_window),
-            Transport::Datagram(_) => f64::INFINITY,
-        })
-        .sum();
-    network.ports.iter().map(of_port).sum::<f64>().min(windows) as u64
 }

@@ -13,10 +13,11 @@ use super::window::Window;
 use crate::base::calendar::{Calendar, Slot};
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
-use crate::base::packet::{Ecn, Packet, Prices, Report, Side};
+use crate::base::packet::{Ecn, Packet, Prices, Received, Report, Side};
 use crate::base::signal::Signal;
+use crate::base::sizes::CELL_BYTES;
 use crate::base::units::{Span, Time};
-use crate::network::{Aal5, CELL_BYTES, Group, Transport};
+use crate::network::{Aal5, Group, Transport};
 use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::DelayedAck;
@@ -162,19 +163,11 @@ impl Facts {
             ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(0, |spec| spec.ack_size) },
             framing: group.framing,
             full_cells: group.framing.zip(group.transport.full_packet()).map_or(0, |(framing, bytes)| framing.cells(bytes)),
-            ack_cells: ack_cells(group),
+            ack_cells: group.ack_cells(),
             sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
             delayed_ack,
             group: group.clone(),
         }
-    }
-}
-
-/// Cells of a group's acknowledgements; 1 if they are not cut into cells.
-pub(crate) fn ack_cells(group: &Group) -> u32 {
-    match (&group.transport, group.framing) {
-        (Transport::Tcp(spec, _), Some(framing)) => framing.cells(spec.ack_size),
-        _ => 1,
     }
 }
 
@@ -748,12 +741,12 @@ impl Path {
         {
             packet.sent = echo;
         }
-        let mut report =
-            if facts.sack_blocks == 0 { None } else { self.receiver.blocks(facts.sack_blocks, &common.out_of_order) };
+        let received = if facts.sack_blocks == 0 { None } else { self.receiver.blocks(facts.sack_blocks, &common.out_of_order) };
+        let mut report = received.map(|received| Report { received, ..Report::default() });
         let place = if PLAIN { None } else { facts.place_among_signalled(packet.flow) };
         if let Some(place) = place {
-            let number_alone = Report { ack: self.receiver.expected, ..Report::default() };
-            report.get_or_insert(number_alone).signal = common.at_receivers[place];
+            let received = Received { ack: self.receiver.expected, ..Received::default() };
+            report.get_or_insert(Report { received, ..Report::default() }).signal = common.at_receivers[place];
         }
         let word = match report {
             Some(report) => common.reports.put(report),

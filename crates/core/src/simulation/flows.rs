@@ -1,8 +1,9 @@
 //! What the engine keeps per flow beside its sender and receiver: the private path, and counters.
 
 use crate::base::random::{Purpose, Stream};
+use crate::base::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
 use crate::base::units::{Rate, Span, Time};
-use crate::network::{Access, CELL_BYTES, Delay, Flow, Group, MAX_ACCESS_RATES, Network};
+use crate::network::{Access, Delay, Flow, Group, Network};
 use serde::{Deserialize, Serialize};
 
 /// The private links of a flow and where its packets enter the shared network. One cache line.

@@ -11,10 +11,10 @@ use crate::base::line::Line;
 use crate::base::packet::{Packet, Prices};
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Rate, Span, Time};
-use crate::code::{Failure, Workshop};
 use crate::network;
 use crate::network::{Buffer, ListedDrop, Switching};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
+use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -188,18 +188,9 @@ pub(crate) enum Arrival {
 }
 
 impl Port {
-    /// `flows`: the flows whose route crosses the port, ascending.
-    pub(crate) fn new(
-        spec: &network::Port,
-        seed: u64,
-        stepped: Option<u32>,
-        percentiles: bool,
-        flows: &[u32],
-        workshop: &Workshop,
-    ) -> Port {
+    pub(crate) fn new(spec: &network::Port, seed: u64, stepped: Option<u32>, percentiles: bool, policy: Policies) -> Port {
         let mut listed = spec.listed_drops.clone();
         listed.sort_unstable();
-        let policy = Policies::made(&spec.policy, flows, Stream::new(seed, &spec.name, 0, Purpose::Policy), workshop);
         let care = match policy.takes_all() {
             _ if !spec.listed_drops.is_empty() || spec.random_loss > 0.0 || percentiles => Care::Everything,
             true => Care::Plain,

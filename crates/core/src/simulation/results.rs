@@ -5,7 +5,7 @@ use super::engine::{End, Engine};
 use super::fabric::END;
 use crate::base::units::Time;
 use crate::queue::Reason;
-use crate::record::recorder::{FlowNames, named};
+use crate::record::recorder::{FlowNames, QueueRows, named};
 use crate::record::{Column, Table};
 use crate::tcp::sender::SenderCounts;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Engine {
                 .common
                 .recorder
                 .as_ref()
-                .map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.fabric.ports, until)),
+                .map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(until), until)),
             complete: until >= self.fabric.common.window.end,
             simulated_s: until.seconds(),
             events: self.events(),
@@ -224,6 +224,13 @@ impl Engine {
             }
         }
         named("groups", columns)
+    }
+
+    fn queue_rows(&self, until: Time) -> QueueRows {
+        QueueRows {
+            names: Arc::new(self.fabric.ports.iter().map(|port| port.name.clone()).collect()),
+            of_ports: self.fabric.ports.iter().map(|port| port.trace_rows(until)).collect(),
+        }
     }
 
     fn flow_names(&self) -> FlowNames {

@@ -1,9 +1,9 @@
 //! Signals of congestion on their way to controllers that ask for them ([`Wants`]). Other flows pay nothing.
 
 use super::engine::{End, Engine};
+use super::workshop::Code;
 use crate::base::packet::Packet;
 use crate::base::signal::Signal;
-use crate::code::Code;
 use crate::congestion::{ControllerSpec, Wants};
 use crate::network::{Group, Network, Transport};
 use crate::tcp::sender::{Arrived, NONE};

@@ -1,7 +1,7 @@
 //! A TCP receiver: what has arrived, what to acknowledge and when (RFC 5681 section 4.2, RFC 2018).
 
 use super::spec::DelayedAck;
-use crate::base::packet::{Report, Side};
+use crate::base::packet::{Received, Side};
 use crate::base::units::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -140,12 +140,12 @@ impl Receiver {
     }
 
     /// SACK blocks to report, at most `most`: first the range of the latest arrival, then the most recent others (RFC 2018 section 4).
-    pub(crate) fn blocks(&self, most: u32, pool: &Side<OutOfOrder>) -> Option<Report> {
+    pub(crate) fn blocks(&self, most: u32, pool: &Side<OutOfOrder>) -> Option<Received> {
         if self.out_of_order == NONE {
             return None;
         }
         let held = pool.at(self.out_of_order);
-        let mut blocks = Report { ack: self.expected, ..Report::default() };
+        let mut blocks = Received { ack: self.expected, ..Received::default() };
         for &segment in &held.recent {
             let Some(range) = held.range_of(segment) else { continue };
             if blocks.count < most && !blocks.ranges().contains(&range) {

@@ -2,8 +2,8 @@
 
 use super::schedule::Schedule;
 use super::spec::ApplicationSpec;
+use crate::base::sizes::MAX_SEGMENTS;
 use crate::base::units::Time;
-use crate::network::MAX_SEGMENTS;
 use serde::{Deserialize, Serialize};
 
 /// The state of one application.

@@ -5,9 +5,9 @@ mod application;
 mod schedule;
 mod source;
 mod spec;
-mod user;
+mod user_source;
 
 pub(crate) use application::Application;
 pub(crate) use source::Source;
 pub use spec::*;
-pub use user::{Next, UserSource};
+pub use user_source::{Next, UserSource};

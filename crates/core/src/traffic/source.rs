@@ -2,10 +2,10 @@
 
 use super::schedule::Schedule;
 use super::spec::{Arrivals, DatagramSpec, PacketSize};
-use super::user::User;
+use super::user_source::{User, UserSource};
 use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::units::Time;
-use crate::code::{Failure, Workshop};
+use crate::user_code::{Failure, Instance, UserCode};
 use serde::{Deserialize, Serialize};
 
 /// The state of one source.
@@ -19,12 +19,18 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(spec: &DatagramSpec, seed: u64, group: &str, index: u64, workshop: &Workshop) -> Source {
+    /// `make_user`: the object of user code, with the draws that it may take.
+    pub(crate) fn new(
+        spec: &DatagramSpec,
+        seed: u64,
+        group: &str,
+        index: u64,
+        make_user: impl FnOnce(&UserCode, Draws) -> Instance<dyn UserSource>,
+    ) -> Source {
         let user = match &spec.arrivals {
             // The same draws as a Poisson source's gaps.
             Arrivals::User(code) => {
-                let draws = Draws::from(Stream::new(seed, group, index, Purpose::Gap), 0);
-                Some(User::of(workshop.make(code, |brought| brought.source(code, draws))))
+                Some(User::of(make_user(code, Draws::from(Stream::new(seed, group, index, Purpose::Gap), 0))))
             }
             _ => None,
         };

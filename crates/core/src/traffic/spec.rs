@@ -1,7 +1,7 @@
 //! Settings of sources: datagrams without a transport, and applications above one.
 
 use crate::base::units::{Rate, Span};
-use crate::code::UserCode;
+use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
 
 /// Datagrams of a flow group: no acknowledgement, no retransmission.

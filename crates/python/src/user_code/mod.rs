@@ -19,12 +19,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::error::Error;
 use std::sync::Arc;
+use tailback_core::Code;
 use tailback_core::base::random::Draws;
-use tailback_core::code::{Code, Failure, Fault, UserCode};
 use tailback_core::congestion::{self, UserController, Wants};
 use tailback_core::network::CodeKind;
 use tailback_core::queue::UserPolicy;
 use tailback_core::traffic::UserSource;
+use tailback_core::user_code::{Failure, Fault, UserCode};
 use tailback_scenario::{Errors, Objection, Scenario};
 
 /// What is registered with `tailback.user_code`.

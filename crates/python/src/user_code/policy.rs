@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use tailback_core::base::random::Draws;
 use tailback_core::base::signal::Signal;
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::code::{Fault, UserCode};
 use tailback_core::network::CodeKind;
 use tailback_core::queue::{self, Reason, UserPolicy};
+use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Policy {
     policy: Py<PyAny>,

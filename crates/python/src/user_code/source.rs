@@ -6,9 +6,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use tailback_core::base::random::Draws;
 use tailback_core::base::units::{Span, Time};
-use tailback_core::code::{Fault, UserCode};
 use tailback_core::network::CodeKind;
 use tailback_core::traffic::{Next, UserSource};
+use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Source {
     source: Py<PyAny>,

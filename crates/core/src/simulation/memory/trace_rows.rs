@@ -7,13 +7,12 @@
 use crate::base::units::Span;
 use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
-use crate::simulation::ack_cells;
 use crate::tcp::TcpSpec;
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes that a row takes at most: kept with the slack of a growing list, sorted, and as a column.
-pub(crate) const ROW_BYTES: u64 = 128;
+pub(super) const ROW_BYTES: u64 = 128;
 
 /// At most so many rows for each of the traces that are asked for, in their order.
 pub fn trace_rows(network: &Network) -> Vec<u64> {
@@ -146,7 +145,7 @@ impl<'a> Ways<'a> {
         let carried = rate * seconds / 8.0 / bytes + 1.0;
         sum.per_byte = sum.per_byte.max(1.0 / bytes);
         sum.units = sum.units.max(units(group));
-        sum.ack_units = sum.ack_units.max(ack_cells(group).into());
+        sum.ack_units = sum.ack_units.max(group.ack_cells().into());
         sum.flows += 1.0;
         match &group.transport {
             Transport::Datagram(spec) => {
@@ -282,7 +281,7 @@ mod tests {
     use crate::base::units::{Rate, Time};
     use crate::network::{Access, Group, Port, Record};
     use crate::queue::{CodelSpec, PolicySpec};
-    use crate::tcp::{Halves, RecoveryKind, TimerSpec};
+    use crate::tcp::{Halves, RecoveryKind, TimerForm, TimerSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
     fn traced(megabits: u64, seconds: u64, traces: &[(TraceKind, u32)]) -> Network {
@@ -298,7 +297,13 @@ mod tests {
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
-        let timer = TimerSpec { min_rto: Span::from_millis(200), ..TimerSpec::rfc6298() };
+        let timer = TimerSpec {
+            form: TimerForm::Exact { granularity: Span::from_millis(1) },
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_millis(60_000),
+            initial_rto: Span::from_millis(1000),
+            max_backoff: 64,
+        };
         let tcp = TcpSpec {
             recovery: RecoveryKind::NewReno,
             mss: 960,

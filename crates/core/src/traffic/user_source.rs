@@ -1,8 +1,8 @@
 //! A source that the core does not know.
 
+use crate::base::sizes::MAX_SEGMENTS;
 use crate::base::units::{Span, Time};
-use crate::code::{Copies, Fault, Instance, fault, only_in_memory};
-use crate::network::MAX_SEGMENTS;
+use crate::user_code::{Copies, Fault, Instance, fault, only_in_memory};
 
 /// What a source sends next: after how long, and how many bytes of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

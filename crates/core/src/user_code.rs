@@ -1,14 +1,11 @@
 //! User code: control laws, policies and sources that the core does not know.
 //!
-//! A network names such code and keeps its parameters ([`UserCode`]); whoever runs it brings a [`Code`] along, which makes the objects.
-//! An object that fails once is not called again, and the run stops behind the event that it was called in. Built-in parts pay
-//! nothing for any of this: an engine without user code runs the same loop as before.
+//! A network names such code and keeps its parameters ([`UserCode`]); whoever runs it brings a [`Code`](crate::Code) along, which makes the
+//! objects. Their interfaces stand beside those of the built-in parts. An object that fails once is not called again, and the run stops
+//! after the event that it was called in. Built-in parts pay nothing for any of this: an engine without user code runs the same loop as
+//! before.
 
-use crate::base::random::Draws;
 use crate::base::units::Time;
-use crate::congestion::{Start, UserController, Wants};
-use crate::queue::UserPolicy;
-use crate::traffic::UserSource;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fmt;
@@ -29,32 +26,6 @@ pub struct UserCode {
 /// Why user code failed, in the words of whoever brought it along.
 pub type Fault = Arc<dyn Error + Send + Sync>;
 
-/// Brings user code along: makes the object of each flow or port that asks for one.
-pub trait Code {
-    /// What laws of this code want beside what all hear ([`Controller::wants`](crate::congestion::Controller::wants)). Asked once a group.
-    fn wants(&self, _code: &UserCode) -> Wants {
-        Wants::default()
-    }
-
-    /// The control law of a flow. `packet` is a full segment with its headers, bytes on the wire.
-    ///
-    /// # Errors
-    /// What keeps it from being made.
-    fn controller(&self, code: &UserCode, start: Start, packet: u32, draws: Draws) -> Result<Box<dyn UserController>, Fault>;
-
-    /// The policy of a port.
-    ///
-    /// # Errors
-    /// What keeps it from being made.
-    fn policy(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserPolicy>, Fault>;
-
-    /// The source of a flow.
-    ///
-    /// # Errors
-    /// What keeps it from being made.
-    fn source(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserSource>, Fault>;
-}
-
 /// User code that failed: the run has stopped there, and its results are of no use.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -73,24 +44,9 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// For a network whose user code nobody has brought along.
-pub(crate) struct NoCode;
-
-impl Code for NoCode {
-    fn controller(&self, _: &UserCode, _: Start, _: u32, _: Draws) -> Result<Box<dyn UserController>, Fault> {
-        Err(fault(NOWHERE))
-    }
-
-    fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
-        Err(fault(NOWHERE))
-    }
-
-    fn source(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserSource>, Fault> {
-        Err(fault(NOWHERE))
-    }
-}
-
-const NOWHERE: &str = "user code does not run here; it does in Python, and with `tailback run FILE --code CODE.py`";
+/// Why there is no object where nobody has brought the code along.
+pub(crate) const NOT_BROUGHT: &str =
+    "user code does not run here; it does in Python, and with `tailback run FILE --code CODE.py`";
 
 /// A fault that the core itself finds.
 pub(crate) fn fault(text: impl Into<String>) -> Fault {
@@ -112,23 +68,6 @@ impl Alarm {
     }
 }
 
-/// The [`Code`] of one engine while it is made, and its alarm.
-pub(crate) struct Workshop<'a> {
-    pub(crate) code: &'a dyn Code,
-    pub(crate) alarm: Alarm,
-}
-
-impl Workshop<'_> {
-    /// One object. After a first failure none is made any more: of a million flows all would fail alike.
-    pub(crate) fn make<T: ?Sized>(&self, code: &UserCode, make: impl FnOnce(&dyn Code) -> Result<Box<T>, Fault>) -> Instance<T> {
-        let made = if self.alarm.raised() == 0 { make(self.code) } else { Err(fault("not made, because other code failed")) };
-        if made.is_err() {
-            self.alarm.raise();
-        }
-        Instance { code: Arc::new(code.clone()), object: made, alarm: self.alarm.clone() }
-    }
-}
-
 /// What an engine may be asked to copy.
 pub(crate) trait Copies {
     fn copied(&self) -> Result<Box<Self>, Fault>;
@@ -142,9 +81,17 @@ pub(crate) struct Instance<T: ?Sized> {
 }
 
 impl<T: ?Sized> Instance<T> {
+    /// Raises the alarm if the object could not be made.
+    pub(crate) fn new(code: &UserCode, object: Result<Box<T>, Fault>, alarm: &Alarm) -> Instance<T> {
+        if object.is_err() {
+            alarm.raise();
+        }
+        Instance { code: Arc::new(code.clone()), object, alarm: alarm.clone() }
+    }
+
     /// One that never was.
     pub(crate) fn absent(code: &UserCode) -> Instance<T> {
-        Instance { code: Arc::new(code.clone()), object: Err(fault(NOWHERE)), alarm: Alarm::default() }
+        Instance { code: Arc::new(code.clone()), object: Err(fault(NOT_BROUGHT)), alarm: Alarm::default() }
     }
 
     /// What the object answers; nothing if it fails, or has failed.

@@ -1,0 +1,97 @@
+//! What a run takes in memory at most, estimated before it, so that one that cannot fit is refused.
+
+mod trace_rows;
+
+use super::adaptation::Channel;
+use super::engine::{End, Plan, has_channels};
+use super::fabric::Path;
+use super::flows::Hosts;
+use super::port::Port;
+use crate::base::packet::Packet;
+use crate::base::signal::Signal;
+use crate::base::sizes::CELL_BYTES;
+use crate::congestion::ControllerSpec;
+use crate::network::{Network, Transport};
+use crate::tcp::signals::SignalReader;
+use crate::traffic::Application;
+use trace_rows::ROW_BYTES;
+pub use trace_rows::trace_rows;
+
+/// Bytes that the engine keeps for a flow with nothing in flight: its path, its sender, its plan and its calendar slots.
+const IDLE_FLOW: usize = size_of::<Path>() + size_of::<End>() + size_of::<Plan>() + 8 * 16;
+const _: () = assert!(IDLE_FLOW <= 512, "4,000,000 flows have to fit in 2 GB");
+
+/// Bytes that a run takes at most, beside the network's description.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryEstimate {
+    /// Flows and ports.
+    pub flows: u64,
+    /// The packets that fit in pipes and buffers.
+    pub packets: u64,
+    /// The rows of all traces.
+    pub traces: u64,
+}
+
+impl MemoryEstimate {
+    pub fn total(&self) -> u64 {
+        self.flows.saturating_add(self.packets).saturating_add(self.traces)
+    }
+}
+
+/// Estimate what a run of this network takes.
+pub fn memory_estimate(network: &Network) -> MemoryEstimate {
+    let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
+    let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
+    let has_applications = network.groups.iter().any(|group| group.application.is_some());
+    let application = if has_applications { size_of::<Application>() } else { 0 };
+    let flow = IDLE_FLOW + hosts + channel + application;
+    let port = size_of::<Port>() + size_of::<crate::network::Port>();
+    let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
+    let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
+        // What user code will ask for is not known here.
+        Transport::Tcp(_, law) if law.wants().anything() || matches!(law, ControllerSpec::User(_)) => {
+            (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Signal>()) as u64
+        }
+        Transport::Tcp(_, law) => law.bytes_beside() as u64,
+        Transport::Datagram(_) => 0,
+    };
+    MemoryEstimate {
+        flows: of(network.flows.len(), flow) + network.flows.iter().map(beside).sum::<u64>() + of(network.ports.len(), port),
+        packets: packets_in_flight(network).saturating_mul(2 * size_of::<Packet>() as u64),
+        traces: trace_rows(network).into_iter().fold(0u64, u64::saturating_add).saturating_mul(ROW_BYTES),
+    }
+}
+
+/// An upper estimate of the packets in flight: what pipes and finite buffers hold, in packets of the smallest full size.
+fn packets_in_flight(network: &Network) -> u64 {
+    let smallest = network.groups.iter().map(|group| match &group.transport {
+        _ if group.framing.is_some() => CELL_BYTES,
+        Transport::Tcp(spec, _) => spec.mss + spec.header,
+        Transport::Datagram(spec) => match spec.packet {
+            crate::traffic::PacketSize::Fixed(bytes) => bytes + spec.header,
+            _ => 64,
+        },
+    });
+    let smallest = f64::from(smallest.min().unwrap_or(1000).max(1));
+    let longest =
+        network.flows.iter().map(|flow| (flow.sender_access.delay + flow.receiver_access.delay).seconds()).fold(0.0, f64::max);
+    let of_port = |port: &crate::network::Port| {
+        let pipe = port.rate.0 as f64 * (port.delay.seconds() + longest) / 8.0 / smallest;
+        let queue = match port.buffer {
+            crate::network::Buffer::Units(units) => units as f64,
+            crate::network::Buffer::Bytes(bytes) => bytes as f64 / smallest,
+            crate::network::Buffer::Unlimited => 0.0,
+        };
+        // No window holds more than the receivers allow.
+        pipe + queue
+    };
+    let windows: f64 = network
+        .flows
+        .iter()
+        .map(|flow| match &network.groups[flow.group as usize].transport {
+            Transport::Tcp(spec, _) => f64::from(spec.receiver_window),
+            Transport::Datagram(_) => f64::INFINITY,
+        })
+        .sum();
+    network.ports.iter().map(of_port).sum::<f64>().min(windows) as u64
+}

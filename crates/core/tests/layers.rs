@@ -1,0 +1,165 @@
+//! Imports run downwards only: within this crate by the order of its modules, between crates by the order of what depends on what.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The modules of this crate, the lowest first. A module imports from itself and from the layers below; those that share a layer know
+/// nothing of one another.
+const LAYERS: &[&[&str]] =
+    &[&["base"], &["user_code"], &["congestion", "queue", "traffic"], &["tcp"], &["network"], &["record"], &["simulation"]];
+
+/// The crates, the lowest first.
+const CRATES: &[&[&str]] = &[&["core", "models"], &["scenario"], &["python", "wasm"]];
+
+#[test]
+fn modules_import_from_the_layers_below_them_only() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files: Vec<(String, String)> = sources(&root).iter().map(|file| (relative(file, &root), read(file))).collect();
+    assert!(files.len() > 50, "the sources are not where they were");
+    let faults: Vec<String> = files.iter().flat_map(|(file, text)| violations(file, text)).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn crates_depend_on_the_layers_below_them_only() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let names = || CRATES.iter().flat_map(|layer| layer.iter());
+    for name in names() {
+        let manifest = read(&crates.join(name).join("Cargo.toml"));
+        let dependencies = manifest.split("[dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).unwrap_or("");
+        for other in names().filter(|other| dependencies.contains(&format!("tailback-{other}"))) {
+            let allowed = layer_of(other, CRATES) < layer_of(name, CRATES);
+            assert!(allowed, "crates/{name} depends on crates/{other}; expected one of a layer below: {}", order(CRATES));
+        }
+    }
+}
+
+#[test]
+fn an_import_that_points_upwards_or_sideways_is_found() {
+    let found = |file, text| violations(file, text).len();
+    assert_eq!(found("tcp/sender.rs", "use crate::base::units::Time;\nuse crate::congestion::Ack;\n"), 0);
+    assert_eq!(found("base/packet.rs", "use crate::network::MAX_PACKET;\n"), 1);
+    assert_eq!(found("queue/mod.rs", "use crate::congestion::Ack;\n"), 1);
+    assert_eq!(found("queue/red.rs", "use crate::{base::math, congestion::Ack, tcp};\n"), 2);
+    assert_eq!(found("record/recorder.rs", "fn new(port: &crate::simulation::Port) {}\n"), 1);
+    assert_eq!(found("tcp/recovery/sack.rs", "use super::super::super::network::Network;\nuse super::super::sender::Tcp;\n"), 1);
+    assert_eq!(found("base/line.rs", "// As crate::network has it.\n/// [`crate::network::Port`]\n"), 0);
+    assert_eq!(found("base/line.rs", "#[cfg(test)]\nmod tests {\n    use crate::Engine;\n    use crate::network::Port;\n}\n"), 0);
+    assert_eq!(found("base/line.rs", "use crate::Engine;\n"), 1);
+    assert_eq!(
+        violations("base/packet.rs", "\nuse crate::network::MAX_PACKET;\n"),
+        [
+            "base/packet.rs, line 2: `base` imports `network`; expected itself or a layer below: base < user_code < congestion, queue, \
+          traffic < tcp < network < record < simulation"
+        ]
+    );
+}
+
+/// The imports of a source file that the layers do not allow. Unit tests may drive the whole engine.
+fn violations(file: &str, text: &str) -> Vec<String> {
+    let module: Vec<&str> = file.trim_end_matches(".rs").trim_end_matches("/mod").split('/').collect();
+    if module == ["lib"] {
+        return Vec::new();
+    }
+    let code = without_tests_and_comments(text);
+    let of_line = |(number, line): (usize, &String)| {
+        let upwards = imports(line, module.len()).into_iter().filter(|other| other != module[0]);
+        let upwards = upwards.filter(|other| layer_of(other, LAYERS) >= layer_of(module[0], LAYERS));
+        let fault = |other: String| {
+            let allowed = order(LAYERS);
+            format!("{file}, line {number}: `{}` imports `{other}`; expected itself or a layer below: {allowed}", module[0])
+        };
+        upwards.map(fault).collect::<Vec<_>>()
+    };
+    (1..).zip(&code).flat_map(of_line).collect()
+}
+
+/// What a line names at the root of the crate. `depth`: of the module that it stands in.
+fn imports(line: &str, depth: usize) -> Vec<String> {
+    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut found = Vec::new();
+    for root in ["crate::".to_string(), "super::".repeat(depth)] {
+        for (at, _) in line.match_indices(&root) {
+            let before = line[..at].chars().next_back();
+            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+                continue;
+            }
+            match line[at + root.len()..].strip_prefix('{') {
+                Some(group) => found.extend(top_level(group).into_iter().map(word)),
+                None => found.push(word(&line[at + root.len()..])),
+            }
+        }
+    }
+    found.retain(|name| !name.is_empty() && name != "super");
+    found
+}
+
+/// The members of `{a::b, c::{d, e}, f}`, without its first brace.
+fn top_level(group: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut members) = (0, 0, Vec::new());
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                members.push(group[start..at].trim());
+                return members;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                members.push(group[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    members
+}
+
+/// The lines of a file, empty where there is a comment or an item only for tests. What `use` takes several lines for stands in its first.
+fn without_tests_and_comments(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let (mut in_tests, mut in_use) = (false, None);
+    for line in text.lines() {
+        in_tests |= line == "#[cfg(test)]";
+        let code = if in_tests { "" } else { line.split("//").next().unwrap_or("") };
+        in_tests &= !(line == "}" || (line.ends_with(';') && !line.starts_with(' ')));
+        if let Some(first) = in_use {
+            let first: &mut String = &mut lines[first];
+            first.push_str(code.trim());
+            in_use = in_use.filter(|_| !code.contains(';'));
+            lines.push(String::new());
+            continue;
+        }
+        let starts_use = code.trim_start().trim_start_matches("pub ").starts_with("use ") && !code.contains(';');
+        in_use = starts_use.then_some(lines.len());
+        lines.push(code.to_string());
+    }
+    lines
+}
+
+/// What is in no layer, an item of `lib.rs` for example, is above all.
+fn layer_of(name: &str, layers: &[&[&str]]) -> usize {
+    layers.iter().position(|layer| layer.contains(&name)).unwrap_or(layers.len())
+}
+
+fn order(layers: &[&[&str]]) -> String {
+    layers.iter().map(|layer| layer.join(", ")).collect::<Vec<_>>().join(" < ")
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("an entry of a folder").path();
+        if path.is_dir() { files.extend(sources(&path)) } else { files.push(path) }
+    }
+    files.sort();
+    files
+}
+
+fn relative(file: &Path, root: &Path) -> String {
+    file.strip_prefix(root).unwrap_or(file).to_string_lossy().replace('\\', "/")
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
