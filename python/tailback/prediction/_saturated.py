@@ -16,8 +16,8 @@ __all__ = ["predict_saturated"]
 
 # Below this many flows windows tend to halve together (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 3).
 _FEW = 100
-# Of the bandwidth-delay product: the closed loop leaves queueing out of the round trips, so that its rates are at most this much too
-# high, and here it meets the normal sum of windows, which takes over. Measured in docs/theory.md.
+# Of the bandwidth-delay product: the closed loop leaves queueing out of the round trips, so that its rates are at most this much
+# too high, and here it meets the normal sum of windows, which takes over. Measured in docs/theory.md.
 _SHORT_QUEUE = 0.1
 # Below this many packets under way a loss is often found by a timeout: fewer than three duplicates follow (RFC 5681).
 _SMALL_WINDOW = 4.0

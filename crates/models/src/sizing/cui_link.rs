@@ -69,7 +69,7 @@ fn ln_f2(utilisation: f64, share: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::parameter::Servers;
-    use crate::sizing::{Trunk, cui_trunk_buffer};
+    use crate::sizing::{FedBottleneck, cui_trunk_buffer};
 
     /// 4000 packets a second of 500 bytes: section 3.8.2.
     fn link() -> Result<Link, ParameterError> {
@@ -94,7 +94,7 @@ mod tests {
         let (rtt, inputs) = (Positive::new("rtt", 0.1)?, Count::new("inputs", 1_000_000_000_000)?);
         for target in [0.1, 0.75, 0.95, 0.999] {
             let utilisation = Utilisation::new(target)?;
-            let trunk = Trunk { inputs, transmitters: Servers::new(1)?, link: link()? };
+            let trunk = FedBottleneck { inputs, transmitters: Servers::new(1)?, link: link()? };
             let trunk = cui_trunk_buffer(trunk, flows(50)?, rtt, utilisation)?.unrounded;
             let packets = cui_link_buffer(link()?, flows(50)?, rtt, utilisation)?.unrounded;
             assert!((packets / trunk - 1.0).abs() < 1e-9, "{target}: {packets}, {trunk}");

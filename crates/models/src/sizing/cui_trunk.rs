@@ -8,8 +8,8 @@ use crate::model::{arguments, models};
 use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Utilisation};
 
 arguments! {
-    /// A trunk and the links that feed it.
-    pub struct Trunk {
+    /// A bottleneck, such as a trunk, and the links that feed it.
+    pub struct FedBottleneck {
         inputs: Count,
         /// K, transmitters that share the buffer: the wavelength channels of a trunk.
         transmitters: Servers,
@@ -17,7 +17,7 @@ arguments! {
     }
 }
 
-impl Trunk {
+impl FedBottleneck {
     fn packets_per_s(&self) -> f64 {
         f64::from(self.transmitters.get()) * self.link.rate_bps.get() / (8.0 * self.link.packet_bytes.get())
     }
@@ -40,7 +40,7 @@ models! {
     ///
     /// With at most as many inputs as transmitters nothing is ever lost and no buffer is needed.
     pub fn cui_trunk_buffer(
-        trunk: Trunk,
+        trunk: FedBottleneck,
         flows: Count,
         harmonic_rtt_s: Positive,
         utilisation: Utilisation,
@@ -68,7 +68,7 @@ models! {
               9";
 
     /// The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if for any below 1.
-    pub fn cui_trunk_utilisation(trunk: Trunk, flows: Count, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
+    pub fn cui_trunk_utilisation(trunk: FedBottleneck, flows: Count, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let equation = Equation::of(trunk);
         if equation.inputs <= equation.transmitters {
             return equation.inputs / equation.transmitters;
@@ -84,7 +84,7 @@ models! {
 
     /// The smallest number of flows with which `cui_trunk_buffer` asks for no more than `buffer`.
     pub fn cui_trunk_flows(
-        trunk: Trunk,
+        trunk: FedBottleneck,
         harmonic_rtt_s: Positive,
         utilisation: Utilisation,
         buffer: NonNegative,
@@ -112,7 +112,7 @@ struct Equation {
 }
 
 impl Equation {
-    fn of(trunk: Trunk) -> Equation {
+    fn of(trunk: FedBottleneck) -> Equation {
         Equation { inputs: trunk.inputs.get() as f64, transmitters: f64::from(trunk.transmitters.get()) }
     }
 
@@ -173,8 +173,8 @@ mod tests {
     use super::*;
 
     /// Links of 40 Gbps and packets of 1040 bytes, as in the document's tables.
-    fn trunk(inputs: u64, transmitters: u64) -> Result<Trunk, ParameterError> {
-        Ok(Trunk {
+    fn trunk(inputs: u64, transmitters: u64) -> Result<FedBottleneck, ParameterError> {
+        Ok(FedBottleneck {
             inputs: Count::new("inputs", inputs)?,
             transmitters: Servers::new(transmitters)?,
             link: Link { rate_bps: Positive::new("rate_bps", 40e9)?, packet_bytes: Positive::new("packet_bytes", 1040.0)? },
@@ -217,7 +217,7 @@ mod tests {
         // U = 1/2: a = (1/2) / (3/2) = 1/3; E = 2a / (1 + 2a) = 0.4; F1 = 1.5 / (1 - 0.5) = 3.
         // With C RTT / N = 100: F2 = 50^2 * 0.4 / 1.5 = 666.67, and log_3 of it is 5.9187.
         let link = Link { rate_bps: Positive::new("rate_bps", 8e6)?, packet_bytes: Positive::new("packet_bytes", 1000.0)? };
-        let (trunk, rtt) = (Trunk { link, ..trunk(2, 1)? }, Positive::new("harmonic_rtt_s", 0.1)?);
+        let (trunk, rtt) = (FedBottleneck { link, ..trunk(2, 1)? }, Positive::new("harmonic_rtt_s", 0.1)?);
         let packets = cui_trunk_buffer(trunk, flows(1)?, rtt, Utilisation::new(0.5)?)?.unrounded;
         assert!((packets - 5.918_7).abs() < 1e-4, "{packets}");
         Ok(())
