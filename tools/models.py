@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tailback.models._broadcasting import answers, number
-from tailback.models._rule import Rule
+from tailback.models._words import Rule, Word
 
 if TYPE_CHECKING:
     from tailback.models._broadcasting import Numbers, Result
@@ -61,9 +61,8 @@ def module(families: Families) -> str:
     for name, words in choices(models).items():
         title = "".join(f"_{letter}" if letter.isupper() and at else letter for at, letter in enumerate(name)).upper() + "S"
         literal = ", ".join(repr(word["word"]) for word in words)
-        titles = {word["word"]: word["title"] for word in words}
-        parts.append(f"{name}: TypeAlias = Literal[{literal}]\n{title}: dict[{name}, str] = {titles!r}\n")
-        parts.append('"""As people write them."""\n')
+        said = ", ".join(f"{word['word']!r}: Word({word['title']!r}, {word['help']!r}, {word['source']!r})" for word in words)
+        parts.append(f"{name}: TypeAlias = Literal[{literal}]\n{title}: dict[{name}, Word] = {{{said}}}\n")
         names += [name, title]
     parts.append(f"SIZING_RULES: dict[str, Rule] = {{{', '.join(rules(models))}}}\n")
     parts.append('"""All rules, from those that know most of the network to those that know least."""\n')
@@ -209,6 +208,13 @@ def page(families: Families, text: str) -> str:
         text, found = re.subn(rf"(<!-- models: {family} -->\n).*?(<!-- end -->)", rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
         if found != 1:
             raise SystemExit(f"{PAGE}: expected one table `<!-- models: {family} -->` up to `<!-- end -->`, found {found}")
+
+
+    for name, words in choices([model for family in families.values() for model in family]).items():
+        head = ["| model | word | what it is | source |", "|---|---|---|---|"]
+        listed = [f"| {word['title']} | `{word['word']}` | {word['help']} | {word['source']} |" for word in words]
+        table = "\n".join([*head, *listed])
+        text = re.sub(rf"(<!-- words: {name} -->\n).*?(<!-- end -->)", rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
     return text
 
 

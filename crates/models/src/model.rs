@@ -84,6 +84,8 @@ pub struct Word {
     /// As people write it.
     pub title: &'static str,
     pub help: &'static str,
+    /// Where it is written, if not where the model is.
+    pub source: &'static str,
 }
 
 /// What a model answers.

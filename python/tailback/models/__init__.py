@@ -10,9 +10,9 @@ from tailback.models._closed_forms import *  # noqa: F403
 from tailback.models._extrapolation import Extrapolation, Fit, PoissonCheck, extrapolate, fit, poisson_check
 from tailback.models._fast_retransmit import FastRetransmit, fast_retransmit
 from tailback.models._round_trips import RoundTrips, round_trips
-from tailback.models._rule import Rule
 from tailback.models._trunk_map import TrunkAccuracy, trunk_accuracy
 from tailback.models._trunk_simulation import TrunkInterrupted, TrunkSimulation, simulate_trunk
+from tailback.models._words import Rule, Word
 
 __all__ = [
     "Extrapolation",
@@ -24,6 +24,7 @@ __all__ = [
     "TrunkAccuracy",
     "TrunkInterrupted",
     "TrunkSimulation",
+    "Word",
     "extrapolate",
     "fast_retransmit",
     "fit",

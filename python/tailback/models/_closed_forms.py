@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tailback.models._broadcasting import answers, number
-from tailback.models._rule import Rule
+from tailback.models._words import Rule, Word
 
 if TYPE_CHECKING:
     from tailback.models._broadcasting import Numbers, Result
@@ -64,27 +64,60 @@ __all__ = [
 ]
 
 LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl"]
-LOSS_MODELS: dict[LossModel, str] = {"g1dm": "G1DM", "ebd": "EBD", "ebi": "EBI", "eb": "EB", "mmkkb": "M/M/K/(K+B)", "ebl": "EBL"}
-
-"""As people write them."""
-
-Reading: TypeAlias = Literal["own_length", "fresh", "coupled"]
-READINGS: dict[Reading, str] = {"own_length": "own_length", "fresh": "fresh", "coupled": "coupled"}
-
-"""As people write them."""
-
-OpenLoop: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl", "md1k"]
-OPEN_LOOPS: dict[OpenLoop, str] = {
-    "g1dm": "G1DM",
-    "ebd": "EBD",
-    "ebi": "EBI",
-    "eb": "EB",
-    "mmkkb": "M/M/K/(K+B)",
-    "ebl": "EBL",
-    "md1k": "M/D/1/K",
+LOSS_MODELS: dict[LossModel, Word] = {
+    "g1dm": Word(
+        "G1DM",
+        "the general one-dimensional model: busy, inserting and discarding input links take no new packet",
+        "cui-thesis, section 3.6.2",
+    ),
+    "ebd": Word(
+        "EBD", "Engset with a buffer and discarding: input links that insert are taken for idle", "cui-thesis, section 3.6.2"
+    ),
+    "ebi": Word(
+        "EBI", "Engset with a buffer and inserting: input links that discard are taken for idle", "cui-thesis, section 3.6.2"
+    ),
+    "eb": Word("EB", "Engset with a buffer: links that insert or discard are taken for idle", "cui-thesis, section 3.6.2"),
+    "mmkkb": Word(
+        "M/M/K/(K+B)", "M/M/K/(K+B): Poisson arrivals, whatever the number of input links", "cui-thesis, equation (3.15)"
+    ),
+    "ebl": Word(
+        "EBL",
+        "ours, Engset with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
+        "docs/trunk_accuracy.md",
+    ),
 }
 
-"""As people write them."""
+Reading: TypeAlias = Literal["own_length", "fresh", "coupled"]
+READINGS: dict[Reading, Word] = {
+    "own_length": Word("own_length", "as long as it took to come", ""),
+    "fresh": Word("fresh", "an exponential time drawn anew", ""),
+    "coupled": Word("coupled", "the same, and if it is still coming then, it has come, too", ""),
+}
+
+OpenLoop: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl", "md1k"]
+OPEN_LOOPS: dict[OpenLoop, Word] = {
+    "g1dm": Word(
+        "G1DM",
+        "the general one-dimensional model: busy, inserting and discarding input links take no new packet",
+        "cui-thesis, section 3.6.2",
+    ),
+    "ebd": Word(
+        "EBD", "Engset with a buffer and discarding: input links that insert are taken for idle", "cui-thesis, section 3.6.2"
+    ),
+    "ebi": Word(
+        "EBI", "Engset with a buffer and inserting: input links that discard are taken for idle", "cui-thesis, section 3.6.2"
+    ),
+    "eb": Word("EB", "Engset with a buffer: links that insert or discard are taken for idle", "cui-thesis, section 3.6.2"),
+    "mmkkb": Word(
+        "M/M/K/(K+B)", "M/M/K/(K+B): Poisson arrivals, whatever the number of input links", "cui-thesis, equation (3.15)"
+    ),
+    "ebl": Word(
+        "EBL",
+        "ours, Engset with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
+        "docs/trunk_accuracy.md",
+    ),
+    "md1k": Word("M/D/1/K", "packets of one size and Poisson arrivals at one transmitter", "that of `md1k`"),
+}
 
 SIZING_RULES: dict[str, Rule] = {
     "cui_trunk": Rule(

@@ -182,14 +182,14 @@ def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _
         exact = models.exact_trunk_loss(**trunk, reading="own_length")
         return _Loss(float(exact.loss), "exact chain of the detailed model of a trunk", _THESIS)
     model, off = _nearest(trunk)
-    name = LOSS_MODELS[model]
+    chosen = LOSS_MODELS[model]
     where = f"M = {inputs}, K = {transmitters}, B = {waiting}, load {load:.3g}"
-    text = f"the loss by {name} at {where}: {off}; see docs/trunk_accuracy.md"
+    text = f"the loss by {chosen} at {where}: {off}; see docs/trunk_accuracy.md"
     near = off.within(1.05)
     return _Loss(
         float(models.trunk_loss(**trunk, model=model).loss),
-        name,
-        "docs/trunk_accuracy.md" if model == "ebl" else "cui-thesis, sections 3.6.2 and 3.6.4",
+        chosen.title,
+        chosen.source,
         simplifies=(text,) if near else (),
         warnings=() if near else (text,),
     )

@@ -118,7 +118,12 @@ impl Choice for OpenLoop {
 
     fn words() -> Vec<Word> {
         let mut words = <&'static LossModel>::words();
-        words.push(Word { word: "md1k", title: "M/D/1/K", help: "packets of one size and Poisson arrivals at one transmitter" });
+        words.push(Word {
+            word: "md1k",
+            title: "M/D/1/K",
+            help: "packets of one size and Poisson arrivals at one transmitter",
+            source: "that of `md1k`",
+        });
         words
     }
 

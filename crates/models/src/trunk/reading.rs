@@ -36,7 +36,7 @@ impl Choice for Reading {
             Reading::Fresh => "an exponential time drawn anew",
             Reading::Coupled => "the same, and if it is still coming then, it has come, too",
         };
-        Reading::ALL.map(|reading| Word { word: reading.name(), title: reading.name(), help: help(reading) }).into()
+        Reading::ALL.map(|reading| Word { word: reading.name(), title: reading.name(), help: help(reading), source: "" }).into()
     }
 
     fn named(word: &str) -> Result<Reading, ParameterError> {

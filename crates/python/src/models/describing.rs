@@ -54,7 +54,7 @@ fn parameter(parameter: &Parameter) -> Value {
 }
 
 fn word(word: &Word) -> Value {
-    json!({"word": word.word, "title": word.title, "help": word.help})
+    json!({"word": word.word, "title": word.title, "help": word.help, "source": word.source})
 }
 
 fn field(field: &Field) -> Value {

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 # By these names in labels; the simulation is that of the reading in which packets keep their lengths.
-MODELS = {by: name for by, name in LOSS_MODELS.items() if by != "ebl"}
+MODELS = {by: model.title for by, model in LOSS_MODELS.items() if model.source.startswith("cui-thesis")}
 SIMULATION = "simulation"
 READINGS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
 

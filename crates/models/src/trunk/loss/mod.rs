@@ -97,7 +97,10 @@ impl Choice for &'static LossModel {
     const NAME: &'static str = "LossModel";
 
     fn words() -> Vec<Word> {
-        LOSS_MODELS.iter().map(|model| Word { word: model.name, title: model.title, help: model.help }).collect()
+        LOSS_MODELS
+            .iter()
+            .map(|model| Word { word: model.name, title: model.title, help: model.help, source: model.source })
+            .collect()
     }
 
     fn named(word: &str) -> Result<&'static LossModel, ParameterError> {

@@ -1,10 +1,10 @@
-"""What a sizing rule is, in words."""
+"""What rules and choices of models are, in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Rule"]
+__all__ = ["Rule", "Word"]
 
 
 @dataclass(frozen=True)
@@ -30,3 +30,25 @@ class Rule:
     equation: str
     source: str
     assumes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Word:
+    """What one of the words is that a model takes.
+
+    Attributes
+    ----------
+    title : str
+        As people write it.
+    help : str
+        In a line.
+    source : str
+        Where it is written.
+    """
+
+    title: str
+    help: str
+    source: str
+
+    def __str__(self) -> str:
+        return self.title
