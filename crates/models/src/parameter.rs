@@ -183,6 +183,8 @@ impl NonNegative {
 }
 
 impl Count {
+    pub(crate) const ONE: Count = Count(1);
+
     /// `name` is the field that the number is meant for.
     pub fn new(name: &'static str, value: u64) -> Result<Count, ParameterError> {
         match value {

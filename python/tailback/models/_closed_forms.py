@@ -32,6 +32,7 @@ __all__ = [
     "bandwidth_delay_buffer",
     "beheshti_buffer",
     "closed_loop",
+    "cubic_rate",
     "cui_link_buffer",
     "cui_link_flows",
     "cui_link_utilisation",
@@ -1713,6 +1714,53 @@ def mathis_rate(*, mss_bytes: Numbers, rtt_s: Numbers, loss: Numbers, segments_p
     1264911
     """
     return number("mathis_rate", mss_bytes=mss_bytes, rtt_s=rtt_s, loss=loss, segments_per_ack=segments_per_ack)
+
+
+def cubic_rate(*, mss_bytes: Numbers, rtt_s: Numbers, loss: Numbers) -> Result:
+    """Payload rate of a greedy CUBIC flow under light random loss: by its curve, or by Reno's where that is more.
+
+    Parameters
+    ----------
+    mss_bytes : float or array
+        Payload of a segment; bytes, > 0.
+    rtt_s : float or array
+        Round trip, queueing included; seconds, > 0.
+    loss : float or array
+        Probability that a segment is lost, whatever becomes of others; above 0 and below 1.
+
+    Returns
+    -------
+    float or array
+        bit/s.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``MSS / RTT max((C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), sqrt(3 / (2 p))), C = 0.4, beta = 0.7``
+
+    Assumes:
+
+    - periodic losses
+    - no fast convergence
+    - no timeout
+    - no window limit
+
+    References
+    ----------
+    RFC 9438, section 5.1.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> flow = dict(mss_bytes=1000, rtt_s=0.1, loss=1e-6)
+    >>> round(tb.models.cubic_rate(**flow) / tb.models.mathis_rate(**flow), 2)
+    4.84
+    """
+    return number("cubic_rate", mss_bytes=mss_bytes, rtt_s=rtt_s, loss=loss)
 
 
 def padhye_rate(
