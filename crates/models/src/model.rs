@@ -444,4 +444,13 @@ macro_rules! models {
     };
 }
 
-pub(crate) use {answers, arguments, asked, models};
+/// The files of a family, in the order in which its models are listed: what they have, and the list, `MODELS`.
+macro_rules! family {
+    ($($file:ident),+ $(,)?) => {
+        $(pub use $file::*;)+
+
+        pub(crate) const MODELS: &[&[$crate::model::Model]] = &[$($file::MODELS),+];
+    };
+}
+
+pub(crate) use {answers, arguments, asked, family, models};

@@ -6,15 +6,9 @@ mod md1k;
 mod mm1k;
 mod mmck;
 
-pub use erlang_b::*;
-pub use md1::*;
-pub use md1k::*;
-pub use mm1k::*;
-pub use mmck::*;
+use crate::model::{answers, family};
 
-use crate::model::{Model, answers};
-
-pub(crate) const MODELS: &[&[Model]] = &[mm1k::MODELS, md1::MODELS, md1k::MODELS, mmck::MODELS, erlang_b::MODELS];
+family! { mm1k, md1, md1k, mmck, erlang_b }
 
 answers! {
     /// A port with limited room in equilibrium.

@@ -13,29 +13,11 @@ mod gorinsky;
 mod inverse;
 mod synchronised;
 
-pub use appenzeller::*;
-pub use bandwidth_delay::*;
-pub use beheshti::*;
-pub use cui_link::*;
-pub use cui_trunk::*;
-pub use enachescu::*;
-pub use gorinsky::*;
-pub use synchronised::*;
-
-use crate::model::{Model, answers, arguments};
+use crate::model::{answers, arguments, family};
 use crate::parameter::{Count, ParameterError, Positive, Servers};
 
-/// From the rules that know most of the network to those that know least.
-pub(crate) const MODELS: &[&[Model]] = &[
-    cui_trunk::MODELS,
-    cui_link::MODELS,
-    enachescu::MODELS,
-    appenzeller::MODELS,
-    synchronised::MODELS,
-    bandwidth_delay::MODELS,
-    gorinsky::MODELS,
-    beheshti::MODELS,
-];
+// From the rules that know most of the network to those that know least.
+family! { cui_trunk, cui_link, enachescu, appenzeller, synchronised, bandwidth_delay, gorinsky, beheshti }
 
 arguments! {
     /// One transmitter and what it sends.

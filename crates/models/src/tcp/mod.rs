@@ -8,15 +8,8 @@ mod single_flow;
 mod slow_start;
 mod window_limited;
 
-pub use cubic::*;
 pub use fast_retransmit::{Condition, FastRetransmit, fast_retransmit};
-pub use mathis::*;
-pub use padhye::*;
-pub use single_flow::*;
-pub use slow_start::*;
-pub use window_limited::*;
 
-use crate::model::Model;
+use crate::model::family;
 
-pub(crate) const MODELS: &[&[Model]] =
-    &[single_flow::MODELS, mathis::MODELS, cubic::MODELS, padhye::MODELS, slow_start::MODELS, window_limited::MODELS];
+family! { single_flow, mathis, cubic, padhye, slow_start, window_limited }
