@@ -157,6 +157,9 @@ class Scenario:
     def _simulation(self, seed: int | None) -> _core.Simulation:
         return _core.Simulation(*self._source(), None if seed is None else _whole(seed))
 
+    def _outline(self, seed: int | None) -> tuple[str, bytes]:
+        return _core.outline(*self._source(), None if seed is None else _whole(seed))
+
 
 def load(path: str | os.PathLike[str]) -> Scenario:
     """Read and check a scenario file.

@@ -11,7 +11,7 @@ from support import Command
 FLAGS = [
     "--rate",
     "40 Gbps",
-    "--rtt",
+    "--base-rtt",
     "100 ms",
     "--flows",
     "64000",
@@ -32,13 +32,13 @@ def test_the_command_prints_a_table_and_json(command: Command, tmp_path: Path) -
     document = json.loads(command("size-buffer", *FLAGS, "--target", "0.8", "--json").stdout)
     assert document["recommended"] == "cui_trunk"
     assert {answer["rule"] for answer in document["answers"]} == set(tb.models.SIZING_RULES)
-    assert document["question"]["rtt"]["mean_s"] == 0.1
+    assert document["question"]["base_rtt"]["mean_s"] == 0.1
 
 
 def test_the_command_names_every_flag_that_is_wrong(command: Command) -> None:
-    refused = command("size-buffer", "--rate", "40Gbits", "--rtt", "100", "--flows", "x", "--target", "120 %")
+    refused = command("size-buffer", "--rate", "40Gbits", "--base-rtt", "100", "--flows", "x", "--target", "120 %")
     assert refused.returncode == 2
-    for flag in ("--rate", "--rtt", "--flows", "--target"):
+    for flag in ("--rate", "--base-rtt", "--flows", "--target"):
         assert f"at       {flag}" in refused.stderr
     assert "did you mean `Gbit/s`?" in refused.stderr
     assert "4 errors in the options" in refused.stderr

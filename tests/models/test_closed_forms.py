@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import runpy
+
 import numpy as np
 import pytest
 
 import tailback as tb
+from support import ROOT
+from tailback import _core
+
+
+def test_functions_and_tables_are_what_the_models_say_of_themselves() -> None:
+    made = runpy.run_path(str(ROOT / "tools/models.py"))
+    families = json.loads(_core.models())
+    again = "run: .venv/bin/python tools/models.py"
+    assert made["MODULE"].read_text() == made["module"](families), again
+    page = made["PAGE"].read_text()
+    assert page == made["page"](families, page), again
 
 
 def test_arrays_broadcast_against_each_other() -> None:

@@ -12,7 +12,7 @@ from scipy import optimize, stats
 
 import tailback as tb
 from tailback.models import extrapolate, fit, poisson_check
-from tailback.models.extrapolation import _anderson_darling, _fewest_by_chance
+from tailback.models._extrapolation import _anderson_darling, _fewest_by_chance
 from tailback.prediction import scaled, sending_intervals
 
 # cui-thesis, section 3.3.2: bit rates in Gb/s.

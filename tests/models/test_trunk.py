@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback.models.trunk import LossModel
+from tailback.models import LossModel
 
 TRUNKS = [(2, 1, 0), (2, 1, 5), (3, 1, 2), (4, 1, 10), (4, 3, 2), (16, 2, 10), (16, 2, 60), (80, 20, 5), (7, 2, 40)]
 LOADS = [1e-12, 0.01, 0.5, 0.9, 1.0, 1.2, 1.3]

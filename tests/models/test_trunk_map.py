@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
-from tailback.models.trunk import LOSS_MODELS, LossModel
+from tailback.models import LOSS_MODELS, LossModel
 
 # Inputs, channels, places, load: none of these is a point of the map.
 BETWEEN = [

@@ -9,7 +9,7 @@ import pytest
 
 import tailback as tb
 from support import ROOT
-from tailback.models.trunk import LossModel
+from tailback.models import LossModel
 
 TRUNK = tb.load(ROOT / "examples" / "trunk.toml")
 SOURCE = TRUNK.to_dict()["flows"]["input"]["source"]

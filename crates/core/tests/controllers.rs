@@ -8,6 +8,9 @@ use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, VegasSpec};
 use tailback_core::network::{Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
+use tailback_models::ParameterError;
+use tailback_models::parameter::{Loss, Positive};
+use tailback_models::tcp::{CubicFlow, cubic_rate};
 
 const ROUND_TRIP_S: f64 = 0.1;
 
@@ -33,13 +36,13 @@ fn after_a_loss_the_window_is_never_more_than_a_round_trip_from_the_cubic_curve(
 }
 
 #[test]
-fn periodic_losses_come_as_many_round_trips_apart_as_cubics_average_window_says_give_or_take_one() {
+fn periodic_losses_come_as_many_round_trips_apart_as_cubics_average_window_says_give_or_take_one() -> Result<(), ParameterError> {
     // RFC 9438 section 5.1: with every n-th packet lost, n over the average window. What it leaves out is at most a round trip each:
     // recovery takes one, and the target is one ahead of the curve. From any other window the way to the formula's is very long, for a
     // period that is too short or too long by s seconds mends 0.4 s^3 segments; so the run begins at the formula's W_max, which is
     // its average over 0.925, and has to stay there. Fast convergence is not in the formula.
     for packets in [10_000, 100_000] {
-        let average = (0.4 * 3.7 / (4.0 * 0.3_f64)).powf(0.25) * (ROUND_TRIP_S * f64::from(packets)).powf(0.75);
+        let average = average_window(packets)?;
         let round_trips = f64::from(packets) / average;
         let lost = (0..10).map(|index| packets / 10 + index * packets).collect();
         let results = cubic(average / 0.925, lost, 12.0 * round_trips * ROUND_TRIP_S, TraceKind::Drops);
@@ -47,6 +50,17 @@ fn periodic_losses_come_as_many_round_trips_apart_as_cubics_average_window_says_
         let period = (times[9] - times[1]) / 8.0 / ROUND_TRIP_S;
         assert!((period - round_trips).abs() < 1.0, "a loss in {packets}: {period} round trips for {round_trips}");
     }
+    Ok(())
+}
+
+/// Segments, where one in so many packets is lost.
+fn average_window(packets: u32) -> Result<f64, ParameterError> {
+    let flow = CubicFlow {
+        mss_bytes: Positive::new("mss_bytes", 1000.0)?,
+        rtt_s: Positive::new("rtt_s", ROUND_TRIP_S)?,
+        loss: Loss::new(1.0 / f64::from(packets))?,
+    };
+    Ok(cubic_rate(flow) * ROUND_TRIP_S / 8000.0)
 }
 
 /// A CUBIC sender in congestion avoidance at `window`, over a fast link that loses these segments.

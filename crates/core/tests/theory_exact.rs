@@ -48,7 +48,7 @@ fn a_window_goes_round_once_per_round_trip_until_it_fills_the_link() -> Result<(
         let flows = run(Network { warmup, ..network }).flows;
         assert_eq!(first(&flows, "delivered_packets"), 100.0 * f64::from(window.min(100)), "window {window}");
 
-        let expected = window_limited_rate(&WindowLimited {
+        let expected = window_limited_rate(WindowLimited {
             window_bytes: Positive::new("window_bytes", 1000.0 * f64::from(window))?,
             rtt_s: Positive::new("rtt_s", first(&flows, "base_rtt_s"))?,
             capacity_bps: Positive::new("capacity_bps", 8e6)?,
@@ -60,7 +60,7 @@ fn a_window_goes_round_once_per_round_trip_until_it_fills_the_link() -> Result<(
 }
 
 fn model(segments: u64, initial_window: u64) -> Result<SlowStart, ParameterError> {
-    Ok(slow_start(&Transfer {
+    Ok(slow_start(Transfer {
         segments: Count::new("segments", segments)?,
         initial_window: Count::new("initial_window", initial_window)?,
         rtt_s: Positive::new("rtt_s", ROUND_TRIP_S)?,

@@ -74,7 +74,7 @@ fn reno_sends_through_random_loss_what_padhye_says_within_five_percent_up_to_thr
         };
         let measured = measure(RecoveryKind::Reno, loss, 3000.0);
         for (measured, rate, expected) in
-            [(measured.sent, padhye_rate(&model), sent), (measured.delivered, padhye_goodput(&model), delivered)]
+            [(measured.sent, padhye_rate(model), sent), (measured.delivered, padhye_goodput(model), delivered)]
         {
             let ratio = measured.mean / in_packets(rate);
             assert!(measured.half_width < 0.03 * measured.mean, "loss {loss}: {measured:?}");
@@ -177,7 +177,7 @@ impl Episode {
 }
 
 fn mathis(loss: f64) -> Result<f64, ParameterError> {
-    Ok(in_packets(mathis_rate(&Mathis {
+    Ok(in_packets(mathis_rate(Mathis {
         mss_bytes: Positive::new("mss_bytes", MSS)?,
         rtt_s: Positive::new("rtt_s", ROUND_TRIP_S)?,
         loss: Loss::new(loss)?,

@@ -3,7 +3,7 @@
 
 use tailback_models::ParameterError;
 use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
-use tailback_models::trunk::{DetailedChain, LossModel, Reading, Trunk};
+use tailback_models::trunk::{DetailedChain, MMKKB, Reading, Trunk};
 
 /// Inputs, transmitters, places.
 type Size = (u64, u64, u64);
@@ -35,7 +35,7 @@ fn exact(settings: &Settings) -> Result<f64, ParameterError> {
 
 /// M/M/K/(K+B), which every reading becomes as inputs grow without end: packets then come at a constant rate.
 fn poisson(settings: &Settings) -> Result<f64, ParameterError> {
-    Ok(libm::exp(LossModel::Mmkkb.ln_loss(&settings.trunk, settings.load)?))
+    Ok(libm::exp(MMKKB.ln_loss(&settings.trunk, settings.load)?))
 }
 
 /// Student's t with 31 degrees of freedom: 99.9 % point over 95 % point.

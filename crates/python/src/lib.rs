@@ -21,23 +21,11 @@ mod _core {
         check, content_hashes, named_user_code, normalise, scenario_error, scenario_errors, schema, sources,
     };
     #[pymodule_export]
-    use crate::models::closed_loop::{closed_loop_mathis, closed_loop_padhye};
+    use crate::models::describing::models;
     #[pymodule_export]
-    use crate::models::queues::{erlang_b, md1_mean_wait, md1k, mm1k, mmck};
+    use crate::models::evaluating::evaluate;
     #[pymodule_export]
-    use crate::models::sizing::{
-        appenzeller_buffer, appenzeller_flows, appenzeller_utilisation, bandwidth_delay_buffer, beheshti_buffer, cui_link_buffer,
-        cui_link_flows, cui_link_utilisation, cui_trunk_buffer, cui_trunk_flows, cui_trunk_utilisation, enachescu_buffer,
-        enachescu_flows, enachescu_utilisation, enachescu_window, full_utilisation_buffer, gorinsky_buffer, least_queue,
-        sizing_rules, synchronised_buffer, synchronised_utilisation,
-    };
-    #[pymodule_export]
-    use crate::models::tcp::{
-        fast_retransmit, mathis_rate, padhye_goodput, padhye_rate, single_flow_mean_queue, single_flow_utilisation, slow_start,
-        window_limited_rate,
-    };
-    #[pymodule_export]
-    use crate::models::trunk::{exact_trunk_loss, trunk_loss};
+    use crate::models::fast_retransmit::fast_retransmit;
     #[pymodule_export]
     use crate::models::trunk_simulation::TrunkSimulation;
     #[pymodule_export]

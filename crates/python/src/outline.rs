@@ -40,7 +40,7 @@ pub fn buffer_question(py: Python<'_>, text: &str, file: &str) -> PyResult<Strin
     let question = BufferQuestion::from_json(text, file).map_err(|problems| errors::scenario_error(py, &problems))?;
     let numbers = json!({
         "rate_bps": question.rate.rate().0,
-        "rtt_s": seconds_of(&question.rtt),
+        "base_rtt_s": seconds_of(&question.base_rtt),
         "flows": question.flows.0,
         "target": question.target.0,
         "transmitters": question.transmitters.0,

@@ -21,7 +21,7 @@ def size_buffer(
     ] = None,
     target: Annotated[str, typer.Option(metavar="SHARE", help="Share of the capacity to be used: '80 %' or 0.8.")] = ...,  # type: ignore[assignment]
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Of each transmitter: '40 Gbps'.")] = None,
-    rtt: Annotated[
+    base_rtt: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Round trips without queueing: '100 ms', or '{uniform = [\"60 ms\", \"180 ms\"]}'."),
     ] = None,
@@ -43,8 +43,8 @@ def size_buffer(
     """How much buffer does a bottleneck need? Every rule's answer, why they differ, and which is meant for the case."""
     from tailback import plots
     from tailback._scenario import load
-    from tailback.prediction.buffer_size import answer
-    from tailback.prediction.question import ask
+    from tailback.prediction._buffer_size import answer
+    from tailback.prediction._question import ask
 
     if plot is not None:
         plots.require()
@@ -53,8 +53,8 @@ def size_buffer(
     given: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
     given |= {name: _number(text) for name, text in numbers.items() if text is not None}
     given["target"] = _number(target)
-    if rtt is not None:
-        given["rtt"] = _value(rtt)
+    if base_rtt is not None:
+        given["base_rtt"] = _value(base_rtt)
     if paced is not None:
         given["paced"] = paced
     answers = answer(ask(given, None if file is None else load(file), link, flags=True))

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tailback.models.trunk import LOSS_MODELS, TrunkLoss, exact_trunk_loss, trunk_loss
-from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
+from tailback.models import LOSS_MODELS, TrunkLoss, TrunkSimulation, exact_trunk_loss, simulate_trunk, trunk_loss
 from tailback.papers import Choice, Computation, Label, Line, Measured, Values, Variant, vary
 
 __all__ = [
@@ -32,7 +31,7 @@ __all__ = [
 ]
 
 # By these names in labels; the simulation is that of the reading in which packets keep their lengths.
-MODELS = {by: name for by, name in LOSS_MODELS.items() if by != "ebl"}
+MODELS = {by: model.title for by, model in LOSS_MODELS.items() if model.source.startswith("cui-thesis")}
 SIMULATION = "simulation"
 READINGS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
 

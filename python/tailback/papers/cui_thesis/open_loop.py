@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from tailback.models.trunk import trunk_loss
+from tailback.models import trunk_loss
 from tailback.papers import (
     Choice,
     Claim,

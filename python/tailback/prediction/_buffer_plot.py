@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tailback import models
 from tailback.errors import ParameterError
 from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
-from tailback.prediction.question import Question, windows
+from tailback.prediction._question import Question, windows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +61,7 @@ def curves(question: Question, buffers: NDArray[np.floating[Any]]) -> dict[str, 
         "packet_bytes": question.packet_bytes,
     }
     flows: dict[str, Any] = {"flows": question.flows}
-    harmonic, mean = {"harmonic_rtt_s": question.rtt.harmonic_s}, {"mean_rtt_s": question.rtt.mean_s}
+    harmonic, mean = {"harmonic_rtt_s": question.base_rtt.harmonic_s}, {"mean_rtt_s": question.base_rtt.mean_s}
     single = {name: value for name, value in bottleneck.items() if name != "transmitters"}
     inputs = question.inputs
     lines: dict[str, Callable[[], Any]] = {

@@ -11,11 +11,11 @@ from tailback import _core
 from tailback._format import aligned, quantity
 from tailback._scenario import Scenario
 from tailback._table import Table
-from tailback.prediction.datagrams import predict_datagrams
-from tailback.prediction.network import Network
-from tailback.prediction.outcome import Applied, Comparison, Outcome, Unmodelled
-from tailback.prediction.transport import predict_tcp
-from tailback.prediction.trunk import predict_trunks
+from tailback.prediction._datagrams import predict_datagrams
+from tailback.prediction._network import Network
+from tailback.prediction._outcome import Applied, Comparison, Outcome, Unmodelled
+from tailback.prediction._transport import predict_tcp
+from tailback.prediction._trunk import predict_trunks
 
 if TYPE_CHECKING:
     from tailback._run import Run

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailback import models
-from tailback.prediction.network import Group, Network, Port
-from tailback.prediction.outcome import Outcome
+from tailback.prediction._network import DatagramGroup, Group, Network, Port
+from tailback.prediction._outcome import Outcome
 
 __all__ = ["misfit_of_port", "misfit_of_sending", "predict_datagrams"]
 
@@ -20,7 +20,7 @@ _ROOMY = 1_000_000
 class _Source:
     """A group of datagrams in numbers: of one flow, packets per second, payload and wire bytes."""
 
-    group: Group
+    group: DatagramGroup
     packets_per_s: float
     payload_bytes: float
     wire_bytes: float
@@ -38,8 +38,9 @@ class _Queue:
 def predict_datagrams(network: Network, outcome: Outcome) -> None:
     """Every link that only datagrams cross, all of them for the first time, and none from an alternating source."""
     for name, port in network.ports.items():
-        groups = network.crossing(name)
-        if not groups or any(group.is_tcp or group.alternates for group in groups):
+        crossing = network.crossing(name)
+        groups = [group for group in crossing if isinstance(group, DatagramGroup) and not group.alternates]
+        if not groups or len(groups) < len(crossing):
             continue
         sources = [_source(group) for group in groups]
         why = _misfit(port, groups, sources)
@@ -49,23 +50,18 @@ def predict_datagrams(network: Network, outcome: Outcome) -> None:
         _predict_port(network, outcome, port, [source for source in sources if isinstance(source, _Source)])
 
 
-def _source(group: Group) -> _Source | str:
+def _source(group: DatagramGroup) -> _Source | str:
     """The group's packets, or why they are not those of a model."""
-    word, arrivals = next(iter(group.settings["arrivals"].items())) if isinstance(group.settings["arrivals"], dict) else ("", {})
-    if word != "Poisson":
+    source = group.source
+    if source.kind != "poisson" or source.packet_bytes is None or source.packets_per_s is None:
         return "packets do not come as a Poisson process"
-    [(size, shape)] = group.settings["packet"].items()
-    header = group.settings["header"]
-    if size == "Fixed":
-        payload, exponential = float(shape), False
-    elif size == "Exponential" and header == 0:
-        payload, exponential = float(shape["mean"]), True
-    else:
+    if source.size == "exponential" and source.header:
         return "packets are neither of one size nor exponential with their headers"
-    return _Source(group, 1e12 / arrivals["mean_gap"], payload, payload + header, exponential)
+    on_wire = source.packet_bytes + source.header
+    return _Source(group, source.packets_per_s, source.packet_bytes, on_wire, source.size == "exponential")
 
 
-def _misfit(port: Port, groups: list[Group], sources: list[_Source | str]) -> tuple[str, str] | None:
+def _misfit(port: Port, groups: list[DatagramGroup], sources: list[_Source | str]) -> tuple[str, str] | None:
     """The first assumption that fails at this link, with its place."""
     at = f"links.{port.name}"
     for group, source in zip(groups, sources, strict=True):

@@ -12,7 +12,7 @@ from tailback._format import aligned, quantity
 from tailback._scenario import Scenario
 from tailback.errors import ParameterError, UnknownName
 from tailback.models import BufferSize, Rule
-from tailback.prediction.question import Question, ask, windows
+from tailback.prediction._question import Question, ask, windows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ class BufferAnswers(Sequence[Answer]):
     Examples
     --------
     >>> import tailback as tb
-    >>> trunk = dict(rate="40 Gbps", transmitters=16, inputs=32, rtt="100 ms", flows=64000, packet="1040 B")
+    >>> trunk = dict(rate="40 Gbps", transmitters=16, inputs=32, base_rtt="100 ms", flows=64000, packet="1040 B")
     >>> answers = tb.size_buffer(**trunk, target="80 %")
     >>> answers.recommended.rule.name, answers.recommended.buffer
     ('cui_trunk', 16)
@@ -100,9 +100,9 @@ class BufferAnswers(Sequence[Answer]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has."""
-        question = {name: value for name, value in vars(self.question).items() if name not in ("rtt", "doubts")}
+        question = {name: value for name, value in vars(self.question).items() if name not in ("base_rtt", "doubts")}
         return {
-            "question": {**question, "rtt": vars(self.question.rtt), "doubts": list(self.question.doubts)},
+            "question": {**question, "base_rtt": vars(self.question.base_rtt), "doubts": list(self.question.doubts)},
             "answers": [
                 {**vars(answer.rule), "assumes": list(answer.rule.assumes), **vars(answer), "rule": answer.rule.name}
                 for answer in self.answers
@@ -121,7 +121,7 @@ class BufferAnswers(Sequence[Answer]):
 
     def plot(self) -> Figure:
         """Buffer against utilisation by every rule that relates them, with the target and the other rules' buffers."""
-        from tailback.prediction.buffer_plot import plot
+        from tailback.prediction._buffer_plot import plot
 
         return plot(self.question, {answer.rule.name: answer.buffer for answer in self.answers if answer.buffer is not None})
 
@@ -131,7 +131,7 @@ def size_buffer(
     *,
     target: str | float,
     rate: str | None = None,
-    rtt: str | list[str] | Mapping[str, Any] | None = None,
+    base_rtt: str | list[str] | Mapping[str, Any] | None = None,
     flows: int | None = None,
     transmitters: int | None = None,
     inputs: int | None = None,
@@ -146,13 +146,13 @@ def size_buffer(
     Parameters
     ----------
     scenario : Scenario or mapping, optional
-        Where all that is not given below comes from; then `rate`, `rtt` and `flows` may be left out.
+        Where all that is not given below comes from; then `rate`, `base_rtt` and `flows` may be left out.
     target : str or float
         Share of the capacity that shall be used: ``"80 %"`` or ``0.8``; above 0, at most 1.
     rate : str
         Of each transmitter: ``"40 Gbps"``.
-    rtt : str, list or mapping
-        Round trips without queueing, as a scenario has them: ``"100 ms"``, one for each flow, or a distribution such as
+    base_rtt : str, list or mapping
+        Round trips without queueing, serialisation included: ``"100 ms"``, one for each flow, or a distribution such as
         ``{"uniform": ["60 ms", "180 ms"]}``.
     flows : int
         Long-lived flows, 1 to 10^9.
@@ -198,7 +198,7 @@ def size(question: Question, name: str) -> BufferSize:
         "rate_bps": question.rate_bps,
         "packet_bytes": question.packet_bytes,
     }
-    harmonic, mean = {"harmonic_rtt_s": question.rtt.harmonic_s}, {"mean_rtt_s": question.rtt.mean_s}
+    harmonic, mean = {"harmonic_rtt_s": question.base_rtt.harmonic_s}, {"mean_rtt_s": question.base_rtt.mean_s}
     flows, target = {"flows": question.flows}, {"utilisation": question.target}
     rules: dict[str, Callable[[], BufferSize]] = {
         "cui_trunk": lambda: models.cui_trunk_buffer(
@@ -209,7 +209,7 @@ def size(question: Question, name: str) -> BufferSize:
         "appenzeller": lambda: models.appenzeller_buffer(**bottleneck, **flows, **mean, **target),
         "synchronised": lambda: models.synchronised_buffer(**bottleneck, **mean, **target),
         "bandwidth_delay": lambda: models.bandwidth_delay_buffer(**bottleneck, **mean),
-        "full_utilisation": lambda: models.full_utilisation_buffer(**bottleneck, max_rtt_s=question.rtt.max_s),
+        "full_utilisation": lambda: models.full_utilisation_buffer(**bottleneck, max_rtt_s=question.base_rtt.max_s),
         "gorinsky": lambda: models.gorinsky_buffer(inputs=question.inputs or _flows_for_inputs(question)),
         "beheshti": models.beheshti_buffer,
     }
@@ -339,7 +339,7 @@ def _asked(question: Question) -> str:
     several = f"{question.transmitters} x " if question.transmitters > 1 else ""
     rates = several + quantity("rate_bps", question.rate_bps)
     inputs = "" if question.inputs is None else f" from {question.inputs} inputs"
-    trips = question.rtt
+    trips = question.base_rtt
     same = math.isclose(trips.mean_s, trips.harmonic_s)
     spread = "" if same else f" (mean; harmonic {quantity('rtt_s', trips.harmonic_s)})"
     flows = f"{question.flows:,} flow{'s' if question.flows > 1 else ''}"

@@ -22,8 +22,19 @@
 //!
 //! **No place.** Links that discard are counted where they discard: see [`bufferless`].
 
-use super::Trunk;
-use super::chain::InverseLoss;
+use super::{Chain, LossModel};
+use crate::trunk::Trunk;
+use crate::trunk::chain::InverseLoss;
+
+pub const EBL: LossModel = LossModel {
+    name: "ebl",
+    title: "EBL",
+    help: "ours, Engset with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk \
+           is full; three of its constants are fitted to simulations",
+    source: "docs/trunk_accuracy.md",
+    knows_inputs: true,
+    chain: Chain::Of(ln_loss),
+};
 
 /// L = 1 / (a + b (1 - rho)) + c K (1 - rho) places, with 1 - rho taken as 0 in overload: [a, b, c]. The second part is how far the
 /// queue grows, on its way to overflow, in the time in which links forget; the first is what remains of it with one channel. The form
@@ -32,7 +43,7 @@ use super::chain::InverseLoss;
 const MEMORY: [f64; 3] = [0.11, 1.2, 0.7];
 
 /// Logarithm of the loss, for more input links than channels and a load above 0.
-pub(super) fn ln_loss(trunk: &Trunk, load: f64) -> f64 {
+fn ln_loss(trunk: &Trunk, load: f64) -> f64 {
     let (inputs, transmitters) = (f64::from(trunk.inputs), f64::from(trunk.transmitters));
     let spare = (1.0 - load) / load;
     let engset = inputs / (inputs - transmitters);
@@ -115,10 +126,10 @@ fn discarding_shares(inputs: f64, channels: usize, lambda: f64) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::parameter::ParameterError;
-    use crate::trunk::{LossModel, Reading, exact};
+    use crate::trunk::{MMKKB, Reading, exact};
 
     fn loss((inputs, transmitters, buffer): (u64, u64, u64), load: f64) -> Result<f64, ParameterError> {
-        LossModel::Ebl.ln_loss(&Trunk::new(inputs, transmitters, buffer)?, load).map(libm::exp)
+        EBL.ln_loss(&Trunk::new(inputs, transmitters, buffer)?, load).map(libm::exp)
     }
 
     #[test]
@@ -155,7 +166,7 @@ mod tests {
         for (transmitters, buffer) in [(1, 0), (1, 10), (5, 3), (5, 100)] {
             for load in [0.3, 0.9, 1.0, 1.2] {
                 let trunk = Trunk::new(1_000_000, transmitters, buffer)?;
-                let [ebl, poisson] = [LossModel::Ebl, LossModel::Mmkkb].map(|model| model.ln_loss(&trunk, load));
+                let [ebl, poisson] = [&EBL, &MMKKB].map(|model| model.ln_loss(&trunk, load));
                 let (ebl, poisson) = (ebl?, poisson?);
                 assert!((ebl - poisson).abs() < 2e-5 * (buffer as f64 + 10.0), "{trunk:?} at {load}: {ebl} {poisson}");
             }
@@ -167,7 +178,7 @@ mod tests {
     fn the_three_limits_hold() -> Result<(), ParameterError> {
         // s = (4/3)^2 for four links and one channel.
         let slowing = 16.0 / 9.0;
-        let ln = |buffer, load| LossModel::Ebl.ln_loss(&Trunk::new(4, 1, buffer)?, load);
+        let ln = |buffer, load| EBL.ln_loss(&Trunk::new(4, 1, buffer)?, load);
         let per_place = (ln(1100, 0.5)? - ln(1000, 0.5)?) / 100.0;
         assert!((per_place + f64::ln(1.0 + slowing)).abs() < 1e-12, "{per_place}");
         let at_one = libm::exp(ln(1_000_000, 1.0)?) * 1e6 * slowing;

@@ -1,7 +1,7 @@
 //! Engset with a buffer: arrivals only from input links that are not receiving, in the four variants of section 3.6.
 
-use super::Trunk;
-use super::chain::InverseLoss;
+use crate::trunk::Trunk;
+use crate::trunk::chain::InverseLoss;
 
 /// Which input links the chain knows to be receiving, beside the busy ones.
 #[derive(Clone, Copy)]

@@ -11,15 +11,12 @@ from tailback import _core
 from tailback._scenario import Scenario
 from tailback.errors import ParameterError, ScenarioError
 from tailback.models import RoundTrips, enachescu_window, round_trips
-from tailback.prediction.network import Group, Network
+from tailback.prediction._network import Network, TcpGroup
 
 __all__ = ["Question", "ask", "windows"]
 
 # Flows from which round trips that are spread evenly are as good as uniform.
 _MANY = 1000
-
-# Controllers whose window falls by half for each loss and grows by a segment a round trip.
-RENO_LIKE = ("reno",)
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,8 @@ class Question:
     rate_bps, packet_bytes : float
         Of one transmitter, and of a packet on the wire.
     transmitters, flows : int
-    rtt : RoundTrips
-        Without queueing.
+    base_rtt : RoundTrips
+        Without queueing, serialisation included.
     target : float
         Above 0, at most 1.
     inputs : int or None
@@ -51,7 +48,7 @@ class Question:
     packet_bytes: float
     transmitters: int
     flows: int
-    rtt: RoundTrips
+    base_rtt: RoundTrips
     target: float
     inputs: int | None = None
     access_rate_bps: float | None = None
@@ -66,14 +63,14 @@ class Question:
     @property
     def share(self) -> float:
         """Packets that a flow has under way if the bottleneck is full and its queue empty."""
-        return self.capacity_bps * self.rtt.harmonic_s / (8 * self.packet_bytes * self.flows)
+        return self.capacity_bps * self.base_rtt.harmonic_s / (8 * self.packet_bytes * self.flows)
 
     @property
     def over_provision(self) -> float | None:
         """Load of the bottleneck if every flow ran at its largest window."""
         if self.window is None:
             return None
-        return self.flows * self.window * 8 * self.packet_bytes / (self.capacity_bps * self.rtt.mean_s)
+        return self.flows * self.window * 8 * self.packet_bytes / (self.capacity_bps * self.base_rtt.mean_s)
 
     @property
     def smooth(self) -> bool | None:
@@ -100,7 +97,7 @@ def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *
     network = Network(scenario)
     described = _of_scenario(network, link)
     # The scenario's own numbers stand in for what is not given, for the reader wants all.
-    filled = {"rate": "1 bps", "rtt": "1 s", "flows": 1} | dict(given)
+    filled = {"rate": "1 bps", "base_rtt": "1 s", "flows": 1} | dict(given)
     read = _read(filled, flags=flags)
     fields = {"rate": "rate_bps", "packet": "packet_bytes", "access_rate": "access_rate_bps"}
     changed = {fields.get(name, name): getattr(read, fields.get(name, name)) for name in given}
@@ -116,7 +113,7 @@ def windows(question: Question) -> dict[str, float]:
         rate_bps=question.rate_bps,
         packet_bytes=question.packet_bytes,
         flows=question.flows,
-        mean_rtt_s=question.rtt.mean_s,
+        mean_rtt_s=question.base_rtt.mean_s,
     )
     return {"window": window, "over_provision": 0.95}
 
@@ -131,12 +128,12 @@ def _read(given: Mapping[str, Any], *, flags: bool) -> Question:
             (_flag(problem.at), problem.message, problem.given, problem.expected, problem.hint) for problem in error.problems
         ]
         raise _core.scenario_errors("the options", problems, 0) from None
-    rtt = numbers.pop("rtt_s")
+    rtt = numbers.pop("base_rtt_s")
     if isinstance(rtt, dict) and "evenly" in rtt:
         (low, high), flows = rtt["evenly"], numbers["flows"]
         steps = [low + (high - low) * (flow + 0.5) / flows for flow in range(flows)] if flows <= _MANY else None
         rtt = steps or {"uniform": [low, high]}
-    return Question(rtt=round_trips(rtt), **numbers)
+    return Question(base_rtt=round_trips(rtt), **numbers)
 
 
 def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,23 +150,23 @@ def _flag(at: str) -> str:
 def _of_scenario(network: Network, link: str | None) -> Question:
     """The bottleneck of a scenario; the target is not the scenario's to say."""
     port = network.port(link) if link is not None else network.ports[_bottleneck(network)]
-    groups = [group for group in network.crossing(port.name) if group.is_tcp]
+    groups = _tcp(network, port.name)
     if not groups:
         raise ParameterError(f"no TCP flow crosses `{port.name}`; expected a link whose buffer TCP fills, or none named")
-    rtts = [rtt for group in groups for rtt in network.base_rtts(group.name)]
-    packets = {group.packet_bytes for group in groups}
+    rtts = [rtt for group in groups for rtt in group.base_rtts_s]
+    packets = {group.tcp.packet_bytes for group in groups}
     access = [rate for group in groups for rate in (group.sender_access_bps,) if rate is not None]
     return Question(
         rate_bps=port.rate_bps,
         packet_bytes=max(packets),
         transmitters=port.transmitters,
         flows=sum(group.count for group in groups),
-        rtt=round_trips(rtts),
+        base_rtt=round_trips(rtts),
         target=1.0,
         inputs=network.inputs(port.name),
         access_rate_bps=max(access) if len(access) == len(groups) else None,
-        paced=all(group.settings["pacing"] for group in groups),
-        window=max(group.settings["receiver_window"] for group in groups),
+        paced=all(group.tcp.pacing for group in groups),
+        window=max(group.tcp.receiver_window for group in groups),
         doubts=tuple(_doubts(network, port.name, groups)),
     )
 
@@ -177,9 +174,7 @@ def _of_scenario(network: Network, link: str | None) -> Question:
 def _bottleneck(network: Network) -> str:
     """The port with the least capacity for each TCP flow that crosses it."""
     flows: dict[str, int] = {
-        name: sum(group.count for group in network.crossing(name) if group.is_tcp)
-        for name, port in network.ports.items()
-        if port.buffer is not None
+        name: sum(group.count for group in _tcp(network, name)) for name, port in network.ports.items() if port.buffer is not None
     }
     crossed = [name for name, count in flows.items() if count]
     if not crossed:
@@ -187,19 +182,23 @@ def _bottleneck(network: Network) -> str:
     return min(crossed, key=lambda name: network.ports[name].capacity_bps / flows[name])
 
 
-def _doubts(network: Network, link: str, groups: list[Group]) -> list[str]:
+def _tcp(network: Network, port: str) -> list[TcpGroup]:
+    return [group for group in network.crossing(port) if isinstance(group, TcpGroup)]
+
+
+def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
     port = network.ports[link]
     doubts = []
     if port.policy != "drop_tail":
         doubts.append(f"`{link}` has the policy {port.policy}; the rules are of drop-tail queues")
     for group in groups:
-        if group.controller not in RENO_LIKE:
-            doubts.append(f"flows.{group.name}: the controller is {group.controller}; the rules are of windows that halve")
+        if not group.tcp.halves:
+            doubts.append(f"flows.{group.name}: the controller is {group.tcp.controller}; the rules are of windows that halve")
         if not group.greedy or group.stops:
             doubts.append(f"flows.{group.name}: not greedy for the whole run; idle flows use less")
         if group.in_cells:
             doubts.append(f"flows.{group.name}: packets travel in cells; the rules count packets")
-    others = [group.name for group in network.crossing(link) if not group.is_tcp]
+    others = [group.name for group in network.crossing(link) if not isinstance(group, TcpGroup)]
     if others:
         doubts.append(f"flows.{', flows.'.join(others)}: datagrams take a part of the link that the rules give to TCP")
     return doubts

@@ -12,10 +12,10 @@ from tailback import _core
 from tailback._interval import Interval
 from tailback._processors import processors
 from tailback.errors import ParameterError
-from tailback.models.broadcasting import one
+from tailback.models._broadcasting import one
 
 if TYPE_CHECKING:
-    from tailback.models.trunk import Reading
+    from tailback.models._closed_forms import Reading
 
 __all__ = ["TrunkInterrupted", "TrunkSimulation", "simulate_trunk"]
 

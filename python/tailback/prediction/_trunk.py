@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TypedDict, TypeGuard
 
 from tailback import models
-from tailback.models.trunk import LOSS_MODELS, LossModel
-from tailback.prediction.datagrams import misfit_of_port, misfit_of_sending
-from tailback.prediction.network import Group, Network, Port
-from tailback.prediction.outcome import Outcome
+from tailback.models import LOSS_MODELS, LossModel
+from tailback.prediction._datagrams import misfit_of_port, misfit_of_sending
+from tailback.prediction._network import DatagramGroup, Group, Network, Port, TcpGroup
+from tailback.prediction._outcome import Outcome
 
 __all__ = ["predict_trunks"]
 
@@ -47,15 +47,15 @@ def predict_trunks(network: Network, outcome: Outcome) -> None:
     predicted = []
     for name, port in network.ports.items():
         groups = network.crossing(name)
-        if any(group.is_tcp for group in groups) or not any(group.alternates for group in groups):
+        if any(isinstance(group, TcpGroup) for group in groups) or not any(_alternates(group) for group in groups):
             continue
         why = _misfit(network, port, groups)
         if why:
             outcome.leave(*why)
-        elif _predict_port(outcome, port, groups):
+        elif _predict_port(outcome, port, _inputs(groups)):
             predicted.append(name)
     for group in network.groups:
-        if group.alternates:
+        if _alternates(group):
             _deliver(network, outcome, group, predicted)
 
 
@@ -66,7 +66,7 @@ def _misfit(network: Network, port: Port, groups: list[Group]) -> tuple[str, str
         why = _misfit_of_input(network, port, group)
         if why:
             return why
-    first, *others = groups
+    first, *others = _inputs(groups)
     for group in others:
         if (_mean_bytes(group), _mean_idle_s(group)) != (_mean_bytes(first), _mean_idle_s(first)):
             return (
@@ -80,21 +80,20 @@ def _misfit(network: Network, port: Port, groups: list[Group]) -> tuple[str, str
 
 def _misfit_of_input(network: Network, port: Port, group: Group) -> tuple[str, str] | None:
     place = f"flows.{group.name}"
-    if not group.alternates:
+    if not _alternates(group):
         return place, "is no alternating source, and shares the trunk with some"
     if group.path is None or not _undisturbed(network, group.path[: group.path.index(port.name)]):
         return f"links.{port.name}", f"{place} reaches it over other links, which change the process of arrivals"
     if group.jitter_s or group.processing:
         return place, "jitter or processing changes the process of arrivals"
-    [(size, _)] = group.settings["packet"].items()
-    if size != "Exponential" or group.settings["header"]:
+    if group.source.size != "exponential" or group.source.header:
         return f"{place}.source.packet", "packets, with their headers, are not exponential in size"
-    if group.settings["arrivals"]["Alternating"]["rate"] != port.rate_bps:
+    if group.source.rate_bps != port.rate_bps:
         why = f"not the rate of a transmitter of links.{port.name}: in the model a packet comes as fast as it leaves"
         return f"{place}.source.rate", why
     # From a source without a link of its own a packet comes at once, its last bit with its first.
     at_once = group.path[0] == port.name and group.sender_access_bps is None
-    if port.switching != "cut_through" and not at_once:
+    if not port.cuts_through and not at_once:
         why = "store_and_forward: an input may send its next packet while its last one still leaves, which the model has not"
         return f"links.{port.name}.switching", why
     return misfit_of_sending(group)
@@ -109,19 +108,27 @@ def _undisturbed(network: Network, before: tuple[str, ...]) -> bool:
     if len(before) > 1 or inputs > port.transmitters or port.random_loss:
         return False
     # Inputs themselves, so that this asks for no further link.
-    first = all(group.alternates and group.path and group.path[0] == port.name for group in groups)
+    first = all(_alternates(group) and group.path and group.path[0] == port.name for group in groups)
     return first and _misfit(network, port, groups) is None
 
 
-def _mean_bytes(group: Group) -> float:
-    return float(group.settings["packet"]["Exponential"]["mean"])
+def _alternates(group: Group) -> TypeGuard[DatagramGroup]:
+    return isinstance(group, DatagramGroup) and group.alternates
 
 
-def _mean_idle_s(group: Group) -> float:
-    return float(group.settings["arrivals"]["Alternating"]["mean_idle"]) / 1e12
+def _inputs(groups: list[Group]) -> list[DatagramGroup]:
+    return [group for group in groups if _alternates(group)]
 
 
-def _predict_port(outcome: Outcome, port: Port, groups: list[Group]) -> bool:
+def _mean_bytes(group: DatagramGroup) -> float:
+    return group.source.packet_bytes or 0.0
+
+
+def _mean_idle_s(group: DatagramGroup) -> float:
+    return group.source.mean_idle_s or 0.0
+
+
+def _predict_port(outcome: Outcome, port: Port, groups: list[DatagramGroup]) -> bool:
     """Whether there is an equilibrium to predict."""
     packet_s = 8 * _mean_bytes(groups[0]) / port.rate_bps
     inputs = sum(group.count for group in groups)
@@ -145,7 +152,7 @@ def _predict_port(outcome: Outcome, port: Port, groups: list[Group]) -> bool:
     return True
 
 
-def _deliver(network: Network, outcome: Outcome, group: Group, predicted: list[str]) -> None:
+def _deliver(network: Network, outcome: Outcome, group: DatagramGroup, predicted: list[str]) -> None:
     """What arrives of the payload that each flow sends, if all links that may lose some are predicted."""
     crossed = [name for name in group.path or () if name in predicted]
     if not crossed:
@@ -175,14 +182,14 @@ def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _
         exact = models.exact_trunk_loss(**trunk, reading="own_length")
         return _Loss(float(exact.loss), "exact chain of the detailed model of a trunk", _THESIS)
     model, off = _nearest(trunk)
-    name = LOSS_MODELS[model]
+    chosen = LOSS_MODELS[model]
     where = f"M = {inputs}, K = {transmitters}, B = {waiting}, load {load:.3g}"
-    text = f"the loss by {name} at {where}: {off}; see docs/trunk_accuracy.md"
+    text = f"the loss by {chosen} at {where}: {off}; see docs/trunk_accuracy.md"
     near = off.within(1.05)
     return _Loss(
         float(models.trunk_loss(**trunk, model=model).loss),
-        name,
-        "docs/trunk_accuracy.md" if model == "ebl" else "cui-thesis, sections 3.6.2 and 3.6.4",
+        chosen.title,
+        chosen.source,
         simplifies=(text,) if near else (),
         warnings=() if near else (text,),
     )

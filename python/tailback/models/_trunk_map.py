@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailback.errors import ParameterError
-from tailback.models.trunk import trunk_loss
+from tailback.models._closed_forms import READINGS, trunk_loss
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tailback.models.trunk import LossModel, Reading
+    from tailback.models._closed_forms import LossModel, Reading
 
 __all__ = [
     "BUFFERS",
@@ -133,8 +133,8 @@ def trunk_accuracy(
     not mapped
     """
     by_model = trunk_loss(inputs=inputs, transmitters=transmitters, buffer=buffer, load=load, model=model)
-    if reading not in ("own_length", "fresh", "coupled"):
-        raise ParameterError(f"`reading` is {reading!r}; expected one of own_length, fresh, coupled")
+    if reading not in READINGS:
+        raise ParameterError(f"`reading` is {reading!r}; expected one of {', '.join(READINGS)}")
     if load == 0 or inputs <= transmitters:
         # Nothing is lost, and only M/M/K/(K+B) says otherwise.
         ratio = 1.0 if by_model.loss == 0 else math.inf

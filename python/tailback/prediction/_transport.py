@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tailback import models
-from tailback.prediction.network import Group, Network, Port
-from tailback.prediction.outcome import Outcome
-from tailback.prediction.question import RENO_LIKE
-from tailback.prediction.saturated import predict_saturated
+from tailback.prediction._network import QUIET_LOAD, Network, Port, TcpGroup
+from tailback.prediction._outcome import Outcome
+from tailback.prediction._saturated import predict_saturated
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["predict_tcp"]
-
-# Controllers whose window grows until a packet is lost, so that without losses it is the receiver's.
-_GROW = ("reno", "cubic", "fixed_window")
-# Of a link's capacity: below it random losses, not the link, hold flows back, and queues stay short.
-_MOSTLY_IDLE = 0.8
 
 
 @dataclass(frozen=True)
 class _Bundle:
     """TCP groups that share links, directly or through others, and the links that they share."""
 
-    groups: list[Group]
+    groups: list[TcpGroup]
     ports: list[Port]
 
 
@@ -32,7 +30,7 @@ def predict_tcp(network: Network, outcome: Outcome) -> None:
     """Every bundle of TCP groups by its own: window, random loss, or one saturated bottleneck."""
     usable = []
     for group in network.groups:
-        if not group.is_tcp:
+        if not isinstance(group, TcpGroup):
             continue
         why = _misfit(network, group)
         if why:
@@ -43,7 +41,7 @@ def predict_tcp(network: Network, outcome: Outcome) -> None:
         _predict_bundle(network, outcome, bundle)
 
 
-def _misfit(network: Network, group: Group) -> tuple[str, str] | None:
+def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
     """The first assumption of all TCP models that fails for a group."""
     at = f"flows.{group.name}"
     if group.path is None:
@@ -55,7 +53,7 @@ def _misfit(network: Network, group: Group) -> tuple[str, str] | None:
     if group.processing:
         return at, "processing times at hosts are in no model"
     shared = {name for port in group.path for name in (other.name for other in network.crossing(port))}
-    strangers = [other.name for other in network.groups if other.name in shared and not other.is_tcp]
+    strangers = [other.name for other in network.groups if other.name in shared and not isinstance(other, TcpGroup)]
     if strangers:
         return at, f"datagrams (flows.{', flows.'.join(strangers)}) share its links"
     for name in group.path:
@@ -69,7 +67,7 @@ def _misfit(network: Network, group: Group) -> tuple[str, str] | None:
     return None
 
 
-def _bundles(network: Network, groups: list[Group]) -> list[_Bundle]:
+def _bundles(network: Network, groups: list[TcpGroup]) -> list[_Bundle]:
     """Groups that meet at some link belong together; a link that a group outside crosses is for no model."""
     left, bundles = list(groups), []
     while left:
@@ -94,17 +92,17 @@ def _predict_bundle(network: Network, outcome: Outcome, bundle: _Bundle) -> None
             outcome.leave(f"links.{port.name}", f"flows.{', flows.'.join(strange)}, which no model is meant for, cross it too")
             return
     lossy = [port for port in bundle.ports if port.random_loss]
-    if _window_limited(network, bundle):
-        _predict_windows(network, outcome, bundle)
+    if _window_limited(bundle):
+        _predict_windows(outcome, bundle)
     elif lossy:
         _predict_random_loss(network, outcome, bundle)
     else:
         predict_saturated(network, outcome, bundle.groups, bundle.ports)
 
 
-def _window_limited(network: Network, bundle: _Bundle) -> bool:
+def _window_limited(bundle: _Bundle) -> bool:
     """Whether links and buffers hold the windows of all flows, so that nothing is ever lost."""
-    if any(port.random_loss for port in bundle.ports) or any(group.controller not in _GROW for group in bundle.groups):
+    if any(port.random_loss for port in bundle.ports) or any(group.tcp.final_window is None for group in bundle.groups):
         return False
     for port in bundle.ports:
         if port.buffer is None:
@@ -117,61 +115,57 @@ def _window_limited(network: Network, bundle: _Bundle) -> bool:
     return all(_window(group) < 1e6 for group in bundle.groups)
 
 
-def _window(group: Group) -> float:
-    """The largest, in segments."""
-    return float(group.settings["receiver_window"])
+def _window(group: TcpGroup) -> int:
+    """The one that a flow ends at, in segments; 0 where its controller does not say."""
+    return group.tcp.final_window or 0
 
 
-def _predict_windows(network: Network, outcome: Outcome, bundle: _Bundle) -> None:
+def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
     """Window over round trip, stretched by the queue of the one link that this would overload."""
-    import numpy as np
-
-    trips = {group.name: np.array(network.base_rtts(group.name)) for group in bundle.groups}
-    # Packets per second of each flow in empty queues; each packet has one size, for all but the last segment are full.
-    wanted = {group.name: _window(group) / trips[group.name] for group in bundle.groups}
-    for group in bundle.groups:
-        access = [rate for rate in (group.sender_access_bps, group.receiver_access_bps) if rate is not None]
-        if access:
-            wanted[group.name] = np.minimum(wanted[group.name], min(access) / (8 * group.packet_bytes))
-    loads = {port.name: _load(port, bundle.groups, wanted) for port in bundle.ports}
-    over = [port for port in bundle.ports if loads[port.name] > 1]
+    rates = {group.name: _rates(group, 0.0) for group in bundle.groups}
+    over = [port for port in bundle.ports if _load(port, bundle.groups, rates) > 1]
     if len(over) > 1:
         outcome.leave(f"links.{over[1].name}", f"a second bottleneck beside links.{over[0].name}")
         return
-    queue_s = _queueing(over[0], bundle.groups, trips) if over else 0.0
-    simplifies = ["all acknowledgements come back without a queue"]
+    queue_s = _queueing(over[0], bundle.groups) if over else 0.0
     for group in bundle.groups:
-        crosses = bool(over) and over[0].name in (group.path or ())
-        rates = _window(group) / (trips[group.name] + queue_s) if crosses else wanted[group.name]
-        outcome.flows[group.name]["goodput_bps"][:] = 8 * group.settings["mss"] * rates
+        if over and over[0].name in (group.path or ()):
+            rates[group.name] = _rates(group, queue_s)
+        outcome.flows[group.name]["goodput_bps"][:] = 8 * group.tcp.mss * rates[group.name]
         outcome.flows[group.name]["loss_share"][:] = 0.0
-        wanted[group.name] = rates
     for port in bundle.ports:
-        outcome.queues[port.name].update(loss_share=0.0, utilisation=min(1.0, _load(port, bundle.groups, wanted)))
+        outcome.queues[port.name].update(loss_share=0.0, utilisation=min(1.0, _load(port, bundle.groups, rates)))
     if over:
-        packets = queue_s * over[0].capacity_bps / (8 * max(group.packet_bytes for group in bundle.groups))
+        packets = queue_s * over[0].capacity_bps / (8 * max(group.tcp.packet_bytes for group in bundle.groups))
         outcome.queues[over[0].name].update(mean_queue_units=packets, mean_wait_s=queue_s)
     at = [*(f"links.{port.name}" for port in bundle.ports), *(f"flows.{group.name}" for group in bundle.groups)]
+    simplifies = ["all acknowledgements come back without a queue"]
     outcome.say("window over round trip", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
 
 
-def _load(port: Port, groups: list[Group], rates: dict[str, Any]) -> float:
+def _rates(group: TcpGroup, wait_s: float) -> NDArray[np.floating[Any]]:
+    """Packets per second of each flow that waits so long in a queue. All have one size: all but the last segment are full."""
+    import numpy as np
+
+    limits = (group.sender_access_bps, group.receiver_access_bps, group.tcp.pacing_bps)
+    limit = min((rate for rate in limits if rate is not None), default=math.inf) / (8 * group.tcp.packet_bytes)
+    return np.minimum(_window(group) / (np.array(group.base_rtts_s) + wait_s), limit)
+
+
+def _load(port: Port, groups: list[TcpGroup], rates: dict[str, Any]) -> float:
     """Of what flows send at these rates."""
-    bits = (8 * group.packet_bytes * rates[group.name].sum() for group in groups if port.name in (group.path or ()))
+    bits = (8 * group.tcp.packet_bytes * rates[group.name].sum() for group in groups if port.name in (group.path or ()))
     return float(sum(bits)) / port.capacity_bps
 
 
-def _queueing(port: Port, groups: list[Group], trips: dict[str, Any]) -> float:
+def _queueing(port: Port, groups: list[TcpGroup]) -> float:
     """The wait at which all windows together bring just what the port carries, seconds."""
     crossing = [group for group in groups if port.name in (group.path or ())]
-
-    def load(wait: float) -> float:
-        return _load(port, crossing, {group.name: _window(group) / (trips[group.name] + wait) for group in crossing})
-
-    low, high = 0.0, sum(8 * group.packet_bytes * group.count * _window(group) for group in crossing) / port.capacity_bps
+    low, high = 0.0, sum(8 * group.tcp.packet_bytes * group.count * _window(group) for group in crossing) / port.capacity_bps
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if load(middle) > 1 else (low, middle)
+        overloaded = _load(port, crossing, {group.name: _rates(group, middle) for group in crossing}) > 1
+        low, high = (middle, high) if overloaded else (low, middle)
     return high
 
 
@@ -182,22 +176,22 @@ def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) ->
     rates, losses = {}, {}
     for group in bundle.groups:
         at = f"flows.{group.name}"
-        if group.controller not in RENO_LIKE:
-            outcome.leave(f"{at}.tcp.controller", f"the controller is {group.controller}, the model is of Reno")
+        if not group.tcp.halves:
+            outcome.leave(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, the model is of Reno")
             return
         kept = math.prod(1 - network.ports[name].random_loss for name in group.path or ())
         if kept in (0.0, 1.0):
             outcome.leave(at, "loses everything" if kept == 0 else "meets no random loss, and flows beside it do")
             return
         losses[group.name] = 1 - kept
-        trips = np.array(network.base_rtts(group.name))
-        rto_s = np.maximum(group.settings["timer"]["min_rto"] / 1e12, trips)
+        trips = np.array(group.base_rtts_s)
+        rto_s = np.maximum(group.tcp.min_rto_s, trips)
         rates[group.name] = _padhye(models.padhye_rate, group, trips, 1 - kept, rto_s)
         goodput = _padhye(models.padhye_goodput, group, trips, 1 - kept, rto_s)
         outcome.flows[group.name].update(goodput_bps=goodput, loss_share=np.full(group.count, 1 - kept))
     loads = {port.name: _load(port, bundle.groups, rates) for port in bundle.ports}
     busiest = max(loads, key=lambda name: loads[name])
-    if loads[busiest] > _MOSTLY_IDLE:
+    if loads[busiest] > QUIET_LOAD:
         why = f"random losses would leave it {100 * min(loads[busiest], 99):.3g} % busy: what its queue adds is in no model"
         outcome.leave(f"links.{busiest}", why)
         for group in bundle.groups:
@@ -210,14 +204,14 @@ def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) ->
     outcome.say("Padhye", "Padhye, Firoiu, Towsley and Kurose, 1998 and 2000", of, simplifies)
 
 
-def _padhye(law: Any, group: Group, trips: Any, loss: float, rto_s: Any) -> Any:
+def _padhye(law: Any, group: TcpGroup, trips: Any, loss: float, rto_s: Any) -> Any:
     """In packets per second for the rate, in bit/s of payload for the goodput."""
     rate = law(
-        mss_bytes=group.settings["mss"],
+        mss_bytes=group.tcp.mss,
         rtt_s=trips,
         loss=loss,
         rto_s=rto_s,
-        receiver_window=group.settings["receiver_window"],
-        segments_per_ack=group.segments_per_ack,
+        receiver_window=group.tcp.receiver_window,
+        segments_per_ack=group.tcp.segments_per_ack,
     )
-    return rate / (8 * group.settings["mss"]) if law is models.padhye_rate else rate
+    return rate / (8 * group.tcp.mss) if law is models.padhye_rate else rate

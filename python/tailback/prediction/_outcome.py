@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tailback.prediction.network import Network
+    from tailback.prediction._network import Network
 
 __all__ = ["Applied", "Comparison", "Outcome", "Unmodelled"]
 

@@ -8,23 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailback import models
-from tailback.models import round_trips
-from tailback.models.trunk import LOSS_MODELS
-from tailback.prediction.network import Group, Network, Port
-from tailback.prediction.outcome import Outcome
-from tailback.prediction.question import RENO_LIKE
+from tailback.models import OPEN_LOOPS, round_trips
+from tailback.prediction._network import QUIET_LOAD, Network, Port, TcpGroup
+from tailback.prediction._outcome import Outcome
 
 __all__ = ["predict_saturated"]
 
 # Below this many flows windows tend to halve together (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 3).
 _FEW = 100
-# Of the bandwidth-delay product: up to here the queue adds next to nothing to the round trip, as the closed loop takes it.
+# Of the bandwidth-delay product: the closed loop leaves queueing out of the round trips, so that its rates are at most this much
+# too high, and here it meets the normal sum of windows, which takes over. Measured in docs/theory.md.
 _SHORT_QUEUE = 0.1
 # Below this many packets under way a loss is often found by a timeout: fewer than three duplicates follow (RFC 5681).
 _SMALL_WINDOW = 4.0
-
-# What another link must have for each of its flows, over what the bottleneck has for each.
-_SPARE = 1.25
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,7 @@ class _Bottleneck:
 
     port: Port
     buffer: int
-    groups: list[Group]
+    groups: list[TcpGroup]
     packet_bytes: float
     flows: int
     trips: models.RoundTrips
@@ -54,11 +50,11 @@ class _Bottleneck:
         }
 
 
-def predict_saturated(network: Network, outcome: Outcome, groups: list[Group], ports: list[Port]) -> None:
+def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup], ports: list[Port]) -> None:
     """All groups share `ports`; one of these must be everybody's bottleneck."""
     for group in groups:
-        if group.controller not in RENO_LIKE:
-            outcome.leave(f"flows.{group.name}.tcp.controller", f"the controller is {group.controller}, models are of Reno")
+        if not group.tcp.halves:
+            outcome.leave(f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, models are of Reno")
             return
     port = _bottleneck(network, groups)
     if isinstance(port, str):
@@ -70,21 +66,21 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[Group], p
             f"links.{port.name}.queue", "room for everything: windows grow until the receiver's, with an ever longer queue"
         )
         return
-    if len({group.packet_bytes for group in groups}) > 1:
+    if len({group.tcp.packet_bytes for group in groups}) > 1:
         outcome.leave(f"links.{port.name}", "packets of several sizes share it")
         return
-    rtts = [rtt for group in groups for rtt in network.base_rtts(group.name)]
+    rtts = [rtt for group in groups for rtt in group.base_rtts_s]
     found = _Bottleneck(
         port=port,
         buffer=waiting,
         groups=groups,
-        packet_bytes=float(groups[0].packet_bytes),
+        packet_bytes=float(groups[0].tcp.packet_bytes),
         flows=len(rtts),
         trips=round_trips(rtts),
-        segments_per_ack=max(group.segments_per_ack for group in groups),
-        smooth=all(group.settings["pacing"] or _slow_access(group, port) for group in groups),
+        segments_per_ack=max(group.tcp.segments_per_ack for group in groups),
+        smooth=all(group.tcp.pacing or _slow_access(group, port) for group in groups),
     )
-    hasty = [group.name for group in groups if group.settings["recovery"] in ("Tahoe", "Reno")]
+    hasty = [group.name for group in groups if group.tcp.recovery in ("tahoe", "reno")]
     if found.flows > 1 and hasty:
         why = "several losses of a window cost it a timeout, which models of many flows do not have"
         outcome.leave(f"flows.{hasty[0]}.tcp.recovery", why)
@@ -98,12 +94,12 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[Group], p
     _share(network, outcome, found, utilisation, loss, queue)
 
 
-def _slow_access(group: Group, port: Port) -> bool:
+def _slow_access(group: TcpGroup, port: Port) -> bool:
     """An order of magnitude below the bottleneck (cui-thesis, section 3.4)."""
     return group.sender_access_bps is not None and 10 * group.sender_access_bps <= port.rate_bps
 
 
-def _bottleneck(network: Network, groups: list[Group]) -> Port | str:
+def _bottleneck(network: Network, groups: list[TcpGroup]) -> Port | str:
     """The port with the least capacity for each flow, if all flows cross it and no other is near it; else why there is none."""
     flows: dict[str, int] = {}
     for group in groups:
@@ -114,7 +110,7 @@ def _bottleneck(network: Network, groups: list[Group]) -> Port | str:
     total = sum(group.count for group in groups)
     if flows[tight] != total:
         return f"no link that all flows cross is the bottleneck of all: links.{tight} is that of {flows[tight]} of {total}"
-    rivals = [name for name in flows if name != tight and shares[name] < _SPARE * shares[tight]]
+    rivals = [name for name in flows if name != tight and QUIET_LOAD * shares[name] < shares[tight]]
     if rivals:
         return f"links.{rivals[0]} is as much of a bottleneck as links.{tight}"
     access = [rate for group in groups for rate in (group.sender_access_bps, group.receiver_access_bps) if rate is not None]
@@ -127,7 +123,7 @@ def _sawtooth(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float
     """One flow: utilisation, one loss for the packets of a tooth, mean queue."""
     utilisation = models.synchronised_utilisation(**found.numbers, mean_rtt_s=found.trips.mean_s, buffer=found.buffer)
     peak = found.product + found.buffer
-    limit = float(found.groups[0].settings["receiver_window"])
+    limit = float(found.groups[0].tcp.receiver_window)
     if limit < peak:
         # The window never overflows the buffer.
         rate = min(1.0, limit / found.product)
@@ -152,7 +148,6 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
     inputs = network.inputs(found.port.name)
     # Without input links that would space packets out, arrivals are a Poisson process.
     model: Any = "g1dm" if inputs else "md1k" if found.port.transmitters == 1 else "mmkkb"
-    timer = found.groups[0].settings["timer"]
     end = models.closed_loop(
         inputs=inputs or 1_000_000,
         model=model,
@@ -160,8 +155,8 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
         flows=found.flows,
         harmonic_rtt_s=found.trips.harmonic_s,
         segments_per_ack=found.segments_per_ack,
-        rto_s=max(timer["min_rto"] / 1e12, found.trips.mean_s),
-        receiver_window=min(group.settings["receiver_window"] for group in found.groups),
+        rto_s=max(found.groups[0].tcp.min_rto_s, found.trips.mean_s),
+        receiver_window=min(group.tcp.receiver_window for group in found.groups),
         **found.numbers,
     )
     lengths = "" if model == "md1k" else " and have exponential lengths"
@@ -172,8 +167,7 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
         simplifies.append("beyond the range of its loss model: the utilisation came out above 1")
     if found.product / found.flows < _SMALL_WINDOW:
         simplifies.append("windows of fewer than four packets")
-    loss_model = "M/D/1/K" if model == "md1k" else LOSS_MODELS[model]
-    name = f"closed loop of {loss_model} and Padhye"
+    name = f"closed loop of {OPEN_LOOPS[model]} and Padhye"
     warnings = _doubts(found, inputs, end) if inputs else []
     _say(outcome, found, name, "cui-thesis, section 3.7; Padhye et al. 1998", simplifies, warnings)
     return end.utilisation, end.loss, math.nan
@@ -219,10 +213,10 @@ def _share(network: Network, outcome: Outcome, found: _Bottleneck, utilisation: 
     held = queue + (utilisation * found.port.transmitters if found.port.counts_in_service else 0.0)
     wait_s = queue / (utilisation * per_s)
     outcome.queues[found.port.name].update(utilisation=utilisation, loss_share=loss, mean_queue_units=held, mean_wait_s=wait_s)
-    payload = found.groups[0].settings["mss"] / found.packet_bytes
+    payload = found.groups[0].tcp.mss / found.packet_bytes
     total = utilisation * found.port.capacity_bps * payload
     queued = 0.0 if math.isnan(wait_s) else wait_s
-    weights = {group.name: 1 / (np.array(network.base_rtts(group.name)) + queued) for group in found.groups}
+    weights = {group.name: 1 / (np.array(group.base_rtts_s) + queued) for group in found.groups}
     whole = sum(float(weight.sum()) for weight in weights.values())
     for group in found.groups:
         outcome.flows[group.name]["goodput_bps"][:] = total * weights[group.name] / whole
