@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 pub struct Engine {
     /// Without its flows: of each, `senders` and `fabric.paths` keep what is needed, half the bytes of the description.
     pub(crate) network: Network,
-    pub(crate) now: Time,
     events: u64,
     pub(crate) fabric: Fabric,
     pub(crate) senders: Senders,
@@ -57,14 +56,14 @@ impl Engine {
         senders.schedule_starts(&network, &mut fabric);
         fabric.schedule_periods();
         let network = Network { flows: Vec::new(), ..network };
-        let mut engine = Engine { network, now: Time::ZERO, events: 0, fabric, senders, next_change: 0, watch };
+        let mut engine = Engine { network, events: 0, fabric, senders, next_change: 0, watch };
         engine.schedule_change();
         engine
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        self.now
+        self.fabric.common.now
     }
 
     /// Events handled so far.
@@ -95,8 +94,8 @@ impl Engine {
             return None;
         }
         // In the order in which objects are made: after one that cannot be, none is.
-        let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.now));
-        of_ports.chain(self.senders.ends.iter().filter_map(|end| end.failure(self.now))).next()
+        let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.fabric.common.now));
+        of_ports.chain(self.senders.ends.iter().filter_map(|end| end.failure(self.fabric.common.now))).next()
     }
 
     /// One event at a time, so that the run stops behind the one in which user code failed.
@@ -122,14 +121,14 @@ impl Engine {
         let mut left = events;
         while left > 0 {
             let Some((now, slot)) = self.fabric.common.calendar.pop_before(end) else {
-                self.now = self.now.max(end);
+                self.fabric.common.now = self.fabric.common.now.max(end);
                 break;
             };
             left -= 1;
-            self.now = now;
+            self.fabric.common.now = now;
             let Engine { network, fabric, senders, .. } = self;
             match fabric.common.order.event(slot) {
-                Event::Home(flow) => senders.on_home(now, flow, network, fabric),
+                Event::Home(flow) => senders.on_home(flow, network, fabric),
                 Event::Send(flow) => fabric.on_send(flow),
                 Event::Back(flow) => fabric.on_back(flow),
                 Event::Port(port) => fabric.on_port(port),
@@ -138,9 +137,9 @@ impl Engine {
                 Event::Period(place) => fabric.on_period(now, place),
                 Event::Deliver(flow) => fabric.on_deliver(flow),
                 Event::DelayedAck(flow) => fabric.on_delayed_ack(now, flow),
-                Event::Timer(flow) => senders.on_timer(now, flow, network, fabric),
-                Event::Offer(flow) => senders.on_offer(now, flow, network, fabric),
-                Event::Wake(flow) => senders.on_wake(now, flow, network, fabric),
+                Event::Timer(flow) => senders.on_timer(flow, network, fabric),
+                Event::Offer(flow) => senders.on_offer(flow, network, fabric),
+                Event::Wake(flow) => senders.on_wake(flow, network, fabric),
                 Event::Change => self.on_change(),
             }
         }
@@ -151,13 +150,13 @@ impl Engine {
     /// Send a datagram with `bytes` of payload on an external flow, now. Returns its number; `None` if the flow is not external or
     /// the datagram is empty or too large.
     pub fn inject(&mut self, flow: u32, bytes: u32) -> Option<u32> {
-        self.senders.inject(self.now, flow, bytes, &self.network, &mut self.fabric)
+        self.senders.inject(flow, bytes, &self.network, &mut self.fabric)
     }
 
     /// Datagrams of external flows that reached their receivers before now and were not taken yet, by time.
     pub fn take_output(&mut self) -> Vec<Delivery> {
         let (mut due, later): (Vec<_>, Vec<_>) =
-            self.fabric.common.outputs.drain(..).partition(|delivery| delivery.time < self.now);
+            self.fabric.common.outputs.drain(..).partition(|delivery| delivery.time < self.fabric.common.now);
         self.fabric.common.outputs = later;
         due.sort_by_key(|delivery| (delivery.time, delivery.flow, delivery.datagram));
         due

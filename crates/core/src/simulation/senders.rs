@@ -107,7 +107,7 @@ impl Senders {
 
     /// An acknowledgement is at its sender.
     #[inline]
-    pub(crate) fn on_home(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+    pub(crate) fn on_home(&mut self, flow: u32, network: &Network, fabric: &mut Fabric) {
         let Some(packet) = fabric.take_home(flow) else { return };
         let reports = &mut fabric.common.reports;
         let report = packet.has_report().then(|| {
@@ -121,14 +121,15 @@ impl Senders {
         let arrived = Arrived { ack, blocks, echo: packet.sent };
         if packet.signals() {
             let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
-            let brought = self.read_signal(now, &packet, &arrived, signal, fabric);
-            self.act::<true>(now, flow, network, fabric, Some(arrived), &brought);
+            let brought = self.read_signal(&packet, &arrived, signal, fabric);
+            self.act::<true>(flow, network, fabric, Some(arrived), &brought);
         } else {
-            self.act::<false>(now, flow, network, fabric, Some(arrived), &Brought::default());
+            self.act::<false>(flow, network, fabric, Some(arrived), &Brought::default());
         }
     }
 
-    pub(crate) fn on_timer(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+    pub(crate) fn on_timer(&mut self, flow: u32, network: &Network, fabric: &mut Fabric) {
+        let now = fabric.common.now;
         let End::Tcp(sender) = &self.ends[flow as usize] else { return };
         let deadline = sender.deadline;
         if deadline == Time::NEVER {
@@ -138,27 +139,27 @@ impl Senders {
             fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Timer, flow), deadline);
             return;
         }
-        self.act_in_time(now, flow, network, fabric);
+        self.act_in_time(flow, network, fabric);
     }
 
     /// What an acknowledgement brings that says more than what has arrived. `signal`: of the receiver, if the controller asked for any.
     #[cold]
     #[inline(never)]
-    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &Arrived, signal: Signal, fabric: &Fabric) -> Brought {
+    fn read_signal(&mut self, packet: &Packet, arrived: &Arrived, signal: Signal, fabric: &Fabric) -> Brought {
         let mut brought = Brought::default();
         if let (Some(place), End::Tcp(sender)) = (fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
             let board = (sender.board != NONE).then(|| self.boards.at(sender.board));
-            brought = self.readers[place].read(now, arrived, signal, board);
+            brought = self.readers[place].read(fabric.common.now, arrived, signal, board);
         }
         brought.echoes_mark = packet.is_marked();
         brought
     }
 
     /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
-    fn act_in_time(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+    fn act_in_time(&mut self, flow: u32, network: &Network, fabric: &mut Fabric) {
         match fabric.signalled(flow) {
-            Some(_) => self.act::<true>(now, flow, network, fabric, None, &Brought::default()),
-            None => self.act::<false>(now, flow, network, fabric, None, &Brought::default()),
+            Some(_) => self.act::<true>(flow, network, fabric, None, &Brought::default()),
+            None => self.act::<false>(flow, network, fabric, None, &Brought::default()),
         }
     }
 
@@ -168,13 +169,13 @@ impl Senders {
     #[inline]
     fn act<const SIGNALLED: bool>(
         &mut self,
-        now: Time,
         flow: u32,
         network: &Network,
         fabric: &mut Fabric,
         arrived: Option<Arrived>,
         brought: &Brought,
     ) {
+        let now = fabric.common.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = fabric.paths[flow as usize].wire.group;
         let Transport::Tcp(spec, _) = &network.groups[group as usize].transport else { return };
@@ -245,7 +246,8 @@ impl Senders {
     }
 
     /// An application hands data to its sender.
-    pub(crate) fn on_offer(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+    pub(crate) fn on_offer(&mut self, flow: u32, network: &Network, fabric: &mut Fabric) {
+        let now = fabric.common.now;
         let group = &network.groups[fabric.paths[flow as usize].wire.group as usize];
         let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow as usize]) else { return };
         let Transport::Tcp(spec, _) = &group.transport else { return };
@@ -258,14 +260,15 @@ impl Senders {
             fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Offer, flow), next);
         }
         sender.offer(state.handed_over(application), now, spec);
-        self.act_in_time(now, flow, network, fabric);
+        self.act_in_time(flow, network, fabric);
     }
 
     /// A flow starts, may send again, or its source has a datagram.
-    pub(crate) fn on_wake(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+    pub(crate) fn on_wake(&mut self, flow: u32, network: &Network, fabric: &mut Fabric) {
+        let now = fabric.common.now;
         let group = &network.groups[fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
-            return self.act_in_time(now, flow, network, fabric);
+            return self.act_in_time(flow, network, fabric);
         };
         if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
@@ -280,7 +283,8 @@ impl Senders {
     }
 
     /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
-    pub(crate) fn inject(&mut self, now: Time, flow: u32, bytes: u32, network: &Network, fabric: &mut Fabric) -> Option<u32> {
+    pub(crate) fn inject(&mut self, flow: u32, bytes: u32, network: &Network, fabric: &mut Fabric) -> Option<u32> {
+        let now = fabric.common.now;
         let group = &network.groups[fabric.paths.get(flow as usize)?.wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
             return None;

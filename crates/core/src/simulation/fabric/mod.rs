@@ -239,11 +239,14 @@ impl Fabric {
             }
             passed_at = packet.time;
             let (window, prices) = (&common.window, &common.prices);
-            let passed = match serves {
-                Serves::Plain(ahead) => ahead.pass::<Plain>(equipment, &mut packet, bytes, window, prices),
-                Serves::Decides(ahead) => ahead.pass_called::<Decides>(equipment, &mut packet, bytes, window, prices),
-                Serves::Observes(ahead) => ahead.pass_called::<Observes>(equipment, &mut packet, bytes, window, prices),
-                Serves::Stepped(_) => return self.arrive_stepped(next, packet, bytes),
+            let passed = if let Serves::Plain(ahead) = serves {
+                ahead.pass::<Plain>(equipment, &mut packet, bytes, window, prices)
+            } else if let Serves::Decides(ahead) = serves {
+                ahead.pass_called::<Decides>(equipment, &mut packet, bytes, window, prices)
+            } else if let Serves::Observes(ahead) = serves {
+                ahead.pass_called::<Observes>(equipment, &mut packet, bytes, window, prices)
+            } else {
+                return self.arrive_stepped(next, packet, bytes);
             };
             if let Err(reason) = passed {
                 return self.discard(next, packet, packet.time, reason);

@@ -27,7 +27,7 @@ pub(crate) struct Port {
     pub(crate) line: Line,
 }
 
-/// How an arrival gets in. Its number stands first, for every hop asks.
+/// How an arrival gets in. Every hop asks: with its tag in a byte of its own (`repr(u8)`) the answer is one comparison, here and below.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Entry {
@@ -44,6 +44,7 @@ pub(crate) enum Entry {
 /// How a port serves: in one of two ways with the same result. *Ahead*: on arrival the departure is computed at once, and what has left by
 /// then is struck off; no event is needed. *Stepped*: each departure is an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(u8)]
 pub(crate) enum Serves {
     /// Ahead, and whatever fits is taken. Most ports of a large network do.
     Plain(Ahead),
