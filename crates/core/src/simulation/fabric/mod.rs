@@ -56,7 +56,7 @@ impl Fabric {
         let common = Common::new(network, order, signalled);
         let observed = common.recorder.is_some() || !common.delays.is_empty() || !common.hosts.is_empty();
         let groups = network.groups.iter().zip(unsignalled_before);
-        Fabric {
+        let mut fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
             ports,
             transmitters,
@@ -65,7 +65,9 @@ impl Fabric {
             facts: groups.map(|(group, &before)| Facts::of(group, before, network.stepped, observed)).collect(),
             rerouted,
             common,
-        }
+        };
+        fabric.schedule_periods();
+        fabric
     }
 
     /// Whether anything depends on which transmission of a segment a packet is.
@@ -226,7 +228,9 @@ impl Fabric {
                 continue;
             }
             let Port { entry, serves, equipment, .. } = &mut ports[next as usize];
-            if let (Some(feeder), false) = (feeder, matches!(entry, Entry::AtOnce)) {
+            if !matches!(entry, Entry::AtOnce)
+                && let Some(feeder) = feeder
+            {
                 return match (entry, feeder) {
                     (Entry::Heads { .. }, _) => self.arrive_as_head(next, feeder, packet, bytes),
                     (Entry::Gathered(gather), Feeder::Back) => {
