@@ -12,7 +12,7 @@ use super::common::{Common, Feeder};
 use super::event_order::{EventOrder, FlowKind};
 use super::facts::Facts;
 use super::path::Path;
-use super::port::{Decides, Entry, Observes, Plain, Port, Serves};
+use super::port::{Entry, Port};
 use super::wire::Direction;
 use super::wiring::{make_paths, make_ports};
 use super::workshop::Workshop;
@@ -227,32 +227,26 @@ impl Fabric {
                 bytes = facts.ack_unit;
                 continue;
             }
-            let Port { entry, serves, equipment, .. } = &mut ports[next as usize];
-            if !matches!(entry, Entry::AtOnce)
-                && let Some(feeder) = feeder
-            {
-                return match (entry, feeder) {
-                    (Entry::Heads { .. }, _) => self.arrive_as_head(next, feeder, packet, bytes),
-                    (Entry::Gathered(gather), Feeder::Back) => {
-                        gather.insert(packet);
-                        let known = passed_at + gather.ahead;
-                        self.take_gathered(next, known)
-                    }
-                    _ => common.enqueue(feeder, packet, path, ports),
-                };
+            let port = &mut ports[next as usize];
+            if !matches!(port.entry, Entry::AtOnce) {
+                if let Some(feeder) = feeder {
+                    return match (&mut port.entry, feeder) {
+                        (Entry::Heads { .. }, _) => self.arrive_as_head(next, feeder, packet, bytes),
+                        (Entry::Gathered(gather), Feeder::Back) => {
+                            gather.insert(packet);
+                            let known = passed_at + gather.ahead;
+                            self.take_gathered(next, known)
+                        }
+                        _ => common.enqueue(feeder, packet, path, ports),
+                    };
+                }
+                if port.stepped().is_some() {
+                    return self.arrive_stepped(next, packet, bytes);
+                }
             }
             passed_at = packet.time;
-            let (window, prices) = (&common.window, &common.prices);
-            let passed = if let Serves::Plain(ahead) = serves {
-                ahead.pass::<Plain>(equipment, &mut packet, bytes, window, prices)
-            } else if let Serves::Decides(ahead) = serves {
-                ahead.pass_called::<Decides>(equipment, &mut packet, bytes, window, prices)
-            } else if let Serves::Observes(ahead) = serves {
-                ahead.pass_called::<Observes>(equipment, &mut packet, bytes, window, prices)
-            } else {
-                return self.arrive_stepped(next, packet, bytes);
-            };
-            if let Err(reason) = passed {
+            let passed = port.pass(&mut packet, bytes, &common.window, &common.prices);
+            if let Some(Err(reason)) = passed {
                 return self.discard(next, packet, packet.time, reason);
             }
             feeder = Some(Feeder::Port(next));

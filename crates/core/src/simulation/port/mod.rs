@@ -5,16 +5,18 @@ mod equipment;
 mod gather;
 mod stepped;
 
-pub(crate) use ahead::{Ahead, Decides, Observes, Plain};
 pub(crate) use equipment::{Equipment, Kept};
 pub(crate) use gather::Gather;
 pub(crate) use stepped::{Arrival, Sending, Stepped};
 
+use super::window::Window;
 use crate::base::line::Line;
+use crate::base::packet::{Packet, Prices};
 use crate::base::units::Time;
 use crate::network;
-use crate::queue::Policies;
+use crate::queue::{Policies, Reason};
 use crate::user_code::Failure;
+use ahead::{Ahead, Decides, Observes, Plain};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,6 +69,43 @@ impl Port {
             None => Serves::Decides(Ahead::default()),
         };
         Port { name: spec.name.clone(), entry: Entry::ByEvent, serves, equipment, line: Line::default() }
+    }
+
+    /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the wire
+    /// loses it, that of its departure. `None`: the port is stepped.
+    #[inline(always)]
+    pub(crate) fn pass(
+        &mut self,
+        packet: &mut Packet,
+        bytes: u32,
+        window: &Window,
+        prices: &Prices,
+    ) -> Option<Result<(), Reason>> {
+        if let Serves::Plain(ahead) = &mut self.serves {
+            return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, window, prices));
+        }
+        self.pass_with_care(packet, bytes, window, prices)
+    }
+
+    /// A call, and one in it, so that what a port rarely has costs the others nothing.
+    #[inline(never)]
+    fn pass_with_care(
+        &mut self,
+        packet: &mut Packet,
+        bytes: u32,
+        window: &Window,
+        prices: &Prices,
+    ) -> Option<Result<(), Reason>> {
+        if let Serves::Decides(ahead) = &mut self.serves {
+            return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, window, prices));
+        }
+        self.pass_observed(packet, bytes, window, prices)
+    }
+
+    #[inline(never)]
+    fn pass_observed(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Prices) -> Option<Result<(), Reason>> {
+        let Serves::Observes(ahead) = &mut self.serves else { return None };
+        Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices))
     }
 
     /// The buffer and transmitters of a stepped port, and what they work with.
