@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 /// What all flows and ports use in common.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Common {
+    pub(crate) now: Time,
     pub(crate) window: Window,
     pub(crate) order: EventOrder,
     pub(crate) calendar: Calendar<EventOrder>,
@@ -65,6 +66,7 @@ impl Common {
         let pending = 2 * (network.flows.len() + network.ports.len());
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         Common {
+            now: Time::ZERO,
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             order,
             calendar: Calendar::new(order, order.total(), pending, reach(network)),

@@ -18,12 +18,8 @@ use serde::{Deserialize, Serialize};
 /// A run of one network. `Clone` is a snapshot; the clone continues to the same bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Engine {
-    /// Without its flows: of each, `senders` and `fabric.paths` keep what is needed, half the bytes of the description.
-    pub(crate) network: Network,
-    pub(crate) now: Time,
-    events: u64,
-    pub(crate) fabric: Fabric,
     pub(crate) senders: Senders,
+    events: u64,
     next_change: usize,
     /// Of an engine with user code.
     #[serde(skip)]
@@ -52,19 +48,16 @@ impl Engine {
         let watch = network.user_code().next().map(|_| Watch { alarm: workshop.alarm.clone(), heard: 0 });
         let (readers, unsignalled_before) = make_readers(&network, code);
         // Objects of user code are made in this order: of ports, then of ends.
-        let mut fabric = Fabric::new(&network, readers.len(), &unsignalled_before, &workshop);
-        let mut senders = Senders::new(&network, readers, fabric.tells_transmissions_apart(), &workshop);
-        senders.schedule_starts(&network, &mut fabric);
-        fabric.schedule_periods();
-        let network = Network { flows: Vec::new(), ..network };
-        let mut engine = Engine { network, now: Time::ZERO, events: 0, fabric, senders, next_change: 0, watch };
+        let fabric = Fabric::new(&network, readers.len(), &unsignalled_before, &workshop);
+        let senders = Senders::new(network, fabric, readers, &workshop);
+        let mut engine = Engine { senders, events: 0, next_change: 0, watch };
         engine.schedule_change();
         engine
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        self.now
+        self.senders.fabric.common.now
     }
 
     /// Events handled so far.
@@ -74,7 +67,7 @@ impl Engine {
 
     /// Time of the next event, if there is one before the end.
     pub fn next_event_time(&mut self) -> Option<Time> {
-        self.fabric.common.calendar.peek().filter(|&time| time < self.fabric.common.window.end)
+        self.senders.fabric.common.calendar.peek().filter(|&time| time < self.senders.fabric.common.window.end)
     }
 
     /// Handle all events before `time`, or before the end of the run if that comes first. How a run is cut into steps changes no byte.
@@ -95,8 +88,8 @@ impl Engine {
             return None;
         }
         // In the order in which objects are made: after one that cannot be, none is.
-        let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.now));
-        of_ports.chain(self.senders.ends.iter().filter_map(|end| end.failure(self.now))).next()
+        let of_ports = self.senders.fabric.ports.iter().filter_map(|port| port.failure(self.senders.fabric.common.now));
+        of_ports.chain(self.senders.ends.iter().filter_map(|end| end.failure(self.senders.fabric.common.now))).next()
     }
 
     /// One event at a time, so that the run stops behind the one in which user code failed.
@@ -118,29 +111,29 @@ impl Engine {
     }
 
     fn advance(&mut self, time: Time, events: u64) -> bool {
-        let end = time.min(self.fabric.common.window.end);
+        let end = time.min(self.senders.fabric.common.window.end);
         let mut left = events;
         while left > 0 {
-            let Some((now, slot)) = self.fabric.common.calendar.pop_before(end) else {
-                self.now = self.now.max(end);
+            let Some((now, slot)) = self.senders.fabric.common.calendar.pop_before(end) else {
+                self.senders.fabric.common.now = self.senders.fabric.common.now.max(end);
                 break;
             };
             left -= 1;
-            self.now = now;
-            let Engine { network, fabric, senders, .. } = self;
-            match fabric.common.order.event(slot) {
-                Event::Home(flow) => senders.on_home(now, flow, network, fabric),
-                Event::Send(flow) => fabric.on_send(flow),
-                Event::Back(flow) => fabric.on_back(flow),
-                Event::Port(port) => fabric.on_port(port),
-                Event::Gathered(port) => fabric.on_gathered(now, port),
-                Event::Departure(transmitter) => fabric.on_departure(now, transmitter),
-                Event::Period(place) => fabric.on_period(now, place),
-                Event::Deliver(flow) => fabric.on_deliver(flow),
-                Event::DelayedAck(flow) => fabric.on_delayed_ack(now, flow),
-                Event::Timer(flow) => senders.on_timer(now, flow, network, fabric),
-                Event::Offer(flow) => senders.on_offer(now, flow, network, fabric),
-                Event::Wake(flow) => senders.on_wake(now, flow, network, fabric),
+            self.senders.fabric.common.now = now;
+            let senders = &mut self.senders;
+            match senders.fabric.common.order.event(slot) {
+                Event::Home(flow) => senders.on_home(flow),
+                Event::Send(flow) => senders.fabric.on_send(flow),
+                Event::Back(flow) => senders.fabric.on_back(flow),
+                Event::Port(port) => senders.fabric.on_port(port),
+                Event::Gathered(port) => senders.fabric.on_gathered(now, port),
+                Event::Departure(transmitter) => senders.fabric.on_departure(now, transmitter),
+                Event::Period(place) => senders.fabric.on_period(now, place),
+                Event::Deliver(flow) => senders.fabric.on_deliver(flow),
+                Event::DelayedAck(flow) => senders.fabric.on_delayed_ack(now, flow),
+                Event::Timer(flow) => senders.on_timer(flow),
+                Event::Offer(flow) => senders.on_offer(flow),
+                Event::Wake(flow) => senders.on_wake(flow),
                 Event::Change => self.on_change(),
             }
         }
@@ -151,33 +144,33 @@ impl Engine {
     /// Send a datagram with `bytes` of payload on an external flow, now. Returns its number; `None` if the flow is not external or
     /// the datagram is empty or too large.
     pub fn inject(&mut self, flow: u32, bytes: u32) -> Option<u32> {
-        self.senders.inject(self.now, flow, bytes, &self.network, &mut self.fabric)
+        self.senders.inject(flow, bytes)
     }
 
     /// Datagrams of external flows that reached their receivers before now and were not taken yet, by time.
     pub fn take_output(&mut self) -> Vec<Delivery> {
         let (mut due, later): (Vec<_>, Vec<_>) =
-            self.fabric.common.outputs.drain(..).partition(|delivery| delivery.time < self.now);
-        self.fabric.common.outputs = later;
+            self.senders.fabric.common.outputs.drain(..).partition(|delivery| delivery.time < self.senders.fabric.common.now);
+        self.senders.fabric.common.outputs = later;
         due.sort_by_key(|delivery| (delivery.time, delivery.flow, delivery.datagram));
         due
     }
 
     fn schedule_change(&mut self) {
-        if let Some(next) = self.network.changes.get(self.next_change) {
-            self.fabric.common.calendar.schedule(EventOrder::CHANGE, next.at);
+        if let Some(next) = self.senders.network.changes.get(self.next_change) {
+            self.senders.fabric.common.calendar.schedule(EventOrder::CHANGE, next.at);
         }
     }
 
     fn on_change(&mut self) {
-        let Some(change) = self.network.changes.get(self.next_change) else { return };
+        let Some(change) = self.senders.network.changes.get(self.next_change) else { return };
         match change.what {
-            ChangeKind::Rate(port, rate) => self.fabric.ports[port as usize].equipment.set_rate(rate),
-            ChangeKind::Delay(port, delay) => self.fabric.ports[port as usize].equipment.set_delay(delay),
-            ChangeKind::RandomLoss(port, loss) => self.fabric.ports[port as usize].equipment.set_loss(loss),
+            ChangeKind::Rate(port, rate) => self.senders.fabric.ports[port as usize].equipment.set_rate(rate),
+            ChangeKind::Delay(port, delay) => self.senders.fabric.ports[port as usize].equipment.set_delay(delay),
+            ChangeKind::RandomLoss(port, loss) => self.senders.fabric.ports[port as usize].equipment.set_loss(loss),
             ChangeKind::Route(flow, forward, backward) => {
-                let starts = route_starts(&self.network);
-                let wire = &mut self.fabric.paths[flow as usize].wire;
+                let starts = route_starts(&self.senders.network);
+                let wire = &mut self.senders.fabric.paths[flow as usize].wire;
                 wire.forward = starts[forward as usize];
                 wire.backward = starts[backward as usize];
             }

@@ -21,9 +21,12 @@ use crate::user_code::{Failure, UserCode};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The sending ends of all flows, and what they need beside.
+/// The sending ends of all flows, what they need beside, and the fabric into which they send.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Senders {
+    /// Without its flows: of each, the fields below and `fabric.paths` keep what is needed, half the bytes of the description.
+    pub(crate) network: Network,
+    pub(crate) fabric: Fabric,
     pub(crate) ends: Vec<End>,
     pub(crate) plans: Vec<Plan>,
     /// The first flow of each group.
@@ -74,23 +77,27 @@ impl End {
 }
 
 impl Senders {
-    /// `counts_transmissions`: listed drops or traces tell them apart.
-    pub(crate) fn new(network: &Network, readers: Vec<SignalReader>, counts_transmissions: bool, workshop: &Workshop) -> Senders {
+    pub(crate) fn new(network: Network, fabric: Fabric, readers: Vec<SignalReader>, workshop: &Workshop) -> Senders {
         let stops = (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
-        Senders {
-            ends: make_ends(network, workshop),
-            plans: network.flows.iter().map(|flow| Plan::of(flow, network)).collect(),
-            first_flows: first_flows(network),
+        let mut senders = Senders {
+            ends: make_ends(&network, workshop),
+            plans: network.flows.iter().map(|flow| Plan::of(flow, &network)).collect(),
+            first_flows: first_flows(&network),
             stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
-            applications: make_applications(network),
+            applications: make_applications(&network),
             boards: Side::default(),
             readers,
-            transmissions: counts_transmissions.then(BTreeMap::new),
-        }
+            transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
+            network: Network { flows: Vec::new(), ..network },
+            fabric,
+        };
+        senders.schedule_starts();
+        senders
     }
 
     /// Let every flow begin in its time.
-    pub(crate) fn schedule_starts(&mut self, network: &Network, fabric: &mut Fabric) {
+    fn schedule_starts(&mut self) {
+        let Senders { network, fabric, .. } = self;
         for (flow, end) in self.ends.iter_mut().enumerate() {
             let start = self.plans[flow].start;
             let group = &network.groups[fabric.paths[flow].wire.group as usize];
@@ -107,9 +114,9 @@ impl Senders {
 
     /// An acknowledgement is at its sender.
     #[inline]
-    pub(crate) fn on_home(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
-        let Some(packet) = fabric.take_home(flow) else { return };
-        let reports = &mut fabric.common.reports;
+    pub(crate) fn on_home(&mut self, flow: u32) {
+        let Some(packet) = self.fabric.take_home(flow) else { return };
+        let reports = &mut self.fabric.common.reports;
         let report = packet.has_report().then(|| {
             reports.release(packet.ack_word());
             reports.at(packet.ack_word()).received
@@ -121,44 +128,45 @@ impl Senders {
         let arrived = Arrived { ack, blocks, echo: packet.sent };
         if packet.signals() {
             let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
-            let brought = self.read_signal(now, &packet, &arrived, signal, fabric);
-            self.act::<true>(now, flow, network, fabric, Some(arrived), &brought);
+            let brought = self.read_signal(&packet, &arrived, signal);
+            self.act::<true>(flow, Some(arrived), &brought);
         } else {
-            self.act::<false>(now, flow, network, fabric, Some(arrived), &Brought::default());
+            self.act::<false>(flow, Some(arrived), &Brought::default());
         }
     }
 
-    pub(crate) fn on_timer(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
+    pub(crate) fn on_timer(&mut self, flow: u32) {
+        let now = self.fabric.common.now;
         let End::Tcp(sender) = &self.ends[flow as usize] else { return };
         let deadline = sender.deadline;
         if deadline == Time::NEVER {
             return;
         }
         if deadline > now {
-            fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Timer, flow), deadline);
+            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Timer, flow), deadline);
             return;
         }
-        self.act_in_time(now, flow, network, fabric);
+        self.act_in_time(flow);
     }
 
     /// What an acknowledgement brings that says more than what has arrived. `signal`: of the receiver, if the controller asked for any.
     #[cold]
     #[inline(never)]
-    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &Arrived, signal: Signal, fabric: &Fabric) -> Brought {
+    fn read_signal(&mut self, packet: &Packet, arrived: &Arrived, signal: Signal) -> Brought {
         let mut brought = Brought::default();
-        if let (Some(place), End::Tcp(sender)) = (fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
+        if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
             let board = (sender.board != NONE).then(|| self.boards.at(sender.board));
-            brought = self.readers[place].read(now, arrived, signal, board);
+            brought = self.readers[place].read(self.fabric.common.now, arrived, signal, board);
         }
         brought.echoes_mark = packet.is_marked();
         brought
     }
 
     /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
-    fn act_in_time(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
-        match fabric.signalled(flow) {
-            Some(_) => self.act::<true>(now, flow, network, fabric, None, &Brought::default()),
-            None => self.act::<false>(now, flow, network, fabric, None, &Brought::default()),
+    fn act_in_time(&mut self, flow: u32) {
+        match self.fabric.signalled(flow) {
+            Some(_) => self.act::<true>(flow, None, &Brought::default()),
+            None => self.act::<false>(flow, None, &Brought::default()),
         }
     }
 
@@ -166,27 +174,20 @@ impl Senders {
     /// now, and see to its timers.
     /// `SIGNALLED`: the acknowledgement brings more than most, or the controller asked for signals.
     #[inline]
-    fn act<const SIGNALLED: bool>(
-        &mut self,
-        now: Time,
-        flow: u32,
-        network: &Network,
-        fabric: &mut Fabric,
-        arrived: Option<Arrived>,
-        brought: &Brought,
-    ) {
+    fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
+        let now = self.fabric.common.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
-        let group = fabric.paths[flow as usize].wire.group;
-        let Transport::Tcp(spec, _) = &network.groups[group as usize].transport else { return };
+        let group = self.fabric.paths[flow as usize].wire.group;
+        let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
                 let index = flow - self.first_flows[group as usize];
-                clock_phase(network.seed, &network.groups[group as usize].name, index, tick)
+                clock_phase(self.network.seed, &self.network.groups[group as usize].name, index, tick)
             }
             _ => Span::ZERO,
         };
-        let warmup = fabric.common.window.warmup;
-        let mut reader = if SIGNALLED { fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
+        let warmup = self.fabric.common.window.warmup;
+        let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
@@ -195,16 +196,16 @@ impl Senders {
                 if let Some(reader) = &mut reader {
                     reader.bound_release(tcp.sender);
                 }
-                if let Some(recorder) = &mut fabric.common.recorder {
+                if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
                 }
             }
             None if tcp.sender.deadline <= now => {
-                tcp.on_timeout(fabric.paths[flow as usize].counts.completed);
+                tcp.on_timeout(self.fabric.paths[flow as usize].counts.completed);
                 if let Some(reader) = &mut reader {
                     reader.on_timeout();
                 }
-                if let Some(recorder) = &mut fabric.common.recorder {
+                if let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_timeout(flow, now);
                 }
             }
@@ -231,57 +232,60 @@ impl Senders {
             };
             let bytes = wire_bytes(spec, size, segment);
             match &reader {
-                Some(reader) if reader.prices() => fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
-                _ => fabric.send(now, flow, segment, transmission, bytes, ecn),
+                Some(reader) if reader.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
+                _ => self.fabric.send(now, flow, segment, transmission, bytes, ecn),
             }
         }
         if let Some(reader) = &mut reader {
             reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
-        see_to_timers(fabric, flow, now, tcp.sender);
-        if let Some(recorder) = &mut fabric.common.recorder {
+        see_to_timers(&mut self.fabric, flow, now, tcp.sender);
+        if let Some(recorder) = &mut self.fabric.common.recorder {
             recorder.on_window(flow, now, tcp.sender);
         }
     }
 
     /// An application hands data to its sender.
-    pub(crate) fn on_offer(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
-        let group = &network.groups[fabric.paths[flow as usize].wire.group as usize];
+    pub(crate) fn on_offer(&mut self, flow: u32) {
+        let now = self.fabric.common.now;
+        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow as usize]) else { return };
         let Transport::Tcp(spec, _) = &group.transport else { return };
         if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
         let state = &mut self.applications[flow as usize];
-        let next = state.hand_over(now, application).filter(|&next| next < fabric.common.window.end);
+        let next = state.hand_over(now, application).filter(|&next| next < self.fabric.common.window.end);
         if let Some(next) = next {
-            fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Offer, flow), next);
+            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Offer, flow), next);
         }
         sender.offer(state.handed_over(application), now, spec);
-        self.act_in_time(now, flow, network, fabric);
+        self.act_in_time(flow);
     }
 
     /// A flow starts, may send again, or its source has a datagram.
-    pub(crate) fn on_wake(&mut self, now: Time, flow: u32, network: &Network, fabric: &mut Fabric) {
-        let group = &network.groups[fabric.paths[flow as usize].wire.group as usize];
+    pub(crate) fn on_wake(&mut self, flow: u32) {
+        let now = self.fabric.common.now;
+        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
-            return self.act_in_time(now, flow, network, fabric);
+            return self.act_in_time(flow);
         };
         if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
         }
         let (number, payload) = source.take(spec);
-        let next = source.next(now, payload, spec).filter(|&next| next < fabric.common.window.end);
-        source.sent_measured += u32::from(now >= fabric.common.window.warmup);
+        let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.common.window.end);
+        source.sent_measured += u32::from(now >= self.fabric.common.window.warmup);
         if let Some(next) = next {
-            fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Wake, flow), next);
+            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), next);
         }
-        fabric.send(now, flow, number, 1, payload + spec.header, Ecn::INCAPABLE);
+        self.fabric.send(now, flow, number, 1, payload + spec.header, Ecn::INCAPABLE);
     }
 
     /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
-    pub(crate) fn inject(&mut self, now: Time, flow: u32, bytes: u32, network: &Network, fabric: &mut Fabric) -> Option<u32> {
-        let group = &network.groups[fabric.paths.get(flow as usize)?.wire.group as usize];
+    pub(crate) fn inject(&mut self, flow: u32, bytes: u32) -> Option<u32> {
+        let now = self.fabric.common.now;
+        let group = &self.network.groups[self.fabric.paths.get(flow as usize)?.wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
             return None;
         };
@@ -290,8 +294,8 @@ impl Senders {
             return None;
         }
         let number = source.inject();
-        source.sent_measured += u32::from(fabric.common.window.measures(now));
-        fabric.send(now, flow, number, 1, wire, Ecn::INCAPABLE);
+        source.sent_measured += u32::from(self.fabric.common.window.measures(now));
+        self.fabric.send(now, flow, number, 1, wire, Ecn::INCAPABLE);
         Some(number)
     }
 }

@@ -96,7 +96,7 @@ mod tests {
         let silent = law(Wants { marks: true, ..Wants::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: 960, ..tcp(RecoveryKind::NewReno) }, silent);
         let engine = run(&network);
-        assert!(heard_nothing(&engine) && engine.fabric.common.prices.used() == 0);
+        assert!(heard_nothing(&engine) && engine.senders.fabric.common.prices.used() == 0);
     }
 
     fn heard_nothing(engine: &Engine) -> bool {
@@ -117,7 +117,7 @@ mod tests {
         let engine = run(&network);
         let heard = heard(&engine);
         // Retransmissions are not capable, and after the last of the acknowledgements nothing is outstanding.
-        assert_eq!((heard.marks, heard.acked), (engine.fabric.paths[0].marked, 1000));
+        assert_eq!((heard.marks, heard.acked), (engine.senders.fabric.paths[0].marked, 1000));
         assert!(heard.marks >= 240 && heard.congestion > 10 && heard.congestion < heard.marks, "{heard:?}");
     }
 
@@ -291,7 +291,7 @@ mod tests {
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| Flow { group, ..flow(group, 0, 1) }).to_vec();
         let engine = run(&network);
-        assert_eq!((engine.senders.readers.len(), engine.fabric.common.at_receivers.len()), (3, 3));
-        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.fabric.signalled(flow)), [Some(0), None, None, Some(1), Some(2)]);
+        assert_eq!((engine.senders.readers.len(), engine.senders.fabric.common.at_receivers.len()), (3, 3));
+        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.senders.fabric.signalled(flow)), [Some(0), None, None, Some(1), Some(2)]);
     }
 }

@@ -12,7 +12,7 @@ use super::common::{Common, Feeder};
 use super::event_order::{EventOrder, FlowKind};
 use super::facts::Facts;
 use super::path::Path;
-use super::port::{Decides, Entry, Observes, Plain, Port, Serves};
+use super::port::{Entry, Port};
 use super::wire::Direction;
 use super::wiring::{make_paths, make_ports};
 use super::workshop::Workshop;
@@ -56,7 +56,7 @@ impl Fabric {
         let common = Common::new(network, order, signalled);
         let observed = common.recorder.is_some() || !common.delays.is_empty() || !common.hosts.is_empty();
         let groups = network.groups.iter().zip(unsignalled_before);
-        Fabric {
+        let mut fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
             ports,
             transmitters,
@@ -65,7 +65,9 @@ impl Fabric {
             facts: groups.map(|(group, &before)| Facts::of(group, before, network.stepped, observed)).collect(),
             rerouted,
             common,
-        }
+        };
+        fabric.schedule_periods();
+        fabric
     }
 
     /// Whether anything depends on which transmission of a segment a packet is.
@@ -225,27 +227,26 @@ impl Fabric {
                 bytes = facts.ack_unit;
                 continue;
             }
-            let Port { entry, serves, equipment, .. } = &mut ports[next as usize];
-            if let (Some(feeder), false) = (feeder, matches!(entry, Entry::AtOnce)) {
-                return match (entry, feeder) {
-                    (Entry::Heads { .. }, _) => self.arrive_as_head(next, feeder, packet, bytes),
-                    (Entry::Gathered(gather), Feeder::Back) => {
-                        gather.insert(packet);
-                        let known = passed_at + gather.ahead;
-                        self.take_gathered(next, known)
-                    }
-                    _ => common.enqueue(feeder, packet, path, ports),
-                };
+            let port = &mut ports[next as usize];
+            if !matches!(port.entry, Entry::AtOnce) {
+                if let Some(feeder) = feeder {
+                    return match (&mut port.entry, feeder) {
+                        (Entry::Heads { .. }, _) => self.arrive_as_head(next, feeder, packet, bytes),
+                        (Entry::Gathered(gather), Feeder::Back) => {
+                            gather.insert(packet);
+                            let known = passed_at + gather.ahead;
+                            self.take_gathered(next, known)
+                        }
+                        _ => common.enqueue(feeder, packet, path, ports),
+                    };
+                }
+                if port.stepped().is_some() {
+                    return self.arrive_stepped(next, packet, bytes);
+                }
             }
             passed_at = packet.time;
-            let (window, prices) = (&common.window, &common.prices);
-            let passed = match serves {
-                Serves::Plain(ahead) => ahead.pass::<Plain>(equipment, &mut packet, bytes, window, prices),
-                Serves::Decides(ahead) => ahead.pass_called::<Decides>(equipment, &mut packet, bytes, window, prices),
-                Serves::Observes(ahead) => ahead.pass_called::<Observes>(equipment, &mut packet, bytes, window, prices),
-                Serves::Stepped(_) => return self.arrive_stepped(next, packet, bytes),
-            };
-            if let Err(reason) = passed {
+            let passed = port.pass(&mut packet, bytes, &common.window, &common.prices);
+            if let Some(Err(reason)) = passed {
                 return self.discard(next, packet, packet.time, reason);
             }
             feeder = Some(Feeder::Port(next));

@@ -95,7 +95,7 @@ impl Fabric {
     }
 
     /// The policies that are to be heard from time to time are so after their first periods.
-    pub(crate) fn schedule_periods(&mut self) {
+    pub(super) fn schedule_periods(&mut self) {
         for place in 0..self.periodic.len() as u32 {
             self.schedule_period(Time::ZERO, place);
         }

@@ -30,16 +30,16 @@ struct Waiting {
 }
 
 /// What an arrival needs beside the buffer, so that what a port rarely has costs nothing.
-pub(crate) trait Care {
+pub(super) trait Care {
     /// The policy decides: not whatever fits is taken.
     const DECIDES: bool;
     /// There may be listed drops, random loss, a trace or percentiles.
     const OBSERVES: bool;
 }
 
-pub(crate) struct Plain;
-pub(crate) struct Decides;
-pub(crate) struct Observes;
+pub(super) struct Plain;
+pub(super) struct Decides;
+pub(super) struct Observes;
 
 impl Care for Plain {
     const DECIDES: bool = false;
@@ -60,7 +60,7 @@ impl Ahead {
     /// A packet arrives at `packet.time`. On success the packet's time becomes that at the far end; if the wire loses it, that of its
     /// departure.
     #[inline(always)]
-    pub(crate) fn pass<C: Care>(
+    pub(super) fn pass<C: Care>(
         &mut self,
         equipment: &mut Equipment,
         packet: &mut Packet,
@@ -106,19 +106,6 @@ impl Ahead {
         packet.time = departure + equipment.delay;
         packet.next_hop();
         Ok(())
-    }
-
-    /// The same as a call, for the ports of which there are few.
-    #[inline(never)]
-    pub(crate) fn pass_called<C: Care>(
-        &mut self,
-        equipment: &mut Equipment,
-        packet: &mut Packet,
-        bytes: u32,
-        window: &Window,
-        prices: &Prices,
-    ) -> Result<(), Reason> {
-        self.pass::<C>(equipment, packet, bytes, window, prices)
     }
 
     /// Forget what has gone into service by `now`, and what has left.

@@ -5,16 +5,18 @@ mod equipment;
 mod gather;
 mod stepped;
 
-pub(crate) use ahead::{Ahead, Decides, Observes, Plain};
 pub(crate) use equipment::{Equipment, Kept};
 pub(crate) use gather::Gather;
 pub(crate) use stepped::{Arrival, Sending, Stepped};
 
+use super::window::Window;
 use crate::base::line::Line;
+use crate::base::packet::{Packet, Prices};
 use crate::base::units::Time;
 use crate::network;
-use crate::queue::Policies;
+use crate::queue::{Policies, Reason};
 use crate::user_code::Failure;
+use ahead::{Ahead, Decides, Observes, Plain};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,7 +29,7 @@ pub(crate) struct Port {
     pub(crate) line: Line,
 }
 
-/// How an arrival gets in. Its number stands first, for every hop asks.
+/// How an arrival gets in. Every hop asks: with its tag in a byte of its own (`repr(u8)`) the answer is one comparison, here and below.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Entry {
@@ -44,6 +46,7 @@ pub(crate) enum Entry {
 /// How a port serves: in one of two ways with the same result. *Ahead*: on arrival the departure is computed at once, and what has left by
 /// then is struck off; no event is needed. *Stepped*: each departure is an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(u8)]
 pub(crate) enum Serves {
     /// Ahead, and whatever fits is taken. Most ports of a large network do.
     Plain(Ahead),
@@ -66,6 +69,43 @@ impl Port {
             None => Serves::Decides(Ahead::default()),
         };
         Port { name: spec.name.clone(), entry: Entry::ByEvent, serves, equipment, line: Line::default() }
+    }
+
+    /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the wire
+    /// loses it, that of its departure. `None`: the port is stepped.
+    #[inline(always)]
+    pub(crate) fn pass(
+        &mut self,
+        packet: &mut Packet,
+        bytes: u32,
+        window: &Window,
+        prices: &Prices,
+    ) -> Option<Result<(), Reason>> {
+        if let Serves::Plain(ahead) = &mut self.serves {
+            return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, window, prices));
+        }
+        self.pass_with_care(packet, bytes, window, prices)
+    }
+
+    /// A call, and one in it, so that what a port rarely has costs the others nothing.
+    #[inline(never)]
+    fn pass_with_care(
+        &mut self,
+        packet: &mut Packet,
+        bytes: u32,
+        window: &Window,
+        prices: &Prices,
+    ) -> Option<Result<(), Reason>> {
+        if let Serves::Decides(ahead) = &mut self.serves {
+            return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, window, prices));
+        }
+        self.pass_observed(packet, bytes, window, prices)
+    }
+
+    #[inline(never)]
+    fn pass_observed(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Prices) -> Option<Result<(), Reason>> {
+        let Serves::Observes(ahead) = &mut self.serves else { return None };
+        Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices))
     }
 
     /// The buffer and transmitters of a stepped port, and what they work with.
