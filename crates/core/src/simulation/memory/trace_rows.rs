@@ -281,7 +281,7 @@ mod tests {
     use crate::base::units::{Rate, Time};
     use crate::network::{Access, Group, Port, Record};
     use crate::queue::{CodelSpec, PolicySpec};
-    use crate::tcp::{Halves, RecoveryKind, TimerForm, TimerSpec};
+    use crate::tcp::{Halves, RecoveryKind, TimerSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
     fn traced(megabits: u64, seconds: u64, traces: &[(TraceKind, u32)]) -> Network {
@@ -297,13 +297,7 @@ mod tests {
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
-        let timer = TimerSpec {
-            form: TimerForm::Exact { granularity: Span::from_millis(1) },
-            min_rto: Span::from_millis(200),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1000),
-            max_backoff: 64,
-        };
+        let timer = TimerSpec { min_rto: Span::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
             recovery: RecoveryKind::NewReno,
             mss: 960,
