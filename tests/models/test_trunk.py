@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 
@@ -124,3 +126,23 @@ def test_what_is_no_finite_chain_is_named(wrong: dict[str, object], message: str
     right = {"inputs": 16, "transmitters": 2, "buffer": 10, "load": 0.5, "reading": "fresh"}
     with pytest.raises(tb.ParameterError, match=message):
         tb.models.exact_trunk_loss(**(right | wrong))  # type: ignore[arg-type]
+
+
+def test_a_signal_ends_a_chain_that_takes_long() -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(_signal: int, _frame: object) -> None:
+        raise Enough
+
+    before = signal.signal(signal.SIGALRM, enough)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        began = time.monotonic()
+        with pytest.raises(Enough):
+            # Three million states, some ten seconds.
+            tb.models.exact_trunk_loss(inputs=400, transmitters=100, buffer=50, load=0.95, reading="fresh")
+        assert time.monotonic() - began < 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -34,7 +34,7 @@ BURSTY = many(200) | {"sender_access": {"rate": "50 Mbps"}, "jitter": "1 ms"}
 FIXED: dict[str, Any] = {
     "count": 3,
     "rtt": ["50 ms", "100 ms", "200 ms"],
-    "tcp": {"preset": "sack", "controller": "fixed", "initial_window": 40},
+    "tcp": {"preset": "sack", "controller": "fixed", "initial_window": 40, "delayed_ack": False},
 }
 WINDOWS = {"count": 3, "rtt": ["50 ms", "100 ms", "200 ms"], "tcp": {"preset": "sack", "receiver_window": 60}}
 
@@ -64,17 +64,21 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
         {"utilisation": 0.001, "loss_share": 0.0, "mean_wait_s": 0.01, "goodput_bps": 0.001},
     ),
     "a fixed window below the receiver's": (
-        dumbbell(FIXED, buffer="200 packets"),
+        dumbbell(FIXED, rate="100 Mbps", buffer="200 packets"),
         ["window over round trip"],
         {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
     ),
     "a fixed window above the receiver's": (
-        dumbbell({**FIXED, "tcp": {**FIXED["tcp"], "receiver_window": 30}}, buffer="200 packets"),
+        dumbbell({**FIXED, "tcp": {**FIXED["tcp"], "receiver_window": 30}}, rate="100 Mbps", buffer="200 packets"),
         ["window over round trip"],
         {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
     ),
     "fixed windows that leave at a rate": (
-        dumbbell({**FIXED, "tcp": {**FIXED["tcp"], "controller": {"kind": "fixed", "rate": "1 Mbps"}}}, buffer="200 packets"),
+        dumbbell(
+            {**FIXED, "tcp": {**FIXED["tcp"], "controller": {"kind": "fixed", "rate": "1 Mbps"}}},
+            rate="100 Mbps",
+            buffer="200 packets",
+        ),
         ["window over round trip"],
         {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
     ),

@@ -12,6 +12,7 @@ from tailback._format import aligned, quantity
 from tailback._scenario import Scenario
 from tailback.errors import ParameterError, UnknownName
 from tailback.models import BufferSize, Rule
+from tailback.prediction._limits import FEW_FLOWS, LOSE_TOGETHER, NEARLY_FULL, SMALL_WINDOW
 from tailback.prediction._question import Question, ask, windows
 
 if TYPE_CHECKING:
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "BufferAnswers", "size_buffer"]
 
-# Below this many flows windows tend to halve together (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 3).
-_FEW = 100
-# Below this many packets under way a loss is often found by a timeout: fewer than three duplicates follow (RFC 5681).
-_SMALL_WINDOW = 4.0
-# Above it a link no longer sees a Poisson process (cui-thesis, section 3.8.2).
-_NEARLY_FULL = 0.95
-# Above it the simulator measured less than the target: see docs/buffer_sizing.md.
-_LOSE_TOGETHER = 0.85
 # Inputs that stand for a number so large that it does not matter.
 _COUNTLESS = 10**9
 
@@ -246,16 +239,16 @@ def _answer(question: Question, name: str) -> Answer:
 def _against(question: Question, name: str) -> list[tuple[bool, str]]:
     """What speaks against a rule here, as (whether it does, how)."""
     bursty = (question.smooth is False, "packets come in bursts: not paced, and over access links more than a tenth as fast")
-    few = (question.flows < _FEW, f"fewer than {_FEW} flows may halve together")
-    full = (question.target > _NEARLY_FULL, "asks for far too much above 95 %: packets no longer come as from a Poisson process")
-    small = (question.share < _SMALL_WINDOW, "windows of fewer than four packets, whose losses cost timeouts")
+    few = (question.flows < FEW_FLOWS, f"fewer than {FEW_FLOWS} flows may halve together")
+    full = (question.target > NEARLY_FULL, "asks for far too much above 95 %: packets no longer come as from a Poisson process")
+    small = (question.share < SMALL_WINDOW, "windows of fewer than four packets, whose losses cost timeouts")
     limited = (
         question.over_provision is not None and question.over_provision < 1,
         "the flows' largest windows cannot fill the bottleneck",
     )
     no_trunk = question.inputs is None and question.transmitters == 1
     promise = (True, "promises no utilisation")
-    many = (question.flows >= _FEW, f"{question.flows:,} flows hardly ever halve all at once: more than is needed")
+    many = (question.flows >= FEW_FLOWS, f"{question.flows:,} flows hardly ever halve all at once: more than is needed")
     return {
         "cui_trunk": [bursty, full, small, limited, (no_trunk, "one transmitter and inputs without number are cui_link's")],
         "cui_link": [bursty, full, small, limited, (question.inputs is not None, "inputs that are known are cui_trunk's")],
@@ -277,7 +270,7 @@ def _provided(question: Question, name: str, buffer: int) -> str:
     provided = []
     if name in ("cui_trunk", "cui_link", "enachescu") and question.smooth is None:
         provided.append("that packets come smoothly: paced, or over access links a tenth as fast")
-    if name in ("cui_trunk", "cui_link") and question.target > _LOSE_TOGETHER:
+    if name in ("cui_trunk", "cui_link") and question.target > LOSE_TOGETHER:
         provided.append("that flows do not lose together, which paced ones did in simulations of targets above 85 %")
     if name == "cui_trunk" and question.inputs is not None and question.inputs > question.transmitters:
         off = models.trunk_accuracy(
@@ -291,7 +284,7 @@ def _provided(question: Question, name: str, buffer: int) -> str:
 def _advice(question: Question, answers: Mapping[str, Answer]) -> tuple[str, str]:
     """The rule that is meant for this case, and why."""
     poisson = "cui_link" if question.inputs is None and question.transmitters == 1 else "cui_trunk"
-    few, target = question.flows < _FEW, f"{100 * question.target:g} %"
+    few, target = question.flows < FEW_FLOWS, f"{100 * question.target:g} %"
     if question.target >= 1:
         name = "full_utilisation" if answers["full_utilisation"].buffer is not None else "bandwidth_delay"
         return name, f"A link that is never idle takes {_packets(answers[name])}: {name}."
@@ -306,7 +299,7 @@ def _advice(question: Question, answers: Mapping[str, Answer]) -> tuple[str, str
     if answers[poisson].meant and question.flows > 1:
         otherwise = "synchronised" if few or answers["appenzeller"].buffer is None else "appenzeller"
         text = f"For {target}: {_packets(answers[poisson])} ({poisson})"
-        check = " Simulate it: above 85 % paced flows may lose together." if question.target > _LOSE_TOGETHER else ""
+        check = " Simulate it: above 85 % paced flows may lose together." if question.target > LOSE_TOGETHER else ""
         if question.smooth:
             return poisson, f"{text}.{check}"
         smoothly = "if packets come smoothly, that is paced or over access links a tenth as fast"

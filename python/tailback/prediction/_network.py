@@ -12,11 +12,7 @@ from typing import Any, Literal
 from tailback._scenario import Scenario
 from tailback.errors import UnknownName
 
-__all__ = ["QUIET_LOAD", "DatagramGroup", "Group", "Network", "Port", "Source", "Tcp", "TcpGroup"]
-
-# Up to this load a link's queue is as good as empty: packets of one size that come at random wait for two others on average
-# (M/D/1, Pollaczek-Khinchine: 0.8 / (2 (1 - 0.8)) service times). What more costs is measured in docs/theory.md.
-QUIET_LOAD = 0.8
+__all__ = ["DatagramGroup", "Group", "Network", "Port", "Source", "Tcp", "TcpGroup"]
 
 
 @dataclass(frozen=True)

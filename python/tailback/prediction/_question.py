@@ -11,6 +11,7 @@ from tailback import _core
 from tailback._scenario import Scenario
 from tailback.errors import ParameterError, ScenarioError
 from tailback.models import RoundTrips, enachescu_window, round_trips
+from tailback.prediction._limits import is_slow
 from tailback.prediction._network import Network, TcpGroup
 
 __all__ = ["Question", "ask", "windows"]
@@ -75,7 +76,7 @@ class Question:
     @property
     def smooth(self) -> bool | None:
         """Whether packets come smoothly: paced, or from links an order of magnitude slower (cui-thesis, section 3.4)."""
-        if self.paced or (self.access_rate_bps is not None and 10 * self.access_rate_bps <= self.rate_bps):
+        if self.paced or is_slow(self.access_rate_bps, self.rate_bps):
             return True
         return None if self.paced is None or self.access_rate_bps is None else False
 

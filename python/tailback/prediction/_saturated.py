@@ -9,18 +9,11 @@ from typing import Any
 
 from tailback import models
 from tailback.models import OPEN_LOOPS, round_trips
-from tailback.prediction._network import QUIET_LOAD, Network, Port, TcpGroup
+from tailback.prediction._limits import FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow
+from tailback.prediction._network import Network, Port, TcpGroup
 from tailback.prediction._outcome import Outcome
 
 __all__ = ["predict_saturated"]
-
-# Below this many flows windows tend to halve together (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 3).
-_FEW = 100
-# Of the bandwidth-delay product: the closed loop leaves queueing out of the round trips, so that its rates are at most this much
-# too high, and here it meets the normal sum of windows, which takes over. Measured in docs/theory.md.
-_SHORT_QUEUE = 0.1
-# Below this many packets under way a loss is often found by a timeout: fewer than three duplicates follow (RFC 5681).
-_SMALL_WINDOW = 4.0
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
         flows=len(rtts),
         trips=round_trips(rtts),
         segments_per_ack=max(group.tcp.segments_per_ack for group in groups),
-        smooth=all(group.tcp.pacing or _slow_access(group, port) for group in groups),
+        smooth=all(group.tcp.pacing or is_slow(group.sender_access_bps, port.rate_bps) for group in groups),
     )
     hasty = [group.name for group in groups if group.tcp.recovery in ("tahoe", "reno")]
     if found.flows > 1 and hasty:
@@ -87,16 +80,11 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
         return
     if found.flows == 1:
         utilisation, loss, queue = _sawtooth(outcome, found)
-    elif found.smooth and found.buffer <= _SHORT_QUEUE * found.product:
+    elif found.smooth and found.buffer <= SHORT_QUEUE * found.product:
         utilisation, loss, queue = _closed_loop(network, outcome, found)
     else:
         utilisation, loss, queue = _fluid(outcome, found)
     _share(network, outcome, found, utilisation, loss, queue)
-
-
-def _slow_access(group: TcpGroup, port: Port) -> bool:
-    """An order of magnitude below the bottleneck (cui-thesis, section 3.4)."""
-    return group.sender_access_bps is not None and 10 * group.sender_access_bps <= port.rate_bps
 
 
 def _bottleneck(network: Network, groups: list[TcpGroup]) -> Port | str:
@@ -165,7 +153,7 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
         simplifies.append("no input link is ever full; one that is keeps a transmitter for itself, and its flows get more")
     if not end.keeps_bound:
         simplifies.append("beyond the range of its loss model: the utilisation came out above 1")
-    if found.product / found.flows < _SMALL_WINDOW:
+    if found.product / found.flows < SMALL_WINDOW:
         simplifies.append("windows of fewer than four packets")
     name = f"closed loop of {OPEN_LOOPS[model]} and Padhye"
     warnings = _doubts(found, inputs, end) if inputs else []
@@ -186,9 +174,9 @@ def _fluid(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
     """Bursts or a long queue: all windows halve together, or so many do not that their sum is normal."""
     numbers: dict[str, Any] = {**found.numbers, "mean_rtt_s": found.trips.mean_s, "buffer": found.buffer}
     simplifies = []
-    if found.product / found.flows < _SMALL_WINDOW:
+    if found.product / found.flows < SMALL_WINDOW:
         simplifies.append("windows of fewer than four packets, whose losses cost timeouts that are in no fluid")
-    if found.flows < _FEW:
+    if found.flows < FEW_FLOWS:
         simplifies.append("all flows halve at once; where they do not, the link is fuller")
         _say(outcome, found, "synchronised sawtooth", "Villamizar and Song 1994; docs/theory.md", simplifies)
         return float(models.synchronised_utilisation(**numbers)), math.nan, _queue_of_sawtooth(found)

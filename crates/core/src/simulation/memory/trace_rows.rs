@@ -279,7 +279,7 @@ mod tests {
     use crate::congestion::ControllerSpec;
     use crate::network::{Access, Group, Port, Record};
     use crate::queue::{CodelSpec, PolicySpec};
-    use crate::tcp::{Halves, RecoveryKind, TimerForm, TimerSpec};
+    use crate::tcp::{Halves, RecoveryKind, TimerSpec};
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
@@ -296,13 +296,7 @@ mod tests {
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
-        let timer = TimerSpec {
-            form: TimerForm::Exact { granularity: Span::from_millis(1) },
-            min_rto: Span::from_millis(200),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1000),
-            max_backoff: 64,
-        };
+        let timer = TimerSpec { min_rto: Span::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
             recovery: RecoveryKind::NewReno,
             mss: 960,

@@ -8,20 +8,22 @@ mod engset;
 mod g1dm;
 mod mmkkb;
 
-pub use eb::EB;
-pub use ebd::EBD;
-pub use ebi::EBI;
-pub use ebl::EBL;
-pub use g1dm::G1DM;
-pub use mmkkb::MMKKB;
-
 use super::{IntendedLoad, Trunk, TrunkLoss};
 use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, describe_choice, models, unknown};
 use crate::parameter::ParameterError;
 use crate::root::root;
 
-/// All loss models.
-pub const LOSS_MODELS: [&LossModel; 6] = [&G1DM, &EBD, &EBI, &EB, &MMKKB, &EBL];
+/// A new loss model is its file and a name in this list.
+macro_rules! loss_models {
+    ($($file:ident::$model:ident),+ $(,)?) => {
+        $(pub use $file::$model;)+
+
+        /// All loss models.
+        pub const LOSS_MODELS: [&LossModel; [$(stringify!($model)),+].len()] = [$(&$model),+];
+    };
+}
+
+loss_models! { g1dm::G1DM, ebd::EBD, ebi::EBI, eb::EB, mmkkb::MMKKB, ebl::EBL }
 
 /// A model of the loss at a given load.
 #[derive(Debug)]
