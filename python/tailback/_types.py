@@ -169,6 +169,7 @@ class ControllerTable(TypedDict, total=False):
         * ``"cubic"``: A cubic curve of time.
         * ``"vegas"``: A few segments in the queues.
         * ``"fast"``: A given number of segments in the queues (FAST TCP).
+        * ``"hstcp"``: Grows faster and gives way less, the larger its window.
         * ``"fixed"``: The initial window, for ever.
         * ``user:NAME``: `user:NAME`: a law in Python that is registered by that name.
 
@@ -199,6 +200,19 @@ class ControllerTable(TypedDict, total=False):
     round_trips
         Round trips from one update of the window to the next.
 
+    With kind = "hstcp"
+    -------------------
+    high_decrease
+        Share of a window of `high_window` that a loss takes (High_Decrease).
+    high_p
+        Loss rate at which it has `high_window` (High_P).
+    high_window
+        Window that it has at a loss rate of `high_p` (High_Window).
+    low_p
+        Loss rate at which it has that window (Low_P).
+    low_window
+        Window up to which it is Reno (Low_Window).
+
     With kind = "fixed"
     -------------------
     rate
@@ -210,7 +224,7 @@ class ControllerTable(TypedDict, total=False):
         What the law is made with (of `user:NAME`).
     """
 
-    kind: Literal["reno", "cubic", "vegas", "fast", "fixed"] | str
+    kind: Literal["reno", "cubic", "vegas", "fast", "hstcp", "fixed"] | str
     fast_convergence: bool
     alpha: float
     beta: float
@@ -218,6 +232,11 @@ class ControllerTable(TypedDict, total=False):
     draining: int
     mi_threshold: Duration
     round_trips: int
+    high_decrease: Probability
+    high_p: Probability
+    high_window: float
+    low_p: Probability
+    low_window: float
     rate: Rate
     parameters: Parameters
 
