@@ -546,6 +546,8 @@ class Queue(TypedDict, total=False):
         ECN-capable.
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
         what is not ECN-capable.
+        * ``"rem"``: Random exponential marking: a price that follows input rate and queue, and marks that tell it.
+        Discards what is not ECN-capable.
         * ``user:NAME``: `user:NAME`: a policy in Python that is registered by that name.
 
     With policy = "epd"
@@ -616,6 +618,21 @@ class Queue(TypedDict, total=False):
     target
         Delay to hold (QDELAY_REF).
 
+    With policy = "rem"
+    -------------------
+    alpha
+        Weight of the queue's distance from the target, against that of the input from the capacity (alpha).
+    gamma
+        How far the price moves in a period (gamma).
+    packet
+        Typical packet: what the capacity is counted in.
+    period
+        Time between updates of the price, at least 1 us.
+    phi
+        A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
+    target
+        Length of the queue to hold (b*).
+
     With policy = "user:NAME"
     -------------------------
     parameters
@@ -626,7 +643,7 @@ class Queue(TypedDict, total=False):
     bdp_rtt: Duration
     buffer: Buffer
     counts_in_service: bool
-    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie"] | str
+    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie", "rem"] | str
     threshold: Threshold
     active: ActiveVcs
     gap: int
@@ -641,10 +658,13 @@ class Queue(TypedDict, total=False):
     packet: Size
     weight: Probability
     interval: Duration
-    target: Duration
+    target: Duration | QueueLength
     burst: Duration
     max_marked: Probability
     period: Duration
+    alpha: float
+    gamma: float
+    phi: float
     parameters: Parameters
 
 
