@@ -53,7 +53,7 @@ def alias(name: str, definition: dict[str, Any]) -> str:
 
 def table(name: str, definition: dict[str, Any]) -> str:
     """A table; by the functional form where a key is a word of Python."""
-    fields = {key: kind(value) for key, value in properties(definition).items()}
+    fields = {key: union(values) for key, values in properties(definition).items()}
     described = "\n".join(f"    {line}".rstrip() for line in documentation(definition))
     if not any(map(keyword.iskeyword, fields)):
         body = "".join(f"    {key}: {value}\n" for key, value in fields.items())
@@ -64,30 +64,56 @@ def table(name: str, definition: dict[str, Any]) -> str:
 
 
 def documentation(definition: dict[str, Any]) -> Iterator[str]:
-    """The table's description and those of its keys."""
+    """The table's description and its keys: those of all its forms, then those of each form under the word that tells it apart."""
     yield from wrapped(definition["description"])
-    yield ""
-    yield "Attributes"
-    yield "----------"
-    for key, value in properties(definition).items():
+    found = forms(definition)
+    tag = next((key for key, value in found[0].items() if "const" in value), "")
+    common = {key: value for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}
+    yield from section("Attributes", common)
+    if tag:
+        yield from ("", tag, "    What the rest of the table means:", "")
+        for form in found:
+            said = form[tag]
+            word = f'``"{said["const"]}"``' if "const" in said else "``user:NAME``"
+            yield from (f"    {line}" for line in wrapped(f"* {word}: {said['description']}"))
+    for form in found:
+        own = {key: value for key, value in form.items() if key != tag and key not in common}
+        if own:
+            said = form[tag]
+            yield from section(f'With {tag} = "{said.get("const", "user:NAME")}"', own)
+
+
+def section(title: str, keys: dict[str, Any]) -> Iterator[str]:
+    """Keys with their descriptions under a title."""
+    yield from ("", title, "-" * len(title))
+    for key, value in keys.items():
         yield key
         yield from (f"    {line}" for line in wrapped(value.get("description", "")))
 
 
-def properties(definition: dict[str, Any]) -> dict[str, Any]:
-    """The keys of a table; of all its forms, if it has several."""
-    found = dict(definition.get("properties", {}))
-    for form in definition.get("oneOf", []):
-        for key, value in form.get("properties", {}).items():
-            known = found.setdefault(key, dict(value))
-            if "const" in value:
-                known["enum"] = [*known.get("enum", []), value["const"]]
-                known.pop("const", None)
-            elif "pattern" in value and "enum" in known:
-                # Words, or text of a form such as `user:NAME`.
-                words = {word: known.pop(word) for word in ("enum", "type") if word in known}
-                known["anyOf"] = [words, {"type": "string"}]
+def forms(definition: dict[str, Any]) -> list[dict[str, Any]]:
+    """The keys of a table, with their schemas; of each of its forms, if it has several."""
+    found: list[dict[str, Any]] = [form.get("properties", {}) for form in definition.get("oneOf", [definition])]
     return found
+
+
+def properties(definition: dict[str, Any]) -> dict[str, list[Any]]:
+    """The keys of a table in all its forms, each with its different schemas."""
+    found: dict[str, list[Any]] = {}
+    for form in forms(definition):
+        for key, value in form.items():
+            known = found.setdefault(key, [])
+            if value not in known:
+                known.append(value)
+    return found
+
+
+def union(values: list[Any]) -> str:
+    """The Python type of a key; its words stand together."""
+    words = [value["const"] for value in values if "const" in value]
+    others = [value for value in values if "const" not in value]
+    types = [kind({"enum": words})] if words else []
+    return " | ".join(dict.fromkeys([*types, *map(kind, others)]))
 
 
 def kind(value: dict[str, Any]) -> str:

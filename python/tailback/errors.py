@@ -14,8 +14,10 @@ KeyboardInterrupt
 ├── tailback.Interrupted            Ctrl-C during a run: carries what was measured
 ├── tailback.ReproductionInterrupted    Ctrl-C while a document is reproduced: carries the experiments that were done
 └── tailback.models.TrunkInterrupted    Ctrl-C while a trunk is simulated: carries what was measured
+UserWarning
+└── ScenarioWarning                 the description runs, but is hardly what was meant
 
-The last three are defined beside what they carry.
+The last three of KeyboardInterrupt are defined beside what they carry.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ __all__ = [
     "ParameterError",
     "Problem",
     "ScenarioError",
+    "ScenarioWarning",
     "StudyError",
     "StudyInterrupted",
     "TailbackError",
@@ -91,6 +94,13 @@ class ScenarioError(TailbackError, ValueError):
 
     def __str__(self) -> str:
         return self.text
+
+
+class ScenarioWarning(UserWarning):
+    """A scenario that runs but is hardly what was meant, such as one with a setting that makes a queue policy another one.
+
+    Its text names the place, what stands there and what would fit. ``warnings.simplefilter("error", tb.ScenarioWarning)`` makes it an error.
+    """
 
 
 class ParameterError(TailbackError, ValueError):

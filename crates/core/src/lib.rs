@@ -9,6 +9,7 @@
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
 //! * `code`: code that the core does not know and a network names
+//! * `settings`: what a member of a family says of itself
 //! * `base`: units, random streams, packets, the calendar
 //!
 //! Imports run downwards only.
@@ -20,11 +21,11 @@
 extern crate self as tailback_core;
 
 pub mod base;
-mod base_rtt;
 pub mod congestion;
 pub mod network;
 pub mod queue;
 pub mod record;
+pub mod settings;
 mod simulation;
 pub mod tcp;
 pub mod traffic;

@@ -5,8 +5,16 @@ use std::path::{Path, PathBuf};
 
 /// The modules of this crate, the lowest first. A module imports from itself and from the layers below; those that share a layer know
 /// nothing of one another.
-const LAYERS: &[&[&str]] =
-    &[&["base"], &["user_code"], &["congestion", "queue", "traffic"], &["tcp"], &["network"], &["record"], &["simulation"]];
+const LAYERS: &[&[&str]] = &[
+    &["base"],
+    &["settings"],
+    &["user_code"],
+    &["congestion", "queue", "traffic"],
+    &["tcp"],
+    &["network"],
+    &["record"],
+    &["simulation"],
+];
 
 /// The crates, the lowest first.
 const CRATES: &[&[&str]] = &[&["core", "models"], &["scenario"], &["python", "wasm"]];
@@ -49,8 +57,8 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     assert_eq!(
         violations("base/packet.rs", "\nuse crate::network::MAX_PACKET;\n"),
         [
-            "base/packet.rs, line 2: `base` imports `network`; expected itself or a layer below: base < user_code < congestion, queue, \
-          traffic < tcp < network < record < simulation"
+            "base/packet.rs, line 2: `base` imports `network`; expected itself or a layer below: base < settings < user_code < congestion, \
+          queue, traffic < tcp < network < record < simulation"
         ]
     );
 }

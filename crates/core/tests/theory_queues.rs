@@ -9,7 +9,7 @@ use common::statistics::{Interval, SEEDS};
 use common::{first, flow, group, one_link, port, run};
 use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::{Buffer, Flow, Port, Transport};
-use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Load, Places, Servers, StableLoad};
 use tailback_models::queues::{erlang_b, md1_mean_wait, md1k, mm1k, mmck};
@@ -95,8 +95,8 @@ impl Measured {
     fn of(port: Port, packet: PacketSize, load: f64, sources: usize, packets: u32) -> Measured {
         let transmitters = f64::from(port.transmitters);
         let gap_s = SERVICE_S / (load * transmitters);
-        let mean_gap = Span::from_seconds(gap_s * sources as f64);
-        let spec = DatagramSpec { arrivals: Arrivals::Poisson { mean_gap }, packet, header: 0 };
+        let rate = Rate((8.0 * f64::from(MEAN_BYTES) / (gap_s * sources as f64)).round() as u64);
+        let spec = DatagramSpec { arrivals: Arrivals::Process(ProcessSpec::Poisson(PoissonSpec { rate })), packet, header: 0 };
         let flows: Vec<Flow> = (0..sources).map(|_| flow(0, 0, 1)).collect();
         let warmup = Span::from_seconds(1000.0 * SERVICE_S);
         let duration = warmup + Span::from_seconds(f64::from(packets) * gap_s);

@@ -14,7 +14,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::{Access, Buffer, Flow, Network, Port, Record, Switching, Transport};
-use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{AlternatingSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Load, Places, Servers};
 use tailback_models::queues::mmck;
@@ -204,7 +204,7 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
     let busy = load * transmitters as f64 / inputs as f64;
     let mean_idle = Span::from_seconds(SERVICE_S * (1.0 - busy) / busy);
     let spec = DatagramSpec {
-        arrivals: Arrivals::Alternating { rate: RATE, mean_idle },
+        arrivals: Arrivals::Process(ProcessSpec::Alternating(AlternatingSpec { rate: RATE, mean_idle })),
         packet: PacketSize::Exponential { mean: MEAN_BYTES.into(), maximum: (1 << 24) - 1 },
         header: 0,
     };

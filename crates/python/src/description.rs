@@ -96,12 +96,12 @@ pub fn named_user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> 
 /// What the core runs, if it makes sense, its user code is there and it fits into memory.
 pub fn network(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<Network> {
     let built = py.detach(|| {
-        let network = scenario.build()?;
+        let (network, warnings) = scenario.build_with_warnings()?;
         memory::fits(tailback_core::memory_estimate(&network), file)?;
-        Ok(network)
+        Ok((network, warnings))
     });
     let problems = match (built, user_code::check(py, scenario)?) {
-        (Ok(network), Ok(())) => return Ok(network),
+        (Ok((network, warnings)), Ok(())) => return errors::warn(py, &warnings).map(|()| network),
         (Ok(_), Err(problems)) | (Err(problems), Ok(())) => problems,
         (Err(problems), Err(others)) => problems.and(others),
     };

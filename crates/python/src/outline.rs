@@ -10,7 +10,7 @@ use tailback_core::base::units::{Rate, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Flow, Group, Network, Port, Switching, Transport};
 use tailback_core::tcp::{RECOVERY_NAMES, TcpSpec};
-use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_scenario::{BufferQuestion, Distribution, Duration, Scenario, Whole, schema};
 
 /// What stands for code that has no name here.
@@ -119,7 +119,7 @@ fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
         "receiver_window": spec.receiver_window,
         "segments_per_ack": spec.delayed_ack.map_or(1, |delayed| delayed.every),
         "pacing": spec.pacing,
-        "pacing_bps": if let ControllerSpec::Fixed(fixed) = law { fixed.pacing } else { None },
+        "pacing_bps": if let ControllerSpec::Fixed(fixed) = law { fixed.rate } else { None },
         "min_rto_s": spec.timer.min_rto.seconds(),
     })
 }
@@ -130,8 +130,8 @@ fn of_source(spec: &DatagramSpec, given: &schema::Flow) -> Value {
         PacketSize::Exponential { mean, .. } => ("exponential", Some(mean)),
         PacketSize::Given { .. } => (USER, None),
     };
-    let (rate, mean_idle) = match spec.arrivals {
-        Arrivals::Alternating { rate, mean_idle } => (Some(rate), Some(mean_idle.seconds())),
+    let (rate, mean_idle) = match &spec.arrivals {
+        Arrivals::Process(ProcessSpec::Alternating(process)) => (Some(process.rate), Some(process.mean_idle.seconds())),
         _ => (None, None),
     };
     json!({
@@ -139,7 +139,7 @@ fn of_source(spec: &DatagramSpec, given: &schema::Flow) -> Value {
         "size": size,
         "packet_bytes": packet_bytes,
         "header": spec.header,
-        "packets_per_s": packet_bytes.and_then(|bytes| spec.arrivals.per_second(bytes + f64::from(spec.header))),
+        "packets_per_s": spec.per_second(),
         "rate_bps": rate,
         "mean_idle_s": mean_idle,
     })

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
@@ -20,6 +21,7 @@ from tailback.errors import (
     OutputError,
     ParameterError,
     ScenarioError,
+    ScenarioWarning,
     StudyError,
     StudyInterrupted,
     UnknownName,
@@ -54,7 +56,8 @@ def command(function: Callable[P, Exit]) -> Callable[P, None]:
     def guarded(*arguments: P.args, **options: P.kwargs) -> None:
         as_json = bool(options.get("as_json"))
         try:
-            code = function(*arguments, **options)
+            with warnings_noted():
+                code = function(*arguments, **options)
         except StdoutError:
             raise
         except BaseException as error:
@@ -62,6 +65,22 @@ def command(function: Callable[P, Exit]) -> Callable[P, None]:
         raise typer.Exit(code)
 
     return guarded
+
+
+@contextmanager
+def warnings_noted() -> Iterator[None]:
+    """Shows what a scenario is warned of as it shows errors, once each; other warnings stay as they are."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, ScenarioWarning):
+                note(f"warning: {message}")
+            else:
+                usual(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 class StdoutError(Exception):

@@ -1,8 +1,9 @@
 //! Conservation: everything sent is delivered, discarded or in flight, per flow and per port. A violation is a bug of ours.
 
-use super::engine::{End, Engine};
-use super::fabric::Path;
-use super::port::Gather;
+use super::engine::Engine;
+use super::path::Path;
+use super::port::Entry;
+use super::senders::End;
 use crate::base::line::Line;
 use crate::base::packet::Packet;
 use crate::queue::Reason;
@@ -29,18 +30,18 @@ impl std::error::Error for ConservationError {}
 impl Engine {
     pub(crate) fn check_conservation(&self) -> Result<(), ConservationError> {
         let (data, acks) = self.units_in_lines();
-        for (index, path) in self.fabric.paths.iter().enumerate() {
+        for (index, path) in self.senders.fabric.paths.iter().enumerate() {
             let counts = &path.counts;
             let of_flow = |sent: u64, accounted: u64, what| {
                 if sent == accounted {
                     return Ok(());
                 }
-                let name = self.network.groups[path.wire.group as usize].name.clone();
+                let name = self.senders.network.groups[path.wire.group as usize].name.clone();
                 Err(ConservationError { of: format!("flow {index} of {name}"), sent, accounted_for: accounted, what })
             };
             let sent = self.sent_in_all(index);
             self.check_application(index)?;
-            if let Some(channel) = self.fabric.common.channels.get(index).filter(|_| self.travels_in_cells(path)) {
+            if let Some(channel) = self.senders.fabric.common.channels.get(index).filter(|_| self.travels_in_cells(path)) {
                 for (side, in_lines, what) in
                     [(&channel.data, data[index], "data cells"), (&channel.acks, acks[index], "cells back")]
                 {
@@ -53,9 +54,9 @@ impl Engine {
             let accounted = u64::from(counts.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[index];
             of_flow(counts.acks_sent_in_all.into(), accounted, "acknowledgements")?;
         }
-        for port in &self.fabric.ports {
-            let counts = &port.counts;
-            let stored = port.stepped.as_ref().map_or(0, |stepped| u64::from(stepped.queue.len()));
+        for port in &self.senders.fabric.ports {
+            let counts = &port.equipment.counts;
+            let stored = port.stepped().map_or(0, |stepped| u64::from(stepped.queue.len()));
             let late = counts.discarded[Reason::Late as usize].all();
             let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + late + stored);
             if taken != accounted {
@@ -63,7 +64,7 @@ impl Engine {
             }
         }
         let (reports, prices) = self.reports_and_prices();
-        let common = &self.fabric.common;
+        let common = &self.senders.fabric.common;
         for (what, kept, carried) in [("reports", common.reports.used(), reports), ("prices", common.prices.used(), prices)] {
             if kept as u64 != carried {
                 let of = "what packets carry beside".to_string();
@@ -74,22 +75,22 @@ impl Engine {
     }
 
     fn travels_in_cells(&self, path: &Path) -> bool {
-        self.network.groups[path.wire.group as usize].framing.is_some()
+        self.senders.network.groups[path.wire.group as usize].framing.is_some()
     }
 
     /// Nothing is sent that no application has handed over, and nothing that it has handed over is forgotten before the flow is stopped.
     fn check_application(&self, index: usize) -> Result<(), ConservationError> {
-        let group = &self.network.groups[self.fabric.paths[index].wire.group as usize];
-        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.ends[index]) else { return Ok(()) };
-        let handed_over = self.applications[index].handed_over(spec);
-        let kept = sender.limit == handed_over || self.stops.contains_key(&(index as u32));
+        let group = &self.senders.network.groups[self.senders.fabric.paths[index].wire.group as usize];
+        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[index]) else { return Ok(()) };
+        let handed_over = self.senders.applications[index].handed_over(spec);
+        let kept = sender.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
         if kept && sender.high <= sender.limit && sender.limit <= handed_over {
             return Ok(());
         }
         Err(ConservationError {
             of: format!("flow {index} of {}", group.name),
             sent: handed_over.into(),
-            accounted_for: u64::from(sender.high) + u64::from(self.ends[index].backlog()),
+            accounted_for: u64::from(sender.high) + u64::from(self.senders.ends[index].backlog()),
             what: "segments handed over",
         })
     }
@@ -97,20 +98,20 @@ impl Engine {
     /// Units of data and of acknowledgements of each flow that lie in lines, queues and transmitters: packets, or cells that have not
     /// been put together again.
     fn units_in_lines(&self) -> (Vec<u64>, Vec<u64>) {
-        let mut data = vec![0; self.ends.len()];
-        let mut acks = vec![0; self.ends.len()];
+        let mut data = vec![0; self.senders.ends.len()];
+        let mut acks = vec![0; self.senders.ends.len()];
         self.each_packet(|packet, place| {
-            let path = &self.fabric.paths[packet.flow as usize];
+            let path = &self.senders.fabric.paths[packet.flow as usize];
             let units = match place {
                 Place::Network => 1,
                 Place::Ends if packet.is_cell() => 0,
                 Place::Ends => 1,
-                Place::Access => self.fabric.facts[path.wire.group as usize].cells(packet).into(),
+                Place::Access => self.senders.fabric.facts[path.wire.group as usize].cells(packet).into(),
             };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
             counts[packet.flow as usize] += units;
         });
-        for (flow, channel) in self.fabric.common.channels.iter().enumerate() {
+        for (flow, channel) in self.senders.fabric.common.channels.iter().enumerate() {
             data[flow] -= u64::from(channel.data.gone());
             acks[flow] -= u64::from(channel.acks.gone());
         }
@@ -130,18 +131,20 @@ impl Engine {
     }
 
     fn each_packet(&self, mut see: impl FnMut(&Packet, Place)) {
-        let pool = &self.fabric.common.pool;
+        let pool = &self.senders.fabric.common.pool;
         let lines_of = |path: &Path| -> [(Line, Place); 4] {
             [(path.send, Place::Access), (path.back, Place::Access), (path.home, Place::Ends), (path.deliver, Place::Ends)]
         };
-        for (line, place) in self.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
+        for (line, place) in self.senders.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             pool.iter(&line).for_each(|packet| see(packet, place));
         }
         let mut in_network = |packet: &Packet| see(packet, Place::Network);
-        for port in &self.fabric.ports {
+        for port in &self.senders.fabric.ports {
             pool.iter(&port.line).for_each(&mut in_network);
-            port.gather.iter().flat_map(Gather::iter).for_each(&mut in_network);
-            if let Some(stepped) = &port.stepped {
+            if let Entry::Gathered(gather) = &port.entry {
+                gather.iter().for_each(&mut in_network);
+            }
+            if let Some(stepped) = port.stepped() {
                 pool.iter(&stepped.queue).for_each(&mut in_network);
                 let whole = stepped.transmitters.iter().flatten().filter(|sending| !sending.head_is_gone);
                 whole.for_each(|sending| in_network(&sending.packet));

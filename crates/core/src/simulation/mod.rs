@@ -1,21 +1,28 @@
 //! The event loop: who gets which event, and what is computed ahead instead of being an event.
 
 mod adaptation;
+mod common;
 mod conservation;
 mod engine;
+mod event_order;
 mod fabric;
-mod flows;
+mod facts;
+mod hosts;
 mod memory;
+mod path;
 mod port;
+mod receivers;
 mod results;
+mod senders;
 mod signals;
-mod slots;
 mod window;
+mod wire;
+mod wiring;
 mod workshop;
 
+pub use common::Delivery;
 pub use conservation::ConservationError;
 pub use engine::Engine;
-pub use fabric::Delivery;
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
 pub use results::Results;
 pub use workshop::Code;

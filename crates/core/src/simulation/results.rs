@@ -1,8 +1,9 @@
 //! From counters to the columns that every face shows.
 
 use super::conservation::ConservationError;
-use super::engine::{End, Engine};
+use super::engine::Engine;
 use super::fabric::END;
+use super::senders::End;
 use crate::base::units::Time;
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
@@ -53,12 +54,13 @@ impl Engine {
             queues: self.queue_table(until),
             groups: self.group_table(until),
             traces: self
+                .senders
                 .fabric
                 .common
                 .recorder
                 .as_ref()
                 .map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(until), until)),
-            complete: until >= self.fabric.common.window.end,
+            complete: until >= self.senders.fabric.common.window.end,
             simulated_s: until.seconds(),
             events: self.events(),
         })
@@ -66,30 +68,30 @@ impl Engine {
 
     /// Data packets that a flow has sent in the whole run, injected ones included.
     pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
-        match &self.ends[flow] {
+        match &self.senders.ends[flow] {
             End::Tcp(sender) => sender.counts.sent_in_all,
             End::Datagram(source) => source.sent(),
         }
     }
 
     fn measured_seconds(&self, until: Time) -> f64 {
-        until.since(self.fabric.common.window.warmup).seconds()
+        until.since(self.senders.fabric.common.window.warmup).seconds()
     }
 
     fn flow_table(&self, until: Time) -> Table {
-        let all: Vec<u32> = (0..self.ends.len() as u32).collect();
+        let all: Vec<u32> = (0..self.senders.ends.len() as u32).collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..all.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
-        let senders: Vec<SenderCounts> = self.ends.iter().map(End::counts).collect();
-        let counts = |i: usize| &self.fabric.paths[i].counts;
-        let channel = |i: usize| self.fabric.common.channels.get(i);
+        let senders: Vec<SenderCounts> = self.senders.ends.iter().map(End::counts).collect();
+        let counts = |i: usize| &self.senders.fabric.paths[i].counts;
+        let channel = |i: usize| self.senders.fabric.common.channels.get(i);
         let columns = vec![
             ("group", groups),
             ("flow", indices),
-            ("start_s", float(&|i| self.plans[i].start.seconds())),
-            ("base_rtt_s", float(&|i| self.plans[i].base_rtt.seconds())),
+            ("start_s", float(&|i| self.senders.plans[i].start.seconds())),
+            ("base_rtt_s", float(&|i| self.senders.plans[i].base_rtt.seconds())),
             ("sent_packets", integer(&|i| senders[i].sent.into())),
             ("retransmitted_packets", integer(&|i| senders[i].retransmitted.into())),
             ("spurious_retransmissions", integer(&|i| counts(i).duplicates.into())),
@@ -98,12 +100,12 @@ impl Engine {
             ("delivered_packets", integer(&|i| counts(i).delivered.into())),
             ("delivered_bytes", integer(&|i| counts(i).delivered_bytes)),
             ("goodput_bps", float(&|i| counts(i).delivered_bytes as f64 * 8.0 / seconds)),
-            ("marked_packets", integer(&|i| self.fabric.paths[i].marked.into())),
+            ("marked_packets", integer(&|i| self.senders.fabric.paths[i].marked.into())),
             ("loss_share", float(&|i| share(counts(i).discarded.into(), senders[i].sent.into()))),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),
-            ("backlog_packets", integer(&|i| self.ends[i].backlog().into())),
-            ("frame_cells", integer(&|i| self.fabric.frame_cells(i).into())),
+            ("backlog_packets", integer(&|i| self.senders.ends[i].backlog().into())),
+            ("frame_cells", integer(&|i| self.senders.fabric.frame_cells(i).into())),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
@@ -113,35 +115,37 @@ impl Engine {
 
     /// Not a number where nothing of the flow's span is measured.
     fn active_share(&self, index: usize, until: Time) -> f64 {
-        let started = self.plans[index].start.max(self.fabric.common.window.warmup);
+        let started = self.senders.plans[index].start.max(self.senders.fabric.common.window.warmup);
         let ended = self.ended(index).min(until);
-        1.0 - self.ends[index].counts().idle.seconds() / ended.since(started).seconds()
+        1.0 - self.senders.ends[index].counts().idle.seconds() / ended.since(started).seconds()
     }
 
     /// When a flow had nothing more to do: its receiver had everything, or it was stopped and all that it had sent is acknowledged.
     fn ended(&self, index: usize) -> Time {
-        match (self.stops.get(&(index as u32)), &self.ends[index]) {
+        match (self.senders.stops.get(&(index as u32)), &self.senders.ends[index]) {
             (Some(&stop), End::Datagram(_)) => stop,
-            (Some(&stop), End::Tcp(sender)) if sender.is_done() && sender.limit < self.fabric.paths[index].complete_at => {
+            (Some(&stop), End::Tcp(sender))
+                if sender.is_done() && sender.limit < self.senders.fabric.paths[index].complete_at =>
+            {
                 stop.max(sender.last_active)
             }
-            _ => self.fabric.paths[index].counts.completed,
+            _ => self.senders.fabric.paths[index].counts.completed,
         }
     }
 
     fn completion(&self, index: usize) -> f64 {
-        match self.fabric.paths[index].counts.completed {
-            time if time >= self.fabric.common.window.end => f64::NAN,
-            time => time.since(self.plans[index].start).seconds(),
+        match self.senders.fabric.paths[index].counts.completed {
+            time if time >= self.senders.fabric.common.window.end => f64::NAN,
+            time => time.since(self.senders.plans[index].start).seconds(),
         }
     }
 
     fn queue_table(&self, until: Time) -> Table {
-        let names: Vec<String> = self.fabric.ports.iter().map(|port| port.name.clone()).collect();
+        let names: Vec<String> = self.senders.fabric.ports.iter().map(|port| port.name.clone()).collect();
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
-        let counts = |i: usize| &self.fabric.ports[i].counts;
+        let counts = |i: usize| &self.senders.fabric.ports[i].equipment.counts;
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
@@ -163,14 +167,17 @@ impl Engine {
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
         columns.extend([
             ("loss_share", float(&|i| share(all(i), arrived(i)))),
-            ("utilisation", float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.network.ports[i].transmitters))),
+            (
+                "utilisation",
+                float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.senders.network.ports[i].transmitters)),
+            ),
             ("mean_queue_units", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
             ("max_queue_units", integer(&|i| counts(i).most)),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ]);
-        if self.network.record.delay_percentiles {
+        if self.senders.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
-                columns.push((name, float(&|i| self.fabric.ports[i].wait_percentile(at).unwrap_or(f64::NAN))));
+                columns.push((name, float(&|i| self.senders.fabric.ports[i].equipment.wait_percentile(at).unwrap_or(f64::NAN))));
             }
         }
         named("queues", columns)
@@ -178,10 +185,16 @@ impl Engine {
 
     /// Which ports carry cells.
     fn ports_of_cells(&self) -> Vec<bool> {
-        let mut cells = vec![false; self.fabric.ports.len()];
-        for path in self.fabric.paths.iter().filter(|path| self.network.groups[path.wire.group as usize].framing.is_some()) {
+        let mut cells = vec![false; self.senders.fabric.ports.len()];
+        for path in self
+            .senders
+            .fabric
+            .paths
+            .iter()
+            .filter(|path| self.senders.network.groups[path.wire.group as usize].framing.is_some())
+        {
             for start in [path.wire.forward, path.wire.backward] {
-                let route = self.fabric.routes[start as usize..].iter().take_while(|&&port| port != END);
+                let route = self.senders.fabric.routes[start as usize..].iter().take_while(|&&port| port != END);
                 route.for_each(|&port| cells[port as usize] = true);
             }
         }
@@ -190,23 +203,25 @@ impl Engine {
 
     /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
     fn held_in_queue(&self, port: usize, until: Time) -> u128 {
-        let Some(stepped) = &self.fabric.ports[port].stepped else { return 0 };
-        self.fabric
+        let Some(stepped) = self.senders.fabric.ports[port].stepped() else { return 0 };
+        self.senders
+            .fabric
             .common
             .pool
             .iter(&stepped.queue)
-            .map(|packet| u128::from(self.fabric.common.window.overlap(packet.time, until).0))
+            .map(|packet| u128::from(self.senders.fabric.common.window.overlap(packet.time, until).0))
             .sum()
     }
 
     fn group_table(&self, until: Time) -> Table {
-        let names: Vec<String> = self.network.groups.iter().map(|group| group.name.clone()).collect();
+        let names: Vec<String> = self.senders.network.groups.iter().map(|group| group.name.clone()).collect();
         let members: Vec<Vec<usize>> = self.members();
         let seconds = self.measured_seconds(until);
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
-        let goodputs =
-            |group: usize| members[group].iter().map(|&i| self.fabric.paths[i].counts.delivered_bytes as f64 * 8.0 / seconds);
+        let goodputs = |group: usize| {
+            members[group].iter().map(|&i| self.senders.fabric.paths[i].counts.delivered_bytes as f64 * 8.0 / seconds)
+        };
         let completions: Vec<Vec<f64>> = members.iter().map(|flows| self.sorted_completions(flows)).collect();
         let mut columns = vec![
             ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
@@ -218,9 +233,9 @@ impl Engine {
         for (name, at) in [("completion_p50_s", 0.5), ("completion_p95_s", 0.95), ("completion_p99_s", 0.99)] {
             columns.push((name, float(&|group| nearest_rank(&completions[group], at))));
         }
-        if self.network.record.delay_percentiles {
+        if self.senders.network.record.delay_percentiles {
             for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
-                columns.push((name, float(&|group| self.fabric.common.delays[group].percentile(at))));
+                columns.push((name, float(&|group| self.senders.fabric.common.delays[group].percentile(at))));
             }
         }
         named("groups", columns)
@@ -228,18 +243,18 @@ impl Engine {
 
     fn queue_rows(&self, until: Time) -> QueueRows {
         QueueRows {
-            names: Arc::new(self.fabric.ports.iter().map(|port| port.name.clone()).collect()),
-            of_ports: self.fabric.ports.iter().map(|port| port.trace_rows(until)).collect(),
+            names: Arc::new(self.senders.fabric.ports.iter().map(|port| port.name.clone()).collect()),
+            of_ports: self.senders.fabric.ports.iter().map(|port| port.trace_rows(until)).collect(),
         }
     }
 
     fn flow_names(&self) -> FlowNames {
-        FlowNames::new(&self.network, self.fabric.paths.iter().map(|path| path.wire.group).collect())
+        FlowNames::new(&self.senders.network, self.senders.fabric.paths.iter().map(|path| path.wire.group).collect())
     }
 
     fn members(&self) -> Vec<Vec<usize>> {
-        let mut members = vec![Vec::new(); self.network.groups.len()];
-        self.fabric.paths.iter().enumerate().for_each(|(index, path)| members[path.wire.group as usize].push(index));
+        let mut members = vec![Vec::new(); self.senders.network.groups.len()];
+        self.senders.fabric.paths.iter().enumerate().for_each(|(index, path)| members[path.wire.group as usize].push(index));
         members
     }
 

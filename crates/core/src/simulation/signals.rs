@@ -1,40 +1,15 @@
 //! Signals of congestion on their way to controllers that ask for them ([`Wants`]). Other flows pay nothing.
 
-use super::engine::{End, Engine};
+use super::wiring::first_flows;
 use super::workshop::Code;
-use crate::base::packet::Packet;
-use crate::base::signal::Signal;
 use crate::congestion::{ControllerSpec, Wants};
 use crate::network::{Group, Network, Transport};
-use crate::tcp::sender::{Arrived, NONE};
-use crate::tcp::signals::{Brought, SignalReader};
-
-impl Engine {
-    /// The acknowledgement brings more than what has arrived. `signal`: of the receiver, if the controller asked.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn on_signal(&mut self, flow: u32, packet: &Packet, arrived: Arrived, signal: Signal) {
-        let mut brought = Brought::default();
-        if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(flow), &self.ends[flow as usize]) {
-            let board = (sender.board != NONE).then(|| self.boards.at(sender.board));
-            brought = self.readers[place].read(self.now, &arrived, signal, board);
-        }
-        brought.echoes_mark = packet.is_marked();
-        self.act::<true>(flow, Some(arrived), &brought);
-    }
-
-    /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
-    pub(crate) fn act_in_time(&mut self, flow: u32) {
-        match self.fabric.signalled(flow) {
-            Some(_) => self.act::<true>(flow, None, &Brought::default()),
-            None => self.act::<false>(flow, None, &Brought::default()),
-        }
-    }
-}
+use crate::tcp::signals::SignalReader;
 
 /// What senders keep for controllers that ask for signals, and for each group of theirs the number of flows before it whose controllers do
 /// not.
-pub(crate) fn make_readers(network: &Network, first_flows: &[u32], code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<u32>>) {
+pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<u32>>) {
+    let first_flows = first_flows(network);
     let asked = |group: &Group| match &group.transport {
         Transport::Tcp(_, ControllerSpec::User(user)) => Some(code.wants(user)).filter(|wants| wants.anything()),
         Transport::Tcp(_, law) => Some(law.wants()).filter(|wants| wants.anything()),
@@ -66,7 +41,7 @@ mod tests {
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
-    use crate::simulation::engine::End;
+    use crate::simulation::senders::End;
     use crate::tcp::{DelayedAck, RecoveryKind, TcpSpec};
     use crate::{Engine, Results};
 
@@ -95,7 +70,7 @@ mod tests {
     }
 
     fn heard(engine: &Engine) -> &Heard {
-        match &engine.ends[0] {
+        match &engine.senders.ends[0] {
             End::Tcp(sender) => match &sender.controller {
                 Controllers::Probe(probe) => &probe.heard,
                 other => panic!("not a probe: {other:?}"),
@@ -121,7 +96,7 @@ mod tests {
         let silent = law(Wants { marks: true, ..Wants::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: 960, ..tcp(RecoveryKind::NewReno) }, silent);
         let engine = run(&network);
-        assert!(heard_nothing(&engine) && engine.fabric.common.prices.used() == 0);
+        assert!(heard_nothing(&engine) && engine.senders.fabric.common.prices.used() == 0);
     }
 
     fn heard_nothing(engine: &Engine) -> bool {
@@ -142,7 +117,7 @@ mod tests {
         let engine = run(&network);
         let heard = heard(&engine);
         // Retransmissions are not capable, and after the last of the acknowledgements nothing is outstanding.
-        assert_eq!((heard.marks, heard.acked), (engine.fabric.paths[0].marked, 1000));
+        assert_eq!((heard.marks, heard.acked), (engine.senders.fabric.paths[0].marked, 1000));
         assert!(heard.marks >= 240 && heard.congestion > 10 && heard.congestion < heard.marks, "{heard:?}");
     }
 
@@ -291,7 +266,7 @@ mod tests {
     #[test]
     fn signals_are_the_same_ahead_and_stepped_and_in_slices_and_of_a_snapshot() {
         let bytes = |engine: &Engine| -> Vec<Vec<u8>> { engine.results().unwrap().tables().map(|table| table.bytes()).collect() };
-        let ends = |engine: &Engine| postcard::to_stdvec(&engine.ends).unwrap();
+        let ends = |engine: &Engine| postcard::to_stdvec(&engine.senders.ends).unwrap();
         for seed in 0..250 {
             let network = random(seed);
             let whole = run(&network);
@@ -316,7 +291,7 @@ mod tests {
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| Flow { group, ..flow(group, 0, 1) }).to_vec();
         let engine = run(&network);
-        assert_eq!((engine.readers.len(), engine.fabric.common.at_receivers.len()), (3, 3));
-        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.fabric.signalled(flow)), [Some(0), None, None, Some(1), Some(2)]);
+        assert_eq!((engine.senders.readers.len(), engine.senders.fabric.common.at_receivers.len()), (3, 3));
+        assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.senders.fabric.signalled(flow)), [Some(0), None, None, Some(1), Some(2)]);
     }
 }

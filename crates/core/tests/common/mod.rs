@@ -7,14 +7,12 @@ pub mod statistics;
 
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, FixedSpec, VegasSpec};
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
-use tailback_core::queue::{
-    ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, PolicySpec, RedSpec, SpdReading, SpdSpec,
-};
+use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
-use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
 
 /// Draws for one network.
@@ -287,58 +285,17 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
         _ => Buffer::Units(dice.pick(0, 30)),
     };
     let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
-    let policy = if in_cells && dice.chance(2) { random_cell_policy(dice) } else { random_policy(dice) };
+    // Policies of packets may judge single cells too.
+    let judges_frames = in_cells && dice.chance(2);
+    let samples: Vec<PolicySpec> =
+        PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
+    let policy = if dice.chance(3) { PolicySpec::DropTail(()) } else { dice.one_of(&samples) };
     Port {
         counts_in_service,
         policy,
         transmitters: if dice.chance(5) { dice.pick(2, 3) as u32 } else { 1 },
         random_loss: if dice.chance(3) { dice.pick(1, 50) as f64 / 1000.0 } else { 0.0 },
         ..link(name, dice.one_of(&[1, 4, 8, 10]), delay(dice, coarse), buffer)
-    }
-}
-
-/// With thresholds that small buffers reach and large ones do not.
-/// Policies of packets, which may judge single cells too.
-fn random_policy(dice: &mut Dice) -> PolicySpec {
-    let ms = Span::from_millis;
-    match dice.pick(0, 5) {
-        0 => {
-            let lower = dice.pick(0, 5);
-            PolicySpec::Red(RedSpec {
-                lower,
-                upper: lower + dice.pick(1, 20),
-                weight: dice.one_of(&[0.002, 0.1, 1.0]),
-                probability: dice.one_of(&[0.02, 0.5, 1.0]),
-                gentle: dice.chance(2),
-                packet: 500,
-            })
-        }
-        1 => PolicySpec::Codel(CodelSpec { target: ms(dice.pick(1, 5)), interval: ms(dice.pick(5, 50)) }),
-        2 => PolicySpec::Pie(PieSpec {
-            target: ms(dice.pick(1, 10)),
-            period: ms(dice.pick(1, 15)),
-            burst: ms(dice.pick(0, 50)),
-            most_marked: dice.one_of(&[0.0, 0.1, 1.0]),
-            packet: 500,
-        }),
-        _ => PolicySpec::DropTail(()),
-    }
-}
-
-fn random_cell_policy(dice: &mut Dice) -> PolicySpec {
-    let (lower, upper) = (dice.pick(0, 100), dice.pick(100, 200));
-    let dropping_threshold = if dice.chance(4) { None } else { Some(dice.pick(1, 30)) };
-    let reading = dice.one_of(&[SpdReading::Corrected, SpdReading::Printed]);
-    match dice.pick(0, 5) {
-        0 => PolicySpec::DropTail(()),
-        1 => PolicySpec::Ppd(()),
-        2 => PolicySpec::Epd(EpdSpec { threshold: lower }),
-        3 => PolicySpec::EpdPerVc(EpdPerVcSpec {
-            threshold: lower,
-            active: dice.one_of(&[ActiveVcs::Configured, ActiveVcs::Backlogged]),
-        }),
-        4 => PolicySpec::Bpd(BpdSpec { lower, upper, gap: dice.pick(0, 30) as u32 }),
-        _ => PolicySpec::Spd(SpdSpec { dropping_threshold, epd_threshold: upper, congestion_threshold: lower, reading }),
     }
 }
 
@@ -368,27 +325,15 @@ fn random_framing(dice: &mut Dice) -> Aal5 {
 }
 
 fn random_source(dice: &mut Dice) -> DatagramSpec {
-    let gap = Span::from_micros(dice.pick(400, 3000));
-    let arrivals = match dice.chance(4) {
-        true => Arrivals::Alternating { rate: Rate(8_000_000), mean_idle: gap },
-        false => random_arrivals(dice, gap, Span::from_millis(30)),
-    };
+    let process = dice.one_of(&ProcessSpec::samples());
     let packet = if dice.chance(2) { PacketSize::Fixed(500) } else { PacketSize::Exponential { mean: 500.0, maximum: 5000 } };
-    DatagramSpec { arrivals, packet, header: 28 }
+    DatagramSpec { arrivals: Arrivals::Process(process), packet, header: 28 }
 }
 
 /// Some never let TCP wait, others leave it idle for longer than its timeouts.
 fn random_application(dice: &mut Dice) -> ApplicationSpec {
-    let gap = dice.one_of(&[Span::from_micros(300), Span::from_millis(4), Span::from_millis(60)]);
-    ApplicationSpec { arrivals: random_arrivals(dice, gap, Span::from_millis(400)), burst: dice.one_of(&[1, 1, 5, 40]) }
-}
-
-fn random_arrivals(dice: &mut Dice, gap: Span, mean_off: Span) -> Arrivals {
-    match dice.pick(0, 2) {
-        0 => Arrivals::Constant { gap },
-        1 => Arrivals::Poisson { mean_gap: gap },
-        _ => Arrivals::OnOff { gap, mean_on: Span::from_millis(20), mean_off },
-    }
+    let samples: Vec<ProcessSpec> = ProcessSpec::samples().into_iter().filter(|process| !process.is_of_datagrams()).collect();
+    ApplicationSpec { process: dice.one_of(&samples), burst: dice.one_of(&[1, 1, 5, 40]) }
 }
 
 fn random_tcp(dice: &mut Dice) -> Transport {
@@ -413,29 +358,8 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
         ..base
     };
-    Transport::Tcp(spec, random_controller(dice))
-}
-
-fn random_controller(dice: &mut Dice) -> ControllerSpec {
-    match dice.pick(0, 8) {
-        0 | 1 => ControllerSpec::Cubic(CubicSpec { fast_convergence: dice.chance(2) }),
-        2 | 3 => {
-            let alpha = dice.pick(0, 4) as f64 / 2.0;
-            ControllerSpec::Vegas(VegasSpec { alpha, beta: alpha + dice.pick(0, 3) as f64, gamma: dice.pick(0, 2) as f64 })
-        }
-        4 => {
-            let pacing = if dice.chance(2) { Some(Rate(dice.pick(100_000, 10_000_000))) } else { None };
-            ControllerSpec::Fixed(FixedSpec { pacing })
-        }
-        7 | 8 => ControllerSpec::Fast(FastSpec {
-            alpha: dice.pick(1, 20) as f64 / 2.0,
-            gamma: dice.one_of(&[0.5, 1.0]),
-            round_trips: dice.pick(1, 2) as u32,
-            mi_threshold: Span::from_millis(dice.pick(0, 5)),
-            draining: if dice.chance(2) { Some(dice.pick(2, 10) as u32) } else { None },
-        }),
-        _ => ControllerSpec::Reno(()),
-    }
+    let law = if dice.chance(3) { ControllerSpec::Reno(()) } else { dice.one_of(&ControllerSpec::samples()) };
+    Transport::Tcp(spec, law)
 }
 
 fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut Dice, coarse: bool) -> Flow {

@@ -7,9 +7,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use tailback_core::base::random::Draws;
 use tailback_core::base::signal::Signal;
-use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::base::units::{Span, Time};
 use tailback_core::network::CodeKind;
-use tailback_core::queue::{self, Reason, UserPolicy};
+use tailback_core::queue::{self, PeriodEnd, Reason, UserPolicy};
 use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Policy {
@@ -131,8 +131,8 @@ impl UserPolicy for Policy {
         self.period
     }
 
-    fn on_period(&mut self, bytes: u64, rate: Rate) -> Result<(), Fault> {
-        attached(|py| self.policy.bind(py).call_method1(intern!(py, "on_period"), (bytes, rate.0)).map(|_| ()))
+    fn on_period(&mut self, end: &PeriodEnd) -> Result<(), Fault> {
+        attached(|py| self.policy.bind(py).call_method1(intern!(py, "on_period"), (end.bytes, end.rate.0)).map(|_| ()))
     }
 
     fn copy(&self) -> Result<Box<dyn UserPolicy>, Fault> {

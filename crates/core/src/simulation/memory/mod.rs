@@ -3,10 +3,11 @@
 mod trace_rows;
 
 use super::adaptation::Channel;
-use super::engine::{End, Plan, has_channels};
-use super::fabric::Path;
-use super::flows::Hosts;
+use super::hosts::Hosts;
+use super::path::Path;
 use super::port::Port;
+use super::senders::End;
+use super::wiring::{Plan, has_channels};
 use crate::base::packet::Packet;
 use crate::base::signal::Signal;
 use crate::base::sizes::CELL_BYTES;

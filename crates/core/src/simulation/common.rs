@@ -1,0 +1,110 @@
+//! What all flows and ports use in common: the calendar, the packets in lines, what lies beside them, and what is recorded.
+
+use super::adaptation::Channel;
+use super::event_order::{EventOrder, FlowKind};
+use super::hosts::Hosts;
+use super::path::Path;
+use super::port::Port;
+use super::window::Window;
+use super::wire::AccessRates;
+use super::wiring::{has_channels, reach};
+use crate::base::calendar::{Calendar, Slot};
+use crate::base::histogram::Histogram;
+use crate::base::line::{Line, Pool};
+use crate::base::packet::{Packet, Prices, Report, Side};
+use crate::base::signal::Signal;
+use crate::base::units::Time;
+use crate::network::Network;
+use crate::record::recorder::Recorder;
+use crate::tcp::receiver::OutOfOrder;
+use serde::{Deserialize, Serialize};
+
+/// What all flows and ports use in common.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Common {
+    pub(crate) now: Time,
+    pub(crate) window: Window,
+    pub(crate) order: EventOrder,
+    pub(crate) calendar: Calendar<EventOrder>,
+    pub(crate) rates: AccessRates,
+    pub(crate) hosts: Vec<Hosts>,
+    pub(crate) pool: Pool,
+    pub(crate) out_of_order: Side<OutOfOrder>,
+    pub(crate) reports: Side<Report>,
+    /// On data packets of flows whose controllers ask for them.
+    pub(crate) prices: Prices,
+    /// At the receivers of the flows whose controllers ask for signals ([`Facts::unsignalled_before`]).
+    pub(crate) at_receivers: Vec<Signal>,
+    /// By flow; empty if no packet travels in cells.
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) recorder: Option<Box<Recorder>>,
+    /// One-way delays per group, if asked for.
+    pub(crate) delays: Vec<Histogram>,
+    pub(crate) outputs: Vec<Delivery>,
+}
+
+/// A datagram that reached the receiver of an external flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    pub flow: u32,
+    /// Number that [`Engine::inject`](crate::Engine::inject) returned.
+    pub datagram: u32,
+    pub time: Time,
+}
+
+/// The line that a packet comes from, and in which it waits if it has to.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Feeder {
+    Send,
+    Back,
+    Port(u32),
+}
+
+impl Common {
+    /// `signalled`: flows whose controllers ask for signals.
+    pub(crate) fn new(network: &Network, order: EventOrder, signalled: usize) -> Common {
+        let pending = 2 * (network.flows.len() + network.ports.len());
+        let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
+        Common {
+            now: Time::ZERO,
+            window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
+            order,
+            calendar: Calendar::new(order, order.total(), pending, reach(network)),
+            rates: AccessRates::of(&network.flows),
+            hosts: Hosts::of(network),
+            pool: Pool::default(),
+            out_of_order: Side::default(),
+            reports: Side::default(),
+            prices: Side::default(),
+            at_receivers: vec![Signal::default(); signalled],
+            channels: if has_channels(network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
+            recorder: Recorder::new(network).map(Box::new),
+            delays: vec![Histogram::default(); groups],
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Take the head of a line, and let the next packet's turn be an event.
+    #[inline(always)]
+    pub(crate) fn take_head(&mut self, line: &mut Line, slot: Slot) -> Option<Packet> {
+        let head = self.pool.pop(line);
+        if let Some(next) = self.pool.front(line) {
+            self.calendar.schedule(slot, next.time);
+        }
+        head
+    }
+
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, feeder: Feeder, packet: Packet, path: &mut Path, ports: &mut [Port]) {
+        let (line, slot) = match feeder {
+            Feeder::Send => (&mut path.send, self.order.flow(FlowKind::Send, packet.flow)),
+            Feeder::Back => (&mut path.back, self.order.flow(FlowKind::Back, packet.flow)),
+            Feeder::Port(port) => (&mut ports[port as usize].line, self.order.port(port)),
+        };
+        debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));
+        if line.is_empty() {
+            self.calendar.schedule(slot, packet.time);
+        }
+        self.pool.push(line, packet);
+    }
+}

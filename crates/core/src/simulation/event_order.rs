@@ -1,0 +1,180 @@
+//! The order of events at one instant, and which slot of the calendar belongs to whom. The order is that of their kinds: a departure frees its
+//! place before an arrival asks for it, and whatever can cause something else without delay comes before it.
+
+use crate::base::calendar::{Ranks, Slot};
+use serde::{Deserialize, Serialize};
+
+/// What an event is about. The payload is the entity: a flow, a port or a transmitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The next change of the timeline.
+    Change,
+    /// A transmitter finished.
+    Departure(u32),
+    /// A policy wants to be heard. The payload is its place among those that do.
+    Period(u32),
+    /// The head of a port's delay line reaches the next port, or the end of its route.
+    Port(u32),
+    /// The first acknowledgement gathered at a port is there.
+    Gathered(u32),
+    /// A data packet reached its receiver.
+    Deliver(u32),
+    /// A delayed acknowledgement is due.
+    DelayedAck(u32),
+    /// An acknowledgement reached its sender.
+    Home(u32),
+    /// A retransmission timer may have expired.
+    Timer(u32),
+    /// An application hands data to its sender.
+    Offer(u32),
+    /// A flow starts, a paced sender may send, or a source sends its next datagram.
+    Wake(u32),
+    /// The head of a flow's access line reaches the first port.
+    Send(u32),
+    /// The head of a receiver's access line reaches the first port of the way back.
+    Back(u32),
+}
+
+/// Which slots are whose: first the timeline's, then transmitters, then policies with a period, then flows (all kinds of one flow side by side), then ports, twice.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct EventOrder {
+    first_period: u32,
+    first_flow: u32,
+    first_port: u32,
+    ports: u32,
+}
+
+/// Kinds with one slot per flow, in order.
+#[derive(Clone, Copy)]
+pub(crate) enum FlowKind {
+    Deliver,
+    DelayedAck,
+    Home,
+    Timer,
+    Offer,
+    Wake,
+    Send,
+    Back,
+}
+
+/// EventOrder per flow: a power of two, so that a slot is taken apart by shifts.
+const PER_FLOW: u32 = 8;
+
+impl EventOrder {
+    pub(crate) fn new(flows: u32, ports: u32, transmitters: u32, periodic: u32) -> EventOrder {
+        let first_period = 1 + transmitters;
+        let first_flow = first_period + periodic;
+        let first_port = first_flow + PER_FLOW * flows;
+        EventOrder { first_period, first_flow, first_port, ports }
+    }
+
+    pub(crate) fn total(&self) -> usize {
+        (self.first_port + 2 * self.ports) as usize
+    }
+
+    pub(crate) const CHANGE: Slot = 0;
+
+    #[inline]
+    pub(crate) fn departure(&self, transmitter: u32) -> Slot {
+        1 + transmitter
+    }
+
+    pub(crate) fn period(&self, place: u32) -> Slot {
+        self.first_period + place
+    }
+
+    #[inline]
+    pub(crate) fn flow(&self, kind: FlowKind, flow: u32) -> Slot {
+        self.first_flow + PER_FLOW * flow + kind as u32
+    }
+
+    #[inline]
+    pub(crate) fn port(&self, port: u32) -> Slot {
+        self.first_port + port
+    }
+
+    #[inline]
+    pub(crate) fn gathered(&self, port: u32) -> Slot {
+        self.first_port + self.ports + port
+    }
+
+    #[inline]
+    pub(crate) fn event(&self, slot: Slot) -> Event {
+        if slot >= self.first_port {
+            let port = slot - self.first_port;
+            return if port < self.ports { Event::Port(port) } else { Event::Gathered(port - self.ports) };
+        }
+        if slot < self.first_flow {
+            return match slot {
+                0 => Event::Change,
+                _ if slot < self.first_period => Event::Departure(slot - 1),
+                _ => Event::Period(slot - self.first_period),
+            };
+        }
+        let place = slot - self.first_flow;
+        let flow = place / PER_FLOW;
+        match place % PER_FLOW {
+            0 => Event::Deliver(flow),
+            1 => Event::DelayedAck(flow),
+            2 => Event::Home(flow),
+            3 => Event::Timer(flow),
+            4 => Event::Offer(flow),
+            5 => Event::Wake(flow),
+            6 => Event::Send(flow),
+            _ => Event::Back(flow),
+        }
+    }
+}
+
+impl Ranks for EventOrder {
+    /// By kind, then by entity. A policy is heard after the departures and before the arrivals of its instant. What reaches the end of a route may be at a flow's end at the same instant, and what a flow's end
+    /// does may reach a port at the same instant; a port takes time.
+    fn rank(&self, slot: Slot) -> u64 {
+        let kind = if slot < self.first_flow {
+            0
+        } else if slot >= self.first_port {
+            1
+        } else {
+            2 + (slot - self.first_flow) % PER_FLOW
+        };
+        u64::from(kind) << 32 | u64::from(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slot_is_the_slot_of_its_event() {
+        let order = EventOrder::new(3, 2, 4, 2);
+        let seen: Vec<Event> = (0..order.total() as u32).map(|slot| order.event(slot)).collect();
+        assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2);
+        assert_eq!(order.event(order.gathered(1)), Event::Gathered(1));
+        assert_eq!(order.event(order.flow(FlowKind::Timer, 2)), Event::Timer(2));
+        assert_eq!(order.event(order.departure(3)), Event::Departure(3));
+        assert_eq!(order.event(order.period(1)), Event::Period(1));
+        assert_eq!(order.event(order.port(1)), Event::Port(1));
+        assert_eq!(seen[0], Event::Change);
+    }
+
+    #[test]
+    fn at_one_instant_kinds_go_before_entities() {
+        let order = EventOrder::new(3, 2, 4, 2);
+        let sorted = [
+            EventOrder::CHANGE,
+            order.departure(1),
+            order.period(0),
+            order.port(0),
+            order.flow(FlowKind::Deliver, 2),
+            order.flow(FlowKind::Home, 0),
+            order.flow(FlowKind::Home, 2),
+            order.flow(FlowKind::Timer, 1),
+            order.flow(FlowKind::Offer, 0),
+            order.flow(FlowKind::Wake, 0),
+            order.flow(FlowKind::Send, 0),
+            order.flow(FlowKind::Back, 0),
+        ];
+        assert!(sorted.is_sorted_by_key(|&slot| order.rank(slot)));
+    }
+}

@@ -1,0 +1,64 @@
+//! Packets that travel in cells: where they leave their end they are cut, each cell as its turn comes.
+
+use super::Fabric;
+use crate::base::packet::Packet;
+use crate::base::units::Span;
+use crate::simulation::common::Feeder;
+use crate::simulation::event_order::FlowKind;
+use crate::simulation::wire::Direction;
+
+impl Fabric {
+    /// A packet leaves its end at `packet.time` in cells. Where it has to wait for its turn at the first port, it stands in line as
+    /// one and is cut as its turn comes.
+    pub(super) fn walk_in_cells(&mut self, direction: Direction, mut packet: Packet) {
+        let path = &mut self.paths[packet.flow as usize];
+        let facts = &self.facts[path.wire.group as usize];
+        let cells = facts.cells(&packet);
+        let cut = packet.time + facts.framing.map_or(Span::ZERO, |framing| framing.segmentation);
+        packet.time = path.wire.up_in_cells(direction, cut, cells, &mut self.common.rates);
+        packet.become_cell(cells == 1);
+        let channel = &mut self.common.channels[packet.flow as usize];
+        let (feeder, side) = match direction {
+            Direction::Forth => (Feeder::Send, &mut channel.data),
+            Direction::Back => (Feeder::Back, &mut channel.acks),
+        };
+        side.sent_in_all += u64::from(cells);
+        if cells == 1 {
+            return self.walk(Some(feeder), packet);
+        }
+        let spacing = path.wire.cell_spacing(direction, &mut self.common.rates);
+        let entry = &self.ports[self.routes[packet.place()] as usize].entry;
+        if entry.needs_event() {
+            if entry.is_of_heads() {
+                packet.time = packet.time.before(spacing);
+            }
+            return self.common.enqueue(feeder, packet, path, &mut self.ports);
+        }
+        for cell in 1..=cells {
+            packet.become_cell(cell == cells);
+            self.walk(Some(feeder), packet);
+            packet.time += spacing;
+        }
+    }
+
+    /// The next cell of the packet at the head of a line to a first port, whose turn it is.
+    pub(super) fn next_cell(&mut self, flow: u32, direction: Direction) -> Option<Packet> {
+        let path = &mut self.paths[flow as usize];
+        let channel = &mut self.common.channels[flow as usize];
+        let (line, side, kind) = match direction {
+            Direction::Forth => (&mut path.send, &mut channel.data, FlowKind::Send),
+            Direction::Back => (&mut path.back, &mut channel.acks, FlowKind::Back),
+        };
+        let slot = self.common.order.flow(kind, flow);
+        let packet = *self.common.pool.front(line)?;
+        let cell = side.next_cell(&packet, self.facts[path.wire.group as usize].cells(&packet));
+        if cell.is_last() {
+            self.common.take_head(line, slot);
+        } else {
+            let next = packet.time + path.wire.cell_spacing(direction, &mut self.common.rates);
+            self.common.pool.front_mut(line)?.time = next;
+            self.common.calendar.schedule(slot, next);
+        }
+        Some(cell)
+    }
+}

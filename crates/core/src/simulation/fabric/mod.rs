@@ -1,0 +1,326 @@
+//! Everything between senders' transports: private links, ports, receivers, and the way back.
+//!
+//! A packet walks as far as can be computed without waiting for anything else: through its private links, through ports that only
+//! one line feeds, into the receiver, and back as an acknowledgement. It stops, and becomes an event, where several lines meet and
+//! at its sender. So a packet of a dumbbell costs two events (bottleneck and sender; the way back is put in order by lookahead where
+//! it can be, see `Gather`), of a single flow one. With `stepped` every hop is an event; tests hold both to the same bytes.
+
+mod cells;
+mod stepped_ports;
+
+use super::common::{Common, Feeder};
+use super::event_order::{EventOrder, FlowKind};
+use super::facts::Facts;
+use super::path::Path;
+use super::port::{Entry, Port};
+use super::wire::Direction;
+use super::wiring::{make_paths, make_ports};
+use super::workshop::Workshop;
+use crate::base::packet::{Ecn, Packet};
+use crate::base::units::Time;
+use crate::network::{Change, ChangeKind, Network};
+use crate::queue::Reason;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// End of a route in the flat list of routes.
+pub(crate) const END: u32 = u32::MAX;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Fabric {
+    /// Port numbers of all routes one after another, each closed by [`END`].
+    pub(crate) routes: Vec<u32>,
+    pub(crate) ports: Vec<Port>,
+    /// Port of each transmitter of the stepped ports.
+    pub(crate) transmitters: Vec<u32>,
+    /// The ports whose policy wants to be heard at a fixed period.
+    pub(crate) periodic: Vec<u32>,
+    pub(crate) paths: Vec<Path>,
+    /// What the fabric has to know of each flow group.
+    pub(crate) facts: Vec<Facts>,
+    /// Flows whose route changes: their packets may arrive out of order, so nothing behind the last port is computed ahead.
+    pub(crate) rerouted: BTreeSet<u32>,
+    pub(crate) common: Common,
+}
+
+impl Fabric {
+    /// `signalled`: flows whose controllers ask for signals; `unsignalled_before`: see [`Facts::unsignalled_before`], of each group.
+    pub(crate) fn new(network: &Network, signalled: usize, unsignalled_before: &[Option<u32>], workshop: &Workshop) -> Fabric {
+        let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
+        let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
+        let (ports, transmitters) = make_ports(network, !rerouted.is_empty(), workshop);
+        let has_period = |(index, port): (u32, &Port)| port.equipment.period().map(|_| index);
+        let periodic: Vec<u32> = (0..).zip(&ports).filter_map(has_period).collect();
+        let [flow_count, port_count] = [network.flows.len() as u32, ports.len() as u32];
+        let order = EventOrder::new(flow_count, port_count, transmitters.len() as u32, periodic.len() as u32);
+        let common = Common::new(network, order, signalled);
+        let observed = common.recorder.is_some() || !common.delays.is_empty() || !common.hosts.is_empty();
+        let groups = network.groups.iter().zip(unsignalled_before);
+        let mut fabric = Fabric {
+            routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
+            ports,
+            transmitters,
+            periodic,
+            paths: make_paths(network, &common.rates),
+            facts: groups.map(|(group, &before)| Facts::of(group, before, network.stepped, observed)).collect(),
+            rerouted,
+            common,
+        };
+        fabric.schedule_periods();
+        fabric
+    }
+
+    /// Whether anything depends on which transmission of a segment a packet is.
+    pub(crate) fn tells_transmissions_apart(&self) -> bool {
+        self.common.recorder.is_some() || self.ports.iter().any(|port| port.equipment.has_listed_drops())
+    }
+
+    /// Place of a flow among those whose controllers ask for signals.
+    #[inline]
+    pub(crate) fn signalled(&self, flow: u32) -> Option<usize> {
+        self.facts[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
+    }
+
+    /// A sender hands down a data packet.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
+        self.send_as::<false>(now, flow, segment, transmission, bytes, ecn);
+    }
+
+    /// The same with room for the price that queues write on it, unless it travels in cells.
+    #[inline(never)]
+    pub(crate) fn send_priced(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
+        self.send_as::<true>(now, flow, segment, transmission, bytes, ecn);
+    }
+
+    #[inline(always)]
+    fn send_as<const PRICED: bool>(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
+        let common = &mut self.common;
+        if let Some(recorder) = &mut common.recorder {
+            recorder.on_send(flow, now, segment, transmission);
+        }
+        let path = &mut self.paths[flow as usize];
+        let mut time = now;
+        if let Some(hosts) = common.hosts.get_mut(flow as usize) {
+            time = hosts.send(time, &self.facts[path.wire.group as usize].group);
+        }
+        let mut packet = Packet::data(time, now, flow, segment, bytes, transmission, path.wire.forward);
+        if self.facts[path.wire.group as usize].framing.is_some() {
+            return self.walk_in_cells(Direction::Forth, packet);
+        }
+        packet.set_ecn(ecn);
+        if PRICED {
+            packet.make_room_for_price(&mut common.prices);
+        }
+        packet.time = path.wire.sender_up(time, bytes, &mut common.rates);
+        self.walk(Some(Feeder::Send), packet);
+    }
+
+    /// The head of a flow's access line has reached the first port.
+    #[inline]
+    pub(crate) fn on_send(&mut self, flow: u32) {
+        let path = &mut self.paths[flow as usize];
+        let packet = if self.facts[path.wire.group as usize].framing.is_some() {
+            self.next_cell(flow, Direction::Forth)
+        } else {
+            self.common.take_head(&mut path.send, self.common.order.flow(FlowKind::Send, flow))
+        };
+        if let Some(packet) = packet {
+            self.walk(None, packet);
+        }
+    }
+
+    /// The same for the way back.
+    #[inline]
+    pub(crate) fn on_back(&mut self, flow: u32) {
+        let path = &mut self.paths[flow as usize];
+        let packet = if self.facts[path.wire.group as usize].framing.is_some() {
+            self.next_cell(flow, Direction::Back)
+        } else {
+            self.common.take_head(&mut path.back, self.common.order.flow(FlowKind::Back, flow))
+        };
+        if let Some(packet) = packet {
+            self.walk(None, packet);
+        }
+    }
+
+    /// The head of a port's delay line has reached the next port, or the end of its route.
+    #[inline]
+    pub(crate) fn on_port(&mut self, port: u32) {
+        let slot = self.common.order.port(port);
+        if let Some(packet) = self.common.take_head(&mut self.ports[port as usize].line, slot) {
+            self.walk(None, packet);
+        }
+    }
+
+    /// A data packet has reached its receiver.
+    pub(crate) fn on_deliver(&mut self, flow: u32) {
+        let path = &mut self.paths[flow as usize];
+        let slot = self.common.order.flow(FlowKind::Deliver, flow);
+        let Some(mut packet) = self.common.take_head(&mut path.deliver, slot) else { return };
+        let facts = &self.facts[path.wire.group as usize];
+        if path.receive(&mut packet, facts, &mut self.common) {
+            self.walk_back(packet);
+        }
+    }
+
+    /// A delayed acknowledgement is due.
+    pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: u32) {
+        let path = &mut self.paths[flow as usize];
+        if path.receiver.has_delayed() {
+            let mut packet = Packet::data(now, now, flow, path.receiver.expected - 1, 0, 1, 0);
+            let facts = &self.facts[path.wire.group as usize];
+            path.acknowledge::<false>(&mut packet, facts, &mut self.common);
+            self.walk_back(packet);
+        }
+    }
+
+    /// Cells of a full data packet of the flow, 0 if its packets are not cut into cells.
+    pub(crate) fn frame_cells(&self, flow: usize) -> u32 {
+        self.facts[self.paths[flow].wire.group as usize].full_cells
+    }
+
+    /// An acknowledgement sets out: it is at the first port of its way, or if it travels in cells at the receiver.
+    #[inline]
+    fn walk_back(&mut self, packet: Packet) {
+        if packet.is_cell() { self.walk_in_cells(Direction::Back, packet) } else { self.walk(Some(Feeder::Back), packet) }
+    }
+
+    /// Take the acknowledgement that has reached its sender.
+    #[inline]
+    pub(crate) fn take_home(&mut self, flow: u32) -> Option<Packet> {
+        let slot = self.common.order.flow(FlowKind::Home, flow);
+        let path = &mut self.paths[flow as usize];
+        path.counts.acks_received_in_all += 1;
+        self.common.take_head(&mut path.home, slot)
+    }
+
+    /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.
+    #[inline(always)]
+    fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
+        if self.common.channels.is_empty() { self.walk_as::<false>(feeder, packet) } else { self.walk_as::<true>(feeder, packet) }
+    }
+
+    /// `CELLS`: some packets travel in cells.
+    #[inline(never)]
+    fn walk_as<const CELLS: bool>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
+        let flow = packet.flow;
+        let rerouted = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
+        let Fabric { routes, ports, paths, facts, common, .. } = self;
+        let path = &mut paths[flow as usize];
+        let facts = &facts[path.wire.group as usize];
+        let mut passed_at = Time::ZERO;
+        let mut bytes = facts.unit_bytes::<CELLS>(&packet);
+        loop {
+            let next = routes[packet.place()];
+            if next == END {
+                if let (Some(feeder), true) = (feeder, rerouted) {
+                    return common.enqueue(feeder, packet, path, ports);
+                }
+                if !path.leave_network::<CELLS>(&mut packet, facts, common, rerouted) {
+                    return;
+                }
+                if CELLS && packet.is_cell() {
+                    return self.walk_in_cells(Direction::Back, packet);
+                }
+                feeder = Some(Feeder::Back);
+                bytes = facts.ack_unit;
+                continue;
+            }
+            let port = &mut ports[next as usize];
+            if !matches!(port.entry, Entry::AtOnce) {
+                if let Some(feeder) = feeder {
+                    return match (&mut port.entry, feeder) {
+                        (Entry::Heads { .. }, _) => self.arrive_as_head(next, feeder, packet, bytes),
+                        (Entry::Gathered(gather), Feeder::Back) => {
+                            gather.insert(packet);
+                            let known = passed_at + gather.ahead;
+                            self.take_gathered(next, known)
+                        }
+                        _ => common.enqueue(feeder, packet, path, ports),
+                    };
+                }
+                if port.stepped().is_some() {
+                    return self.arrive_stepped(next, packet, bytes);
+                }
+            }
+            passed_at = packet.time;
+            let passed = port.pass(&mut packet, bytes, &common.window, &common.prices);
+            if let Some(Err(reason)) = passed {
+                return self.discard(next, packet, packet.time, reason);
+            }
+            feeder = Some(Feeder::Port(next));
+        }
+    }
+
+    /// A packet whose last bit would reach this port at `packet.time` reaches it with its head, which counts.
+    #[inline(never)]
+    fn arrive_as_head(&mut self, port: u32, feeder: Feeder, mut packet: Packet, bytes: u32) {
+        let wire = &self.paths[packet.flow as usize].wire;
+        let service = match feeder {
+            Feeder::Send => wire.service(Direction::Forth, bytes, &mut self.common.rates),
+            Feeder::Back => wire.service(Direction::Back, bytes, &mut self.common.rates),
+            Feeder::Port(from) => self.ports[from as usize].equipment.service(bytes),
+        };
+        packet.time = packet.time.before(service);
+        self.join(port, feeder, packet);
+    }
+
+    /// A packet whose head reaches this port at `packet.time` joins those that wait for their turn there, or is there at once.
+    fn join(&mut self, port: u32, feeder: Feeder, packet: Packet) {
+        if self.ports[port as usize].entry.needs_event() {
+            let path = &mut self.paths[packet.flow as usize];
+            return self.common.enqueue(feeder, packet, path, &mut self.ports);
+        }
+        self.walk(None, packet);
+    }
+
+    /// The first acknowledgement gathered at a port is there, if none that came before has taken it along.
+    pub(crate) fn on_gathered(&mut self, now: Time, port: u32) {
+        self.take_gathered(port, Time(now.0 + 1));
+    }
+
+    /// Let the acknowledgements gathered at a port walk on, as far as they arrive before `known`. For the first of the others, should
+    /// nothing come that tells more, an event is kept.
+    fn take_gathered(&mut self, port: u32, known: Time) {
+        while let Some(ack) = self.ports[port as usize].gather_mut().and_then(|gather| gather.take_before(known)) {
+            self.walk(None, ack);
+        }
+        let slot = self.common.order.gathered(port);
+        let first = self.ports[port as usize].gather_mut().and_then(|gather| gather.first());
+        let Some(first) = first else { return };
+        let pending = self.common.calendar.time_of(slot);
+        if first < pending {
+            if pending != Time::NEVER {
+                self.common.calendar.cancel(slot);
+            }
+            self.common.calendar.schedule(slot, first);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn discard(&mut self, port: u32, mut packet: Packet, time: Time, reason: Reason) {
+        let counts = &mut self.paths[packet.flow as usize].counts;
+        if let Some(channel) = self.common.channels.get_mut(packet.flow as usize).filter(|_| packet.is_cell()) {
+            let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };
+            side.discarded_in_all += 1;
+        }
+        if packet.is_ack() {
+            counts.acks_discarded_in_all += u32::from(!packet.is_cell());
+            // The last cell owns what the acknowledgement has beside the packet.
+            if packet.has_report() && packet.is_last() {
+                self.common.reports.release(packet.ack_word());
+            }
+        } else {
+            if packet.has_price() {
+                packet.take_price(&mut self.common.prices);
+            }
+            counts.discarded_in_all += u32::from(!packet.is_cell());
+            counts.discarded += u32::from(packet.is_last() && self.common.window.measures(time));
+        }
+        if let Some(recorder) = &mut self.common.recorder {
+            recorder.on_discard(port, &packet, time, reason);
+        }
+    }
+}

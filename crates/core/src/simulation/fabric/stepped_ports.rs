@@ -1,0 +1,109 @@
+//! Packets at ports whose departures are events.
+
+use super::{END, Fabric};
+use crate::base::packet::Packet;
+use crate::base::units::Time;
+use crate::simulation::common::Feeder;
+use crate::simulation::port::{Arrival, Sending};
+
+impl Fabric {
+    #[inline(never)]
+    pub(super) fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: u32) {
+        let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+        match stepped.arrive(equipment, &mut packet, bytes, &self.common.window, &mut self.common.prices) {
+            Arrival::Discarded(reason) => self.discard(port, packet, packet.time, reason),
+            Arrival::Waits => self.common.pool.push(&mut stepped.queue, packet),
+            Arrival::Serves(transmitter, service) => {
+                let slot = self.common.order.departure(stepped.first + transmitter);
+                self.common.calendar.schedule(slot, packet.time + service);
+                self.send_head(packet.time, port, transmitter);
+            }
+        }
+    }
+
+    /// If the port after this one decides on heads, let that of the packet in service go ahead.
+    fn send_head(&mut self, now: Time, port: u32, transmitter: u32) {
+        let Some(stepped) = self.ports[port as usize].stepped() else { return };
+        let Some(Sending { packet, head_is_gone: false }) = stepped.transmitters[transmitter as usize] else { return };
+        let next = self.routes[packet.place() + 1];
+        if next == END || !self.ports[next as usize].entry.is_of_heads() {
+            return;
+        }
+        let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+        let departure = self.common.calendar.time_of(self.common.order.departure(stepped.first + transmitter));
+        match stepped.send_head(equipment, transmitter, now, departure, &self.common.window) {
+            Some((packet, Ok(()))) => self.join(next, Feeder::Port(port), packet),
+            Some((packet, Err(reason))) => self.discard(port, packet, departure, reason),
+            None => {}
+        }
+    }
+
+    fn unit_bytes(&self, packet: &Packet) -> u32 {
+        self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet)
+    }
+
+    /// A transmitter of a stepped port has finished.
+    pub(crate) fn on_departure(&mut self, now: Time, transmitter: u32) {
+        let port = self.transmitters[transmitter as usize];
+        let Some((stepped, _)) = self.ports[port as usize].stepped_mut() else { return };
+        let transmitter = transmitter - stepped.first;
+        let Some(sent) = stepped.transmitters[transmitter as usize].take() else { return };
+        let bytes = self.unit_bytes(&sent.packet);
+        let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+        let gone = stepped.finish(equipment, sent, now, bytes, &self.common.window);
+        let left_queue = self.serve_next(now, port, transmitter);
+        if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
+            stepped.trace_departure(equipment, now, left_queue);
+        }
+        match gone {
+            Some((packet, Err(reason))) => self.discard(port, packet, now, reason),
+            Some((packet, Ok(()))) => self.walk(Some(Feeder::Port(port)), packet),
+            None => {}
+        }
+        self.send_head(now, port, transmitter);
+    }
+
+    /// Put the next packet that the policy lets go on this transmitter. True if something left the queue.
+    fn serve_next(&mut self, now: Time, port: u32, transmitter: u32) -> bool {
+        let mut left_queue = false;
+        while let Some((stepped, _)) = self.ports[port as usize].stepped_mut()
+            && let Some(mut waiting) = self.common.pool.pop(&mut stepped.queue)
+        {
+            left_queue = true;
+            let bytes = self.unit_bytes(&waiting);
+            let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { break };
+            stepped.leave_queue(equipment, waiting.flow, bytes);
+            match stepped.let_go(equipment, &mut waiting, now, bytes, &self.common.window, &mut self.common.prices) {
+                Err(reason) => self.discard(port, waiting, now, reason),
+                Ok(()) => {
+                    let service = stepped.begin_service(equipment, transmitter, &waiting, now, bytes, &self.common.window);
+                    let slot = self.common.order.departure(stepped.first + transmitter);
+                    self.common.calendar.schedule(slot, now + service);
+                    break;
+                }
+            }
+        }
+        left_queue
+    }
+
+    /// The policy of a port is to be heard, and again after its period.
+    pub(crate) fn on_period(&mut self, now: Time, place: u32) {
+        if let Some((stepped, equipment)) = self.ports[self.periodic[place as usize] as usize].stepped_mut() {
+            stepped.on_period(equipment);
+        }
+        self.schedule_period(now, place);
+    }
+
+    /// The policies that are to be heard from time to time are so after their first periods.
+    pub(super) fn schedule_periods(&mut self) {
+        for place in 0..self.periodic.len() as u32 {
+            self.schedule_period(Time::ZERO, place);
+        }
+    }
+
+    fn schedule_period(&mut self, now: Time, place: u32) {
+        if let Some(period) = self.ports[self.periodic[place as usize] as usize].equipment.period() {
+            self.common.calendar.schedule(self.common.order.period(place), now + period);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What has to be known of each flow group as its packets travel, found once.
+
+use crate::base::packet::Packet;
+use crate::base::sizes::CELL_BYTES;
+use crate::base::units::Span;
+use crate::network::{Aal5, Group, Transport};
+use crate::tcp::{DelayedAck, recovery};
+use crate::traffic::Arrivals;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way, hosts that take no time
+    /// and a controller that asks for no signals.
+    pub(crate) plain: bool,
+    /// If controllers ask for signals, the flows before this group whose controllers do not; else [`UNSIGNALLED`].
+    pub(crate) unsignalled_before: u32,
+    pub(crate) is_tcp: bool,
+    pub(crate) ecn: bool,
+    /// A datagram group whose deliveries the caller takes.
+    pub(crate) is_external: bool,
+    /// Arrivals at the receiver are events.
+    pub(crate) delivers_as_event: bool,
+    pub(crate) header: u32,
+    /// Bytes of an acknowledgement, or of a cell of it.
+    pub(crate) ack_unit: u32,
+    pub(crate) framing: Option<Aal5>,
+    /// Cells of a full data packet, 0 without framing or if there is no such packet.
+    pub(crate) full_cells: u32,
+    /// Cells of an acknowledgement; 1 if it is not cut into cells.
+    pub(crate) ack_cells: u32,
+    /// SACK blocks per acknowledgement, 0 without SACK.
+    pub(crate) sack_blocks: u32,
+    pub(crate) delayed_ack: Option<DelayedAck>,
+    pub(crate) group: Group,
+}
+
+/// No controller of the group asks for signals.
+const UNSIGNALLED: u32 = u32::MAX;
+
+impl Facts {
+    /// `unsignalled_before`: if its controllers ask for signals, the flows before it whose controllers do not. `observed`: something is
+    /// recorded of packets that arrive, or some host takes time.
+    pub(crate) fn of(group: &Group, unsignalled_before: Option<u32>, stepped: bool, observed: bool) -> Facts {
+        let (tcp, datagram) = match &group.transport {
+            Transport::Tcp(spec, _) => (Some(spec), None),
+            Transport::Datagram(spec) => (None, Some(spec)),
+        };
+        let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
+        let ecn = tcp.is_some_and(|spec| spec.ecn);
+        let plain = tcp.is_some()
+            && !ecn
+            && delayed_ack.is_none()
+            && group.framing.is_none()
+            && unsignalled_before.is_none()
+            && !observed;
+        Facts {
+            plain,
+            unsignalled_before: unsignalled_before.unwrap_or(UNSIGNALLED),
+            is_tcp: tcp.is_some(),
+            ecn,
+            is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
+            delivers_as_event: stepped || delayed_ack.is_some(),
+            header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or(0),
+            ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(0, |spec| spec.ack_size) },
+            framing: group.framing,
+            full_cells: group.framing.zip(group.transport.full_packet()).map_or(0, |(framing, bytes)| framing.cells(bytes)),
+            ack_cells: group.ack_cells(),
+            sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
+            delayed_ack,
+            group: group.clone(),
+        }
+    }
+
+    /// Place of a flow among those whose controllers ask for signals.
+    #[inline]
+    pub(crate) fn place_among_signalled(&self, flow: u32) -> Option<usize> {
+        (self.unsignalled_before != UNSIGNALLED).then(|| (flow - self.unsignalled_before) as usize)
+    }
+
+    /// Bytes of what the ports see at a time: of the packet, or of a cell of it.
+    #[inline]
+    pub(crate) fn unit_bytes<const CELLS: bool>(&self, packet: &Packet) -> u32 {
+        match () {
+            () if packet.is_ack() => self.ack_unit,
+            () if CELLS && packet.is_cell() => CELL_BYTES,
+            () => packet.bytes(),
+        }
+    }
+
+    pub(crate) fn reassembly(&self) -> Span {
+        self.framing.map_or(Span::ZERO, |framing| framing.reassembly)
+    }
+
+    /// Cells of a data packet or an acknowledgement; 1 if it is not cut into cells.
+    #[inline]
+    pub(crate) fn cells(&self, packet: &Packet) -> u32 {
+        match self.framing {
+            Some(_) if packet.is_ack() => self.ack_cells,
+            Some(framing) => framing.cells(packet.bytes()),
+            None => 1,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Hosts that take time: processing before the access link, and jitter.
+
+use crate::base::random::{Purpose, Stream};
+use crate::base::units::{Span, Time};
+use crate::network::{Delay, Flow, Group, Network};
+use serde::{Deserialize, Serialize};
+
+/// Processing and jitter of a flow's two hosts. Kept only where a group has any.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Hosts {
+    send: Server,
+    receive: Server,
+    jitter: Stream,
+    jitter_draws: u64,
+    jittered: Time,
+}
+
+/// Serves packets one after another, in order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Server {
+    stream: Stream,
+    draws: u64,
+    free: Time,
+}
+
+impl Hosts {
+    /// Whether any group has hosts that take time.
+    pub(crate) fn are_needed(network: &Network) -> bool {
+        let take_time =
+            |group: &Group| group.send_processing.is_some() || group.receive_processing.is_some() || group.jitter != Span::ZERO;
+        network.groups.iter().any(take_time)
+    }
+
+    /// The hosts of every flow, or nothing if no group needs them.
+    pub(crate) fn of(network: &Network) -> Vec<Hosts> {
+        if !Hosts::are_needed(network) {
+            return Vec::new();
+        }
+        let mut counted = vec![0u64; network.groups.len()];
+        let of_flow = |flow: &Flow| {
+            let name = &network.groups[flow.group as usize].name;
+            let index = counted[flow.group as usize];
+            counted[flow.group as usize] += 1;
+            let server = |purpose| Server { stream: Stream::new(network.seed, name, index, purpose), draws: 0, free: Time::ZERO };
+            Hosts {
+                send: server(Purpose::SendProcessing),
+                receive: server(Purpose::ReceiveProcessing),
+                jitter: Stream::new(network.seed, name, index, Purpose::Jitter),
+                jitter_draws: 0,
+                jittered: Time::ZERO,
+            }
+        };
+        network.flows.iter().map(of_flow).collect()
+    }
+
+    /// When a packet handed down at `time` leaves the sending host.
+    pub(crate) fn send(&mut self, time: Time, group: &Group) -> Time {
+        let time = self.send.serve(time, group.send_processing);
+        if group.jitter == Span::ZERO {
+            return time;
+        }
+        self.jitter_draws += 1;
+        let extra = Span((self.jitter.uniform(self.jitter_draws) * group.jitter.0 as f64) as u64);
+        self.jittered = self.jittered.max(time + extra);
+        self.jittered
+    }
+
+    /// When a packet that arrived at `time` has been processed by the receiving host.
+    pub(crate) fn receive(&mut self, time: Time, group: &Group) -> Time {
+        self.receive.serve(time, group.receive_processing)
+    }
+}
+
+impl Server {
+    fn serve(&mut self, time: Time, delay: Option<Delay>) -> Time {
+        let Some(delay) = delay else { return time };
+        self.draws += 1;
+        let span = match delay {
+            Delay::Fixed(span) => span,
+            Delay::Uniform(low, high) => low + Span((self.stream.uniform(self.draws) * (high - low).0 as f64) as u64),
+            Delay::Exponential(mean) => Span::from_seconds(self.stream.exponential(self.draws) * mean.seconds()),
+        };
+        self.free = self.free.max(time) + span;
+        self.free
+    }
+}

@@ -1,0 +1,152 @@
+//! A port whose departures are known on arrival: `departure = max(arrival, free) + service`.
+
+use super::equipment::{Equipment, Held};
+use crate::base::packet::{Packet, Prices};
+use crate::base::units::Time;
+use crate::queue::Reason;
+use crate::simulation::window::Window;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// The buffer and the transmitter. What has left is struck off as the next unit arrives.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Ahead {
+    /// When the transmitter is free.
+    free: Time,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: u64,
+    /// Size of the unit last taken into service.
+    serving_bytes: u32,
+    /// Flow of the unit in service, while it holds a place and the policy sees flows.
+    serving_flow: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Waiting {
+    /// When its service starts.
+    start: Time,
+    bytes: u32,
+    flow: u32,
+}
+
+/// What an arrival needs beside the buffer, so that what a port rarely has costs nothing.
+pub(super) trait Care {
+    /// The policy decides: not whatever fits is taken.
+    const DECIDES: bool;
+    /// There may be listed drops, random loss, a trace or percentiles.
+    const OBSERVES: bool;
+}
+
+pub(super) struct Plain;
+pub(super) struct Decides;
+pub(super) struct Observes;
+
+impl Care for Plain {
+    const DECIDES: bool = false;
+    const OBSERVES: bool = false;
+}
+
+impl Care for Decides {
+    const DECIDES: bool = true;
+    const OBSERVES: bool = false;
+}
+
+impl Care for Observes {
+    const DECIDES: bool = true;
+    const OBSERVES: bool = true;
+}
+
+impl Ahead {
+    /// A packet arrives at `packet.time`. On success the packet's time becomes that at the far end; if the wire loses it, that of its
+    /// departure.
+    #[inline(always)]
+    pub(super) fn pass<C: Care>(
+        &mut self,
+        equipment: &mut Equipment,
+        packet: &mut Packet,
+        bytes: u32,
+        window: &Window,
+        prices: &Prices,
+    ) -> Result<(), Reason> {
+        let now = packet.time;
+        self.strike_off::<C>(equipment, now);
+        let busy = self.free > now;
+        let in_service = u64::from(busy && equipment.counts_in_service);
+        let units = self.waiting.len() as u64 + in_service;
+        let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
+        let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
+        if let Err(reason) = equipment.admit::<C>(packet, bytes, &held, window, prices) {
+            equipment.counts.discarded[reason as usize].add(window.part(now), 1);
+            return Err(reason);
+        }
+        let start = self.free.max(now);
+        let departure = start + equipment.service(bytes);
+        self.free = departure;
+        if busy {
+            self.waiting.push_back(Waiting { start, bytes, flow: packet.flow });
+            self.waiting_bytes += u64::from(bytes);
+        } else {
+            self.serving_bytes = bytes;
+        }
+        if C::DECIDES && (busy || equipment.counts_in_service) {
+            equipment.policy.on_stored(packet.flow);
+            if !busy {
+                self.serving_flow = Some(packet.flow);
+            }
+        }
+        if C::OBSERVES {
+            self.note_change(equipment, now);
+        }
+        equipment.count_accepted(now, &held, window);
+        equipment.count_service::<C>(now, start, departure, bytes, window);
+        packet.time = departure;
+        if C::OBSERVES {
+            equipment.survives_wire(departure, window)?;
+        }
+        packet.time = departure + equipment.delay;
+        packet.next_hop();
+        Ok(())
+    }
+
+    /// Forget what has gone into service by `now`, and what has left.
+    #[inline]
+    fn strike_off<C: Care>(&mut self, equipment: &mut Equipment, now: Time) {
+        while let Some(&Waiting { start, bytes, flow }) = self.waiting.front().filter(|waiting| waiting.start <= now) {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(bytes);
+            self.serving_bytes = bytes;
+            if C::DECIDES {
+                let left = if equipment.counts_in_service { self.serving_flow.replace(flow) } else { Some(flow) };
+                leave(equipment, left);
+            }
+            if C::OBSERVES {
+                self.note_change(equipment, start);
+            }
+        }
+        if C::DECIDES && self.free <= now {
+            let left = self.serving_flow.take();
+            leave(equipment, left);
+        }
+    }
+
+    /// Trace rows: the number waiting. Only ports that count the unit in service are stepped when traced.
+    #[inline]
+    fn note_change(&self, equipment: &mut Equipment, at: Time) {
+        if let Some(trace) = &mut equipment.trace {
+            trace.push((at, self.waiting.len() as u32));
+        }
+    }
+
+    /// Trace rows of what is known to come: each unit that waits goes into service.
+    pub(crate) fn changes_to_come(&self) -> impl Iterator<Item = (Time, u32)> {
+        let still = self.waiting.len() as u32;
+        self.waiting.iter().zip(1..).map(move |(waiting, gone)| (waiting.start, still - gone))
+    }
+}
+
+#[inline]
+fn leave(equipment: &mut Equipment, flow: Option<u32>) {
+    if let Some(flow) = flow {
+        equipment.policy.on_left(flow);
+    }
+}

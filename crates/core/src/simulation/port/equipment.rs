@@ -1,0 +1,282 @@
+//! What a port has, however it serves: buffer, policy, the rate of a transmitter, the wire behind it, and counters.
+
+use super::ahead::Care;
+use crate::base::histogram::Histogram;
+use crate::base::packet::{Packet, Prices};
+use crate::base::random::{Purpose, Stream};
+use crate::base::units::{Rate, Span, Time};
+use crate::network;
+use crate::network::{Buffer, ListedDrop};
+use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
+use crate::simulation::window::{Parts, Window};
+use crate::simulation::wire::service_time;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Equipment {
+    pub(super) rate: Rate,
+    /// Service times of the last two sizes seen.
+    services: [(u32, Span); 2],
+    pub(super) delay: Span,
+    buffer: Buffer,
+    pub(super) counts_in_service: bool,
+    pub(super) policy: Policies,
+    loss: RandomLoss,
+    listed: Listed,
+    pub(crate) counts: PortCounts,
+    waits: Option<Histogram>,
+    /// Occupancy after each change, if traced.
+    pub(super) trace: Option<Vec<(Time, u32)>>,
+}
+
+/// Losses on the wire.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct RandomLoss {
+    share: f64,
+    stream: Stream,
+    draws: u64,
+}
+
+/// Packets and cells to discard on arrival.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Listed {
+    /// Sorted.
+    drops: Vec<ListedDrop>,
+    /// Of each flow, the packet that passes and how many of its cells have.
+    passing: BTreeMap<u32, (u32, Time, u32)>,
+}
+
+/// What is kept of a port beside its counters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    pub(crate) percentiles: bool,
+    pub(crate) occupancy: bool,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PortCounts {
+    /// Taken in, by the time of arrival.
+    pub(crate) accepted: Parts,
+    pub(crate) departed: Parts,
+    pub(crate) departed_bytes: Parts,
+    /// By reason, as [`Reason`] orders them.
+    pub(crate) discarded: [Parts; Reason::ALL.len()],
+    pub(crate) marked: Parts,
+    /// Transmitter-time in use.
+    pub(crate) busy: u128,
+    /// Sum over packets of their time in the buffer, picoseconds.
+    pub(crate) held: u128,
+    /// Waiting times of packets whose service began while measured.
+    pub(crate) waited: u128,
+    pub(crate) served: u64,
+    pub(crate) most: u64,
+}
+
+/// What stands before an arriving unit.
+pub(super) struct Held {
+    /// No transmitter is idle.
+    pub(super) busy: bool,
+    /// Without any that is in service and does not count.
+    pub(super) units: u64,
+    pub(super) bytes: u64,
+    pub(super) idle: Span,
+    /// Of the port.
+    pub(super) transmitters: u64,
+}
+
+impl Equipment {
+    pub(super) fn new(spec: &network::Port, seed: u64, policy: Policies, kept: Kept) -> Equipment {
+        let mut drops = spec.listed_drops.clone();
+        drops.sort_unstable();
+        Equipment {
+            rate: spec.rate,
+            services: [(0, Span::ZERO); 2],
+            delay: spec.delay,
+            buffer: spec.buffer,
+            counts_in_service: spec.counts_in_service,
+            policy,
+            loss: RandomLoss { share: spec.random_loss, stream: Stream::new(seed, &spec.name, 0, Purpose::Loss), draws: 0 },
+            listed: Listed { drops, passing: BTreeMap::new() },
+            counts: PortCounts::default(),
+            waits: kept.percentiles.then(Histogram::default),
+            trace: kept.occupancy.then(Vec::new),
+        }
+    }
+
+    /// Whether anything has to be looked at beside the buffer and the policy.
+    pub(super) fn observes(&self) -> bool {
+        !self.listed.drops.is_empty() || self.loss.share > 0.0 || self.waits.is_some() || self.trace.is_some()
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+        self.services = [(0, Span::ZERO); 2];
+    }
+
+    pub(crate) fn set_delay(&mut self, delay: Span) {
+        self.delay = delay;
+    }
+
+    pub(crate) fn set_loss(&mut self, share: f64) {
+        self.loss.share = share;
+    }
+
+    pub(crate) fn has_listed_drops(&self) -> bool {
+        !self.listed.drops.is_empty()
+    }
+
+    pub(crate) fn wait_percentile(&self, share: f64) -> Option<f64> {
+        self.waits.as_ref().map(|waits| waits.percentile(share))
+    }
+
+    /// How often the policy is to be heard.
+    pub(crate) fn period(&self) -> Option<Span> {
+        self.policy.period()
+    }
+
+    /// Time to send a unit on one transmitter.
+    #[inline]
+    pub(crate) fn service(&mut self, bytes: u32) -> Span {
+        service_time(self.rate, &mut self.services, bytes)
+    }
+
+    /// Let the unit in, marked or not, or say why not.
+    #[inline]
+    pub(super) fn admit<C: Care>(
+        &mut self,
+        packet: &mut Packet,
+        bytes: u32,
+        held: &Held,
+        window: &Window,
+        prices: &Prices,
+    ) -> Result<(), Reason> {
+        if C::OBSERVES && self.listed.hold(packet, prices) {
+            return Err(Reason::Listed);
+        }
+        let full = held.busy
+            && match self.buffer {
+                Buffer::Units(places) => held.units >= places,
+                Buffer::Bytes(places) => held.bytes + u64::from(bytes) > places,
+                Buffer::Unlimited => false,
+            };
+        if !C::DECIDES {
+            return if full { Err(Reason::Full) } else { Ok(()) };
+        }
+        let unit = Unit { bytes, is_last: packet.is_last() };
+        // What the buffer holds of flows, the policy's records know.
+        let occupancy = Occupancy {
+            units: held.units,
+            bytes: held.bytes,
+            of_flow: 0,
+            flows: 0,
+            backlogged: 0,
+            has_room: !full,
+            idle: held.idle,
+            rate: Rate(self.rate.0 * held.transmitters),
+        };
+        match self.policy.on_arrival(&unit, packet.flow, occupancy, packet.time) {
+            Verdict::Discard(reason) => Err(reason),
+            _ if full => Err(Reason::Full),
+            Verdict::Accept => Ok(()),
+            Verdict::Mark => self.mark(packet, packet.time, Reason::Early, window),
+        }
+    }
+
+    /// Let the policy write on the signal that a packet carries.
+    pub(super) fn signal(&mut self, packet: &mut Packet, unit: &Unit, turn: &Turn, window: &Window, prices: &mut Prices) {
+        let before = packet.signal(prices);
+        let mut signal = before;
+        self.policy.on_signal(unit, turn, &mut signal);
+        packet.write_signal(&signal, prices);
+        if turn.is_capable && signal.marks > 0 && before.marks == 0 {
+            self.counts.marked.add(window.part(turn.now), 1);
+        }
+    }
+
+    /// A mark; what cannot carry one is discarded for this reason.
+    pub(super) fn mark(&mut self, packet: &mut Packet, now: Time, otherwise: Reason, window: &Window) -> Result<(), Reason> {
+        if !packet.is_capable() {
+            return Err(otherwise);
+        }
+        packet.mark();
+        self.counts.marked.add(window.part(now), 1);
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn count_accepted(&mut self, now: Time, held: &Held, window: &Window) {
+        let part = window.part(now);
+        self.counts.accepted.add(part, 1);
+        if part == 1 && (held.busy || self.counts_in_service) {
+            self.counts.most = self.counts.most.max(held.units + 1);
+        }
+    }
+
+    #[inline]
+    pub(super) fn count_service<C: Care>(&mut self, arrival: Time, start: Time, departure: Time, bytes: u32, window: &Window) {
+        let leaves = if self.counts_in_service { departure } else { start };
+        let counts = &mut self.counts;
+        if arrival >= window.warmup && departure < window.end {
+            // All of it is measured: what follows below comes to this.
+            counts.departed.0[1] += 1;
+            counts.departed_bytes.0[1] += u64::from(bytes);
+            counts.busy += u128::from(departure.0 - start.0);
+            counts.held += u128::from(leaves.0 - arrival.0);
+            counts.served += 1;
+            counts.waited += u128::from(start.0 - arrival.0);
+        } else {
+            let part = window.part(departure);
+            counts.departed.add(part, 1);
+            counts.departed_bytes.add(part, u64::from(bytes));
+            counts.busy += u128::from(window.overlap(start, departure).0);
+            counts.held += u128::from(window.overlap(arrival, leaves).0);
+            if !window.measures(start) {
+                return;
+            }
+            counts.served += 1;
+            counts.waited += u128::from(start.since(arrival).0);
+        }
+        if C::OBSERVES
+            && let Some(waits) = &mut self.waits
+        {
+            waits.add(start.since(arrival));
+        }
+    }
+
+    /// Random loss behind the port.
+    #[inline(never)]
+    pub(super) fn survives_wire(&mut self, departure: Time, window: &Window) -> Result<(), Reason> {
+        if self.loss.share > 0.0 {
+            self.loss.draws += 1;
+            if self.loss.stream.uniform(self.loss.draws) < self.loss.share {
+                self.counts.discarded[Reason::Random as usize].add(window.part(departure), 1);
+                return Err(Reason::Random);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Listed {
+    fn hold(&mut self, packet: &Packet, prices: &Prices) -> bool {
+        if packet.is_ack() || self.drops.is_empty() {
+            return false;
+        }
+        let segment = packet.number(prices);
+        let whole = ListedDrop { flow: packet.flow, segment, transmission: packet.transmission(), cell: None };
+        let cell = packet.is_cell().then(|| self.cell_of(packet));
+        let listed = |drop: &ListedDrop| self.drops.binary_search(drop).is_ok();
+        listed(&whole) || (cell.is_some() && listed(&ListedDrop { cell, ..whole }))
+    }
+
+    /// Which cell of its packet this is, among those that reach this port.
+    fn cell_of(&mut self, cell: &Packet) -> u32 {
+        let passing = self.passing.entry(cell.flow).or_insert((cell.segment, cell.sent, 0));
+        if (passing.0, passing.1) != (cell.segment, cell.sent) {
+            *passing = (cell.segment, cell.sent, 0);
+        }
+        passing.2 += 1;
+        passing.2 - 1
+    }
+}

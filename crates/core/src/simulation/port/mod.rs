@@ -1,0 +1,151 @@
+//! A port: buffer, transmitters and delay line. It refuses what does not fit; whether more is refused is its policy's decision.
+
+mod ahead;
+mod equipment;
+mod gather;
+mod stepped;
+
+pub(crate) use equipment::{Equipment, Kept};
+pub(crate) use gather::Gather;
+pub(crate) use stepped::{Arrival, Sending, Stepped};
+
+use super::window::Window;
+use crate::base::line::Line;
+use crate::base::packet::{Packet, Prices};
+use crate::base::units::Time;
+use crate::network;
+use crate::queue::{Policies, Reason};
+use crate::user_code::Failure;
+use ahead::{Ahead, Decides, Observes, Plain};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Port {
+    pub(crate) name: String,
+    pub(crate) entry: Entry,
+    pub(crate) serves: Serves,
+    pub(crate) equipment: Equipment,
+    /// Packets on their way to a place that needs an event.
+    pub(crate) line: Line,
+}
+
+/// How an arrival gets in. Every hop asks: with its tag in a byte of its own (`repr(u8)`) the answer is one comparison, here and below.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub(crate) enum Entry {
+    /// It is there at once: one line feeds the port, in order.
+    AtOnce,
+    /// It waits for its turn among events: several lines feed the port, or the port is stepped.
+    ByEvent,
+    /// The same, but acknowledgements fresh from their receivers are put in order here instead of being events.
+    Gathered(Gather),
+    /// With its head ([`Switching::CutThrough`](network::Switching::CutThrough)).
+    Heads { by_event: bool },
+}
+
+/// How a port serves: in one of two ways with the same result. *Ahead*: on arrival the departure is computed at once, and what has left by
+/// then is struck off; no event is needed. *Stepped*: each departure is an event.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub(crate) enum Serves {
+    /// Ahead, and whatever fits is taken. Most ports of a large network do.
+    Plain(Ahead),
+    /// Ahead, with a policy that decides.
+    Decides(Ahead),
+    /// Ahead, with listed drops, random loss, a trace or percentiles.
+    Observes(Ahead),
+    Stepped(Stepped),
+}
+
+impl Port {
+    /// `first_transmitter`: its number among those of all ports, if the port is stepped.
+    pub(crate) fn new(spec: &network::Port, seed: u64, policy: Policies, kept: Kept, first_transmitter: Option<u32>) -> Port {
+        let takes_all = policy.takes_all();
+        let equipment = Equipment::new(spec, seed, policy, kept);
+        let serves = match first_transmitter {
+            Some(first) => Serves::Stepped(Stepped::new(spec.transmitters, first)),
+            None if equipment.observes() => Serves::Observes(Ahead::default()),
+            None if takes_all => Serves::Plain(Ahead::default()),
+            None => Serves::Decides(Ahead::default()),
+        };
+        Port { name: spec.name.clone(), entry: Entry::ByEvent, serves, equipment, line: Line::default() }
+    }
+
+    /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the wire
+    /// loses it, that of its departure. `None`: the port is stepped.
+    #[inline(always)]
+    pub(crate) fn pass(
+        &mut self,
+        packet: &mut Packet,
+        bytes: u32,
+        window: &Window,
+        prices: &Prices,
+    ) -> Option<Result<(), Reason>> {
+        if let Serves::Plain(ahead) = &mut self.serves {
+            return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, window, prices));
+        }
+        self.pass_with_care(packet, bytes, window, prices)
+    }
+
+    /// A call, and one in it, so that what a port rarely has costs the others nothing.
+    #[inline(never)]
+    fn pass_with_care(
+        &mut self,
+        packet: &mut Packet,
+        bytes: u32,
+        window: &Window,
+        prices: &Prices,
+    ) -> Option<Result<(), Reason>> {
+        if let Serves::Decides(ahead) = &mut self.serves {
+            return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, window, prices));
+        }
+        self.pass_observed(packet, bytes, window, prices)
+    }
+
+    #[inline(never)]
+    fn pass_observed(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Prices) -> Option<Result<(), Reason>> {
+        let Serves::Observes(ahead) = &mut self.serves else { return None };
+        Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices))
+    }
+
+    /// The buffer and transmitters of a stepped port, and what they work with.
+    pub(crate) fn stepped_mut(&mut self) -> Option<(&mut Stepped, &mut Equipment)> {
+        if let Serves::Stepped(stepped) = &mut self.serves { Some((stepped, &mut self.equipment)) } else { None }
+    }
+
+    pub(crate) fn stepped(&self) -> Option<&Stepped> {
+        if let Serves::Stepped(stepped) = &self.serves { Some(stepped) } else { None }
+    }
+
+    pub(crate) fn gather_mut(&mut self) -> Option<&mut Gather> {
+        if let Entry::Gathered(gather) = &mut self.entry { Some(gather) } else { None }
+    }
+
+    /// What became of user code.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        self.equipment.policy.failure(time)
+    }
+
+    /// The rows of a traced port before `end`, with what is known to have happened by then.
+    pub(crate) fn trace_rows(&self, end: Time) -> Vec<(Time, u32)> {
+        let Some(trace) = &self.equipment.trace else { return Vec::new() };
+        let mut rows = trace.clone();
+        match &self.serves {
+            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Observes(ahead) => rows.extend(ahead.changes_to_come()),
+            Serves::Stepped(_) => {}
+        }
+        rows.sort_by_key(|row| row.0);
+        rows.retain(|row| row.0 < end);
+        rows
+    }
+}
+
+impl Entry {
+    pub(crate) fn needs_event(&self) -> bool {
+        !matches!(self, Entry::AtOnce | Entry::Heads { by_event: false })
+    }
+
+    pub(crate) fn is_of_heads(&self) -> bool {
+        matches!(self, Entry::Heads { .. })
+    }
+}

@@ -1,0 +1,176 @@
+//! What receiving ends do: a packet that is past its last port goes up the private link, is put together of its cells, is received, and
+//! becomes the acknowledgement that it causes. What comes back to a sender waits in line there.
+
+use super::adaptation::Collected;
+use super::common::{Common, Delivery};
+use super::event_order::FlowKind;
+use super::facts::Facts;
+use super::path::Path;
+use crate::base::packet::{Packet, Received, Report};
+use crate::tcp::receiver::Reply;
+
+impl Path {
+    /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
+    #[inline(always)]
+    pub(crate) fn leave_network<const CELLS: bool>(
+        &mut self,
+        packet: &mut Packet,
+        facts: &Facts,
+        common: &mut Common,
+        rerouted: bool,
+    ) -> bool {
+        let flow = packet.flow;
+        if packet.is_ack() {
+            packet.time = self.wire.sender_down(packet.time, facts.ack_unit, &mut common.rates);
+            if CELLS && packet.is_cell() {
+                if common.channels[flow as usize].acks.collect(packet, facts.ack_cells) != Collected::Whole {
+                    if packet.has_report() && packet.is_last() {
+                        common.reports.release(packet.ack_word());
+                    }
+                    return false;
+                }
+                packet.time += facts.reassembly();
+            }
+            if self.home.is_empty() {
+                common.calendar.schedule(common.order.flow(FlowKind::Home, flow), packet.time);
+            }
+            common.pool.push(&mut self.home, *packet);
+            return false;
+        }
+        packet.time = self.wire.receiver_down(packet.time, facts.unit_bytes::<CELLS>(packet), &mut common.rates);
+        if CELLS && packet.is_cell() {
+            let (cells, channel) = (facts.cells(packet), &mut common.channels[flow as usize]);
+            let collected = channel.data.collect(packet, cells);
+            if packet.is_last() && common.window.measures(packet.time) {
+                channel.count(collected, cells);
+                self.counts.discarded += u32::from(collected != Collected::Whole);
+            }
+            if collected != Collected::Whole {
+                return false;
+            }
+            packet.time += facts.reassembly();
+        }
+        if facts.delivers_as_event || rerouted {
+            if self.deliver.is_empty() {
+                common.calendar.schedule(common.order.flow(FlowKind::Deliver, flow), packet.time);
+            }
+            common.pool.push(&mut self.deliver, *packet);
+            return false;
+        }
+        if facts.plain { self.receive_as::<true>(packet, facts, common) } else { self.receive(packet, facts, common) }
+    }
+
+    /// A data packet is at its receiver, at `packet.time`. True if it causes an acknowledgement at once, which it then becomes.
+    #[inline(never)]
+    pub(crate) fn receive(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
+        self.receive_as::<false>(packet, facts, common)
+    }
+
+    /// `PLAIN`: as [`Facts::plain`] says, so that what a flow rarely has costs nothing.
+    #[inline(always)]
+    fn receive_as<const PLAIN: bool>(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
+        let flow = packet.flow;
+        let time = packet.time;
+        let measured = common.window.measures(time);
+        self.counts.received_in_all += 1;
+        if !PLAIN
+            && measured
+            && let Some(delays) = common.delays.get_mut(self.wire.group as usize)
+        {
+            delays.add(time.since(packet.sent));
+        }
+        if !PLAIN && let Some(place) = facts.place_among_signalled(flow) {
+            let signal = &mut common.at_receivers[place];
+            signal.marks += u32::from(packet.is_marked());
+            if packet.has_price() {
+                signal.price = packet.take_price(&mut common.prices);
+            }
+        }
+        if !PLAIN && facts.ecn {
+            self.receiver.on_ecn(packet.is_marked(), packet.tells_of_reduction());
+            self.marked += u32::from(measured && packet.is_marked());
+        }
+        let is_tcp = PLAIN || facts.is_tcp;
+        let (is_new, reply) = if is_tcp {
+            let delayed_ack = if PLAIN { None } else { facts.delayed_ack };
+            let outcome = self.receiver.on_segment(packet.segment, packet.sent, delayed_ack, &mut common.out_of_order);
+            (outcome.is_new, Some(outcome.reply))
+        } else {
+            (true, None)
+        };
+        if is_new {
+            let payload = packet.bytes() - facts.header;
+            self.counts.delivered += u32::from(measured);
+            self.counts.delivered_bytes += if measured { u64::from(payload) } else { 0 };
+            if self.receiver.expected >= self.complete_at && is_tcp {
+                self.counts.completed = time;
+            }
+            if !PLAIN && let Some(recorder) = &mut common.recorder {
+                recorder.on_delivered(flow, time, payload, common.window.end);
+            }
+        } else {
+            self.counts.duplicates += u32::from(measured);
+        }
+        match reply {
+            Some(Reply::Now) => {
+                if !PLAIN && facts.delayed_ack.is_some() {
+                    common.calendar.cancel(common.order.flow(FlowKind::DelayedAck, flow));
+                }
+                self.acknowledge::<PLAIN>(packet, facts, common);
+                true
+            }
+            Some(Reply::Delayed { first }) => {
+                if let (true, Some(rule)) = (first, facts.delayed_ack) {
+                    common.calendar.schedule(common.order.flow(FlowKind::DelayedAck, flow), time + rule.timeout);
+                }
+                false
+            }
+            None => {
+                if facts.is_external {
+                    common.outputs.push(Delivery { flow, datagram: packet.segment, time });
+                }
+                false
+            }
+        }
+    }
+
+    /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way; if it
+    /// travels in cells, as it leaves the receiver.
+    #[inline(always)]
+    pub(crate) fn acknowledge<const PLAIN: bool>(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) {
+        let mut time = packet.time;
+        if !PLAIN && let Some(hosts) = common.hosts.get_mut(packet.flow as usize) {
+            time = hosts.receive(time, &facts.group);
+        }
+        if !PLAIN
+            && facts.delayed_ack.is_some()
+            && let Some(echo) = self.receiver.acknowledged()
+        {
+            packet.sent = echo;
+        }
+        let received = if facts.sack_blocks == 0 { None } else { self.receiver.blocks(facts.sack_blocks, &common.out_of_order) };
+        let mut report = received.map(|received| Report { received, ..Report::default() });
+        let place = if PLAIN { None } else { facts.place_among_signalled(packet.flow) };
+        if let Some(place) = place {
+            let received = Received { ack: self.receiver.expected, ..Received::default() };
+            report.get_or_insert(Report { received, ..Report::default() }).signal = common.at_receivers[place];
+        }
+        let word = match report {
+            Some(report) => common.reports.put(report),
+            None => self.receiver.expected,
+        };
+        self.counts.acks_sent_in_all += 1;
+        packet.become_ack(time, word, report.is_some(), self.wire.backward);
+        if place.is_some() {
+            packet.set_signals();
+        }
+        if !PLAIN && facts.ecn && self.receiver.take_echo() {
+            packet.mark();
+        }
+        if !PLAIN && facts.framing.is_some() {
+            packet.become_cell(true);
+        } else {
+            packet.time = self.wire.receiver_up(time, facts.ack_unit, &mut common.rates);
+        }
+    }
+}

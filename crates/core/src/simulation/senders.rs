@@ -1,0 +1,383 @@
+//! What sending ends do: a TCP sender hears an acknowledgement or that time has passed, and sends what it may; an application hands data to
+//! it; a source sends its next datagram.
+
+use super::event_order::FlowKind;
+use super::fabric::Fabric;
+use super::wiring::{Plan, first_flows, segments_of};
+use super::workshop::Workshop;
+use crate::base::packet::{Ecn, Packet, Side};
+use crate::base::random::{Draws, Purpose, Stream};
+use crate::base::signal::Signal;
+use crate::base::sizes::MAX_PACKET;
+use crate::base::units::{Span, Time};
+use crate::congestion::{ControllerSpec, Controllers, Start};
+use crate::network::{Flow, Network, Transport};
+use crate::tcp::scoreboard::Scoreboard;
+use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
+use crate::tcp::signals::{Brought, SignalReader};
+use crate::tcp::{TcpSpec, TimerForm};
+use crate::traffic::{Application, Arrivals, Schedule, Source};
+use crate::user_code::{Failure, UserCode};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The sending ends of all flows, what they need beside, and the fabric into which they send.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Senders {
+    /// Without its flows: of each, the fields below and `fabric.paths` keep what is needed, half the bytes of the description.
+    pub(crate) network: Network,
+    pub(crate) fabric: Fabric,
+    pub(crate) ends: Vec<End>,
+    pub(crate) plans: Vec<Plan>,
+    /// The first flow of each group.
+    first_flows: Vec<u32>,
+    /// Of the flows that stop.
+    pub(crate) stops: BTreeMap<u32, Time>,
+    /// By flow; empty if no group has any.
+    pub(crate) applications: Vec<Application>,
+    boards: Side<Scoreboard>,
+    /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
+    pub(crate) readers: Vec<SignalReader>,
+    /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
+    transmissions: Option<BTreeMap<(u32, u32), u32>>,
+}
+
+/// The sending end of a flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum End {
+    Tcp(Sender),
+    Datagram(Box<Source>),
+}
+
+impl End {
+    /// What became of user code.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        match self {
+            End::Tcp(sender) => sender.controller.failure(time),
+            End::Datagram(source) => source.failure(time),
+        }
+    }
+
+    /// What a sender counts, or as much of it as a source does.
+    pub(crate) fn counts(&self) -> SenderCounts {
+        match self {
+            End::Tcp(sender) => sender.counts,
+            End::Datagram(source) => SenderCounts { sent: source.sent_measured, ..SenderCounts::default() },
+        }
+    }
+
+    /// Segments that wait to be sent for the first time: what an application handed over, or the rest of a transfer. Of a greedy flow
+    /// none do.
+    pub(crate) fn backlog(&self) -> u32 {
+        match self {
+            End::Tcp(sender) if sender.limit < u32::MAX => sender.limit - sender.high,
+            _ => 0,
+        }
+    }
+}
+
+impl Senders {
+    pub(crate) fn new(network: Network, fabric: Fabric, readers: Vec<SignalReader>, workshop: &Workshop) -> Senders {
+        let stops = (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
+        let mut senders = Senders {
+            ends: make_ends(&network, workshop),
+            plans: network.flows.iter().map(|flow| Plan::of(flow, &network)).collect(),
+            first_flows: first_flows(&network),
+            stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
+            applications: make_applications(&network),
+            boards: Side::default(),
+            readers,
+            transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
+            network: Network { flows: Vec::new(), ..network },
+            fabric,
+        };
+        senders.schedule_starts();
+        senders
+    }
+
+    /// Let every flow begin in its time.
+    fn schedule_starts(&mut self) {
+        let Senders { network, fabric, .. } = self;
+        for (flow, end) in self.ends.iter_mut().enumerate() {
+            let start = self.plans[flow].start;
+            let group = &network.groups[fabric.paths[flow].wire.group as usize];
+            let (kind, first) = match (end, &group.transport, &group.application) {
+                (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::Wake, source.first(start, spec)),
+                (_, _, Some(spec)) => (FlowKind::Offer, Some(self.applications[flow].first(start, spec))),
+                _ => (FlowKind::Wake, Some(start)),
+            };
+            if let Some(first) = first.filter(|&first| first < fabric.common.window.end) {
+                fabric.common.calendar.schedule(fabric.common.order.flow(kind, flow as u32), first);
+            }
+        }
+    }
+
+    /// An acknowledgement is at its sender.
+    #[inline]
+    pub(crate) fn on_home(&mut self, flow: u32) {
+        let Some(packet) = self.fabric.take_home(flow) else { return };
+        let reports = &mut self.fabric.common.reports;
+        let report = packet.has_report().then(|| {
+            reports.release(packet.ack_word());
+            reports.at(packet.ack_word()).received
+        });
+        let (ack, blocks) = match &report {
+            Some(received) => (received.ack, received.ranges()),
+            None => (packet.ack_word(), &[][..]),
+        };
+        let arrived = Arrived { ack, blocks, echo: packet.sent };
+        if packet.signals() {
+            let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
+            let brought = self.read_signal(&packet, &arrived, signal);
+            self.act::<true>(flow, Some(arrived), &brought);
+        } else {
+            self.act::<false>(flow, Some(arrived), &Brought::default());
+        }
+    }
+
+    pub(crate) fn on_timer(&mut self, flow: u32) {
+        let now = self.fabric.common.now;
+        let End::Tcp(sender) = &self.ends[flow as usize] else { return };
+        let deadline = sender.deadline;
+        if deadline == Time::NEVER {
+            return;
+        }
+        if deadline > now {
+            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Timer, flow), deadline);
+            return;
+        }
+        self.act_in_time(flow);
+    }
+
+    /// What an acknowledgement brings that says more than what has arrived. `signal`: of the receiver, if the controller asked for any.
+    #[cold]
+    #[inline(never)]
+    fn read_signal(&mut self, packet: &Packet, arrived: &Arrived, signal: Signal) -> Brought {
+        let mut brought = Brought::default();
+        if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
+            let board = (sender.board != NONE).then(|| self.boards.at(sender.board));
+            brought = self.readers[place].read(self.fabric.common.now, arrived, signal, board);
+        }
+        brought.echoes_mark = packet.is_marked();
+        brought
+    }
+
+    /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
+    fn act_in_time(&mut self, flow: u32) {
+        match self.fabric.signalled(flow) {
+            Some(_) => self.act::<true>(flow, None, &Brought::default()),
+            None => self.act::<false>(flow, None, &Brought::default()),
+        }
+    }
+
+    /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more to send
+    /// now, and see to its timers.
+    /// `SIGNALLED`: the acknowledgement brings more than most, or the controller asked for signals.
+    #[inline]
+    fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
+        let now = self.fabric.common.now;
+        let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
+        let group = self.fabric.paths[flow as usize].wire.group;
+        let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
+        let clock_phase = match spec.timer.form {
+            TimerForm::CoarseBsd { tick } => {
+                let index = flow - self.first_flows[group as usize];
+                clock_phase(self.network.seed, &self.network.groups[group as usize].name, index, tick)
+            }
+            _ => Span::ZERO,
+        };
+        let warmup = self.fabric.common.window.warmup;
+        let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
+        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
+        match &arrived {
+            Some(arrived) => {
+                let duplicate = arrived.ack <= tcp.sender.una;
+                let rtt = tcp.on_ack::<SIGNALLED>(arrived, brought);
+                if let Some(reader) = &mut reader {
+                    reader.bound_release(tcp.sender);
+                }
+                if let Some(recorder) = &mut self.fabric.common.recorder {
+                    recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
+                }
+            }
+            None if tcp.sender.deadline <= now => {
+                tcp.on_timeout(self.fabric.paths[flow as usize].counts.completed);
+                if let Some(reader) = &mut reader {
+                    reader.on_timeout();
+                }
+                if let Some(recorder) = &mut self.fabric.common.recorder {
+                    recorder.on_timeout(flow, now);
+                }
+            }
+            None => {}
+        }
+        if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+            tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
+        }
+        while reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
+            let idle = SIGNALLED && tcp.sender.high == tcp.sender.una;
+            let Some((segment, transmission)) = tcp.next_segment() else { break };
+            if let Some(reader) = &mut reader {
+                reader.on_sent(segment, now, idle);
+            }
+            let ecn = tcp.announce(transmission == 1);
+            let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
+            let transmission = match &mut self.transmissions {
+                Some(transmissions) if transmission > 1 => {
+                    let count = transmissions.entry((flow, segment)).or_insert(1);
+                    *count += 1;
+                    *count
+                }
+                _ => transmission,
+            };
+            let bytes = wire_bytes(spec, size, segment);
+            match &reader {
+                Some(reader) if reader.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
+                _ => self.fabric.send(now, flow, segment, transmission, bytes, ecn),
+            }
+        }
+        if let Some(reader) = &mut reader {
+            reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
+        }
+        see_to_timers(&mut self.fabric, flow, now, tcp.sender);
+        if let Some(recorder) = &mut self.fabric.common.recorder {
+            recorder.on_window(flow, now, tcp.sender);
+        }
+    }
+
+    /// An application hands data to its sender.
+    pub(crate) fn on_offer(&mut self, flow: u32) {
+        let now = self.fabric.common.now;
+        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
+        let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow as usize]) else { return };
+        let Transport::Tcp(spec, _) = &group.transport else { return };
+        if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+            return;
+        }
+        let state = &mut self.applications[flow as usize];
+        let next = state.hand_over(now, application).filter(|&next| next < self.fabric.common.window.end);
+        if let Some(next) = next {
+            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Offer, flow), next);
+        }
+        sender.offer(state.handed_over(application), now, spec);
+        self.act_in_time(flow);
+    }
+
+    /// A flow starts, may send again, or its source has a datagram.
+    pub(crate) fn on_wake(&mut self, flow: u32) {
+        let now = self.fabric.common.now;
+        let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
+        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
+            return self.act_in_time(flow);
+        };
+        if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+            return;
+        }
+        let (number, payload) = source.take(spec);
+        let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.common.window.end);
+        source.sent_measured += u32::from(now >= self.fabric.common.window.warmup);
+        if let Some(next) = next {
+            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), next);
+        }
+        self.fabric.send(now, flow, number, 1, payload + spec.header, Ecn::INCAPABLE);
+    }
+
+    /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
+    pub(crate) fn inject(&mut self, flow: u32, bytes: u32) -> Option<u32> {
+        let now = self.fabric.common.now;
+        let group = &self.network.groups[self.fabric.paths.get(flow as usize)?.wire.group as usize];
+        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
+            return None;
+        };
+        let wire = bytes.checked_add(spec.header).filter(|&wire| bytes > 0 && wire <= MAX_PACKET)?;
+        if !matches!(spec.arrivals, Arrivals::External) {
+            return None;
+        }
+        let number = source.inject();
+        source.sent_measured += u32::from(self.fabric.common.window.measures(now));
+        self.fabric.send(now, flow, number, 1, wire, Ecn::INCAPABLE);
+        Some(number)
+    }
+}
+
+/// Keep the pending timer event at or before the deadline. It is looked at when it comes, not moved with every acknowledgement.
+#[inline(always)]
+fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
+    let slot = fabric.common.order.flow(FlowKind::Timer, flow);
+    let pending = fabric.common.calendar.time_of(slot);
+    if sender.deadline < pending {
+        if pending != Time::NEVER {
+            fabric.common.calendar.cancel(slot);
+        }
+        fabric.common.calendar.schedule(slot, sender.deadline);
+    }
+    if sender.paced_until > now {
+        let slot = fabric.common.order.flow(FlowKind::Wake, flow);
+        if fabric.common.calendar.time_of(slot) == Time::NEVER {
+            fabric.common.calendar.schedule(slot, sender.paced_until);
+        }
+    }
+}
+
+/// Bytes on the wire of a segment: the last one of a transfer, whose size is given, may be short.
+#[inline(always)]
+fn wire_bytes(spec: &TcpSpec, size: u64, segment: u32) -> u32 {
+    if size == u64::MAX {
+        return spec.mss + spec.header;
+    }
+    let before = u64::from(segment) * u64::from(spec.mss);
+    size.saturating_sub(before).clamp(1, u64::from(spec.mss)) as u32 + spec.header
+}
+
+/// When the free-running clock of a flow's host ticks first. `index` counts within the group.
+fn clock_phase(seed: u64, group: &str, index: u32, tick: Span) -> Span {
+    let share = Stream::new(seed, group, u64::from(index), Purpose::TimerPhase).uniform(0);
+    Span((share * tick.0 as f64) as u64)
+}
+
+fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
+    let mut in_group = vec![0u64; network.groups.len()];
+    let mut make = |flow: &Flow| {
+        let group = &network.groups[flow.group as usize];
+        let index = in_group[flow.group as usize];
+        in_group[flow.group as usize] += 1;
+        match &group.transport {
+            Transport::Tcp(spec, law) => {
+                let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh };
+                let law = match law {
+                    ControllerSpec::User(code) => {
+                        let draws = Draws::new(Stream::new(network.seed, &group.name, index, Purpose::Controller));
+                        let packet = spec.mss + spec.header;
+                        Controllers::user(workshop.make(code, |brought| brought.controller(code, start, packet, draws)), start)
+                    }
+                    law => Controllers::new(law, start),
+                };
+                let waiting = if group.application.is_some() { 0 } else { segments_of(spec, flow.size) };
+                End::Tcp(Sender::new(law, spec, waiting))
+            }
+            Transport::Datagram(spec) => {
+                let make_user = |code: &UserCode, draws| workshop.make(code, |brought| brought.source(code, draws));
+                End::Datagram(Box::new(Source::new(spec, network.seed, &group.name, index, make_user)))
+            }
+        }
+    };
+    network.flows.iter().map(&mut make).collect()
+}
+
+/// The application of every flow, or nothing if no group has one.
+fn make_applications(network: &Network) -> Vec<Application> {
+    if network.groups.iter().all(|group| group.application.is_none()) {
+        return Vec::new();
+    }
+    let first = first_flows(network);
+    let make = |(flow, spec): (u32, &Flow)| {
+        let group = &network.groups[spec.group as usize];
+        let (gap, total) = match (&group.transport, &group.application) {
+            (Transport::Tcp(tcp, _), Some(application)) => (application.gap(tcp.mss), segments_of(tcp, spec.size)),
+            _ => (Span::ZERO, 0),
+        };
+        let index = u64::from(flow - first[spec.group as usize]);
+        Application::new(Schedule::new(network.seed, &group.name, index, gap), total)
+    };
+    (0..).zip(&network.flows).map(make).collect()
+}

@@ -1,0 +1,160 @@
+//! The private links of a flow, from its ends to the shared network and back.
+
+use crate::base::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
+use crate::base::units::{Rate, Span, Time};
+use crate::network::{Access, Flow};
+use serde::{Deserialize, Serialize};
+
+/// The private links of a flow and where its packets enter the shared network. One cache line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Wire {
+    pub(crate) group: u32,
+    /// First entry of the way forth and of the way back in the flat list of routes.
+    pub(crate) forward: u32,
+    pub(crate) backward: u32,
+    /// Index of the sender's and the receiver's access rate.
+    sender_rate: u16,
+    receiver_rate: u16,
+    sender_delay: Span,
+    receiver_delay: Span,
+    sender_up: Time,
+    receiver_down: Time,
+    receiver_up: Time,
+    sender_down: Time,
+}
+
+/// Which of the two ways of a flow: data forth, acknowledgements back.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Direction {
+    Forth,
+    Back,
+}
+
+/// Access rates, each once, with the service times of the sizes last seen.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct AccessRates {
+    rates: Vec<(Rate, [(u32, Span); 2])>,
+}
+
+const NO_RATE: u16 = u16::MAX;
+const _: () = assert!(MAX_ACCESS_RATES <= NO_RATE as usize);
+
+impl AccessRates {
+    /// Every distinct access rate of the flows.
+    pub(crate) fn of(flows: &[Flow]) -> AccessRates {
+        let mut rates: Vec<Rate> =
+            flows.iter().flat_map(|flow| [flow.sender_access.rate, flow.receiver_access.rate]).flatten().collect();
+        rates.sort_unstable();
+        rates.dedup();
+        AccessRates { rates: rates.into_iter().map(|rate| (rate, [(0, Span::ZERO); 2])).collect() }
+    }
+
+    fn index(&self, access: &Access) -> u16 {
+        let Some(rate) = access.rate else { return NO_RATE };
+        self.rates.binary_search_by(|entry| entry.0.cmp(&rate)).map_or(NO_RATE, |index| index as u16)
+    }
+
+    #[inline]
+    fn service(&mut self, index: u16, bytes: u32) -> Span {
+        if index == NO_RATE {
+            return Span::ZERO;
+        }
+        let (rate, known) = &mut self.rates[index as usize];
+        service_time(*rate, known, bytes)
+    }
+}
+
+/// The service time of `bytes`, from the two sizes last computed if it is one of them.
+#[inline]
+pub(crate) fn service_time(rate: Rate, known: &mut [(u32, Span); 2], bytes: u32) -> Span {
+    if known[0].0 == bytes {
+        return known[0].1;
+    }
+    if known[1].0 != bytes {
+        known.swap(0, 1);
+        known[1] = (bytes, rate.time_to_send(u64::from(bytes)));
+    }
+    known[1].1
+}
+
+impl Wire {
+    pub(crate) fn new(flow: &Flow, forward: u32, backward: u32, rates: &AccessRates) -> Wire {
+        Wire {
+            group: flow.group,
+            forward,
+            backward,
+            sender_rate: rates.index(&flow.sender_access),
+            receiver_rate: rates.index(&flow.receiver_access),
+            sender_delay: flow.sender_access.delay,
+            receiver_delay: flow.receiver_access.delay,
+            sender_up: Time::ZERO,
+            receiver_down: Time::ZERO,
+            receiver_up: Time::ZERO,
+            sender_down: Time::ZERO,
+        }
+    }
+
+    /// How long a unit takes to be sent on the access link of the end where this way begins.
+    #[inline]
+    pub(crate) fn service(&self, direction: Direction, bytes: u32, rates: &mut AccessRates) -> Span {
+        let rate = match direction {
+            Direction::Forth => self.sender_rate,
+            Direction::Back => self.receiver_rate,
+        };
+        rates.service(rate, bytes)
+    }
+
+    /// A data packet leaves the sender at `time`: when it reaches the first port.
+    #[inline]
+    pub(crate) fn sender_up(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
+        self.sender_up = self.sender_up.max(time) + rates.service(self.sender_rate, bytes);
+        self.sender_up + self.sender_delay
+    }
+
+    /// A unit leaves the last port's delay line at `time`: when it reaches the receiver.
+    #[inline]
+    pub(crate) fn receiver_down(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
+        self.receiver_down = self.receiver_down.max(time) + rates.service(self.receiver_rate, bytes);
+        self.receiver_down + self.receiver_delay
+    }
+
+    #[inline]
+    pub(crate) fn receiver_up(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
+        self.receiver_up = self.receiver_up.max(time) + rates.service(self.receiver_rate, bytes);
+        self.receiver_up + self.receiver_delay
+    }
+
+    #[inline]
+    pub(crate) fn sender_down(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
+        self.sender_down = self.sender_down.max(time) + rates.service(self.sender_rate, bytes);
+        self.sender_down + self.sender_delay
+    }
+
+    /// A packet leaves its end at `time` in cells: when the first of them reaches the first port.
+    pub(crate) fn up_in_cells(&mut self, direction: Direction, time: Time, cells: u32, rates: &mut AccessRates) -> Time {
+        let spacing = self.cell_spacing(direction, rates);
+        let (up, delay) = match direction {
+            Direction::Forth => (&mut self.sender_up, self.sender_delay),
+            Direction::Back => (&mut self.receiver_up, self.receiver_delay),
+        };
+        let first = (*up).max(time) + spacing;
+        *up = first + Span(spacing.0 * u64::from(cells - 1));
+        first + delay
+    }
+
+    /// Time from one cell of a packet to the next as they reach the first port.
+    #[inline]
+    pub(crate) fn cell_spacing(&self, direction: Direction, rates: &mut AccessRates) -> Span {
+        self.service(direction, CELL_BYTES, rates)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wire_fits_in_a_cache_line() {
+        assert!(std::mem::size_of::<Wire>() <= 64);
+    }
+}

@@ -1,0 +1,154 @@
+//! What follows from a network before anything moves: ports and how arrivals get in, paths, routes, and how far ahead events lie.
+
+mod merging;
+mod plan;
+
+pub(crate) use plan::Plan;
+
+use super::path::{Path, PathCounts};
+use super::port::{Entry, Kept, Port};
+use super::wire::{AccessRates, Wire};
+use super::workshop::Workshop;
+use crate::base::line::Line;
+use crate::base::random::{Draws, Purpose, Stream};
+use crate::network;
+use crate::network::{ChangeKind, Network, Switching, TraceKind, Transport};
+use crate::queue::{Policies, PolicySpec};
+use crate::tcp::TcpSpec;
+use crate::tcp::receiver::Receiver;
+use merging::{gather_returns, merging_ports};
+use std::collections::BTreeSet;
+
+/// The ports, and the port of each transmitter of those that are stepped.
+pub(crate) fn make_ports(network: &Network, any_rerouted: bool, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
+    let changing = ports_that_change(network);
+    let merging = merging_ports(network, &changing);
+    let is_traced = |port: u32, kind| network.record.traces.iter().any(|trace| trace.kind == kind && trace.of.contains(&port));
+    let traced = |port: u32| is_traced(port, TraceKind::Queue) || is_traced(port, TraceKind::Drops);
+    let mut transmitters = Vec::new();
+    let crossing = flows_crossing(network);
+    let mut make = |(index, spec): (u32, &network::Port)| {
+        let stepped = network.stepped
+            || spec.transmitters > 1
+            || changing.contains(&index)
+            || (traced(index) && spec.counts_in_service)
+            || spec.policy.is_stepped();
+        let first = stepped.then_some(transmitters.len() as u32);
+        if stepped {
+            transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
+        }
+        let flows = &crossing[index as usize];
+        let stream = Stream::new(network.seed, &spec.name, 0, Purpose::Policy);
+        let policy = match &spec.policy {
+            PolicySpec::User(code) => {
+                Policies::user(workshop.make(code, |brought| brought.policy(code, Draws::new(stream))), flows)
+            }
+            policy => Policies::new(policy, flows, stream),
+        };
+        let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index, TraceKind::Queue) };
+        let mut port = Port::new(spec, network.seed, policy, kept, first);
+        // A flow that changes its route may feed a port by lines of its own and by others in turn.
+        let by_event = stepped || any_rerouted || merging[index as usize];
+        port.entry = match spec.switching {
+            Switching::CutThrough => Entry::Heads { by_event },
+            Switching::StoreAndForward if by_event => Entry::ByEvent,
+            Switching::StoreAndForward => Entry::AtOnce,
+        };
+        port
+    };
+    let mut ports: Vec<Port> = (0..).zip(&network.ports).map(&mut make).collect();
+    if !any_rerouted {
+        gather_returns(network, &mut ports);
+    }
+    (ports, transmitters)
+}
+
+/// Of each port, the flows whose route crosses it now or after a change, ascending.
+fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
+    let mut crossing = vec![Vec::new(); network.ports.len()];
+    if network.ports.iter().all(|port| !port.policy.sees_flows()) {
+        return crossing;
+    }
+    let now = (0..).zip(&network.flows).flat_map(|(index, flow)| [(index, flow.forward), (index, flow.backward)]);
+    let later = network.changes.iter().filter_map(|change| match change.what {
+        ChangeKind::Route(flow, forward, backward) => Some([(flow, forward), (flow, backward)]),
+        _ => None,
+    });
+    for (flow, path) in now.chain(later.flatten()) {
+        for &port in &network.paths[path as usize] {
+            crossing[port as usize].push(flow);
+        }
+    }
+    for flows in &mut crossing {
+        flows.sort_unstable();
+        flows.dedup();
+    }
+    crossing
+}
+
+pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
+    let starts = route_starts(network);
+    let make = |flow: &network::Flow| {
+        let complete_at = match &network.groups[flow.group as usize].transport {
+            Transport::Tcp(spec, _) => segments_of(spec, flow.size),
+            Transport::Datagram(_) => u32::MAX,
+        };
+        Path {
+            counts: PathCounts::default(),
+            receiver: Receiver::new(),
+            wire: Wire::new(flow, starts[flow.forward as usize], starts[flow.backward as usize], rates),
+            complete_at,
+            marked: 0,
+            send: Line::default(),
+            back: Line::default(),
+            home: Line::default(),
+            deliver: Line::default(),
+        }
+    };
+    network.flows.iter().map(make).collect()
+}
+
+/// Flows of one group stand together, in the order of the groups.
+pub(crate) fn first_flows(network: &Network) -> Vec<u32> {
+    let mut first = vec![0; network.groups.len()];
+    for (index, flow) in (0..network.flows.len() as u32).zip(&network.flows).rev() {
+        first[flow.group as usize] = index;
+    }
+    first
+}
+
+/// How far ahead most events lie: a few of the longest delays.
+pub(crate) fn reach(network: &Network) -> u64 {
+    let access = network.flows.iter().map(|flow| (flow.sender_access.delay + flow.receiver_access.delay).0).max();
+    let shared = network.ports.iter().map(|port| port.delay.0).max();
+    let longest = access.unwrap_or(0).saturating_add(shared.unwrap_or(0));
+    longest.saturating_mul(4).clamp(1_000_000, 1_000_000_000_000)
+}
+
+pub(crate) fn route_starts(network: &Network) -> Vec<u32> {
+    let mut start = 0;
+    let of_path = |path: &Vec<u32>| {
+        let here = start;
+        start += path.len() as u32 + 1;
+        here
+    };
+    network.paths.iter().map(of_path).collect()
+}
+
+fn ports_that_change(network: &Network) -> BTreeSet<u32> {
+    let port_of = |change: &network::Change| match change.what {
+        ChangeKind::Rate(port, _) | ChangeKind::Delay(port, _) | ChangeKind::RandomLoss(port, _) => Some(port),
+        ChangeKind::Route(..) => None,
+    };
+    network.changes.iter().filter_map(port_of).collect()
+}
+
+/// Whether any packets travel in cells.
+pub(crate) fn has_channels(network: &Network) -> bool {
+    network.groups.iter().any(|group| group.framing.is_some())
+}
+
+/// Segments of a transfer; as many as there can be without a size.
+pub(crate) fn segments_of(spec: &TcpSpec, size: Option<u64>) -> u32 {
+    size.map_or(u32::MAX, |size| size.div_ceil(u64::from(spec.mss)) as u32)
+}
