@@ -140,7 +140,7 @@ impl Stepped {
         goes
     }
 
-    /// The policy wants to be heard.
+    /// The policy is to be heard.
     pub(crate) fn on_period(&mut self, equipment: &mut Equipment) {
         let (_, bytes) = self.held(equipment);
         equipment.policy.on_period(bytes, Rate(equipment.rate.0 * self.transmitters.len() as u64));
