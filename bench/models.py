@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.models.trunk import LOSS_MODELS
-from tailback.prediction.buffer_size import answer
-from tailback.prediction.question import Question
+from tailback.models import LOSS_MODELS
+from tailback.prediction._buffer_size import answer
+from tailback.prediction._question import Question
 
 TRUNK: dict[str, Any] = {"rate_bps": 40e9, "packet_bytes": 1040, "harmonic_rtt_s": 0.1091}
 LARGE: dict[str, Any] = {"transmitters": 1000, "buffer": 1_000_000, "flows": 4_000_000, **TRUNK}

@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 import tailback as tb
-from tailback.models.trunk import Reading
+from tailback.models import Reading
 
 TRUNKS: tuple[dict[str, Any], ...] = (
     {"inputs": 16, "transmitters": 2, "buffer": 10},

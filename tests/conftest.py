@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 import tailback as tb
 from support import SMALL, Command
+from tailback.papers import Document, Experiment, _documents
+from toy_experiment import TOY
 
 collect_ignore = ["user_laws.py"]
 """Doctests would import it under a second name, and its laws have their names but once."""
@@ -47,3 +50,16 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
+    """A document of toys, of which a test may change the experiments."""
+    experiments = [TOY]
+    module = types.ModuleType("toys")
+    monkeypatch.setitem(sys.modules, "toys", module)
+    monkeypatch.setattr(_documents, "DOCUMENTS", {"toy": "toys"})
+    monkeypatch.setattr(
+        module, "__getattr__", lambda _name: Document("toy", "Toys", "A toy box", (), tuple(experiments)), raising=False
+    )
+    return experiments

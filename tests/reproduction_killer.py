@@ -1,6 +1,6 @@
 """Kills a reproduction and a demonstration at some places, lets them go on, and says what came out.
 
-Run by `test_reproduce_survives.py`. Each trial is a fork, as in `study_killer.py`.
+Run by `papers/test_survives.py`. Each trial is a fork, as in `study_killer.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import Any
 
 import tailback as tb
 from study_killer import forked
-from tailback import demo, papers
-from tailback.demo import grid
-from tailback.papers.experiment import Document, Experiment
-from tailback.study import failpoint, runner
-from test_reproduce import TOY, timeouts
+from tailback import papers
+from tailback._demo import buffer
+from tailback._demo import buffer_grid as grid
+from tailback._study import failpoint, runner
+from tailback.papers import Document, Experiment
+from toy_experiment import TOY, timeouts
 
 OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": timeouts}, ())
 
@@ -33,7 +34,7 @@ def reproduce(out: Path) -> None:
 def demonstrate(out: Path) -> None:
     """The first question, in brief runs."""
     sys.stdout = sys.stderr
-    demo.answer(out, quick=True, kept=out / "study")
+    buffer.answer(out, quick=True, kept=out / "study")
 
 
 WAYS = {"reproduce": (reproduce, 2), "demo": (demonstrate, 18)}
@@ -104,7 +105,7 @@ def main(folder: Path) -> None:
     grid._TIMES, grid._USUAL_TIMES = {1: grid.Times(1, 2, 4)}, grid.Times(1, 1, 1)
     module = sys.modules["toys"] = types.ModuleType("toys")
     module.DOCUMENT = Document("toy", "Toys", "A toy box", (), (TOY, OTHER))  # type: ignore[attr-defined]
-    papers.DOCUMENTS = {"toy": "toys"}
+    papers._documents.DOCUMENTS = {"toy": "toys"}
     sys.stdout.write(json.dumps({way: trials(folder, way) for way in WAYS}))
 
 

@@ -1,4 +1,4 @@
-"""Kills a study at every place that has to survive it, resumes it, and says what came out; run by `test_study_survives.py`.
+"""Kills a study at every place that has to survive it, resumes it, and says what came out; run by `study/test_survives.py`.
 
 Each trial is a fork, so that a trial costs milliseconds: hundreds of them fit into a test.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import tailback as tb
-from tailback.study import failpoint, runner
+from tailback._study import failpoint, runner
 
 VARY: dict[Any, Any] = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
 SEEDS = 7

@@ -29,3 +29,8 @@ tcp = { preset = "newreno" }
 [record]
 traces = ["cwnd", "queue", "drops"]
 """
+
+
+def left_behind(directory: Path) -> set[str]:
+    """Names of everything in a directory, hidden or not."""
+    return {path.name for path in directory.iterdir()}

@@ -28,7 +28,7 @@ def test_importing_loads_nothing_heavy() -> None:
 
 
 def test_the_command_line_loads_no_numbers_and_no_plots() -> None:
-    assert loaded("import tailback.cli").isdisjoint(set(HEAVY) - {"typer", "rich", "asyncio"})
+    assert loaded("import tailback._cli").isdisjoint(set(HEAVY) - {"typer", "rich", "asyncio"})
 
 
 def test_a_run_and_its_summary_need_no_numpy() -> None:

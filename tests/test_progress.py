@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import tailback as tb
-from tailback import progress
-from tailback.study.runner import Progress
+from tailback import _progress
+from tailback._study.runner import Progress
 
 
 class Terminal(io.StringIO):
@@ -29,7 +29,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(_progress, "time", clock)
     return clock
 
 

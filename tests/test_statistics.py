@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 import tailback as tb
-from tailback.interval import student_t
+from tailback._interval import student_t
 from tailback.statistics import batch_means, bootstrap, mser5
 
 # One value a seed, skewed as completion times are.

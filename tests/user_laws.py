@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tailback as tb
-from tailback.code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Source, Unit, Verdict
+from tailback.user_code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Source, Unit, Verdict
 
 
 @tb.controller("reno")

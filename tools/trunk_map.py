@@ -18,13 +18,13 @@ import argparse
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 import tailback as tb
-from tailback.models import trunk_map
-from tailback.models.trunk import LOSS_MODELS, LossModel, Reading
+from tailback.models import LOSS_MODELS, READINGS, LossModel, Reading
+from tailback.models import _trunk_map as trunk_map
 
 FACTORS = (1.05, 1.2, 2.0)
 
@@ -176,7 +176,7 @@ def draw(folder: Path) -> None:
 
 def table() -> None:
     """Of the points that were measured, how many each model is near as far as intervals can tell, as Markdown."""
-    for reading in get_args(Reading):
+    for reading in READINGS:
         print(f"\n| {reading} | 5 % | 10 % | 20 % | factor 2 | points |\n|---|---|---|---|---|---|")
         for model in LOSS_MODELS:
             print(f"| {LOSS_MODELS[model]} | {' | '.join(near(model, reading, (1.05, 1.1, 1.2, 2.0), ...))} |")

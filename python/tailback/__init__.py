@@ -10,33 +10,32 @@ says of the same quantities, `statistics` how sure of a mean we are; `errors` wh
 True
 """
 
-from tailback import code, errors, models, statistics
+from tailback import errors, models, statistics, user_code
 from tailback._core import __version__
-from tailback.code import controller, policy, source
+from tailback._progress import ProgressBar, RunsBar
+from tailback._run import Interrupted, Run
+from tailback._scenario import Scenario, load, schema
+from tailback._simulation import simulate
+from tailback._study import Span, Study, sweep
+from tailback._table import Table
+from tailback._topologies import chain, dumbbell, parking_lot
+from tailback._types import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback.errors import (
     InternalError,
-    Interrupted,
     MissingExtra,
     OutputError,
     ParameterError,
-    ReproductionInterrupted,
     ScenarioError,
+    ScenarioWarning,
     StudyError,
     StudyInterrupted,
     TailbackError,
     UnknownName,
     UserCodeError,
 )
-from tailback.nouns import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
-from tailback.papers import reproduce
+from tailback.papers import ReproductionInterrupted, reproduce
 from tailback.prediction import predict, size_buffer
-from tailback.progress import ProgressBar, RunsBar
-from tailback.run import Run
-from tailback.scenario import Scenario, load, schema
-from tailback.simulation import simulate
-from tailback.study import Span, Study, sweep
-from tailback.table import Table
-from tailback.topologies import chain, dumbbell, parking_lot
+from tailback.user_code import controller, policy, source
 
 __all__ = [
     "Application",
@@ -57,6 +56,7 @@ __all__ = [
     "RunsBar",
     "Scenario",
     "ScenarioError",
+    "ScenarioWarning",
     "Source",
     "Span",
     "Study",
@@ -69,7 +69,6 @@ __all__ = [
     "UserCodeError",
     "__version__",
     "chain",
-    "code",
     "controller",
     "dumbbell",
     "errors",
@@ -85,4 +84,5 @@ __all__ = [
     "source",
     "statistics",
     "sweep",
+    "user_code",
 ]

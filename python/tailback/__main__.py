@@ -1,5 +1,5 @@
 """`python -m tailback`."""
 
-from tailback.cli import main
+from tailback._cli import main
 
 main()

@@ -10,10 +10,14 @@ TailbackError
 ├── MissingExtra (ImportError)      an optional library is not installed; says how to get it
 └── InternalError (RuntimeError)    our bug: carries what a report needs
 KeyboardInterrupt
-├── Interrupted                     Ctrl-C during a run: carries what was measured
-├── ReproductionInterrupted         Ctrl-C while a document is reproduced: carries the experiments that were done
 ├── StudyInterrupted                Ctrl-C during a study: what was finished is kept, and resumes
-└── TrunkInterrupted                Ctrl-C while a trunk is simulated: carries what was measured
+├── tailback.Interrupted            Ctrl-C during a run: carries what was measured
+├── tailback.ReproductionInterrupted    Ctrl-C while a document is reproduced: carries the experiments that were done
+└── tailback.models.TrunkInterrupted    Ctrl-C while a trunk is simulated: carries what was measured
+UserWarning
+└── ScenarioWarning                 the description runs, but is hardly what was meant
+
+The last three of KeyboardInterrupt are defined beside what they carry.
 """
 
 from __future__ import annotations
@@ -22,26 +26,19 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tailback.models.trunk_simulation import TrunkSimulation
-    from tailback.papers.reproduction import Reproduction
-    from tailback.run import Run
+from typing import Any
 
 __all__ = [
     "InternalError",
-    "Interrupted",
     "MissingExtra",
     "OutputError",
     "ParameterError",
     "Problem",
-    "ReproductionInterrupted",
     "ScenarioError",
+    "ScenarioWarning",
     "StudyError",
     "StudyInterrupted",
     "TailbackError",
-    "TrunkInterrupted",
     "UnknownName",
     "UserCodeError",
 ]
@@ -97,6 +94,13 @@ class ScenarioError(TailbackError, ValueError):
 
     def __str__(self) -> str:
         return self.text
+
+
+class ScenarioWarning(UserWarning):
+    """A scenario that runs but is hardly what was meant, such as one with a setting that makes a queue policy another one.
+
+    Its text names the place, what stands there and what would fit. ``warnings.simplefilter("error", tb.ScenarioWarning)`` makes it an error.
+    """
 
 
 class ParameterError(TailbackError, ValueError):
@@ -190,56 +194,5 @@ class InternalError(TailbackError, RuntimeError):
         )
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run.
-
-    Attributes
-    ----------
-    run : Run
-        What was measured until then; its ``complete`` is false.
-    """
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(f"interrupted at {run.simulated_s:g} s of simulated time")
-        self.run = run
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Interrupted, (self.run,)
-
-
-class ReproductionInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a document is reproduced.
-
-    Attributes
-    ----------
-    reproduction : Reproduction
-        The experiments of which every run was done; its ``complete`` is false.
-    """
-
-    def __init__(self, reproduction: Reproduction) -> None:
-        super().__init__(f"interrupted after {reproduction.tally.runs} of {reproduction.tally.planned} runs")
-        self.reproduction = reproduction
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return KeyboardInterrupt, self.args
-
-
 class StudyInterrupted(KeyboardInterrupt):
     """Ctrl-C during a study. Runs that were finished are kept; `Study.resume` does the rest."""
-
-
-class TrunkInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a trunk is simulated.
-
-    Attributes
-    ----------
-    simulation : TrunkSimulation
-        What was measured until then; its ``narrow`` is false.
-    """
-
-    def __init__(self, simulation: TrunkSimulation) -> None:
-        super().__init__(f"interrupted after {simulation.simulated} packets")
-        self.simulation = simulation
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return TrunkInterrupted, (self.simulation,)

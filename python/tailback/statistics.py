@@ -13,14 +13,14 @@ from itertools import pairwise
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Literal
 
+from tailback._interval import Interval
 from tailback.errors import ParameterError
-from tailback.interval import Interval
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["BatchMeans", "Bounds", "WarmUp", "batch_means", "bootstrap", "mser5"]
+__all__ = ["BatchMeans", "Bounds", "Interval", "WarmUp", "batch_means", "bootstrap", "mser5"]
 
 # White, Cobb and Spratt: means of five values each.
 _BATCH = 5

@@ -29,7 +29,7 @@ use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
 use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
-use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerSpec};
 
 const MSS: u32 = 1000;
 const HEADER: u32 = 40;
@@ -190,11 +190,10 @@ impl Settings {
             restart_after_idle: false,
             halves: Halves::FlightSize,
             timer: TimerSpec {
-                form: TimerForm::Exact { granularity: Span::from_millis(1) },
                 min_rto: Span::from_millis(200),
-                max_rto: Span::from_millis(60_000),
                 initial_rto: Span::from_millis(3_000),
                 max_backoff: 64,
+                ..TimerSpec::rfc6298()
             },
         }
     }

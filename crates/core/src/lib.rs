@@ -9,6 +9,7 @@
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
 //! * `user_code`: code that a network names and the core does not know
+//! * `settings`: what a member of a family says of itself
 //! * `base`: units, random streams, packets, signals of congestion, the calendar
 //!
 //! Imports run downwards only: `tests/layers.rs` holds the order.
@@ -24,6 +25,7 @@ pub mod congestion;
 pub mod network;
 pub mod queue;
 pub mod record;
+pub mod settings;
 mod simulation;
 pub mod tcp;
 pub mod traffic;

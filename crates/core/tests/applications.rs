@@ -5,11 +5,11 @@
 mod common;
 
 use common::{dumbbell, flow, group, link, tcp};
-use tailback_core::base::units::{Span, Time};
+use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Buffer, Flow, Group, Network, Trace, TraceKind, Transport};
 use tailback_core::tcp::{RecoveryKind, TcpSpec};
-use tailback_core::traffic::{ApplicationSpec, Arrivals};
+use tailback_core::traffic::{ApplicationSpec, ConstantSpec, ProcessSpec};
 use tailback_core::{Engine, Results};
 
 fn run(network: Network) -> Results {
@@ -30,7 +30,9 @@ fn over(application: ApplicationSpec, window: u32, flow: Flow, seconds: u64) -> 
 }
 
 fn every(milliseconds: u64, burst: u32) -> ApplicationSpec {
-    ApplicationSpec { arrivals: Arrivals::Constant { gap: Span::from_millis(milliseconds) }, burst }
+    // Segments of 1000 bytes.
+    let rate = Rate(8_000_000 * u64::from(burst) / milliseconds);
+    ApplicationSpec { process: ProcessSpec::Constant(ConstantSpec { rate }), burst }
 }
 
 #[test]

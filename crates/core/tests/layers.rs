@@ -7,8 +7,16 @@ use std::path::{Path, PathBuf};
 type Layers = &'static [&'static [&'static str]];
 
 /// The modules of this crate.
-const CORE: Layers =
-    &[&["base"], &["user_code"], &["congestion", "queue", "traffic"], &["tcp"], &["network"], &["record"], &["simulation"]];
+const CORE: Layers = &[
+    &["base"],
+    &["settings"],
+    &["user_code"],
+    &["congestion", "queue", "traffic"],
+    &["tcp"],
+    &["network"],
+    &["record"],
+    &["simulation"],
+];
 
 /// The modules of `simulation`.
 const SIMULATION: Layers = &[
@@ -72,8 +80,8 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     assert_eq!(
         violations("base/packet.rs", "\nuse crate::network::MAX_PACKET;\n", "", CORE),
         [
-            "base/packet.rs, line 2: `base` imports `network`; expected itself or a layer below: base < user_code < congestion, queue, \
-          traffic < tcp < network < record < simulation"
+            "base/packet.rs, line 2: `base` imports `network`; expected itself or a layer below: base < settings < user_code < congestion, \
+          queue, traffic < tcp < network < record < simulation"
         ]
     );
 }

@@ -9,12 +9,12 @@ use common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
 use tailback_core::base::random::Draws;
 use tailback_core::base::signal::Signal;
-use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::base::units::{Span, Time};
 use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
 use tailback_core::network::*;
-use tailback_core::queue::{Occupancy, PolicySpec, Turn, Unit, UserPolicy, Verdict};
+use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
-use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, UserSource};
+use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
 use tailback_core::user_code::{Fault, UserCode};
 use tailback_core::{Code, Engine};
 
@@ -106,7 +106,7 @@ impl UserPolicy for DropTail {
         None
     }
 
-    fn on_period(&mut self, _: u64, _: Rate) -> Result<(), Fault> {
+    fn on_period(&mut self, _: &PeriodEnd) -> Result<(), Fault> {
         Ok(())
     }
 
@@ -172,8 +172,9 @@ fn from_outside(network: &Network) -> Network {
     for group in &mut network.groups {
         match &mut group.transport {
             Transport::Tcp(_, law) if *law == ControllerSpec::Reno(()) => *law = ControllerSpec::User(code("")),
-            Transport::Datagram(DatagramSpec { arrivals, packet, .. }) => {
-                if let (&Arrivals::Poisson { mean_gap }, &PacketSize::Fixed(bytes)) = (&*arrivals, &*packet) {
+            Transport::Datagram(DatagramSpec { arrivals, packet, header }) => {
+                if let (Arrivals::Process(ProcessSpec::Poisson(process)), &PacketSize::Fixed(bytes)) = (&*arrivals, &*packet) {
+                    let mean_gap = process.rate.time_to_send(u64::from(bytes + *header));
                     *arrivals = Arrivals::User(code(&format!("{} {bytes}", mean_gap.0)));
                     *packet = PacketSize::Given { maximum: 1500 };
                 }

@@ -1,11 +1,11 @@
 //! Parameters that cannot be wrong: each is checked once, where it is made.
 
+use crate::model::{Asked, Kind, Parameter, prose};
 use std::borrow::Cow;
 use std::fmt;
 
 /// A parameter that does not fit its model.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ParameterError {
     pub name: &'static str,
     pub given: String,
@@ -113,11 +113,6 @@ impl Servers {
         }
     }
 
-    /// The transmitters of a trunk.
-    pub fn transmitters(transmitters: u64) -> Result<Servers, ParameterError> {
-        Servers::new(transmitters).map_err(|_| ParameterError::new("transmitters", transmitters, "1 to 1000000 transmitters"))
-    }
-
     pub fn get(self) -> u32 {
         self.0
     }
@@ -188,6 +183,8 @@ impl NonNegative {
 }
 
 impl Count {
+    pub(crate) const ONE: Count = Count(1);
+
     /// `name` is the field that the number is meant for.
     pub fn new(name: &'static str, value: u64) -> Result<Count, ParameterError> {
         match value {
@@ -198,6 +195,145 @@ impl Count {
 
     pub fn get(self) -> u64 {
         self.0
+    }
+}
+
+/// Parameters of one name mean the same in all models, unless one says otherwise.
+const MEANINGS: &[(&str, &str)] = &[
+    ("inputs", "M, input links that feed the bottleneck, each as fast as one transmitter."),
+    ("flows", "N, long-lived flows."),
+    ("harmonic_rtt_s", "Harmonic mean of the flows' round trips without queueing; see `round_trips`."),
+    ("mean_rtt_s", "Mean of the flows' round trips without queueing."),
+    ("max_rtt_s", "The longest of the flows' round trips without queueing."),
+    ("buffer", "B, packets that can wait."),
+];
+
+/// A number that a model asks for.
+pub(crate) trait Scalar: Sized {
+    /// What it is, unless the model says so.
+    const HELP: &'static str;
+    /// What fits, in words.
+    const RANGE: &'static str;
+    const WHOLE: bool = false;
+
+    fn of(name: &'static str, number: f64) -> Result<Self, ParameterError>;
+}
+
+impl Scalar for Load {
+    const HELP: &'static str = "Offered load: offered work over the capacity of all transmitters.";
+    const RANGE: &'static str = ">= 0; may exceed 1";
+
+    fn of(_name: &'static str, number: f64) -> Result<Load, ParameterError> {
+        Load::new(number)
+    }
+}
+
+impl Scalar for StableLoad {
+    const HELP: &'static str = Load::HELP;
+    const RANGE: &'static str = "at least 0 and below 1";
+
+    fn of(_name: &'static str, number: f64) -> Result<StableLoad, ParameterError> {
+        StableLoad::new(number)
+    }
+}
+
+impl Scalar for Places {
+    const HELP: &'static str = "Units that fit, those in service included.";
+    const RANGE: &'static str = "0 to 1,000,000";
+    const WHOLE: bool = true;
+
+    fn of(name: &'static str, number: f64) -> Result<Places, ParameterError> {
+        Places::new(whole(name, number)?)
+    }
+}
+
+impl Scalar for Servers {
+    const HELP: &'static str = "Transmitters.";
+    const RANGE: &'static str = "1 to 1,000,000";
+    const WHOLE: bool = true;
+
+    fn of(name: &'static str, number: f64) -> Result<Servers, ParameterError> {
+        Servers::new(whole(name, number)?).map_err(|error| ParameterError { name, ..error })
+    }
+}
+
+impl Scalar for Loss {
+    const HELP: &'static str = "Probability that a packet is lost.";
+    const RANGE: &'static str = "above 0 and below 1";
+
+    fn of(_name: &'static str, number: f64) -> Result<Loss, ParameterError> {
+        Loss::new(number)
+    }
+}
+
+impl Scalar for Utilisation {
+    const HELP: &'static str = "U, share of the bottleneck's capacity that is asked for.";
+    const RANGE: &'static str = "above 0 and below 1";
+
+    fn of(_name: &'static str, number: f64) -> Result<Utilisation, ParameterError> {
+        Utilisation::new(number)
+    }
+}
+
+impl Scalar for Positive {
+    const HELP: &'static str = "";
+    const RANGE: &'static str = "> 0";
+
+    fn of(name: &'static str, number: f64) -> Result<Positive, ParameterError> {
+        Positive::new(name, number)
+    }
+}
+
+impl Scalar for NonNegative {
+    const HELP: &'static str = "";
+    const RANGE: &'static str = ">= 0";
+
+    fn of(name: &'static str, number: f64) -> Result<NonNegative, ParameterError> {
+        NonNegative::new(name, number)
+    }
+}
+
+impl Scalar for Count {
+    const HELP: &'static str = "";
+    const RANGE: &'static str = ">= 1";
+    const WHOLE: bool = true;
+
+    fn of(name: &'static str, number: f64) -> Result<Count, ParameterError> {
+        Count::new(name, whole(name, number)?)
+    }
+}
+
+pub(crate) fn described<S: Scalar>(asked: &Asked) -> Parameter {
+    let Asked { name, help, default, named } = *asked;
+    let meaning = MEANINGS.iter().find(|(of, _)| *of == name).map_or(S::HELP, |(_, meaning)| meaning);
+    let help = if help.is_empty() { meaning.into() } else { prose(help) };
+    Parameter { name, help, kind: Kind::Number { whole: S::WHOLE, range: S::RANGE }, default, named }
+}
+
+/// Models may ask for each of these.
+macro_rules! arguments_of_one_number {
+    ($($kind:ty),+ $(,)?) => {$(
+        impl $crate::model::Arguments for $kind {
+            fn describe(asked: $crate::model::Asked, parameters: &mut Vec<$crate::model::Parameter>) {
+                parameters.push($crate::parameter::described::<$kind>(&asked));
+            }
+
+            fn read(name: &'static str, given: &mut $crate::model::Given) -> Result<$kind, $crate::parameter::ParameterError> {
+                <$kind as $crate::parameter::Scalar>::of(name, given.number(name)?)
+            }
+        }
+    )+};
+}
+pub(crate) use arguments_of_one_number;
+
+arguments_of_one_number!(Load, StableLoad, Places, Servers, Loss, Utilisation, Positive, NonNegative, Count);
+
+/// A parameter that counts something.
+pub(crate) fn whole(name: &'static str, number: f64) -> Result<u64, ParameterError> {
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    match number {
+        _ if (0.0..=MOST).contains(&number) && number.fract() == 0.0 => Ok(number as u64),
+        _ => Err(ParameterError::new(name, number, "a whole number of at least 0")),
     }
 }
 

@@ -1,14 +1,9 @@
-//! The detailed model of a trunk, simulated, against exact solutions and against a simulation written another way.
+//! The detailed model of a trunk, simulated, against exact solutions. `theory_trunk.rs` of the core holds it to simulations written in
+//! other ways.
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-use tailback_core::base::random::{Purpose, Stream};
 use tailback_models::ParameterError;
 use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
-use tailback_models::trunk::{DetailedChain, LossModel, Reading, Trunk};
+use tailback_models::trunk::{DetailedChain, MMKKB, Reading, Trunk};
 
 /// Inputs, transmitters, places.
 type Size = (u64, u64, u64);
@@ -40,7 +35,7 @@ fn exact(settings: &Settings) -> Result<f64, ParameterError> {
 
 /// M/M/K/(K+B), which every reading becomes as inputs grow without end: packets then come at a constant rate.
 fn poisson(settings: &Settings) -> Result<f64, ParameterError> {
-    Ok(libm::exp(LossModel::Mmkkb.ln_loss(&settings.trunk, settings.load)?))
+    Ok(libm::exp(MMKKB.ln_loss(&settings.trunk, settings.load)?))
 }
 
 /// Student's t with 31 degrees of freedom: 99.9 % point over 95 % point.
@@ -87,65 +82,6 @@ fn of_a_million_inputs_all_readings_lose_what_a_poisson_stream_loses() -> Result
         }
     }
     Ok(())
-}
-
-#[test]
-fn packets_that_keep_their_length_lose_what_they_lose_port_by_port() -> Result<(), ParameterError> {
-    for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((6, 2, 8), 1.0)] {
-        let settings = Settings { relative_width: 0.01, ..settings(size, load)? };
-        let port_by_port: Vec<f64> = SEEDS.map(|seed| loss_port_by_port(size, load, seed, 100_000)).collect();
-        let (ours, theirs) = (estimate(settings)?, Interval::of(&port_by_port));
-        let apart = (ours.loss - theirs.mean).abs();
-        let (near, small) = ((TO_99_9 * ours.half_width).hypot(theirs.half_width), 0.05 * theirs.mean);
-        assert!(apart < near && near < small, "{size:?} at {load}: {ours:?} and {theirs:?}");
-    }
-    Ok(())
-}
-
-/// The same model as plainly as it can be said: each input draws its own gaps and lengths, and all events lie in one calendar.
-fn loss_port_by_port((inputs, transmitters, buffer): Size, load: f64, seed: u64, arrivals: u64) -> f64 {
-    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    enum Event {
-        Sent,
-        Begins(u64),
-    }
-    let active = load * transmitters as f64 / inputs as f64;
-    let lambda = active / (1.0 - active);
-    let (gaps, lengths) = (Stream::new(seed, "trunk", 0, Purpose::Gap), Stream::new(seed, "trunk", 0, Purpose::Size));
-    // Instants of at least 0 as bits are in order.
-    let mut calendar = BinaryHeap::new();
-    let mut waiting: VecDeque<f64> = VecDeque::new();
-    let (mut sending, mut came, mut lost) = (0, 0, 0u64);
-    for input in 0..inputs {
-        calendar.push(Reverse(((gaps.exponential(input) / lambda).to_bits(), Event::Begins(input))));
-    }
-    while let Some(Reverse((now, event))) = calendar.pop() {
-        let now = f64::from_bits(now);
-        match event {
-            Event::Sent => match waiting.pop_front() {
-                Some(length) => calendar.push(Reverse(((now + length).to_bits(), Event::Sent))),
-                None => sending -= 1,
-            },
-            Event::Begins(input) => {
-                if came == arrivals {
-                    break;
-                }
-                let length = lengths.exponential(came);
-                let next = now + length + gaps.exponential(inputs + came) / lambda;
-                calendar.push(Reverse((next.to_bits(), Event::Begins(input))));
-                came += 1;
-                if sending < transmitters {
-                    sending += 1;
-                    calendar.push(Reverse(((now + length).to_bits(), Event::Sent)));
-                } else if (waiting.len() as u64) < buffer {
-                    waiting.push_back(length);
-                } else {
-                    lost += 1;
-                }
-            }
-        }
-    }
-    lost as f64 / arrivals as f64
 }
 
 /// Of 200 intervals that hold the truth with 95 %, at least 180 do, but for one time in 500.

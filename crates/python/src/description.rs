@@ -1,6 +1,6 @@
 //! A scenario as text: checked, normalised, described.
 
-use crate::{code, errors, memory};
+use crate::{errors, memory, user_code};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailback_core::network::Network;
@@ -23,7 +23,7 @@ pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResu
 #[pyfunction]
 pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seeds: Vec<u64>) -> PyResult<Vec<String>> {
     let mut scenario = parse(py, text, file, format)?;
-    let (sources, _) = code::sources(py, &scenario)?;
+    let (sources, _) = user_code::sources(py, &scenario)?;
     let hashes = seeds.into_iter().map(|seed| {
         scenario.description.seed = Whole(seed);
         scenario.content_hash(&sources)
@@ -88,20 +88,20 @@ pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<S
 
 /// The user code that a scenario names: kind, name and place of each.
 #[pyfunction]
-pub fn user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(&'static str, String, String)>> {
+pub fn named_user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(&'static str, String, String)>> {
     let named = parse(py, text, file, format)?.user_code();
-    Ok(named.into_iter().map(|(kind, named)| (code::word(kind), named.name, named.at)).collect())
+    Ok(named.into_iter().map(|(kind, named)| (user_code::word(kind), named.name, named.at)).collect())
 }
 
 /// What the core runs, if it makes sense, its user code is there and it fits into memory.
 pub fn network(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<Network> {
     let built = py.detach(|| {
-        let network = scenario.build()?;
+        let (network, warnings) = scenario.build_with_warnings()?;
         memory::fits(tailback_core::memory_estimate(&network), file)?;
-        Ok(network)
+        Ok((network, warnings))
     });
-    let problems = match (built, code::check(py, scenario)?) {
-        (Ok(network), Ok(())) => return Ok(network),
+    let problems = match (built, user_code::check(py, scenario)?) {
+        (Ok((network, warnings)), Ok(())) => return errors::warn(py, &warnings).map(|()| network),
         (Ok(_), Err(problems)) | (Err(problems), Ok(())) => problems,
         (Err(problems), Err(others)) => problems.and(others),
     };

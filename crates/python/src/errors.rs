@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use tailback_models::ParameterError;
-use tailback_scenario::Errors;
+use tailback_scenario::{Errors, Warnings};
 
 /// `ScenarioError`, with all problems as data and as the text that every face shows.
 pub fn scenario_error(py: Python<'_>, errors: &Errors) -> PyErr {
@@ -10,6 +10,16 @@ pub fn scenario_error(py: Python<'_>, errors: &Errors) -> PyErr {
         Ok(data) => raise(py, "ScenarioError", (data, errors.to_string())),
         Err(error) => raise(py, "InternalError", (error.to_string(), "", 0)),
     }
+}
+
+/// Issues a `ScenarioWarning` for each thing that runs but is hardly what was meant.
+///
+/// # Errors
+/// Where Python is told to make errors of warnings.
+pub fn warn(py: Python<'_>, warnings: &Warnings) -> PyResult<()> {
+    let category = py.import("tailback.errors")?.getattr("ScenarioWarning")?;
+    let warn = py.import("warnings")?.getattr("warn")?;
+    warnings.texts().try_for_each(|text| warn.call1((text, &category, 2)).map(|_| ()))
 }
 
 /// `place` says which element of an array it was; empty for numbers.

@@ -1,20 +1,37 @@
-//! What models ask of a scenario or of a question: plain numbers, as JSON.
+//! What models ask of a scenario or of a question: plain numbers, and the words of the scenario.
 
 use crate::description::{network, parse};
 use crate::errors;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tailback_core::base::units::{Rate, Time};
-use tailback_core::network::{Flow, Group, Network, Port};
-use tailback_scenario::{BufferQuestion, Distribution, Duration};
+use tailback_core::congestion::ControllerSpec;
+use tailback_core::network::{Buffer, Flow, Group, Network, Port, Switching, Transport};
+use tailback_core::tcp::{RECOVERY_NAMES, TcpSpec};
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, ProcessSpec};
+use tailback_scenario::{BufferQuestion, Distribution, Duration, Scenario, Whole, schema};
 
-/// Ports, paths and groups of the network that a scenario describes, and of each group what its flows have in common. Specifications
-/// are those of the core, variants under their names; spans are in picoseconds, rates in bit/s.
+/// What stands for code that has no name here.
+const USER: &str = "user";
+
+/// Ports, paths and groups of the network that a scenario describes, as JSON in the scenario's words, and the base round trips of all its
+/// flows in seconds, as native floats in the order of the groups. Nothing is simulated. `seed` replaces the scenario's own: round trips may
+/// be drawn from it.
 #[pyfunction]
-pub fn outline(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<String> {
-    let network = network(py, &parse(py, text, file, format)?, file)?;
-    Ok(py.detach(|| described(&network)).to_string())
+#[pyo3(signature = (text, file, format, seed=None))]
+pub fn outline(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>) -> PyResult<(String, Py<PyBytes>)> {
+    let mut scenario = parse(py, text, file, format)?;
+    if let Some(seed) = seed {
+        scenario.description.seed = Whole(seed);
+    }
+    let network = network(py, &scenario, file)?;
+    let (described, base_rtts) = py.detach(|| {
+        let seconds = network.flows.iter().flat_map(|flow| network.base_rtt(flow).seconds().to_ne_bytes());
+        (described(&network, &scenario).to_string(), seconds.collect::<Vec<u8>>())
+    });
+    Ok((described, PyBytes::new(py, &base_rtts).unbind()))
 }
 
 /// A question about a buffer, its defaults filled in, in bit/s, seconds and bytes.
@@ -23,7 +40,7 @@ pub fn buffer_question(py: Python<'_>, text: &str, file: &str) -> PyResult<Strin
     let question = BufferQuestion::from_json(text, file).map_err(|problems| errors::scenario_error(py, &problems))?;
     let numbers = json!({
         "rate_bps": question.rate.rate().0,
-        "rtt_s": seconds_of(&question.rtt),
+        "base_rtt_s": seconds_of(&question.base_rtt),
         "flows": question.flows.0,
         "target": question.target.0,
         "transmitters": question.transmitters.0,
@@ -36,51 +53,95 @@ pub fn buffer_question(py: Python<'_>, text: &str, file: &str) -> PyResult<Strin
     Ok(numbers.to_string())
 }
 
-fn described(network: &Network) -> Value {
+fn described(network: &Network, scenario: &Scenario) -> Value {
     let ports: Vec<Value> = network.ports.iter().map(port).collect();
     let mut flows = network.flows.as_slice();
-    let groups = network.groups.iter().zip(0..).map(|(group, index)| {
+    let groups = network.groups.iter().zip(scenario.description.flows.values()).zip(0..).map(|((group, given), index)| {
         let (own, others) = flows.split_at(flows.partition_point(|flow| flow.group <= index));
         flows = others;
-        of_group(group, own)
+        of_group(group, given, own)
     });
     let groups: Vec<Value> = groups.collect();
     json!({"ports": ports, "paths": network.paths, "groups": groups, "changes": network.changes.len()})
 }
 
 fn port(port: &Port) -> Value {
+    let (buffer, unit) = match port.buffer {
+        Buffer::Units(units) => (Some(units), "packets"),
+        Buffer::Bytes(bytes) => (Some(bytes), "bytes"),
+        Buffer::Unlimited => (None, "packets"),
+    };
     json!({
         "name": port.name,
         "rate_bps": port.rate,
         "transmitters": port.transmitters,
-        "delay_s": port.delay.0 as f64 / 1e12,
-        "switching": port.switching,
-        "buffer": port.buffer,
+        "cuts_through": port.switching == Switching::CutThrough,
+        "buffer": buffer,
+        "unit": unit,
         "counts_in_service": port.counts_in_service,
-        "policy": port.policy,
+        "policy": port.policy.name().unwrap_or(USER),
         "random_loss": port.random_loss,
         "listed_drops": port.listed_drops.len(),
     })
 }
 
-fn of_group(group: &Group, flows: &[Flow]) -> Value {
+fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {
     let paths: BTreeSet<u32> = flows.iter().map(|flow| flow.forward).collect();
-    let ways_back: BTreeSet<u32> = flows.iter().map(|flow| flow.backward).collect();
     let access = |rate: fn(&Flow) -> Option<Rate>| flows.iter().filter_map(rate).min();
+    let (tcp, source) = match &group.transport {
+        Transport::Tcp(spec, law) => (Some(of_tcp(spec, law)), None),
+        Transport::Datagram(spec) => (None, Some(of_source(spec, given))),
+    };
     json!({
         "name": group.name,
         "count": flows.len(),
         "paths": paths,
-        "ways_back": ways_back,
-        "transport": group.transport,
+        "tcp": tcp,
+        "source": source,
         "in_cells": group.framing.is_some(),
         "processing": group.send_processing.is_some() || group.receive_processing.is_some(),
         "sender_access_bps": access(|flow| flow.sender_access.rate),
         "receiver_access_bps": access(|flow| flow.receiver_access.rate),
-        "jitter_s": group.jitter.0 as f64 / 1e12,
+        "jitter_s": group.jitter.seconds(),
         "greedy": group.application.is_none() && flows.iter().all(|flow| flow.size.is_none()),
         "stops": flows.iter().any(|flow| flow.stop != Time::NEVER),
-        "last_start_s": flows.iter().map(|flow| flow.start).max().map(|start| start.0 as f64 / 1e12),
+    })
+}
+
+fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
+    let recovery = RECOVERY_NAMES.iter().find(|(_, kind)| *kind == spec.recovery).map_or("", |(name, _)| name);
+    json!({
+        "controller": law.name().unwrap_or(USER),
+        "recovery": recovery,
+        "mss": spec.mss,
+        "header": spec.header,
+        "initial_window": spec.initial_window,
+        "receiver_window": spec.receiver_window,
+        "segments_per_ack": spec.delayed_ack.map_or(1, |delayed| delayed.every),
+        "pacing": spec.pacing,
+        "pacing_bps": if let ControllerSpec::Fixed(fixed) = law { fixed.rate } else { None },
+        "min_rto_s": spec.timer.min_rto.seconds(),
+    })
+}
+
+fn of_source(spec: &DatagramSpec, given: &schema::Flow) -> Value {
+    let (size, packet_bytes) = match spec.packet {
+        PacketSize::Fixed(bytes) => ("fixed", Some(f64::from(bytes))),
+        PacketSize::Exponential { mean, .. } => ("exponential", Some(mean)),
+        PacketSize::Given { .. } => (USER, None),
+    };
+    let (rate, mean_idle) = match &spec.arrivals {
+        Arrivals::Process(ProcessSpec::Alternating(process)) => (Some(process.rate), Some(process.mean_idle.seconds())),
+        _ => (None, None),
+    };
+    json!({
+        "kind": serde_json::to_value(&given.source).unwrap_or_default()["kind"],
+        "size": size,
+        "packet_bytes": packet_bytes,
+        "header": spec.header,
+        "packets_per_s": spec.per_second(),
+        "rate_bps": rate,
+        "mean_idle_s": mean_idle,
     })
 }
 

@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::code::{self, Registered};
 use crate::description::{network, parse};
 use crate::errors::internal_error;
 use crate::table::Table;
+use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -40,7 +40,7 @@ impl Simulation {
             scenario.description.seed = Whole(seed);
         }
         let network = network(py, &scenario, file)?;
-        let (sources, user_code) = code::sources(py, &scenario)?;
+        let (sources, user_code) = user_code::sources(py, &scenario)?;
         let (content_hash, seed, duration_s) = (scenario.content_hash(&sources), network.seed, network.duration.seconds());
         let engine = py.detach(|| Engine::with_code(network, &Registered));
         let made = Self { engine, duration_s, scenario: scenario.to_json(), user_code, content_hash, seed };
@@ -103,7 +103,7 @@ impl Simulation {
 impl Simulation {
     /// An error if user code has failed.
     fn sound(&self, py: Python<'_>) -> PyResult<()> {
-        self.engine.failure().map_or(Ok(()), |failure| Err(code::failed(py, &failure)))
+        self.engine.failure().map_or(Ok(()), |failure| Err(user_code::failed(py, &failure)))
     }
 }
 

@@ -6,17 +6,19 @@
 //! * `presets.rs`: the TCPs that have a name;
 //! * `quantity.rs`, `distribution.rs`: text with units, and values that vary over flows;
 //! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with every fault on the way;
+//! * `member.rs`: controllers and policies with the settings that the core declares of each;
 //! * `record.rs`, `values.rs`: what those values are: tables with named keys, and plain ones;
-//! * `user.rs`: code that the core does not know, by name and parameters;
+//! * `user_code.rs`: code that the core does not know, by name and parameters;
 //! * `problem.rs`: how faults read;
 //! * `question.rs`: a question about a buffer, asked without a network;
-//! * `build/`: names to indices, routes, flows, changes, traces.
+//! * `network/`: names to indices, routes, flows, changes, traces.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
-mod build;
 mod decode;
 mod distribution;
+mod member;
+mod network;
 mod presets;
 mod problem;
 mod quantity;
@@ -24,17 +26,19 @@ mod question;
 mod record;
 mod scenario;
 pub mod schema;
+mod threshold;
 mod tree;
-mod user;
+mod user_code;
 mod values;
 
 pub use distribution::Distribution;
-pub use presets::{PRESETS, Preset, presets_markdown};
-pub use problem::{Errors, Problem};
-pub use quantity::{Duration, Percent, Probability, Queued, Rate, Segments, Size};
+pub use member::{Choice, Chosen, Family};
+pub use presets::{PRESETS, Preset, presets_markdown, settings_markdown};
+pub use problem::{Errors, Problem, Warnings};
+pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size};
 pub use question::BufferQuestion;
 pub use scenario::{Description, Scenario, json_schema};
-pub use user::{Objection, Parameter, Parameters, UserName};
+pub use user_code::{Objection, Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Name, Whole};
 
 /// A fingerprint of the sources that this crate was built from.

@@ -1,11 +1,13 @@
-//! TCPs that have a name. `docs/presets.md` is [`presets_markdown`].
+//! TCPs that have a name. `docs/presets.md` is [`presets_markdown`], `docs/settings.md` is [`settings_markdown`].
 
-use crate::schema::{Controller, PresetName, Tcp};
+use crate::member;
+use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
 use tailback_core::base::units::Span;
-use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, FixedSpec, VegasSpec};
-use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::congestion::{ControllerSpec, CubicSpec};
+use tailback_core::queue::PolicySpec;
+use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerSpec};
 
 /// A named TCP with where its settings come from.
 pub struct Preset {
@@ -108,16 +110,7 @@ fn modern(recovery: RecoveryKind) -> TcpSpec {
         pacing: false,
         // RFC 5681 section 4.1.
         restart_after_idle: true,
-        timer: TimerSpec {
-            // RFC 6298 section 4: finer than 100 ms is said to do better.
-            form: TimerForm::Exact { granularity: Span::from_millis(1) },
-            // RFC 6298 (2.4), (2.5) and (2.1).
-            min_rto: Span::from_millis(1_000),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1_000),
-            // RFC 6298 (5.5) bounds the product only.
-            max_backoff: 1 << 16,
-        },
+        timer: TimerSpec::rfc6298(),
     }
 }
 
@@ -126,7 +119,7 @@ fn bpd(recovery: RecoveryKind, tick: Option<Span>) -> TcpSpec {
 }
 
 /// What both documents share: slow start from one segment up to the window, every segment acknowledged at once, one segment timed at a
-/// time, whole ticks, at least two of them, 3 s before the first sample, at most 64 s and a back-off of at most 64.
+/// time, and the timer.
 fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec {
     TcpSpec {
         recovery,
@@ -146,28 +139,8 @@ fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec 
         pacing: false,
         // Their sources are never idle for so long.
         restart_after_idle: false,
-        timer: TimerSpec {
-            form: TimerForm::CoarseNs { tick },
-            min_rto: tick + tick,
-            max_rto: Span::from_millis(64_000),
-            initial_rto: Span::from_millis(3_000),
-            max_backoff: 64,
-        },
+        timer: TimerSpec::coarse(tick),
     }
-}
-
-/// The control laws with what they follow, in the order of their names.
-fn laws() -> [(ControllerSpec, &'static str); 5] {
-    [
-        (ControllerSpec::Reno(()), "RFC 5681"),
-        (ControllerSpec::Cubic(CubicSpec::default()), "RFC 9438"),
-        (ControllerSpec::Vegas(VegasSpec::default()), "Brakmo and Peterson, IEEE JSAC 13(8), 1995"),
-        (
-            ControllerSpec::Fast(FastSpec::default()),
-            "Cui's thesis, chapter 4: equations (4.1) and (4.5), and with `draining` the four phases of section 4.4.2",
-        ),
-        (ControllerSpec::Fixed(FixedSpec::default()), "a window that never changes"),
-    ]
 }
 
 /// Every setting of every preset, as a page in Markdown.
@@ -194,12 +167,20 @@ pub fn presets_markdown() -> String {
         line(format!("| `{name}` | {} |", values.join(" | ")));
     }
     line("\nThe coarse presets keep `min_rto` at two ticks: with another `tick` it changes along. Windows are counted in segments. A scenario writes `off` as `false` and `on` as `true`.".into());
-    line("\n## Control laws\n\n`controller` is a name, or a table with what is set of it: `controller = {kind = \"fast\", alpha = 20}`. Vegas and FAST judge by round trips, and hear of one in every acknowledgement with `timestamps = true`.\n\n| law | settings unless given | follows |\n|---|---|---|".into());
-    for (law, source) in laws() {
-        let shown = shown(Some(Controller::of(&law)));
-        let settings = shown.split_once(", ").map_or("none", |(_, settings)| settings);
-        line(format!("| `{}` | {settings} | {source} |", law.name().unwrap_or("user:NAME")));
-    }
+    page
+}
+
+/// Every setting of every controller and queue policy, as a page in Markdown.
+pub fn settings_markdown() -> String {
+    let mut page = String::from(
+        "# Controllers and queue policies\n\nEach is declared in one file of the core, with its settings; this page is made from there.\n\n## \
+         Controllers\n\n`controller` of a flow's `tcp` is a name, or a table with what is set: `controller = {kind = \"fast\", alpha = 20}`. \
+         Vegas and FAST judge by round trips; with `timestamps = true` every acknowledgement gives one.\n\n",
+    );
+    page += &ControllerSpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
+    page += "\n## Queue policies\n\n`policy` of a `queue`, with the settings beside it: `queue = {buffer = \"80 packets\", policy = \"red\", \
+             lower = \"25 %\", upper = \"75 %\"}`. [Queue policies](policies.md) shows what they do.\n\n";
+    page += &PolicySpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
     page
 }
 
@@ -274,18 +255,13 @@ fn shown(setting: Option<impl Serialize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailback_core::congestion::CONTROLLER_NAMES;
+    use tailback_core::tcp::TimerForm;
 
     #[test]
     fn every_name_has_a_preset() {
         for &name in PresetName::ALL {
             assert_eq!(PRESETS.iter().filter(|preset| preset.name == name).count(), 1, "{name:?}");
         }
-    }
-
-    #[test]
-    fn every_control_law_is_on_the_page() {
-        assert_eq!(laws().map(|(law, _)| law.name().unwrap_or_default()), CONTROLLER_NAMES);
     }
 
     #[test]

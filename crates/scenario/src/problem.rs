@@ -54,18 +54,29 @@ impl Errors {
 
 impl std::error::Error for Errors {}
 
+/// What runs but is hardly what was meant, in the order of a scenario's lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Warnings {
+    /// Name to show; empty for a scenario that came from no file.
+    file: String,
+    pub list: Vec<Problem>,
+}
+
+impl Warnings {
+    /// Each as text for people.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        self.list.iter().map(|problem| {
+            let details = problem.details(&self.file).map(|(label, text)| format!("\n  {label:<8} {text}"));
+            problem.message.clone() + &details.collect::<String>()
+        })
+    }
+}
+
 impl fmt::Display for Errors {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for problem in &self.list {
             writeln!(out, "error: {}", problem.message)?;
-            if let Some(place) = place(problem, &self.file) {
-                writeln!(out, "  at       {place}")?;
-            }
-            for (label, text) in [("given", &problem.given), ("expected", &problem.expected), ("hint", &problem.hint)] {
-                if let Some(text) = text {
-                    writeln!(out, "  {label:<8} {text}")?;
-                }
-            }
+            problem.details(&self.file).try_for_each(|(label, text)| writeln!(out, "  {label:<8} {text}"))?;
         }
         let count = self.list.len() + self.more;
         let noun = if count == 1 { "error" } else { "errors" };
@@ -89,6 +100,13 @@ fn place(problem: &Problem, file: &str) -> Option<String> {
 }
 
 impl Problem {
+    /// What follows its message, with labels.
+    fn details(&self, file: &str) -> impl Iterator<Item = (&'static str, String)> {
+        let rest = [("given", &self.given), ("expected", &self.expected), ("hint", &self.hint)];
+        let rest = rest.map(|(label, text)| text.clone().map(|text| (label, text)));
+        place(self, file).map(|place| ("at", place)).into_iter().chain(rest.into_iter().flatten())
+    }
+
     fn new(at: String, message: impl Into<String>) -> Problem {
         Problem { at, line: None, message: message.into(), given: None, expected: None, hint: None }
     }
@@ -212,11 +230,29 @@ pub(crate) struct Report<'a> {
     source: &'a Source,
     problems: Vec<Problem>,
     more: usize,
+    warnings: Vec<Problem>,
 }
 
 impl<'a> Report<'a> {
     pub fn new(source: &'a Source) -> Report<'a> {
-        Report { source, problems: Vec::new(), more: 0 }
+        Report { source, problems: Vec::new(), more: 0, warnings: Vec::new() }
+    }
+
+    /// Adds something that runs, and is hardly what was meant; its details follow by [`Problem`]'s methods.
+    pub fn warn(&mut self, at: impl Into<String>, message: impl Into<String>) -> &mut Problem {
+        // Of a flood the last entry is overwritten.
+        self.warnings.truncate(SHOWN);
+        let mut problem = Problem::new(at.into(), message);
+        problem.line = self.source.line(&problem.at);
+        self.warnings.push(problem);
+        let last = self.warnings.len() - 1;
+        &mut self.warnings[last]
+    }
+
+    /// What was warned of, in the order of the lines.
+    pub fn warnings(mut self) -> Warnings {
+        self.warnings.sort_by_key(|problem| problem.line.unwrap_or(0));
+        Warnings { file: self.source.file.clone(), list: self.warnings }
     }
 
     /// Adds a fault; its details follow by [`Problem`]'s methods.

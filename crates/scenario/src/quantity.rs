@@ -501,31 +501,6 @@ impl JsonSchema for Segments {
     }
 }
 
-/// A number of segments in queues, 0 to 10^6.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
-#[serde(transparent)]
-pub struct Queued(pub f64);
-
-impl Decode for Queued {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Queued> {
-        crate::values::real(node, 0.0..=1e6, &Queued::expected(), decoder).map(Queued)
-    }
-
-    fn expected() -> String {
-        "a number of segments from 0 to 1000000".into()
-    }
-}
-
-impl JsonSchema for Queued {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Queued".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"description": Queued::expected(), "type": "number", "minimum": 0, "maximum": 1_000_000})
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

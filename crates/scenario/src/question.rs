@@ -13,8 +13,8 @@ record! {
     pub struct BufferQuestion {
         /// Bit rate of each transmitter.
         rate: Rate,
-        /// Round trip of the flows without queueing: there and back, serialisation included.
-        rtt: Distribution<Duration>,
+        /// Round trip of a packet and its acknowledgement without queueing, serialisation included.
+        base_rtt: Distribution<Duration>,
         /// Long-lived flows.
         flows: Whole<1, 1_000_000_000>,
         /// Share of the capacity that shall be used; 100 % for a link that is never idle.
@@ -60,8 +60,8 @@ impl BufferQuestion {
         if self.packet.bytes() == 0 && report.sound("packet") {
             report.add("packet", "a packet of nothing").given(self.packet.to_string()).expected("at least 1 B");
         }
-        if matches!(self.rtt, Distribution::Exponential(_)) && report.sound("rtt") {
-            let problem = report.add("rtt", "round trips without a least one: their harmonic mean is 0");
+        if matches!(self.base_rtt, Distribution::Exponential(_)) && report.sound("base_rtt") {
+            let problem = report.add("base_rtt", "round trips without a least one: their harmonic mean is 0");
             problem.given("exponential").one_of("", ["uniform", "evenly", "lognormal", "pareto"]);
         }
     }
@@ -77,17 +77,17 @@ mod tests {
 
     #[test]
     fn units_are_read_and_what_is_not_given_has_a_default() {
-        let question = asked(r#"{"rate": "40 Gbps", "rtt": "100 ms", "flows": 4000, "target": "80 %"}"#).unwrap();
+        let question = asked(r#"{"rate": "40 Gbps", "base_rtt": "100 ms", "flows": 4000, "target": "80 %"}"#).unwrap();
         assert_eq!(question.rate, Rate::new(40_000_000_000));
-        assert_eq!(question.rtt, Distribution::Fixed(Duration::new(100_000_000_000)));
+        assert_eq!(question.base_rtt, Distribution::Fixed(Duration::new(100_000_000_000)));
         assert_eq!((question.target, question.transmitters, question.packet), (Probability(0.8), Whole(1), Size::new(1500)));
         assert_eq!(question.inputs, None);
     }
 
     #[test]
     fn every_fault_is_named_with_its_key_at_once() {
-        let errors = asked(r#"{"rate": "40 Gbits", "rtt": 0.1, "flows": 0, "target": "120 %", "input": 3}"#).unwrap_err();
-        for part in ["rate", "Gbps", "rtt", "flows", "target", "did you mean `inputs`?"] {
+        let errors = asked(r#"{"rate": "40 Gbits", "base_rtt": 0.1, "flows": 0, "target": "120 %", "input": 3}"#).unwrap_err();
+        for part in ["rate", "Gbps", "base_rtt", "flows", "target", "did you mean `inputs`?"] {
             assert!(errors.contains(part), "{part}: {errors}");
         }
     }
@@ -95,8 +95,9 @@ mod tests {
     #[test]
     fn what_no_rule_could_answer_is_refused() {
         let errors =
-            asked(r#"{"rate": "1 Gbps", "rtt": {"exponential": "1 ms"}, "flows": 1, "target": 0, "packet": "0 B"}"#).unwrap_err();
-        for part in ["rtt", "target", "packet"] {
+            asked(r#"{"rate": "1 Gbps", "base_rtt": {"exponential": "1 ms"}, "flows": 1, "target": 0, "packet": "0 B"}"#)
+                .unwrap_err();
+        for part in ["base_rtt", "target", "packet"] {
             assert!(errors.contains(&format!("at       {part}")), "{part}: {errors}");
         }
     }

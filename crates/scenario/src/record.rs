@@ -1,8 +1,7 @@
 //! Tables with named keys.
 //!
 //! The `record!` macro makes a struct together with its reading, writing and JSON Schema, so that a table's keys, defaults and
-//! descriptions stand in one place. `tagged!` does the same for tables that one of their words tells apart, `words!` for plain
-//! words.
+//! descriptions stand in one place. `words!` does the same for plain words; tables that one of their words tells apart are in `member.rs`.
 
 use crate::decode::{Decode, Decoder, Table};
 use schemars::{Schema, SchemaGenerator};
@@ -32,16 +31,21 @@ impl Shape {
         lines: &[&str],
         default: Option<T>,
     ) {
-        let mut property = T::schema(generator);
-        property.insert("description".into(), prose(lines).into());
+        let default = default.or_else(T::absent).map(|value| serde_json::to_value(value).unwrap_or_default());
+        self.property(name, T::schema(generator), &prose(lines), default);
+    }
+
+    /// The same of any schema. A default of null is none, of a key that need not be given.
+    pub fn property(&mut self, name: &str, mut schema: Schema, description: &str, default: Option<Value>) {
+        schema.insert("description".into(), description.into());
         match default {
+            Some(Value::Null) => {}
             Some(value) => {
-                property.insert("default".into(), serde_json::to_value(value).unwrap_or(Value::Null));
+                schema.insert("default".into(), value);
             }
-            None if T::absent().is_none() => self.required.push(name.into()),
-            None => {}
+            None => self.required.push(name.into()),
         }
-        self.properties.insert(name.into(), property.to_value());
+        self.properties.insert(name.into(), schema.to_value());
     }
 
     /// Adds the word that tells tables apart.
@@ -87,13 +91,19 @@ pub(crate) fn record_schema<R: Record>(lines: &[&str], generator: &mut SchemaGen
     schema.try_into().unwrap_or_default()
 }
 
+/// A reference to a schema that is defined by this name.
+pub(crate) fn defined(name: &str, schema: Value, generator: &mut SchemaGenerator) -> Schema {
+    generator.definitions_mut().insert(name.into(), schema);
+    schemars::json_schema!({"$ref": format!("#/$defs/{name}")})
+}
+
 /// Comment lines as a description.
 pub(crate) fn prose(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// A struct, its reading, its writing and its schema. `= default` makes a key optional, and so does `Option`; a part after `with`
-/// is a tagged choice whose keys stand in the same table.
+/// A struct, its reading, its writing and its schema. `= default` makes a key optional, and so does `Option`; the keys of a part after `with`
+/// stand in the same table.
 macro_rules! record {
     (
         $(#[doc = $doc:literal])*
@@ -136,71 +146,6 @@ macro_rules! record {
         }
 
         crate::record::table!($name, $($doc),*);
-    };
-}
-
-/// An enum of records, told apart by a word under the key `by`; a word after `=` is the default. Each word is one line. After `user`
-/// stands the record of code that the core does not know: its words are `user:NAME`, and it has the key itself.
-macro_rules! tagged {
-    (
-        $(#[doc = $doc:literal])*
-        pub enum $name:ident ($noun:literal) by $tag:literal $(= $default:literal)? {
-            $($word:literal => $variant:ident,)+
-            $(user $user:ident,)?
-        }
-    ) => {
-        $(#[doc = $doc])*
-        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-        #[serde(tag = $tag)]
-        pub enum $name {
-            $(#[serde(rename = $word)] $variant($variant),)+
-            $(#[serde(untagged)] $user($user),)?
-        }
-
-        impl Default for $name {
-            fn default() -> $name {
-                let first = [$(|| $name::$variant($variant::default())),+][0];
-                first()
-            }
-        }
-
-        impl crate::record::Record for $name {
-            fn take(table: &mut crate::decode::Table, decoder: &mut crate::decode::Decoder) -> $name {
-                let words = [$($word),+];
-                let default: Option<&str> = crate::record::default_of!($($default)?);
-                let given = table.node($tag);
-                $(
-                    if given.is_some_and(crate::user::is_user_code) {
-                        return $name::$user(<$user as crate::record::Record>::take(table, decoder));
-                    }
-                )?
-                let word = match given {
-                    Some(node) => decoder.inside($tag, |decoder| decoder.word(node, $noun, &words)),
-                    None => default.or_else(|| {
-                        let expected = crate::problem::listed(&words);
-                        decoder.inside($tag, |decoder| decoder.fault(concat!("`", $tag, "` is missing")).expected(expected).line);
-                        None
-                    }),
-                };
-                match word {
-                    $(Some($word) => $name::$variant(crate::record::Record::take(table, decoder)),)+
-                    _ => {
-                        // Which keys belong here is not known: none is called unknown.
-                        table.know_all();
-                        $name::default()
-                    }
-                }
-            }
-
-            fn shapes(generator: &mut schemars::SchemaGenerator) -> Vec<crate::record::Shape> {
-                let default: Option<&str> = crate::record::default_of!($($default)?);
-                let built_in = [$(($word, <$variant as crate::record::Record>::shapes(generator))),+]
-                    .into_iter()
-                    .flat_map(|(word, shapes)| shapes.into_iter().map(move |shape| (word, shape)))
-                    .map(|(word, shape)| shape.tag($tag, word, &[$($doc),*], default == Some(word)));
-                built_in$(.chain(<$user as crate::record::Record>::shapes(generator)))?.collect()
-            }
-        }
     };
 }
 
@@ -295,7 +240,7 @@ macro_rules! default_of {
     };
 }
 
-pub(crate) use {default_of, record, table, tagged, words};
+pub(crate) use {default_of, record, table, words};
 
 /// "a table with `rate`, `delay` (and `queue`)": keys that must be given, then those that may.
 pub(crate) fn keys(shapes: &[Shape]) -> String {
@@ -331,22 +276,9 @@ mod tests {
         motor: Motor
     }
 
-    tagged! {
-        /// Its motor.
-        pub enum Motor ("motor") by "motor" = "none" {
-            "none" => Still,
-            "steam" => Steam,
-        }
-    }
-
-    record! {
-        /// No motor.
-        pub struct Still {}
-    }
-
     record! {
         /// A steam engine.
-        pub struct Steam {
+        pub struct Motor {
             /// Its boilers.
             boilers: Whole<1, 3>,
         }
@@ -361,21 +293,21 @@ mod tests {
 
     #[test]
     fn defaults_and_choices_are_read_and_written() {
-        let (thing, errors) = read(r#"{"count": 3, "motor": "steam", "boilers": 2}"#);
+        let (thing, errors) = read(r#"{"count": 3, "boilers": 2}"#);
         assert!(errors.list.is_empty());
-        assert_eq!(serde_json::to_string(&thing).unwrap(), r#"{"count":3,"on":true,"motor":"steam","boilers":2}"#);
+        assert_eq!(serde_json::to_string(&thing).unwrap(), r#"{"count":3,"on":true,"boilers":2}"#);
     }
 
     #[test]
     fn every_fault_of_a_table_is_found_in_one_pass() {
-        let (_, errors) = read(r#"{"on": 1, "boilers": 2, "naem": "x"}"#);
+        let (_, errors) = read(r#"{"on": 1, "naem": "x"}"#);
         let found: Vec<_> = errors.list.iter().map(|problem| (problem.at.as_str(), problem.message.as_str())).collect();
         assert_eq!(
             found,
             [
                 ("count", "`count` is missing"),
                 ("on", "not a truth value: a number"),
-                ("boilers", "unknown key `boilers`"),
+                ("boilers", "`boilers` is missing"),
                 ("naem", "unknown key `naem`"),
             ]
         );
@@ -383,19 +315,10 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_does_not_make_its_neighbours_unknown() {
-        let (_, errors) = read(r#"{"count": 3, "motor": "staem", "boilers": 2}"#);
-        assert_eq!(errors.list.len(), 1);
-        assert_eq!(errors.list[0].message, "unknown motor `staem`");
-        assert_eq!(errors.list[0].hint.as_deref(), Some("did you mean `steam`?"));
-    }
-
-    #[test]
-    fn the_schema_has_one_shape_per_word() {
+    fn the_schema_has_the_keys_of_a_part_too() {
         let schema = SchemaGenerator::default().into_root_schema_for::<Thing>().to_value();
-        assert_eq!(schema["oneOf"][0]["required"], json!(["count"]));
-        assert_eq!(schema["oneOf"][1]["required"], json!(["boilers", "motor", "count"]));
-        assert_eq!(schema["oneOf"][1]["additionalProperties"], json!(false));
-        assert_eq!(schema["oneOf"][0]["properties"]["on"]["default"], json!(true));
+        assert_eq!(schema["required"], json!(["boilers", "count"]));
+        assert_eq!(schema["additionalProperties"], json!(false));
+        assert_eq!(schema["properties"]["on"]["default"], json!(true));
     }
 }

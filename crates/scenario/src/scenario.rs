@@ -1,13 +1,13 @@
 //! The scenario as a whole, and its ways in and out.
 
-use crate::build;
 use crate::decode::{Decode, Decoder};
-use crate::problem::{Errors, Report, Source};
+use crate::network;
+use crate::problem::{Errors, Report, Source, Warnings};
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::{Event, Flow, Link, Node, Record, Topology};
 use crate::tree;
-use crate::user::{self, Objection};
+use crate::user_code::{self, Objection};
 use crate::values::{Name, Whole};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -91,7 +91,7 @@ impl Scenario {
             return Ok(Scenario { description, source });
         }
         // Some parts are placeholders, so nothing comes of this but further problems.
-        build::network(&description, &mut report);
+        network::network(&description, &mut report);
         Err(report.finish())
     }
 
@@ -100,9 +100,17 @@ impl Scenario {
     /// # Errors
     /// Everything that makes no sense: names that do not exist, routes that lead nowhere, values that do not go together.
     pub fn build(&self) -> Result<Network, Errors> {
+        self.build_with_warnings().map(|(network, _)| network)
+    }
+
+    /// The network, and what runs but is hardly what was meant, such as a setting that makes a queue policy another one.
+    ///
+    /// # Errors
+    /// As [`Scenario::build`].
+    pub fn build_with_warnings(&self) -> Result<(Network, Warnings), Errors> {
         let mut report = Report::new(&self.source);
-        match build::network(&self.description, &mut report) {
-            Some(network) if report.is_empty() => Ok(network),
+        match network::network(&self.description, &mut report) {
+            Some(network) if report.is_empty() => Ok((network, report.warnings())),
             _ => Err(report.finish()),
         }
     }
@@ -112,7 +120,7 @@ impl Scenario {
     pub fn to_json(&self) -> String {
         let mut description = self.description.clone();
         for tcp in description.flows.values_mut().filter_map(|flow| flow.tcp.as_mut()) {
-            *tcp = build::filled(tcp);
+            *tcp = network::filled(tcp);
         }
         // Maps have text for keys and no number is NaN, so nothing can fail here.
         serde_json::to_string(&description).unwrap_or_default()
@@ -120,7 +128,7 @@ impl Scenario {
 
     /// The user code that the scenario names, each with its place.
     pub fn user_code(&self) -> Vec<(CodeKind, UserCode)> {
-        user::named_in(&self.description)
+        user_code::named_in(&self.description)
     }
 
     /// Whether whoever brings user code along has something against what the scenario names.

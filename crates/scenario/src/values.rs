@@ -157,6 +157,23 @@ pub(crate) fn real(node: &Node, bounds: RangeInclusive<f64>, expected: &str, dec
     None
 }
 
+/// Reads a whole number within bounds.
+pub(crate) fn whole(node: &Node, bounds: RangeInclusive<u64>, decoder: &mut Decoder) -> Option<u64> {
+    let message = match node {
+        Node::Integer(number) => match u64::try_from(*number) {
+            Ok(number) if bounds.contains(&number) => return Some(number),
+            _ => "a number out of range",
+        },
+        Node::Float(number) if number.fract() == 0.0 && !(*bounds.start() as f64..=*bounds.end() as f64).contains(number) => {
+            "a number out of range"
+        }
+        _ => "not a whole number",
+    };
+    let expected = format!("a whole number from {} to {}", bounds.start(), bounds.end());
+    decoder.fault(message).given(node.to_string()).expected(expected);
+    None
+}
+
 /// A whole number from `LOW` to `HIGH`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
@@ -170,16 +187,7 @@ impl<const LOW: u64, const HIGH: u64> Default for Whole<LOW, HIGH> {
 
 impl<const LOW: u64, const HIGH: u64> Decode for Whole<LOW, HIGH> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-        match node {
-            Node::Integer(number) => match u64::try_from(*number) {
-                Ok(number) if (LOW..=HIGH).contains(&number) => Some(Whole(number)),
-                _ => decoder.misfit(node, "a number out of range"),
-            },
-            Node::Float(number) if number.fract() == 0.0 && !(LOW as f64..=HIGH as f64).contains(number) => {
-                decoder.misfit(node, "a number out of range")
-            }
-            _ => decoder.misfit(node, "not a whole number"),
-        }
+        whole(node, LOW..=HIGH, decoder).map(Whole)
     }
 
     fn expected() -> String {

@@ -1,110 +1,36 @@
 """Closed forms: what theory says of the quantities that the simulator measures.
 
 Every parameter may be a number or an array; arrays are broadcast against each other, and the result is then an array of their
-common shape. Queues are dimensionless: load is offered work over capacity, times are in mean service times.
+common shape. Queues are dimensionless: load is offered work over capacity, times are in mean service times. `ParameterError`
+names the parameter, what was given, what fits and, of arrays, the place.
 """
 
-from tailback.models.closed_loop import ClosedLoop, RoundTrips, closed_loop, round_trips
-from tailback.models.cui_sizing import (
-    cui_link_buffer,
-    cui_link_flows,
-    cui_link_utilisation,
-    cui_trunk_buffer,
-    cui_trunk_flows,
-    cui_trunk_utilisation,
-)
-from tailback.models.extrapolation import Extrapolation, Fit, PoissonCheck, extrapolate, fit, poisson_check
-from tailback.models.queues import FiniteQueue, erlang_b, md1_mean_wait, md1k, mm1k, mmck
-from tailback.models.sizing import (
-    SIZING_RULES,
-    BufferSize,
-    Rule,
-    appenzeller_buffer,
-    appenzeller_flows,
-    appenzeller_utilisation,
-    bandwidth_delay_buffer,
-    beheshti_buffer,
-    enachescu_buffer,
-    enachescu_flows,
-    enachescu_utilisation,
-    enachescu_window,
-    full_utilisation_buffer,
-    gorinsky_buffer,
-    least_queue,
-    synchronised_buffer,
-    synchronised_utilisation,
-)
-from tailback.models.tcp import (
-    FastRetransmit,
-    SlowStart,
-    fast_retransmit,
-    mathis_rate,
-    padhye_goodput,
-    padhye_rate,
-    single_flow_mean_queue,
-    single_flow_utilisation,
-    slow_start,
-    window_limited_rate,
-)
-from tailback.models.trunk import TrunkLoss, exact_trunk_loss, trunk_loss
-from tailback.models.trunk_map import TrunkAccuracy, trunk_accuracy
-from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
+from tailback.models import _closed_forms
+from tailback.models._closed_forms import *  # noqa: F403
+from tailback.models._extrapolation import Extrapolation, Fit, PoissonCheck, extrapolate, fit, poisson_check
+from tailback.models._fast_retransmit import FastRetransmit, fast_retransmit
+from tailback.models._round_trips import RoundTrips, round_trips
+from tailback.models._trunk_map import TrunkAccuracy, trunk_accuracy
+from tailback.models._trunk_simulation import TrunkInterrupted, TrunkSimulation, simulate_trunk
+from tailback.models._words import Rule, Word
 
 __all__ = [
-    "SIZING_RULES",
-    "BufferSize",
-    "ClosedLoop",
     "Extrapolation",
     "FastRetransmit",
-    "FiniteQueue",
     "Fit",
     "PoissonCheck",
     "RoundTrips",
     "Rule",
-    "SlowStart",
     "TrunkAccuracy",
-    "TrunkLoss",
+    "TrunkInterrupted",
     "TrunkSimulation",
-    "appenzeller_buffer",
-    "appenzeller_flows",
-    "appenzeller_utilisation",
-    "bandwidth_delay_buffer",
-    "beheshti_buffer",
-    "closed_loop",
-    "cui_link_buffer",
-    "cui_link_flows",
-    "cui_link_utilisation",
-    "cui_trunk_buffer",
-    "cui_trunk_flows",
-    "cui_trunk_utilisation",
-    "enachescu_buffer",
-    "enachescu_flows",
-    "enachescu_utilisation",
-    "enachescu_window",
-    "erlang_b",
-    "exact_trunk_loss",
+    "Word",
     "extrapolate",
     "fast_retransmit",
     "fit",
-    "full_utilisation_buffer",
-    "gorinsky_buffer",
-    "least_queue",
-    "mathis_rate",
-    "md1_mean_wait",
-    "md1k",
-    "mm1k",
-    "mmck",
-    "padhye_goodput",
-    "padhye_rate",
     "poisson_check",
     "round_trips",
     "simulate_trunk",
-    "single_flow_mean_queue",
-    "single_flow_utilisation",
-    "slow_start",
-    "synchronised_buffer",
-    "synchronised_utilisation",
     "trunk_accuracy",
-    "trunk_loss",
-    "window_limited_rate",
 ]
+__all__ += _closed_forms.__all__

@@ -1,111 +1,70 @@
 """Documents as experiments: every figure with its own numbers, its claims, and what it left open.
 
-`experiment` says what an experiment is, `bpd_2001` and its like hold them, `runner` runs them, `outcome` judges, `report` shows.
-A new document is a package with a `DOCUMENT`, and a line in `DOCUMENTS`.
+A document is a package, such as `bpd_2001`, with a `DOCUMENT` made of what is exported here, and a line in `DOCUMENTS` of
+`_documents`. `_experiment` says what an experiment is, `_plan` runs it, `_outcome` judges, `_report` shows.
 """
 
-from __future__ import annotations
+from tailback.papers._documents import DOCUMENTS, document, experiments
+from tailback.papers._experiment import (
+    Choice,
+    Claim,
+    Computation,
+    Contrast,
+    Curves,
+    Document,
+    Drawn,
+    Experiment,
+    Grid,
+    Inequality,
+    Kind,
+    LeftOpen,
+    Level,
+    Line,
+    Measure,
+    Ranking,
+    Trace,
+    Value,
+    Variant,
+    vary,
+)
+from tailback.papers._measured import Label, Measured, Point, Values, highest, lowest
+from tailback.papers._outcome import Outcome, Verdict
+from tailback.papers._reproduce import reproduce
+from tailback.papers._reproduction import Reproduction, ReproductionInterrupted
 
-import os
-from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from tailback.errors import ParameterError, ReproductionInterrupted, UnknownName
-
-if TYPE_CHECKING:
-    from tailback.papers.experiment import Document, Experiment
-    from tailback.papers.reproduction import Reproduction
-    from tailback.study.runner import Progress
-
-__all__ = ["DOCUMENTS", "document", "experiments", "reproduce"]
-
-# Where each document's experiments are. They are loaded when they are asked for.
-DOCUMENTS = {
-    "bpd-2001": "tailback.papers.bpd_2001",
-    "spd-1998": "tailback.papers.spd_1998",
-    "cui-thesis": "tailback.papers.cui_thesis",
-}
-
-SEEDS = 10
-
-
-def reproduce(
-    *wanted: str,
-    seeds: int = SEEDS,
-    study: str | os.PathLike[str] | None = None,
-    fresh: bool = False,
-    workers: int | None = None,
-    progress: Callable[[Progress], object] | None = None,
-) -> Reproduction:
-    """Run experiments of documents and judge their claims.
-
-    Parameters
-    ----------
-    *wanted : str
-        Experiments (``"bpd-2001/fig12"``) or whole documents (``"bpd-2001"``). Runs that several have in common are run once.
-    seeds : int
-        Runs of each variant, with seeds 1, 2, ...; at least 2. Experiments in which nothing is random are run once.
-    study : path, optional
-        The directory of a study that keeps the runs: new, or one of an earlier reproduction, of which whatever is asked for again
-        and has not changed since is not run again. Without it nothing is kept.
-    fresh : bool
-        Run everything again.
-    workers : int, optional
-        Runs side by side; as many as there are processors if not given.
-    progress : callable, optional
-        Called with a `Progress` whenever runs are finished, and at the start, such as a `tailback.RunsBar`.
-
-    Returns
-    -------
-    Reproduction
-        Points, claims, and a report.
-
-    Raises
-    ------
-    UnknownName
-        No such experiment; says which there are.
-    ParameterError
-        Fewer than two seeds, or no worker.
-    StudyError
-        `study` is something else, in use, or without room.
-    ReproductionInterrupted
-        Ctrl-C; its ``reproduction`` holds the experiments that were done. It is a `KeyboardInterrupt`.
-
-    Examples
-    --------
-    >>> import tailback as tb
-    >>> fig2 = tb.reproduce("bpd-2001/fig2")
-    >>> [(claim.claim.id, claim.holds) for claim in fig2.claims][0]
-    ('C1', True)
-    """
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
-        raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval needs two runs")
-    from tailback.papers.reproduction import Reproduction
-    from tailback.papers.runner import Plan
-
-    plan = Plan(experiments(*wanted), seeds, command=" ".join(["tailback reproduce", *wanted, f"--seeds {seeds}"]))
-    try:
-        kept = plan.run(None if study is None else Path(study), workers=workers, fresh=fresh, progress=progress)
-    except KeyboardInterrupt:
-        raise ReproductionInterrupted(Reproduction(plan)) from None
-    return Reproduction(plan, kept)
-
-
-def document(name: str) -> Document:
-    """A document by its ID."""
-    if name not in DOCUMENTS:
-        raise UnknownName("document", name, DOCUMENTS)
-    found: Document = import_module(DOCUMENTS[name]).DOCUMENT
-    return found
-
-
-def experiments(*wanted: str) -> list[Experiment]:
-    """Experiments by ID, all of a document by its ID, or all there are; in the order of the documents, each once."""
-    known = {experiment.id: experiment for name in DOCUMENTS for experiment in document(name).experiments}
-    names = [*DOCUMENTS, *known]
-    for name in wanted:
-        if name not in names:
-            raise UnknownName("experiment or document", name, names)
-    return [each for each in known.values() if not wanted or each.id in wanted or each.id.split("/")[0] in wanted]
+__all__ = [
+    "DOCUMENTS",
+    "Choice",
+    "Claim",
+    "Computation",
+    "Contrast",
+    "Curves",
+    "Document",
+    "Drawn",
+    "Experiment",
+    "Grid",
+    "Inequality",
+    "Kind",
+    "Label",
+    "LeftOpen",
+    "Level",
+    "Line",
+    "Measure",
+    "Measured",
+    "Outcome",
+    "Point",
+    "Ranking",
+    "Reproduction",
+    "ReproductionInterrupted",
+    "Trace",
+    "Value",
+    "Values",
+    "Variant",
+    "Verdict",
+    "document",
+    "experiments",
+    "highest",
+    "lowest",
+    "reproduce",
+    "vary",
+]

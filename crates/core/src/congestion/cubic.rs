@@ -7,6 +7,7 @@
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::base::math::cbrt;
 use crate::base::units::{Span, Time};
+use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
 /// C of section 4.1.1 in segments per cubed second, beta, and the alpha of figure 4 that lets AIMD with that beta keep pace with Reno.
@@ -14,15 +15,19 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CubicSpec {
-    /// A flow that is reduced again before it was back gives way to others (section 4.7).
-    pub fast_convergence: bool,
+member! {
+    /// A cubic curve of time.
+    Cubic = "cubic", "RFC 9438";
+
+    pub struct CubicSpec {
+        /// A flow that loses again before it was back where it was gives way to others (section 4.7).
+        fast_convergence: bool = true => Kind::Truth,
+    }
 }
 
-impl Default for CubicSpec {
-    fn default() -> CubicSpec {
-        CubicSpec { fast_convergence: true }
+impl Settings for CubicSpec {
+    fn samples() -> Vec<CubicSpec> {
+        [true, false].map(|fast_convergence| CubicSpec { fast_convergence }).into()
     }
 }
 
@@ -195,28 +200,22 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const ROUND_TRIP: Span = Span::from_millis(100);
+    use crate::congestion::support::model_sender::ModelSender;
 
     fn at(seconds: f64) -> Time {
         Time(Span::from_seconds(seconds).0)
     }
 
-    fn ack(now: Time) -> Ack {
-        Ack::of_one(now)
-    }
-
-    fn congestion(in_flight: u32) -> Congestion {
-        Congestion { now: Time::ZERO, in_flight, repeated: false }
+    fn sender(window: f64, fast_convergence: bool) -> ModelSender<Cubic> {
+        ModelSender::new(Cubic::new(&CubicSpec { fast_convergence }, Start { window, ssthresh: window })).with_round_trip(100)
     }
 
     /// In congestion avoidance since time 0, reduced from `window`.
-    fn reduced_from(window: f64) -> Cubic {
-        let mut law = Cubic::new(&CubicSpec::default(), Start { window, ssthresh: window });
-        law.on_round_trip(&RoundTrip { sample: ROUND_TRIP, smoothed: Some(ROUND_TRIP) });
-        law.on_congestion(&congestion(window as u32));
-        law.on_ack(&ack(Time::ZERO));
-        law
+    fn reduced_from(window: f64) -> ModelSender<Cubic> {
+        let mut sender = sender(window, true);
+        sender.lose(window as u32);
+        sender.ack(1);
+        sender
     }
 
     #[track_caller]
@@ -227,7 +226,7 @@ mod tests {
     #[test]
     fn a_flow_reduced_at_288_segments_is_back_after_6_seconds() {
         // 0.3 * 288 / 0.4 = 216 = 6^3
-        let law = reduced_from(288.0);
+        let law = reduced_from(288.0).law;
         near(law.memory.to_plateau, 6.0);
         near(law.memory.curve(0.0), 201.6);
         near(law.memory.curve(4.0), 284.8);
@@ -237,70 +236,71 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_brings_the_window_a_windowth_of_the_way_to_the_curve_a_round_trip_ahead() {
-        let mut law = reduced_from(288.0);
-        let before = law.window();
-        law.on_ack(&ack(at(3.9)));
-        near(law.window(), before + (284.8 - before) / before);
+        let mut sender = reduced_from(288.0);
+        let before = sender.law.window();
+        near(sender.ack_after(3900), before + (284.8 - before) / before);
     }
 
     #[test]
     fn the_target_is_at_most_half_a_window_away() {
         // W_cubic(26) = 288 + 0.4 * 20^3 = 3488
-        let mut law = reduced_from(288.0);
-        let before = law.window();
-        law.on_ack(&ack(at(25.9)));
-        near(law.window(), before + 0.5);
+        let mut sender = reduced_from(288.0);
+        let before = sender.law.window();
+        near(sender.ack_after(25_900), before + 0.5);
     }
 
     #[test]
     fn where_the_curve_is_slower_than_reno_the_window_follows_reno() {
         // 36 -> 25.2; alpha = 0.9 / 1.7
-        let mut law = reduced_from(36.0);
+        let mut sender = reduced_from(36.0);
         let first = 25.2 + 0.9 / 1.7 / 25.2;
-        near(law.window(), first);
-        law.on_ack(&Ack { acked: 2, ..ack(Time::ZERO) });
-        near(law.window(), first + 2.0 * 0.9 / 1.7 / first);
-        law.memory.estimate = 36.0;
-        law.on_ack(&ack(Time::ZERO));
-        near(law.memory.estimate, 36.0 + 1.0 / (first + 2.0 * 0.9 / 1.7 / first));
+        near(sender.law.window(), first);
+        near(sender.ack(2), first + 2.0 * 0.9 / 1.7 / first);
+        sender.law.memory.estimate = 36.0;
+        sender.ack(1);
+        near(sender.law.memory.estimate, 36.0 + 1.0 / (first + 2.0 * 0.9 / 1.7 / first));
     }
 
     #[test]
     fn a_second_reduction_below_the_plateau_lowers_it_to_85_percent_of_the_window() {
-        let mut law = reduced_from(100.0);
-        law.window = 80.0;
-        law.on_congestion(&congestion(80));
-        near(law.memory.plateau, 68.0);
-        near(law.window(), 56.0);
-        let mut stays = Cubic::new(&CubicSpec { fast_convergence: false }, Start { window: 100.0, ssthresh: 100.0 });
-        stays.on_congestion(&congestion(100));
-        stays.window = 80.0;
-        stays.on_congestion(&congestion(80));
-        near(stays.memory.plateau, 80.0);
+        let sender_of = |fast_convergence| {
+            let mut sender = sender(100.0, fast_convergence);
+            sender.lose(100);
+            sender.law.window = 80.0;
+            (sender.lose(80), sender.law.memory.plateau)
+        };
+        let (window, plateau) = sender_of(true);
+        near(window, 56.0);
+        near(plateau, 68.0);
+        near(sender_of(false).1, 80.0);
     }
 
     #[test]
     fn after_a_timeout_the_curve_begins_at_its_plateau() {
-        let mut law = reduced_from(100.0);
-        law.on_timeout(&congestion(10));
-        assert_eq!((law.window(), law.ssthresh()), (1.0, 7.0));
-        (0..6).for_each(|_| law.on_ack(&ack(at(2.0))));
-        law.on_ack(&ack(at(3.0)));
-        assert_eq!((law.memory.plateau, law.memory.to_plateau), (7.0, 0.0));
-        near(law.memory.curve(1.0), 7.4);
-        law.on_timeout(&Congestion { repeated: true, ..congestion(1) });
-        assert_eq!(law.ssthresh(), 7.0);
+        let mut sender = reduced_from(100.0);
+        assert_eq!((sender.time_out(10), sender.law.ssthresh()), (1.0, 7.0));
+        sender.wait(2000);
+        (0..6).for_each(|_| {
+            sender.ack(1);
+        });
+        sender.ack_after(1000);
+        assert_eq!((sender.law.memory.plateau, sender.law.memory.to_plateau), (7.0, 0.0));
+        near(sender.law.memory.curve(1.0), 7.4);
+        sender.time_out_again(1);
+        assert_eq!(sender.law.ssthresh(), 7.0);
     }
 
     #[test]
     fn time_stands_still_while_the_application_has_nothing_to_send() {
-        let mut law = reduced_from(288.0);
-        law.on_ack(&Ack { window_limited: false, ..ack(at(1.0)) });
-        law.on_ack(&Ack { window_limited: false, ..ack(at(50.0)) });
-        let before = law.window();
-        law.on_ack(&ack(at(100.0)));
-        assert_eq!(law.memory.time_in_stage(at(102.9), 0.0), 3.9);
+        let mut sender = reduced_from(288.0);
+        sender.window_limited = false;
+        sender.ack_after(1000);
+        sender.ack_after(49_000);
+        sender.window_limited = true;
+        let before = sender.law.window();
+        let after = sender.ack_after(50_000);
+        assert_eq!(sender.law.memory.time_in_stage(at(102.9), 0.0), 3.9);
         // t = 1 + 0.1: 288 - 0.4 * 4.9^3
-        near(law.window(), before + (240.9404 - before) / before);
+        near(after, before + (240.9404 - before) / before);
     }
 }

@@ -10,27 +10,46 @@
 
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Wants};
 use crate::base::units::{Span, Time};
+use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FastSpec {
-    /// Segments to keep in the queues, above zero.
-    pub alpha: f64,
-    /// Share of the way to the new window, above 0 and at most 1.
-    pub gamma: f64,
-    /// From one update of the window to the next, in round trips, at least 1.
-    pub round_trips: u32,
-    /// Slow start instead while the queueing delay is below this (MIthreshold).
-    pub mi_threshold: Span,
-    /// A new flow drains the queues by sending so many times slower (r), above 1.
-    pub draining: Option<u32>,
+// 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other round trip and no slow start as in sections
+// 4.2.1 and 4.2.2.
+member! {
+    /// A given number of segments in the queues (FAST TCP).
+    Fast = "fast", "Cui's thesis, chapter 4: equations (4.1) and (4.5), and with `draining` the four phases of section 4.4.2";
+
+    pub struct FastSpec {
+        /// Segments to keep in the queues.
+        alpha: f64 = 200.0 => SEGMENTS_IN_QUEUES,
+        /// Share of the way to the new window that an update goes.
+        gamma: f64 = 0.5 => Kind::Probability,
+        /// Round trips from one update of the window to the next.
+        round_trips: u32 = 2 => Kind::Whole { least: 1, most: 1000 },
+        /// Slow start while the queueing delay is below this (MIthreshold).
+        mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
+        /// How many times slower a new flow sends for a while, once it is stable, so that the queues drain (r).
+        draining: Option<u32> = None => Kind::Whole { least: 2, most: 1_000_000 },
+    }
 }
 
-impl Default for FastSpec {
-    /// 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other round trip and no slow start as in sections
-    /// 4.2.1 and 4.2.2.
-    fn default() -> FastSpec {
-        FastSpec { alpha: 200.0, gamma: 0.5, round_trips: 2, mi_threshold: Span::ZERO, draining: None }
+impl Settings for FastSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let still = |keys: &'static [&'static str], value, expected| {
+            (value == 0.0).then(|| Misfit::error(keys, format!("a window that nothing moves: `{}` is 0", keys[0]), expected))
+        };
+        let alpha = still(&["alpha"], self.alpha, "more than 0 segments");
+        alpha.into_iter().chain(still(&["gamma"], self.gamma, "more than 0, at most 1")).collect()
+    }
+
+    fn samples() -> Vec<FastSpec> {
+        let usual = FastSpec { alpha: 5.0, round_trips: 1, ..FastSpec::default() };
+        vec![
+            usual,
+            FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: Span::from_millis(1), ..usual },
+            FastSpec { alpha: 3.0, round_trips: 2, ..usual },
+            FastSpec { draining: Some(2), ..usual },
+        ]
     }
 }
 
@@ -245,36 +264,22 @@ impl Controller for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
 
     fn ms(milliseconds: u64) -> Span {
         Span::from_millis(milliseconds)
     }
 
     /// An empty path of 100 ms.
-    struct Driver {
-        law: Fast,
-        now: Time,
+    fn sender(window: f64, spec: FastSpec) -> ModelSender<Fast> {
+        ModelSender::new(Fast::new(&spec, Start { window, ssthresh: f64::INFINITY })).with_round_trip(100)
     }
 
-    impl Driver {
-        fn new(window: f64, spec: FastSpec) -> Driver {
-            let mut law = Fast::new(&spec, Start { window, ssthresh: f64::INFINITY });
-            law.on_round_trip(&RoundTrip { sample: ms(100), smoothed: None });
-            Driver { law, now: Time::ZERO }
-        }
-
-        /// A steady round trip, from now on.
-        fn with_round_trip(mut self, milliseconds: u64) -> Driver {
-            self.law.memory.average = ms(milliseconds).0 as f64;
-            self
-        }
-
-        /// An acknowledgement after so long, which gives no sample. Returns the window.
-        fn ack(&mut self, after: u64) -> f64 {
-            self.now += ms(after);
-            self.law.on_ack(&Ack::of_one(self.now));
-            self.law.window()
-        }
+    /// The same, with a steady round trip of so many milliseconds from now on.
+    fn queued(window: f64, spec: FastSpec, milliseconds: u64) -> ModelSender<Fast> {
+        let mut sender = sender(window, spec);
+        sender.law.memory.average = ms(milliseconds).0 as f64;
+        sender
     }
 
     const SPEC: FastSpec = FastSpec { alpha: 50.0, gamma: 0.5, round_trips: 1, mi_threshold: Span::ZERO, draining: None };
@@ -282,98 +287,96 @@ mod tests {
     #[test]
     fn a_window_too_small_grows_to_the_new_one_by_a_segment_for_each_acknowledgement() {
         // 0.5 * 100 + 0.5 * (100 / 125 * 100 + 50) = 115
-        let mut driver = Driver::new(100.0, SPEC).with_round_trip(125);
-        assert_eq!(driver.ack(124), 100.0);
-        assert_eq!(driver.ack(1), 101.0);
-        let after: Vec<f64> = (0..20).map(|_| driver.ack(0)).collect();
+        let mut sender = queued(100.0, SPEC, 125);
+        assert_eq!(sender.ack_after(124), 100.0);
+        assert_eq!(sender.ack_after(1), 101.0);
+        let after: Vec<f64> = (0..20).map(|_| sender.ack_after(0)).collect();
         assert_eq!((after[0], after[13], after[19]), (102.0, 115.0, 115.0));
-        assert_eq!(driver.law.memory.target, 115.0);
+        assert_eq!(sender.law.memory.target, 115.0);
     }
 
     #[test]
     fn no_update_more_than_doubles_the_window() {
         // 0.5 * 10 + 0.5 * (10 + 200) = 110
-        let mut driver = Driver::new(10.0, FastSpec { alpha: 200.0, ..SPEC });
-        driver.ack(100);
-        assert_eq!(driver.law.memory.target, 20.0);
+        let mut sender = sender(10.0, FastSpec { alpha: 200.0, ..SPEC });
+        sender.ack_after(100);
+        assert_eq!(sender.law.memory.target, 20.0);
     }
 
     #[test]
     fn a_window_too_large_shrinks_at_once() {
         // 0.5 * 300 + 0.5 * (100 / 200 * 300 + 50) = 250
-        let mut driver = Driver::new(300.0, SPEC).with_round_trip(200);
-        assert_eq!(driver.ack(200), 250.0);
-        assert_eq!(driver.ack(199), 250.0);
+        let mut sender = queued(300.0, SPEC, 200);
+        assert_eq!(sender.ack_after(200), 250.0);
+        assert_eq!(sender.ack_after(199), 250.0);
     }
 
     #[test]
     fn a_window_that_keeps_alpha_in_the_queues_stays() {
         // Equation (4.3): 125 / 25 * 50
-        let mut driver = Driver::new(250.0, SPEC).with_round_trip(125);
-        assert!((0..10).all(|_| driver.ack(125) == 250.0));
+        let mut sender = queued(250.0, SPEC, 125);
+        assert!((0..10).all(|_| sender.ack_after(125) == 250.0));
     }
 
     #[test]
     fn updates_come_as_many_round_trips_apart_as_asked_for() {
-        let mut driver = Driver::new(300.0, FastSpec { round_trips: 2, ..SPEC }).with_round_trip(200);
-        assert_eq!((driver.ack(200), driver.ack(199), driver.ack(1)), (300.0, 300.0, 250.0));
+        let mut sender = queued(300.0, FastSpec { round_trips: 2, ..SPEC }, 200);
+        assert_eq!((sender.ack_after(200), sender.ack_after(199), sender.ack_after(1)), (300.0, 300.0, 250.0));
     }
 
     #[test]
     fn the_round_trip_is_averaged_with_a_weight_of_three_windowths_and_at_most_a_quarter() {
         for (window, average) in [(4.0, 110), (30.0, 104)] {
-            let mut driver = Driver::new(window, SPEC);
-            driver.law.on_round_trip(&RoundTrip { sample: ms(140), smoothed: None });
-            assert_eq!((driver.law.memory.average, driver.law.memory.base), (ms(average).0 as f64, Some(ms(100))));
+            let mut sender = sender(window, SPEC);
+            sender.law.on_round_trip(&RoundTrip { sample: ms(140), smoothed: None });
+            assert_eq!((sender.law.memory.average, sender.law.memory.base), (ms(average).0 as f64, Some(ms(100))));
         }
     }
 
     #[test]
     fn below_the_threshold_of_delay_it_starts_slowly() {
         let spec = FastSpec { mi_threshold: ms(10), ..SPEC };
-        assert_eq!(Driver::new(4.0, spec).with_round_trip(109).ack(1), 5.0);
-        assert_eq!(Driver::new(4.0, spec).with_round_trip(110).ack(1), 4.0);
+        assert_eq!(queued(4.0, spec, 109).ack(1), 5.0);
+        assert_eq!(queued(4.0, spec, 110).ack(1), 4.0);
     }
 
     #[test]
     fn a_loss_halves_what_was_in_flight_and_a_timeout_leaves_one_segment() {
-        let mut driver = Driver::new(300.0, SPEC).with_round_trip(200);
-        driver.now += ms(150);
-        driver.law.on_congestion(&Congestion { now: driver.now, in_flight: 301, repeated: false });
-        assert_eq!(driver.law.window(), 150.0);
+        let mut sender = queued(300.0, SPEC, 200);
+        sender.wait(150);
+        assert_eq!(sender.lose(301), 150.0);
         // What was sent with the old window does not judge the new one: 0.5 * 150 + 0.5 * (75 + 50) = 137.5
-        assert_eq!((driver.ack(199), driver.ack(1)), (150.0, 137.5));
-        driver.law.on_timeout(&Congestion { now: driver.now, in_flight: 100, repeated: false });
-        assert_eq!(driver.law.window(), 1.0);
-        assert_eq!((driver.ack(199), driver.ack(1), driver.ack(1)), (1.0, 2.0, 2.0));
+        assert_eq!((sender.ack_after(199), sender.ack_after(1)), (150.0, 137.5));
+        assert_eq!(sender.time_out(100), 1.0);
+        assert_eq!((sender.ack_after(199), sender.ack_after(1), sender.ack_after(1)), (1.0, 2.0, 2.0));
     }
 
     #[test]
     fn a_new_flow_drains_the_queues_once_it_is_stable() {
-        let mut driver = Driver::new(250.0, FastSpec { draining: Some(10), ..SPEC }).with_round_trip(125);
-        driver.ack(125);
-        assert_eq!(driver.law.memory.phase, Phase::Converging { stable: 1 });
-        driver.ack(125);
-        assert!(matches!(driver.law.memory.phase, Phase::Reduction { .. }));
+        let mut sender = queued(250.0, FastSpec { draining: Some(10), ..SPEC }, 125);
+        sender.ack_after(125);
+        assert_eq!(sender.law.memory.phase, Phase::Converging { stable: 1 });
+        sender.ack_after(125);
+        assert!(matches!(sender.law.memory.phase, Phase::Reduction { .. }));
         // Nine tenths of a segment less for each acknowledgement: 250 in a round trip of 125 ms leave 25.
-        let windows: Vec<f64> = (0..250).map(|step| driver.ack(u64::from(step % 2 == 1))).collect();
+        let windows: Vec<f64> = (0..250).map(|step| sender.ack_after(u64::from(step % 2 == 1))).collect();
         assert!((windows[0] - 249.1).abs() < 1e-9 && (windows[247] - 26.8).abs() < 1e-9, "{} {}", windows[0], windows[247]);
-        assert!(matches!(driver.law.memory.phase, Phase::Depletion { .. }));
+        assert!(matches!(sender.law.memory.phase, Phase::Depletion { .. }));
         // The queue is shorter by 5 ms than what the flow took for an empty path: 95 ms at 20 ms, and a round trip later it is stable.
-        driver.law.memory.average = ms(100).0 as f64;
-        driver.ack(20);
-        driver.law.memory.base = Some(ms(95));
-        let reduced = driver.ack(0);
-        assert_eq!((driver.ack(99), driver.law.release()), (reduced, None));
-        driver.ack(1);
+        sender.law.memory.average = ms(100).0 as f64;
+        sender.ack_after(20);
+        sender.law.memory.base = Some(ms(95));
+        let reduced = sender.ack_after(0);
+        assert_eq!((sender.ack_after(99), sender.law.release()), (reduced, None));
+        sender.ack_after(1);
         // 50 * 95 / (125 - 95), by nine more for each acknowledgement, which releases no more than ten.
-        assert_eq!(driver.law.memory.phase, Phase::Refilling { target: 50.0 * 95.0 / 30.0 });
-        assert_eq!((driver.ack(0), driver.law.release()), (reduced + 9.0, Some(10)));
-        let refilled: Vec<f64> = (0..20).map(|_| driver.ack(0)).collect();
+        assert_eq!(sender.law.memory.phase, Phase::Refilling { target: 50.0 * 95.0 / 30.0 });
+        assert_eq!((sender.ack_after(0), sender.law.release()), (reduced + 9.0, Some(10)));
+        let refilled: Vec<f64> = (0..20).map(|_| sender.ack_after(0)).collect();
         assert_eq!(refilled[19], 50.0 * 95.0 / 30.0);
-        assert!(matches!(driver.law.memory.phase, Phase::Stabilisation { .. }));
-        assert_eq!((driver.ack(99), driver.law.release()), (refilled[19], None));
-        driver.ack(1);
-        assert_eq!(driver.law.memory.phase, Phase::Drained);
+        assert!(matches!(sender.law.memory.phase, Phase::Stabilisation { .. }));
+        assert_eq!((sender.ack_after(99), sender.law.release()), (refilled[19], None));
+        sender.ack_after(1);
+        assert_eq!(sender.law.memory.phase, Phase::Drained);
     }
 }

@@ -2,14 +2,24 @@
 
 use super::{Ack, Congestion, Controller, Start};
 use crate::base::units::Rate;
+use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// The window is the sender's initial one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FixedSpec {
-    /// Full segments leave evenly, at this rate on the wire, as long as the window lets them.
-    pub pacing: Option<Rate>,
+member! {
+    /// The initial window, for ever.
+    Fixed = "fixed", "a window that never changes";
+
+    pub struct FixedSpec {
+        /// Rate on the wire at which full segments leave, if acknowledgements do not clock them.
+        rate: Option<Rate> = None => Kind::Rate,
+    }
+}
+
+impl Settings for FixedSpec {
+    fn samples() -> Vec<FixedSpec> {
+        [None, Some(Rate(1)), Some(Rate(2_000_000))].map(|rate| FixedSpec { rate }).into()
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -22,11 +32,13 @@ pub struct Fixed {
 
 impl Fixed {
     pub(super) fn new(spec: &FixedSpec, start: Start) -> Fixed {
-        Fixed { window: start.window, pacing: spec.pacing.and_then(|rate| NonZeroU64::new(rate.0)) }
+        Fixed { window: start.window, pacing: spec.rate.and_then(|rate| NonZeroU64::new(rate.0)) }
     }
 }
 
 impl Controller for Fixed {
+    const IGNORES_LOSSES: bool = true;
+
     #[inline]
     fn window(&self) -> f64 {
         self.window
@@ -55,7 +67,7 @@ mod tests {
     fn it_keeps_the_rate_that_it_was_given() {
         let start = Start { window: 8.0, ssthresh: f64::INFINITY };
         let rate = Rate(5_000_000);
-        assert_eq!(Fixed::new(&FixedSpec { pacing: Some(rate) }, start).pacing(), Some(rate));
+        assert_eq!(Fixed::new(&FixedSpec { rate: Some(rate) }, start).pacing(), Some(rate));
         assert_eq!(Fixed::new(&FixedSpec::default(), start).pacing(), None);
     }
 }

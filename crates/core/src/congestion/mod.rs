@@ -1,33 +1,20 @@
 //! Congestion controllers, one file each, behind one interface. They own the window and, where the law has one, the rate at which it is
 //! sent; loss recovery tells them what happened.
 
-mod cubic;
-mod fast;
-mod fixed;
-#[cfg(test)]
-pub(crate) mod probe;
-mod reno;
-mod user;
-mod vegas;
+mod support;
 
-pub use cubic::CubicSpec;
-pub use fast::FastSpec;
-pub use fixed::FixedSpec;
-pub use user::{Control, UserController};
-pub use vegas::VegasSpec;
+#[cfg(test)]
+pub(crate) use support::probe;
+pub use support::user_controller::{Control, UserController};
 
 use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
+use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
 use crate::user_code::{Failure, Instance, UserCode};
-use cubic::Cubic;
-use fast::Fast;
-use fixed::Fixed;
 #[cfg(test)]
 use probe::Probe;
-use reno::Reno;
 use serde::{Deserialize, Serialize};
-use user::User;
-use vegas::Vegas;
+use support::user_controller::User;
 
 /// New data was acknowledged outside loss recovery.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +82,9 @@ pub trait Controller {
     /// Bytes of its state that lie beside the sender.
     const BYTES_BESIDE: usize = 0;
 
+    /// Whether no loss makes the window smaller, so that all of it may have to be sent again.
+    const IGNORES_LOSSES: bool = false;
+
     /// Congestion window in segments.
     fn window(&self) -> f64;
     /// Slow-start threshold in segments; infinite where the law has none.
@@ -144,27 +134,61 @@ pub struct Start {
     pub ssthresh: f64,
 }
 
-/// Names, settings, states and dispatch, from one list: a new controller is its file and one line here. A state holds its window and at
-/// most eight bytes more: what only some laws remember lies beside, so that the others' flows do not carry it. Behind the built-in laws
-/// stands the one that the core does not know, which has no name here.
+/// Settings, states and dispatch, from one list: a new controller is its file and one line here. A state holds its window and at most
+/// eight bytes more: what only some laws remember lies beside, so that the others' flows do not carry it. After the members come the laws
+/// that have no name: user code, and the one of tests.
 macro_rules! controllers {
-    ($($(#[$when:meta])? $name:literal => $variant:ident($spec:ty)),+ ; $user:ident($code:ty) $(,)?) => {
-        /// Names as a scenario writes them.
-        pub const CONTROLLER_NAMES: &[&str] = &[$($(#[$when])? $name),+];
+    ($($module:ident::$member:ident,)+ ; $($(#[$when:meta])? $nameless:ident($code:ty),)+) => {
+        $(mod $module; pub use $module::*;)+
 
         impl ControllerSpec {
-            /// The name of a built-in law.
+            /// All that have a name.
+            pub const MEMBERS: &[Member] = &[$($member::MEMBER),+];
+
+            /// A member of that name with these settings, in the order of their keys; `None` if there is none or they do not fit.
+            pub fn read(name: &str, values: &[Value]) -> Option<ControllerSpec> {
+                $(if name == $member::MEMBER.name {
+                    return Keys::read(values).map(ControllerSpec::$member);
+                })+
+                None
+            }
+
+            /// As a scenario writes it; `None` of user code.
             pub fn name(&self) -> Option<&'static str> {
                 match self {
-                    $($(#[$when])? ControllerSpec::$variant(_) => Some($name),)+
-                    ControllerSpec::$user(_) => None,
+                    $(ControllerSpec::$member(_) => Some($member::MEMBER.name),)+
+                    $($(#[$when])? ControllerSpec::$nameless(_) => None,)+
                 }
+            }
+
+            /// Its settings in the order of their keys; none of user code.
+            pub fn values(&self) -> Vec<Value> {
+                match self {
+                    $(ControllerSpec::$member(spec) => spec.values(),)+
+                    $($(#[$when])? ControllerSpec::$nameless(_) => Vec::new(),)+
+                }
+            }
+
+            /// What is wrong with its settings together.
+            pub fn check(&self) -> Vec<Misfit> {
+                match self {
+                    $(ControllerSpec::$member(spec) => spec.check(),)+
+                    $($(#[$when])? ControllerSpec::$nameless(_) => Vec::new(),)+
+                }
+            }
+
+            /// A few of each member, for tests of all.
+            pub fn samples() -> Vec<ControllerSpec> {
+                let of_members = [$(<$member as Named>::Spec::samples().into_iter().map(ControllerSpec::$member).collect::<Vec<_>>()),+];
+                of_members.into_iter().flatten().collect()
             }
         }
 
-        controllers!($($(#[$when])? $variant($spec)),+, $user($code));
+        controllers!(
+            $($member(<$member as Named>::Spec),)+ $($(#[$when])? $nameless($code),)+
+        );
     };
-    ($($(#[$when:meta])? $variant:ident($spec:ty)),+) => {
+    ($($(#[$when:meta])? $variant:ident($spec:ty),)+) => {
         /// A controller's settings.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum ControllerSpec { $($(#[$when])? $variant($spec)),+ }
@@ -173,6 +197,11 @@ macro_rules! controllers {
             /// What the law wants beside what all hear. Of user code, who brings it along knows.
             pub(crate) fn wants(&self) -> Wants {
                 Controllers::new(self, Start { window: 1.0, ssthresh: 1.0 }).wants()
+            }
+
+            /// Whether no loss makes the window smaller.
+            pub(crate) fn ignores_losses(&self) -> bool {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }
             }
 
             /// Bytes that a flow takes beside its sender.
@@ -249,13 +278,14 @@ macro_rules! controllers {
 }
 
 controllers! {
-    "reno" => Reno(()),
-    "cubic" => Cubic(CubicSpec),
-    "vegas" => Vegas(VegasSpec),
-    "fast" => Fast(FastSpec),
-    "fixed" => Fixed(FixedSpec),
+    reno::Reno,
+    cubic::Cubic,
+    vegas::Vegas,
+    fast::Fast,
+    fixed::Fixed,
+    ;
     #[cfg(test)]
-    "probe" => Probe(probe::ProbeSpec);
+    Probe(probe::ProbeSpec),
     User(UserCode),
 }
 
@@ -279,22 +309,9 @@ mod tests {
     use crate::base::random::{Purpose, Stream};
     use crate::base::signal::DeliveredRate;
 
-    const FAST: FastSpec = FastSpec { alpha: 5.0, gamma: 0.5, round_trips: 1, mi_threshold: Span::ZERO, draining: None };
-    const SPECS: [ControllerSpec; 9] = [
-        ControllerSpec::Reno(()),
-        ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
-        ControllerSpec::Cubic(CubicSpec { fast_convergence: false }),
-        ControllerSpec::Vegas(VegasSpec { alpha: 2.0, beta: 4.0, gamma: 1.0 }),
-        ControllerSpec::Vegas(VegasSpec { alpha: 0.0, beta: 0.0, gamma: 0.0 }),
-        ControllerSpec::Fast(FAST),
-        ControllerSpec::Fast(FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: Span::from_millis(1), ..FAST }),
-        ControllerSpec::Fast(FastSpec { draining: Some(2), ..FAST }),
-        ControllerSpec::Fixed(FixedSpec { pacing: Some(Rate(1)) }),
-    ];
-
     #[test]
     fn whatever_happens_the_window_is_a_number_of_at_least_one_segment_that_no_acknowledgement_more_than_doubles() {
-        for (index, spec) in (0..).zip(&SPECS) {
+        for (index, spec) in (0..).zip(&ControllerSpec::samples()) {
             for run in 0..200 {
                 drive(spec, Stream::new(run, "controllers", index, Purpose::Policy));
             }

@@ -1,9 +1,16 @@
 //! Reno: a segment more per round trip, half on congestion (RFC 5681 section 3.1).
 //!
-//! The window is real-valued and in segments; `window += 1 / window` per acknowledged segment is equation (3) of the RFC.
+//! The window is real-valued and in segments; `window += 1 / window` per acknowledgement is equation (3) of the RFC. What grows the window is
+//! each acknowledgement, however many segments it acknowledges: with delayed acknowledgements growth is half as fast.
 
 use super::{Ack, Congestion, Controller, Start};
+use crate::settings::member;
 use serde::{Deserialize, Serialize};
+
+member! {
+    /// A segment more per round trip, half on congestion.
+    Reno = "reno", "RFC 5681";
+}
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(C)]
@@ -67,35 +74,35 @@ impl Controller for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
 
-    fn ack() -> Ack {
-        Ack { in_flight: 8, ..Ack::of_one(Time::ZERO) }
+    fn sender(window: f64, ssthresh: f64) -> ModelSender<Reno> {
+        ModelSender::new(Reno::new(&(), Start { window, ssthresh }))
     }
-
-    use crate::base::units::Time;
 
     #[test]
     fn slow_start_doubles_and_avoidance_adds_one_per_window() {
-        let mut law = Reno::new(&(), Start { window: 4.0, ssthresh: 8.0 });
-        (0..4).for_each(|_| law.on_ack(&ack()));
-        assert_eq!(law.window(), 8.0);
-        law.on_ack(&ack());
-        assert_eq!(law.window(), 8.125);
+        let mut sender = sender(4.0, 8.0);
+        assert_eq!((0..4).map(|_| sender.ack(1)).last(), Some(8.0));
+        assert_eq!(sender.ack(1), 8.125);
+    }
+
+    #[test]
+    fn what_counts_is_the_acknowledgement_and_not_what_it_acknowledges() {
+        assert_eq!((sender(4.0, 8.0).ack(2), sender(8.0, 8.0).ack(2)), (5.0, 8.125));
     }
 
     #[test]
     fn congestion_halves_what_was_in_flight_and_never_below_two() {
-        let mut law = Reno::new(&(), Start { window: 9.0, ssthresh: 4.0 });
-        law.on_congestion(&Congestion { now: Time::ZERO, in_flight: 9, repeated: false });
-        assert_eq!((law.window(), law.ssthresh()), (4.0, 4.0));
-        law.on_timeout(&Congestion { now: Time::ZERO, in_flight: 1, repeated: false });
-        assert_eq!((law.window(), law.ssthresh()), (1.0, 2.0));
+        let mut sender = sender(9.0, 4.0);
+        assert_eq!((sender.lose(9), sender.law.ssthresh()), (4.0, 4.0));
+        assert_eq!((sender.time_out(1), sender.law.ssthresh()), (1.0, 2.0));
     }
 
     #[test]
     fn a_sender_that_does_not_fill_its_window_does_not_grow_it() {
-        let mut law = Reno::new(&(), Start { window: 4.0, ssthresh: 8.0 });
-        law.on_ack(&Ack { window_limited: false, ..ack() });
-        assert_eq!(law.window(), 4.0);
+        let mut sender = sender(4.0, 8.0);
+        sender.window_limited = false;
+        assert_eq!(sender.ack(1), 4.0);
     }
 }

@@ -6,24 +6,35 @@
 
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::base::units::{Span, Time};
+use crate::settings::{Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
-/// Thresholds in segments queued.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct VegasSpec {
-    /// Fewer let the window grow.
-    pub alpha: f64,
-    /// More let it shrink; at least `alpha`.
-    pub beta: f64,
-    /// More end slow start.
-    pub gamma: f64,
+// Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, which NS takes);
+// they give no gamma, and one segment is what NS and Linux take.
+member! {
+    /// A few segments in the queues.
+    Vegas = "vegas", "Brakmo and Peterson, IEEE JSAC 13(8), 1995";
+
+    pub struct VegasSpec {
+        /// The window grows with fewer segments queued.
+        alpha: f64 = 2.0 => SEGMENTS_IN_QUEUES,
+        /// The window shrinks with more segments queued.
+        beta: f64 = 4.0 => SEGMENTS_IN_QUEUES,
+        /// Slow start ends with more segments queued.
+        gamma: f64 = 1.0 => SEGMENTS_IN_QUEUES,
+    }
 }
 
-impl Default for VegasSpec {
-    /// Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, which NS takes);
-    /// they give no gamma, and one segment is what NS and Linux take.
-    fn default() -> VegasSpec {
-        VegasSpec { alpha: 2.0, beta: 4.0, gamma: 1.0 }
+impl Settings for VegasSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let VegasSpec { alpha, beta, .. } = self;
+        let misfit = || Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"));
+        (beta < alpha).then(misfit).into_iter().collect()
+    }
+
+    fn samples() -> Vec<VegasSpec> {
+        let of = |[alpha, beta, gamma]: [f64; 3]| VegasSpec { alpha, beta, gamma };
+        [[2.0, 4.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0, 0.0], [0.0, 0.0, 0.0]].map(of).into()
     }
 }
 
@@ -137,35 +148,23 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
 
     const BASE: Span = Span::from_millis(100);
 
-    /// A sender in one-second rounds: each acknowledges the first segment of the round, with the given round trip.
-    struct Driver {
-        law: Vegas,
-        now: Time,
+    fn sender(window: f64, ssthresh: f64) -> ModelSender<Vegas> {
+        ModelSender::new(Vegas::new(&VegasSpec::default(), Start { window, ssthresh })).with_round_trip(100)
     }
 
-    impl Driver {
-        fn new(window: f64, ssthresh: f64) -> Driver {
-            let mut law = Vegas::new(&VegasSpec::default(), Start { window, ssthresh });
-            law.on_round_trip(&RoundTrip { sample: BASE, smoothed: None });
-            Driver { law, now: Time::ZERO }
-        }
+    /// Acknowledgements in one-second rounds: the first segment of the round, with the given round trip. Returns the window.
+    fn round(sender: &mut ModelSender<Vegas>, in_flight: u32, milliseconds: u64) -> f64 {
+        sender.wait(1000);
+        ack(sender, in_flight, milliseconds)
+    }
 
-        /// Returns the window at the round's end.
-        fn round(&mut self, in_flight: u32, milliseconds: u64) -> f64 {
-            self.now += Span::from_millis(1000);
-            self.ack(in_flight, milliseconds)
-        }
-
-        fn ack(&mut self, in_flight: u32, milliseconds: u64) -> f64 {
-            let rtt = Span::from_millis(milliseconds);
-            self.law.on_round_trip(&RoundTrip { sample: rtt, smoothed: None });
-            let ack = Ack { rtt: Some(rtt), in_flight, ..Ack::of_one(self.now) };
-            self.law.on_ack(&ack);
-            self.law.window()
-        }
+    fn ack(sender: &mut ModelSender<Vegas>, in_flight: u32, milliseconds: u64) -> f64 {
+        (sender.in_flight, sender.round_trip) = (in_flight, Some(Span::from_millis(milliseconds)));
+        sender.ack(1)
     }
 
     #[test]
@@ -178,45 +177,42 @@ mod tests {
 
     #[test]
     fn once_per_round_trip_the_window_moves_towards_two_to_four_queued() {
-        let mut driver = Driver::new(10.0, 10.0);
-        assert_eq!(driver.round(10, 110), 11.0);
-        assert_eq!(driver.ack(11, 110), 11.0);
+        let mut sender = sender(10.0, 10.0);
+        assert_eq!(round(&mut sender, 10, 110), 11.0);
+        assert_eq!(ack(&mut sender, 11, 110), 11.0);
         // 11 * 30 / 130 = 2.54
-        assert_eq!(driver.round(11, 130), 11.0);
+        assert_eq!(round(&mut sender, 11, 130), 11.0);
         // 11 * 70 / 170 = 4.53
-        assert_eq!(driver.round(11, 170), 10.0);
+        assert_eq!(round(&mut sender, 11, 170), 10.0);
     }
 
     #[test]
     fn a_shorter_round_trip_becomes_the_base() {
-        let mut driver = Driver::new(10.0, 10.0);
-        driver.law.on_round_trip(&RoundTrip { sample: Span::from_millis(50), smoothed: None });
+        let mut sender = sender(10.0, 10.0).with_round_trip(50);
         // 10 * 50 / 100 = 5
-        assert_eq!(driver.round(10, 100), 9.0);
+        assert_eq!(round(&mut sender, 10, 100), 9.0);
     }
 
     #[test]
     fn slow_start_grows_every_other_round_trip_and_ends_with_more_than_one_queued() {
-        let mut driver = Driver::new(2.0, f64::INFINITY);
-        assert_eq!((driver.round(2, 100), driver.ack(2, 100)), (3.0, 4.0));
-        assert_eq!((driver.round(4, 100), driver.ack(4, 100)), (4.0, 4.0));
-        assert_eq!((driver.round(4, 100), driver.ack(4, 100)), (5.0, 6.0));
+        let mut sender = sender(2.0, f64::INFINITY);
+        assert_eq!((round(&mut sender, 2, 100), ack(&mut sender, 2, 100)), (3.0, 4.0));
+        assert_eq!((round(&mut sender, 4, 100), ack(&mut sender, 4, 100)), (4.0, 4.0));
+        assert_eq!((round(&mut sender, 4, 100), ack(&mut sender, 4, 100)), (5.0, 6.0));
         // A round trip that grew tells nothing; 6 * 50 / 150 = 2.
-        assert_eq!(driver.round(6, 150), 6.0);
-        assert_eq!(driver.law.ssthresh(), f64::INFINITY);
-        assert_eq!(driver.round(6, 150), 6.0);
-        assert_eq!(driver.law.ssthresh(), 6.0);
+        assert_eq!(round(&mut sender, 6, 150), 6.0);
+        assert_eq!(sender.law.ssthresh(), f64::INFINITY);
+        assert_eq!(round(&mut sender, 6, 150), 6.0);
+        assert_eq!(sender.law.ssthresh(), 6.0);
     }
 
     #[test]
     fn a_loss_halves_and_what_was_sent_before_it_does_not_judge_the_new_window() {
-        let mut driver = Driver::new(20.0, 20.0);
-        driver.now += Span::from_millis(1000);
-        driver.law.on_congestion(&Congestion { now: driver.now, in_flight: 20, repeated: false });
-        assert_eq!((driver.law.window(), driver.law.ssthresh()), (10.0, 10.0));
-        driver.now += Span::from_millis(150);
-        assert_eq!(driver.ack(20, 200), 10.0);
-        driver.law.on_timeout(&Congestion { now: driver.now, in_flight: 10, repeated: false });
-        assert_eq!((driver.law.window(), driver.law.ssthresh()), (1.0, 5.0));
+        let mut sender = sender(20.0, 20.0);
+        sender.wait(1000);
+        assert_eq!((sender.lose(20), sender.law.ssthresh()), (10.0, 10.0));
+        sender.wait(150);
+        assert_eq!(ack(&mut sender, 20, 200), 10.0);
+        assert_eq!((sender.time_out(10), sender.law.ssthresh()), (1.0, 5.0));
     }
 }

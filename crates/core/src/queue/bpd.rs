@@ -4,7 +4,9 @@
 //!
 //! The document's flow chart (its figure 10) is lost but for its caption; its text says: any loss, at a threshold or by overflow,
 //! marks the VC; the count begins at the loss and goes down at each end of a packet. The end of the lost packet itself is not
-//! counted ("subsequent" packets), and a loss in the recovery period begins a new one. With `gap` 0, or both thresholds equal,
+//! counted ("subsequent" packets), and a loss in the recovery period begins a new one. The text has a queue that "exceeds" a threshold where
+//! EPD's "reaches" it; both are read as reaches, so that BPD with equal thresholds is EPD. The other reading needs no setting of its own: a
+//! queue exceeds N cells where it reaches N + 1. With `gap` 0, or both thresholds equal,
 //! BPD is EPD; with both at the end of the buffer it is PPD.
 //!
 //! **How long a gap fits.** Let B cells lie between the thresholds, N be the VCs, M the cells of a packet, G the gap. The
@@ -16,25 +18,41 @@
 //! threshold again: one that goes on is no longer damaged, loses at the lower threshold and gains another G packets, so that the
 //! queue climbs to the upper threshold however far that is.
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
+use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
-/// Settings of BPD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BpdSpec {
-    /// Threshold of regular VCs (LT), cells in the buffer.
-    pub lower: u64,
-    /// Threshold of damaged VCs (UT).
-    pub upper: u64,
-    /// Recovery period, packets (GAP).
-    pub gap: u32,
+member! {
+    /// Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
+    Bpd = "bpd", "bpd-2001 section 4";
+
+    pub struct BpdSpec {
+        /// Cells in the buffer from which packets of most VCs may not begin (LT).
+        lower: u64 => Kind::Cells { or_none: false },
+        /// Cells in the buffer from which those of a VC that has just lost may not (UT).
+        upper: u64 => Kind::Cells { or_none: false },
+        /// For how many packets after a loss a VC is judged by `upper` (GAP).
+        gap: u32 => Kind::Whole { least: 0, most: 1_000_000 },
+    }
+}
+
+impl Settings for BpdSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let misfit = || Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` no higher than `upper`");
+        (self.lower > self.upper).then(misfit).into_iter().collect()
+    }
+
+    fn samples() -> Vec<BpdSpec> {
+        let of = |(lower, upper, gap)| BpdSpec { lower, upper, gap };
+        [(0, 100, 5), (30, 120, 1), (80, 80, 25), (60, 180, 0)].map(of).into()
+    }
 }
 
 /// What the switch remembers of a VC.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Vc {
+pub struct BpdVc {
     frame: Frame,
     /// Packets left of the recovery period (Gap[i]).
     gap: u32,
@@ -50,10 +68,11 @@ impl Bpd {
 }
 
 impl Policy for Bpd {
-    type PerFlow = Vc;
+    type PerFlow = BpdVc;
+    const JUDGES_FRAMES: bool = true;
 
     #[inline]
-    fn on_arrival(&mut self, cell: &Unit, vc: &mut Vc, buffer: &Occupancy, _now: Time) -> Verdict {
+    fn on_arrival(&mut self, cell: &Unit, vc: &mut BpdVc, buffer: &Occupancy, _now: Time) -> Verdict {
         let lost_before = vc.frame == Frame::Discarding;
         let limit = if vc.gap > 0 { self.0.upper } else { self.0.lower };
         let verdict = vc.frame.judge(cell, buffer, || (buffer.units >= limit).then_some(Reason::Early));
@@ -70,8 +89,8 @@ impl Policy for Bpd {
 mod tests {
     use super::*;
     use crate::queue::epd::{Epd, EpdSpec};
-    use crate::queue::model_buffer::{Dice, ModelBuffer, traffic};
     use crate::queue::ppd::Ppd;
+    use crate::queue::support::model_buffer::{Dice, ModelBuffer, traffic};
 
     fn model(lower: u64, upper: u64, gap: u32, places: u64, vcs: u32) -> ModelBuffer<Bpd> {
         ModelBuffer::new(Bpd::new(&BpdSpec { lower, upper, gap }), places, vcs)

@@ -6,15 +6,27 @@
 
 use super::{Occupancy, Policy, Turn, Unit, Verdict};
 use crate::base::units::{Span, Time};
+use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
 
-/// Settings of CoDel, both above zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodelSpec {
-    /// Wait that is good enough.
-    pub target: Span,
-    /// How long waits have to exceed it: about the longest usual round-trip time.
-    pub interval: Span,
+// RFC 8289 sections 4.2 and 4.3.
+member! {
+    /// Controlled delay: marks when no wait of an interval was within the target. Discards what is not ECN-capable.
+    Codel = "codel", "RFC 8289";
+
+    pub struct CodelSpec {
+        /// Wait that is good enough.
+        target: Span = Span::from_millis(5) => ABOVE_ZERO,
+        /// How long waits have to exceed it: about the longest usual round-trip time.
+        interval: Span = Span::from_millis(100) => ABOVE_ZERO,
+    }
+}
+
+impl Settings for CodelSpec {
+    fn samples() -> Vec<CodelSpec> {
+        let of = |(target, interval)| CodelSpec { target: Span::from_millis(target), interval: Span::from_millis(interval) };
+        [(5, 100), (1, 5), (3, 30)].map(of).into()
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -2,7 +2,13 @@
 
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::base::units::Time;
+use crate::settings::member;
 use serde::{Deserialize, Serialize};
+
+member! {
+    /// Accepts whatever fits.
+    DropTail = "drop_tail", "over cells, plain ATM";
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DropTail;

@@ -5,16 +5,26 @@
 //! The document says that the queue "reaches" the threshold: a first cell is refused if the queue, before it, is at least as
 //! long.
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
+use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
-/// Settings of EPD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EpdSpec {
-    /// Cells in the buffer.
-    pub threshold: u64,
+member! {
+    /// Early packet discard: from the threshold on no packet may begin. With partial packet discard.
+    Epd = "epd", "Romanow and Floyd, IEEE JSAC 13(4), 1995";
+
+    pub struct EpdSpec {
+        /// Cells in the buffer from which no packet may begin.
+        threshold: u64 => Kind::Cells { or_none: false },
+    }
+}
+
+impl Settings for EpdSpec {
+    fn samples() -> Vec<EpdSpec> {
+        [0, 20, 90].map(|threshold| EpdSpec { threshold }).into()
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +38,7 @@ impl Epd {
 
 impl Policy for Epd {
     type PerFlow = Frame;
+    const JUDGES_FRAMES: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {
@@ -38,8 +49,8 @@ impl Policy for Epd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::model_buffer::{ModelBuffer, traffic};
     use crate::queue::ppd::Ppd;
+    use crate::queue::support::model_buffer::{ModelBuffer, traffic};
 
     fn model(threshold: u64, places: u64, vcs: u32) -> ModelBuffer<Epd> {
         ModelBuffer::new(Epd::new(&EpdSpec { threshold }), places, vcs)

@@ -4,26 +4,39 @@
 //! The document divides the threshold by the number of active VCs, and its example counts all that are configured ("ten active
 //! VCs", 700 cells: 70 each). To count only those with cells in the buffer is the other reading.
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
+use crate::settings::{Kind, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
-/// Settings of EPD with per-VC accounting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EpdPerVcSpec {
-    /// Cells in the buffer.
-    pub threshold: u64,
-    pub active: ActiveVcs,
+member! {
+    /// Early packet discard with per-VC accounting: past the threshold, only VCs that hold their share of it lose packets.
+    EpdPerVc = "epd_per_vc", "spd-1998 section 2.5";
+
+    pub struct EpdPerVcSpec {
+        /// Cells in the buffer from which no packet may begin of a VC that holds its share: this over the number of active VCs.
+        threshold: u64 => Kind::Cells { or_none: false },
+        /// Which VCs are active.
+        active: ActiveVcs = ActiveVcs::Configured => Kind::Words(&ActiveVcs::WORDS),
+    }
 }
 
-/// Which VCs share the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ActiveVcs {
-    /// All whose route crosses the port.
-    Configured,
-    /// Those with cells in the buffer.
-    Backlogged,
+words! {
+    /// Which VCs share a threshold.
+    pub enum ActiveVcs ("set of VCs") {
+        /// All whose route crosses the link.
+        Configured = "configured",
+        /// Those with cells in the buffer.
+        Backlogged = "backlogged",
+    }
+}
+
+impl Settings for EpdPerVcSpec {
+    fn samples() -> Vec<EpdPerVcSpec> {
+        let of = |(threshold, active)| EpdPerVcSpec { threshold, active };
+        [(0, ActiveVcs::Configured), (30, ActiveVcs::Backlogged), (60, ActiveVcs::Configured)].map(of).into()
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,6 +60,7 @@ impl EpdPerVc {
 
 impl Policy for EpdPerVc {
     type PerFlow = Frame;
+    const JUDGES_FRAMES: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {
@@ -58,7 +72,7 @@ impl Policy for EpdPerVc {
 mod tests {
     use super::*;
     use crate::queue::epd::{Epd, EpdSpec};
-    use crate::queue::model_buffer::{ModelBuffer, traffic};
+    use crate::queue::support::model_buffer::{ModelBuffer, traffic};
     use ActiveVcs::{Backlogged, Configured};
 
     fn model(threshold: u64, active: ActiveVcs, vcs: u32) -> ModelBuffer<EpdPerVc> {

@@ -1,49 +1,23 @@
 //! Queue policies, one file each, behind one interface: a policy decides, the port stores, counts and refuses what does not fit.
 
-mod bpd;
-mod codel;
-mod drop_tail;
-mod epd;
-mod epd_per_vc;
-mod flow_records;
-mod frame;
-#[cfg(test)]
-mod model_buffer;
-mod pie;
-mod ppd;
-#[cfg(test)]
-pub(crate) mod probe;
-mod red;
-mod spd;
-mod user;
+mod support;
 
-pub use bpd::BpdSpec;
-pub use codel::CodelSpec;
-pub use epd::EpdSpec;
-pub use epd_per_vc::{ActiveVcs, EpdPerVcSpec};
-pub use pie::PieSpec;
-pub use red::RedSpec;
-pub use spd::{SpdReading, SpdSpec};
-pub use user::UserPolicy;
+#[cfg(test)]
+pub(crate) use support::probe;
+pub use support::user_policy::UserPolicy;
 
 use crate::base::random::Stream;
 use crate::base::signal::Signal;
 use crate::base::units::{Rate, Span, Time};
+use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
 use crate::user_code::{Failure, Instance, UserCode};
-use bpd::Bpd;
-use codel::Codel;
-use drop_tail::DropTail;
-use epd::Epd;
-use epd_per_vc::EpdPerVc;
-use flow_records::FlowRecords;
-use pie::Pie;
-use ppd::Ppd;
-use red::Red;
+#[cfg(test)]
+use probe::Probe;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use spd::Spd;
 use std::fmt::Debug;
-use user::User;
+use support::flow_records::FlowRecords;
+use support::user_policy::User;
 
 /// What a policy decides of one unit. A unit that is accepted is refused all the same where there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +100,16 @@ impl Occupancy {
     }
 }
 
+/// What a port holds at the end of a period.
+#[derive(Clone, Copy, Debug)]
+pub struct PeriodEnd {
+    /// Packets or cells. The unit in service is included only where the port counts it.
+    pub units: u64,
+    pub bytes: u64,
+    /// At which it sends, all transmitters together.
+    pub rate: Rate,
+}
+
 /// A unit whose turn to be sent has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
@@ -144,6 +128,9 @@ pub trait Policy {
 
     /// Whether it looks at flows at all: if not, the port keeps nothing of them.
     const SEES_FLOWS: bool = true;
+
+    /// Whether it discards whole frames, so that it needs VCs to judge.
+    const JUDGES_FRAMES: bool = false;
 
     /// Whether it takes whatever fits, so that the port need not ask.
     const TAKES_ALL: bool = false;
@@ -171,20 +158,53 @@ pub trait Policy {
         None
     }
 
-    /// The port holds this much and sends it at this rate.
-    fn on_period(&mut self, _bytes: u64, _rate: Rate) {}
+    fn on_period(&mut self, _end: &PeriodEnd) {}
 }
 
-/// Names, settings and dispatch, from one list: a new policy is its file and one line here. Behind the built-in policies stands the
-/// one that the core does not know, which has no name here.
+/// Settings, states and dispatch, from one list: a new policy is its file and one line here. After the members come the policies that
+/// have no name: user code, and the one of tests.
 macro_rules! policies {
-    ($($(#[$when:meta])? $name:literal => $variant:ident($spec:ty, $state:ty)),+ ; $user:ident($code:ty, $other:ty) $(,)?) => {
-        /// Names as a scenario writes them.
-        pub const POLICY_NAMES: &[&str] = &[$($(#[$when])? $name),+];
+    ($($module:ident::$member:ident,)+ ; $($(#[$when:meta])? $nameless:ident($code:ty),)+) => {
+        $(mod $module; pub use $module::*;)+
 
-        policies!($($(#[$when])? $variant($spec, $state)),+, $user($code, $other));
+        impl PolicySpec {
+            /// All that have a name.
+            pub const MEMBERS: &[Member] = &[$($member::MEMBER),+];
+
+            /// A member of that name with these settings, in the order of their keys; `None` if there is none or they do not fit.
+            pub fn read(name: &str, values: &[Value]) -> Option<PolicySpec> {
+                $(if name == $member::MEMBER.name {
+                    return Keys::read(values).map(PolicySpec::$member);
+                })+
+                None
+            }
+
+            /// As a scenario writes it; `None` of user code.
+            pub fn name(&self) -> Option<&'static str> {
+                match self {
+                    $(PolicySpec::$member(_) => Some($member::MEMBER.name),)+
+                    $($(#[$when])? PolicySpec::$nameless(_) => None,)+
+                }
+            }
+
+            /// What is wrong with its settings together.
+            pub fn check(&self) -> Vec<Misfit> {
+                match self {
+                    $(PolicySpec::$member(spec) => spec.check(),)+
+                    $($(#[$when])? PolicySpec::$nameless(_) => Vec::new(),)+
+                }
+            }
+
+            /// A few of each member, for tests of all.
+            pub fn samples() -> Vec<PolicySpec> {
+                let of_members = [$(<$member as Named>::Spec::samples().into_iter().map(PolicySpec::$member).collect::<Vec<_>>()),+];
+                of_members.into_iter().flatten().collect()
+            }
+        }
+
+        policies!($($member(<$member as Named>::Spec, $member),)+ $($(#[$when])? $nameless($code, $nameless),)+);
     };
-    ($($(#[$when:meta])? $variant:ident($spec:ty, $state:ty)),+) => {
+    ($($(#[$when:meta])? $variant:ident($spec:ty, $state:ty),)+) => {
         /// A policy's settings.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum PolicySpec { $($(#[$when])? $variant($spec)),+ }
@@ -193,6 +213,11 @@ macro_rules! policies {
             /// Whether the policy looks at flows.
             pub(crate) fn sees_flows(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::SEES_FLOWS),+ }
+            }
+
+            /// Whether the policy discards whole frames, so that it needs VCs to judge.
+            pub fn judges_frames(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::JUDGES_FRAMES),+ }
             }
 
             /// Whether its port has to be stepped.
@@ -245,8 +270,8 @@ macro_rules! policies {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.period()),+ }
             }
 
-            pub(crate) fn on_period(&mut self, bytes: u64, rate: Rate) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_period(bytes, rate)),+ }
+            pub(crate) fn on_period(&mut self, end: &PeriodEnd) {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_period(end)),+ }
             }
 
             /// A unit of the flow has been stored.
@@ -265,18 +290,19 @@ macro_rules! policies {
 }
 
 policies! {
-    "drop_tail" => DropTail((), DropTail),
-    "ppd" => Ppd((), Ppd),
-    "epd" => Epd(EpdSpec, Epd),
-    "epd_per_vc" => EpdPerVc(EpdPerVcSpec, EpdPerVc),
-    "bpd" => Bpd(BpdSpec, Bpd),
-    "spd" => Spd(SpdSpec, Spd),
-    "red" => Red(RedSpec, Red),
-    "codel" => Codel(CodelSpec, Codel),
-    "pie" => Pie(PieSpec, Pie),
+    drop_tail::DropTail,
+    ppd::Ppd,
+    epd::Epd,
+    epd_per_vc::EpdPerVc,
+    bpd::Bpd,
+    spd::Spd,
+    red::Red,
+    codel::Codel,
+    pie::Pie,
+    ;
     #[cfg(test)]
-    "probe" => Probe(probe::ProbeSpec, probe::Probe);
-    User(UserCode, User),
+    Probe(probe::ProbeSpec),
+    User(UserCode),
 }
 
 impl Policies {

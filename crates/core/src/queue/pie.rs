@@ -4,24 +4,41 @@
 //! Differs: the delay is what the queue holds over the rate at which the port sends, which the port knows; nothing is estimated (section
 //! 4.3 asks for either). Of the optional parts only ECN is here (section 5.1); the first update follows after one period.
 
-use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use super::{PeriodEnd, Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::random::{Draws, Stream};
-use crate::base::units::{Rate, Span, Time};
+use crate::base::units::{Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
-/// Settings of PIE.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PieSpec {
-    /// Delay to hold (QDELAY_REF), above zero.
-    pub target: Span,
-    /// Time between updates (T_UPDATE), above zero.
-    pub period: Span,
-    /// A burst of this length after a calm passes unmarked (MAX_BURST).
-    pub burst: Span,
-    /// Highest probability at which capable packets are marked and not discarded (mark_ecnth).
-    pub most_marked: f64,
-    /// Bytes of a typical packet: a queue of two of them is none (MEAN_PKTSIZE).
-    pub packet: u32,
+// RFC 8033 sections 4 and 5.1.
+member! {
+    /// Proportional integral controller enhanced: the probability of a mark follows the delay. Discards what is not ECN-capable.
+    Pie = "pie", "RFC 8033";
+
+    pub struct PieSpec {
+        /// Delay to hold (QDELAY_REF).
+        target: Span = Span::from_millis(15) => ABOVE_ZERO,
+        /// Time between updates of the probability (T_UPDATE), at least 1 us.
+        period: Span = Span::from_millis(15) => Kind::Duration { least: Span::from_micros(1) },
+        /// A burst of this length after a calm passes unmarked (MAX_BURST).
+        burst: Span = Span::from_millis(150) => Kind::Duration { least: Span::ZERO },
+        /// Highest probability at which packets are marked; above it they are discarded (mark_ecnth).
+        max_marked: f64 = 0.1 => Kind::Probability,
+        /// Typical packet: a queue of two of them counts as empty (MEAN_PKTSIZE).
+        packet: u32 = 1000 => PACKET_BYTES,
+    }
+}
+
+impl Settings for PieSpec {
+    fn samples() -> Vec<PieSpec> {
+        let ms = Span::from_millis;
+        let usual = PieSpec { target: ms(5), period: ms(5), burst: ms(20), max_marked: 0.1, packet: 500 };
+        vec![
+            usual,
+            PieSpec { target: ms(1), period: ms(15), burst: Span::ZERO, max_marked: 0.0, ..usual },
+            PieSpec { target: ms(10), period: ms(1), max_marked: 1.0, ..usual },
+        ]
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,7 +84,7 @@ impl Policy for Pie {
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         match () {
             () if self.spares(buffer) || self.draws.uniform() >= self.probability => Verdict::Accept,
-            () if self.probability <= self.spec.most_marked => Verdict::Mark,
+            () if self.probability <= self.spec.max_marked => Verdict::Mark,
             () => Verdict::Discard(Reason::Early),
         }
     }
@@ -76,8 +93,8 @@ impl Policy for Pie {
         Some(self.spec.period)
     }
 
-    fn on_period(&mut self, bytes: u64, rate: Rate) {
-        let (delay, target) = (bytes as f64 * 8.0 / rate.0 as f64, self.spec.target.seconds());
+    fn on_period(&mut self, end: &PeriodEnd) {
+        let (delay, target) = (end.bytes as f64 * 8.0 / end.rate.0 as f64, self.spec.target.seconds());
         let step = ALPHA * (delay - target) + BETA * (delay - self.delay);
         let part = STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, part)| *part);
         self.probability += step / part;
@@ -94,20 +111,25 @@ impl Policy for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::units::Rate;
 
     const PACKET: Unit = Unit { bytes: 1000, is_last: true };
-    const RATE: Rate = Rate(8_000_000);
+
+    /// Packets of 1 ms each.
+    fn held(packets: u64) -> PeriodEnd {
+        PeriodEnd { units: packets, bytes: 1000 * packets, rate: Rate(8_000_000) }
+    }
 
     fn pie(probability: f64, delay: f64) -> Pie {
         let ms = Span::from_millis;
-        let spec = PieSpec { target: ms(15), period: ms(15), burst: ms(30), most_marked: 0.1, packet: 1000 };
+        let spec = PieSpec { target: ms(15), period: ms(15), burst: ms(30), max_marked: 0.1, packet: 1000 };
         Pie { probability, delay, ..Pie::new(&spec) }
     }
 
     /// The probability after an update that finds so many packets of 1 ms each.
     fn updated(probability: f64, delay: f64, packets: u64) -> f64 {
         let mut pie = pie(probability, delay);
-        pie.on_period(1000 * packets, RATE);
+        pie.on_period(&held(packets));
         pie.probability
     }
 
@@ -139,14 +161,14 @@ mod tests {
         let arrive =
             |pie: &mut Pie, packets: u64| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(packets, 1000 * packets), Time::ZERO);
         assert_eq!(arrive(&mut pie, 100), Verdict::Accept);
-        pie.on_period(100_000, RATE);
+        pie.on_period(&held(100));
         assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::from_millis(15), Verdict::Accept));
-        pie.on_period(100_000, RATE);
+        pie.on_period(&held(100));
         assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::ZERO, Verdict::Discard(Reason::Early)));
         // Two packets are no queue.
         assert_eq!(arrive(&mut pie, 2), Verdict::Accept);
         pie.probability = 0.0;
-        (0..2).for_each(|_| pie.on_period(0, RATE));
+        (0..2).for_each(|_| pie.on_period(&held(0)));
         assert_eq!(pie.allowance, Span::from_millis(30));
     }
 

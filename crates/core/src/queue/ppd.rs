@@ -1,10 +1,16 @@
 //! PPD, partial packet discard: only what does not fit is lost, and with it the rest of its packet (Romanow and Floyd, IEEE JSAC
 //! 13(4), 1995). All of it is in [`Frame`].
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::base::units::Time;
+use crate::settings::member;
 use serde::{Deserialize, Serialize};
+
+member! {
+    /// Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, but for the last cell.
+    Ppd = "ppd", "Romanow and Floyd, IEEE JSAC 13(4), 1995";
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ppd;
@@ -17,6 +23,7 @@ impl Ppd {
 
 impl Policy for Ppd {
     type PerFlow = Frame;
+    const JUDGES_FRAMES: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {
@@ -27,7 +34,7 @@ impl Policy for Ppd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::model_buffer::ModelBuffer;
+    use crate::queue::support::model_buffer::ModelBuffer;
 
     fn play(places: u64, cells: &str) -> String {
         ModelBuffer::new(Ppd, places, 3).play(cells)

@@ -9,23 +9,49 @@ use super::{Occupancy, Policy, Unit, Verdict};
 use crate::base::math;
 use crate::base::random::{Draws, Stream};
 use crate::base::units::Time;
+use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
-/// Settings of RED. `lower < upper`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RedSpec {
-    /// Average queue below which nothing is marked (min_th).
-    pub lower: u64,
-    /// Average queue from which everything is marked, if not `gentle` (max_th).
-    pub upper: u64,
-    /// Of a new sample in the average (w_q), above 0 and at most 1.
-    pub weight: f64,
-    /// Probability of a mark as the average reaches `upper` (max_p), above 0 and at most 1.
-    pub probability: f64,
-    /// From `upper` to twice that the probability grows on to 1 (Floyd, "Recommendation on using the gentle variant of RED", 2000).
-    pub gentle: bool,
-    /// Bytes of a typical packet: an idle time counts as the arrivals of so many empty queues as these could have been sent in it.
-    pub packet: u32,
+// The weight is that of section 6 of the paper, the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of
+// RED", 2000).
+member! {
+    /// Random early detection: marks at random, the likelier the longer the average queue. Discards what is not ECN-capable.
+    Red = "red", "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993";
+
+    pub struct RedSpec {
+        /// Average queue below which nothing is marked (min_th).
+        lower: u64 => Kind::QueueLength,
+        /// Average queue at which the probability is `max_probability` (max_th); above it grows on (`gentle`) or is 1.
+        upper: u64 => Kind::QueueLength,
+        /// Probability of a mark as the average reaches `upper` (max_p).
+        max_probability: f64 = 0.1 => Kind::Probability,
+        /// Of a new sample in the average (w_q).
+        weight: f64 = 0.002 => Kind::Probability,
+        /// From `upper` to twice that the probability grows to 1.
+        gentle: bool = true => Kind::Truth,
+        /// Typical packet: an idle time counts as so many arrivals at an empty queue as these could have been sent in it.
+        packet: u32 = 1000 => PACKET_BYTES,
+    }
+}
+
+impl Settings for RedSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let order = || Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` below `upper`");
+        let never = |keys| Misfit::error(keys, "with nothing of it RED never marks", "above 0, at most 1");
+        let weight = (self.weight == 0.0).then(|| never(&["weight"]));
+        let probability = (self.max_probability == 0.0).then(|| never(&["max_probability"]));
+        (self.lower >= self.upper).then(order).into_iter().chain(weight).chain(probability).collect()
+    }
+
+    fn samples() -> Vec<RedSpec> {
+        let usual = RedSpec { lower: 2, upper: 8, max_probability: 0.5, weight: 0.1, gentle: true, packet: 500 };
+        vec![
+            usual,
+            RedSpec { gentle: false, ..usual },
+            RedSpec { lower: 0, upper: 20, max_probability: 0.02, weight: 0.002, ..usual },
+            RedSpec { lower: 4, upper: 5, max_probability: 1.0, weight: 1.0, gentle: false, ..usual },
+        ]
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,11 +81,11 @@ impl Red {
 
     /// The probability at this average, before marks are spread out (p_b); 1 or more marks everything.
     fn raw_probability(&self) -> f64 {
-        let RedSpec { probability, gentle, .. } = self.spec;
+        let RedSpec { max_probability, gentle, .. } = self.spec;
         let (lower, upper) = (self.spec.lower as f64, self.spec.upper as f64);
         match self.average {
-            average if average < upper => probability * (average - lower) / (upper - lower),
-            average if gentle => probability + (1.0 - probability) * (average - upper) / upper,
+            average if average < upper => max_probability * (average - lower) / (upper - lower),
+            average if gentle => max_probability + (1.0 - max_probability) * (average - upper) / upper,
             _ => 1.0,
         }
     }
@@ -103,7 +129,7 @@ mod tests {
 
     /// Thresholds 5 and 15, half of each sample, one in ten at the upper threshold.
     fn red(average: f64, gentle: bool) -> Red {
-        let spec = RedSpec { lower: 5, upper: 15, weight: 0.5, probability: 0.1, gentle, packet: 1000 };
+        let spec = RedSpec { lower: 5, upper: 15, weight: 0.5, max_probability: 0.1, gentle, packet: 1000 };
         Red { average, ..Red::new(&spec) }
     }
 

@@ -11,33 +11,70 @@
 //! effect. *Corrected*, it is the assignment that the text describes. *As printed*, nothing is noted, and every packet that
 //! begins under these conditions is discarded.
 
-use super::frame::Frame;
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::base::units::Time;
+use crate::settings::{Kind, Misfit, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
-/// Settings of SPD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpdSpec {
-    /// Cells of the VC from which one of its packets is discarded (SPDth); `None`: SPD is off.
-    pub dropping_threshold: Option<u64>,
-    /// Cells in the buffer from which no packet may begin.
-    pub epd_threshold: u64,
-    /// Cells in the buffer that must be exceeded for SPD to act (CongestTh).
-    pub congestion_threshold: u64,
-    pub reading: SpdReading,
+member! {
+    /// Single packet discard: one early loss for each VC whose own queue builds up. With early packet discard behind it.
+    Spd = "spd", "spd-1998 section 3.3";
+
+    pub struct SpdSpec {
+        /// Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
+        dropping_threshold: Option<u64> => Kind::Cells { or_none: true },
+        /// Cells in the buffer from which no packet may begin.
+        epd_threshold: u64 => Kind::Cells { or_none: false },
+        /// Cells in the buffer that must be exceeded for the single discard (CongestTh).
+        congestion_threshold: u64 => Kind::Cells { or_none: false },
+        /// How the printed code is read.
+        reading: SpdReading = SpdReading::Corrected => Kind::Words(&SpdReading::WORDS),
+    }
 }
 
-/// How the printed code is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SpdReading {
-    Corrected,
-    Printed,
+words! {
+    /// How the printed code of single packet discard is read.
+    pub enum SpdReading ("reading") {
+        /// As the text describes: one packet, and no other until the VC's own queue has been empty.
+        Corrected = "corrected",
+        /// To the letter: every packet that begins while the queue is built up.
+        Printed = "printed",
+    }
+}
+
+impl Settings for SpdSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let SpdSpec { dropping_threshold, epd_threshold, congestion_threshold, .. } = *self;
+        let never = dropping_threshold.is_some() && congestion_threshold.saturating_add(1) >= epd_threshold;
+        let always = dropping_threshold == Some(0);
+        let never = never.then(|| {
+            let message = "EPD discards every packet that SPD could: this policy is `epd`";
+            Misfit::warning(&["congestion_threshold", "epd_threshold"], message, "`congestion_threshold` below `epd_threshold`")
+        });
+        let always = always.then(|| {
+            let message =
+                "a VC with nothing in the buffer has reached this threshold: while there is congestion it loses all its packets";
+            Misfit::warning(&["dropping_threshold"], message, "at least `1 cell`, or `none`")
+        });
+        never.into_iter().chain(always).collect()
+    }
+
+    fn samples() -> Vec<SpdSpec> {
+        let usual =
+            SpdSpec { dropping_threshold: Some(5), epd_threshold: 150, congestion_threshold: 20, reading: SpdReading::Corrected };
+        vec![
+            usual,
+            SpdSpec { reading: SpdReading::Printed, ..usual },
+            SpdSpec { dropping_threshold: None, ..usual },
+            SpdSpec { dropping_threshold: Some(25), epd_threshold: 100, congestion_threshold: 0, ..usual },
+        ]
+    }
 }
 
 /// What the switch remembers of a VC.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Vc {
+pub struct SpdVc {
     frame: Frame,
     /// The one packet has been discarded, and the VC's queue not been empty since (`Dropping` is false).
     spent: bool,
@@ -64,10 +101,11 @@ impl Spd {
 }
 
 impl Policy for Spd {
-    type PerFlow = Vc;
+    type PerFlow = SpdVc;
+    const JUDGES_FRAMES: bool = true;
 
     #[inline]
-    fn on_arrival(&mut self, cell: &Unit, vc: &mut Vc, buffer: &Occupancy, _now: Time) -> Verdict {
+    fn on_arrival(&mut self, cell: &Unit, vc: &mut SpdVc, buffer: &Occupancy, _now: Time) -> Verdict {
         if buffer.of_flow == 0 {
             vc.spent = false;
         }
@@ -83,7 +121,7 @@ impl Policy for Spd {
 mod tests {
     use super::*;
     use crate::queue::epd::{Epd, EpdSpec};
-    use crate::queue::model_buffer::{ModelBuffer, traffic};
+    use crate::queue::support::model_buffer::{ModelBuffer, traffic};
 
     fn model(spec: SpdSpec, places: u64, vcs: u32) -> ModelBuffer<Spd> {
         ModelBuffer::new(Spd::new(&spec), places, vcs)

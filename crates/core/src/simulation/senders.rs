@@ -17,7 +17,7 @@ use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signals::{Brought, SignalReader};
 use crate::tcp::{TcpSpec, TimerForm};
-use crate::traffic::{Application, Arrivals, Source};
+use crate::traffic::{Application, Arrivals, Schedule, Source};
 use crate::user_code::{Failure, UserCode};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ impl Senders {
             let group = &network.groups[fabric.paths[flow].wire.group as usize];
             let (kind, first) = match (end, &group.transport, &group.application) {
                 (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::Wake, source.first(start, spec)),
-                (_, _, Some(spec)) => (FlowKind::Offer, self.applications[flow].first(start, spec)),
+                (_, _, Some(spec)) => (FlowKind::Offer, Some(self.applications[flow].first(start, spec))),
                 _ => (FlowKind::Wake, Some(start)),
             };
             if let Some(first) = first.filter(|&first| first < fabric.common.window.end) {
@@ -375,11 +375,12 @@ fn make_applications(network: &Network) -> Vec<Application> {
     let first = first_flows(network);
     let make = |(flow, spec): (u32, &Flow)| {
         let group = &network.groups[spec.group as usize];
-        let total = match &group.transport {
-            Transport::Tcp(tcp, _) => segments_of(tcp, spec.size),
-            Transport::Datagram(_) => 0,
+        let (gap, total) = match (&group.transport, &group.application) {
+            (Transport::Tcp(tcp, _), Some(application)) => (application.gap(tcp.mss), segments_of(tcp, spec.size)),
+            _ => (Span::ZERO, 0),
         };
-        Application::new(network.seed, &group.name, u64::from(flow - first[spec.group as usize]), total)
+        let index = u64::from(flow - first[spec.group as usize]);
+        Application::new(Schedule::new(network.seed, &group.name, index, gap), total)
     };
     (0..).zip(&network.flows).map(make).collect()
 }

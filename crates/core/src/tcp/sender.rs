@@ -548,13 +548,6 @@ pub(in crate::tcp) mod tests {
     }
 
     pub(in crate::tcp) fn spec_of_a_plain_sender() -> TcpSpec {
-        let timer = crate::tcp::TimerSpec {
-            form: crate::tcp::TimerForm::Exact { granularity: Span::from_millis(1) },
-            min_rto: Span::from_millis(200),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1000),
-            max_backoff: 64,
-        };
         TcpSpec {
             recovery: crate::tcp::RecoveryKind::NewReno,
             mss: 1000,
@@ -571,7 +564,7 @@ pub(in crate::tcp) mod tests {
             ecn: false,
             pacing: false,
             restart_after_idle: false,
-            timer,
+            timer: crate::tcp::TimerSpec::rfc6298(),
             halves: Halves::FlightSize,
         }
     }

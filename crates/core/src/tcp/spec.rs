@@ -83,6 +83,32 @@ pub struct TimerSpec {
     pub max_backoff: u32,
 }
 
+impl TimerSpec {
+    /// RFC 6298 with a clock of 1 ms: finer than 100 ms is said to do better (section 4). The least timeout is that of (2.4), the largest
+    /// that of (2.5), the first that of (2.1); (5.5) bounds the product of timeout and back-off only.
+    pub const fn rfc6298() -> TimerSpec {
+        TimerSpec {
+            form: TimerForm::Exact { granularity: Span::from_millis(1) },
+            min_rto: Span::from_millis(1_000),
+            max_rto: Span::from_millis(60_000),
+            initial_rto: Span::from_millis(1_000),
+            max_backoff: 1 << 16,
+        }
+    }
+
+    /// Whole ticks as in NS: at least two of them, 3 s before the first sample, at most 64 s and a back-off of at most 64. The timer of
+    /// bpd-2001 and spd-1998.
+    pub fn coarse(tick: Span) -> TimerSpec {
+        TimerSpec {
+            form: TimerForm::CoarseNs { tick },
+            min_rto: tick + tick,
+            max_rto: Span::from_millis(64_000),
+            initial_rto: Span::from_millis(3_000),
+            max_backoff: 64,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimerForm {
     /// RFC 6298 with the clock granularity G of its section 2.

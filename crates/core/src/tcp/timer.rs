@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn spec(form: TimerForm, min_rto: Span) -> TimerSpec {
-        TimerSpec { form, min_rto, max_rto: Span::from_millis(64_000), initial_rto: Span::from_millis(3000), max_backoff: 64 }
+        TimerSpec { form, min_rto, ..TimerSpec::coarse(Span::from_millis(1)) }
     }
 
     fn after(estimator: &Estimator, spec: &TimerSpec) -> Span {

@@ -16,22 +16,19 @@ pub(crate) struct Application {
 
 impl Application {
     /// `total`: segments to hand over in all; the largest number if without end.
-    pub(crate) fn new(seed: u64, group: &str, index: u64, total: u32) -> Application {
-        Application { schedule: Schedule::new(seed, group, index), total }
+    pub(crate) fn new(schedule: Schedule, total: u32) -> Application {
+        Application { schedule, total }
     }
 
     /// When it first hands over data, if it starts at `start`.
-    pub(crate) fn first(&mut self, start: Time, spec: &ApplicationSpec) -> Option<Time> {
-        self.schedule.first(start, &spec.arrivals)
+    pub(crate) fn first(&mut self, start: Time, spec: &ApplicationSpec) -> Time {
+        self.schedule.first(start, &spec.process)
     }
 
     /// Hand over a burst, now. Returns when the next one comes, if any does.
     pub(crate) fn hand_over(&mut self, now: Time, spec: &ApplicationSpec) -> Option<Time> {
         self.schedule.take();
-        if self.handed_over(spec) >= self.total {
-            return None;
-        }
-        self.schedule.next(now, &spec.arrivals)
+        (self.handed_over(spec) < self.total).then(|| self.schedule.next(now, &spec.process))
     }
 
     /// Segments handed over so far.
@@ -44,19 +41,21 @@ impl Application {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::units::Span;
-    use crate::traffic::Arrivals;
+    use crate::base::units::Rate;
+    use crate::traffic::{ConstantSpec, ProcessSpec};
 
     #[test]
     fn it_hands_over_bursts_until_all_is_handed_over() {
-        let spec = ApplicationSpec { arrivals: Arrivals::Constant { gap: Span(10) }, burst: 3 };
-        let mut application = Application::new(1, "test", 0, 8);
+        // Three segments of 1000 bytes at 2400 Gbit/s: 10 ns.
+        let process = ProcessSpec::Constant(ConstantSpec { rate: Rate(2_400_000_000_000) });
+        let spec = ApplicationSpec { process, burst: 3 };
+        let mut application = Application::new(Schedule::new(1, "test", 0, spec.gap(1000)), 8);
         let mut seen = Vec::new();
-        let mut next = application.first(Time(5), &spec);
+        let mut next = Some(application.first(Time(5), &spec));
         while let Some(now) = next {
             next = application.hand_over(now, &spec);
             seen.push((now.0, application.handed_over(&spec)));
         }
-        assert_eq!(seen, [(5, 3), (15, 6), (25, 8)]);
+        assert_eq!(seen, [(5, 3), (10_005, 6), (20_005, 8)]);
     }
 }

@@ -1,6 +1,6 @@
-//! When a source has something to send: the times of its arrivals.
+//! The arrivals of one source: their number, their draws, and when the next one is due.
 
-use super::spec::Arrivals;
+use super::process::ProcessSpec;
 use crate::base::random::{Purpose, Stream};
 use crate::base::units::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,25 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Schedule {
     gaps: Stream,
     periods: Stream,
+    /// From one arrival to the next while the source sends: what a mean one takes at its rate.
+    pub(super) gap: Span,
     /// Arrivals that were taken.
     taken: u32,
-    /// On-off sources: bursts begun.
-    bursts: u64,
-    /// On-off sources: when the present burst ends.
-    on_until: Time,
+    /// Periods that were drawn.
+    periods_drawn: u64,
+    /// Of on-off sources: when the present burst ends.
+    pub(super) on_until: Time,
 }
 
 impl Schedule {
-    pub(crate) fn new(seed: u64, group: &str, index: u64) -> Schedule {
+    /// `gap`: see the field; zero where only the caller sends.
+    pub(crate) fn new(seed: u64, group: &str, index: u64, gap: Span) -> Schedule {
         Schedule {
             gaps: Stream::new(seed, group, index, Purpose::Gap),
             periods: Stream::new(seed, group, index, Purpose::OnOff),
+            gap,
             taken: 0,
-            bursts: 0,
+            periods_drawn: 0,
             on_until: Time::ZERO,
         }
     }
@@ -40,74 +44,60 @@ impl Schedule {
         self.taken - 1
     }
 
-    /// The first arrival at a source that starts at `start`; `None` if only the caller sends.
-    pub(crate) fn first(&mut self, start: Time, arrivals: &Arrivals) -> Option<Time> {
-        match *arrivals {
-            Arrivals::Constant { .. } => Some(start),
-            Arrivals::Poisson { mean_gap: gap } | Arrivals::Alternating { mean_idle: gap, .. } => Some(start + self.gap(gap, 0)),
-            Arrivals::OnOff { mean_on, .. } => {
-                self.on_until = start + self.period(mean_on, 0);
-                Some(start)
-            }
-            Arrivals::External | Arrivals::User(_) => None,
-        }
+    /// The first arrival at a source that starts at `start`.
+    pub(crate) fn first(&mut self, start: Time, process: &ProcessSpec) -> Time {
+        process.first(start, self)
     }
 
     /// The arrival after the one that was taken at `now`, or of alternating sources had been sent by then.
-    pub(crate) fn next(&mut self, now: Time, arrivals: &Arrivals) -> Option<Time> {
-        match *arrivals {
-            Arrivals::Constant { gap } => Some(now + gap),
-            Arrivals::Poisson { mean_gap: gap } | Arrivals::Alternating { mean_idle: gap, .. } => {
-                Some(now + self.gap(gap, u64::from(self.taken)))
-            }
-            Arrivals::OnOff { gap, mean_on, mean_off } => {
-                let next = now + gap;
-                if next < self.on_until {
-                    return Some(next);
-                }
-                self.bursts += 1;
-                let start = self.on_until.max(now) + self.period(mean_off, 2 * self.bursts - 1);
-                self.on_until = start + self.period(mean_on, 2 * self.bursts);
-                Some(start.max(next))
-            }
-            Arrivals::External | Arrivals::User(_) => None,
-        }
+    pub(crate) fn next(&mut self, now: Time, process: &ProcessSpec) -> Time {
+        process.next(now, self)
     }
 
-    fn gap(&self, mean: Span, n: u64) -> Span {
-        Span::from_seconds(self.gaps.exponential(n) * mean.seconds())
+    /// An exponential time before the next arrival: one draw for each.
+    pub(super) fn exponential(&self, mean: Span) -> Span {
+        Span::from_seconds(self.gaps.exponential(self.taken.into()) * mean.seconds())
     }
 
-    fn period(&self, mean: Span, n: u64) -> Span {
-        Span::from_seconds(self.periods.exponential(n) * mean.seconds())
+    /// An exponential period, on or off: the next draw.
+    pub(super) fn period(&mut self, mean: Span) -> Span {
+        self.periods_drawn += 1;
+        Span::from_seconds(self.periods.exponential(self.periods_drawn - 1) * mean.seconds())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::units::Rate;
+    use crate::traffic::{ConstantSpec, OnOffSpec, PoissonSpec};
 
-    fn times(arrivals: &Arrivals, until: Time) -> Vec<Time> {
-        let mut schedule = Schedule::new(3, "test", 0);
+    /// The rate does not matter where the gap is given.
+    const RATE: Rate = Rate(1);
+
+    fn times(process: &ProcessSpec, gap: Span, until: Time) -> Vec<Time> {
+        let mut schedule = Schedule::new(3, "test", 0, gap);
         let mut times = Vec::new();
-        let mut next = schedule.first(Time::ZERO, arrivals);
-        while let Some(now) = next.filter(|&now| now < until) {
+        let mut now = schedule.first(Time::ZERO, process);
+        while now < until {
             times.push(now);
             schedule.take();
-            next = schedule.next(now, arrivals);
+            now = schedule.next(now, process);
         }
         times
     }
 
     #[test]
     fn a_constant_source_sends_at_its_gap() {
-        assert_eq!(times(&Arrivals::Constant { gap: Span(10) }, Time(35)), [Time(0), Time(10), Time(20), Time(30)]);
+        let process = ProcessSpec::Constant(ConstantSpec { rate: RATE });
+        assert_eq!(times(&process, Span(10), Time(35)), [Time(0), Time(10), Time(20), Time(30)]);
     }
 
     #[test]
     fn gaps_of_a_poisson_source_are_exponential() {
         // 10,000 gaps of 1 ms: the standard error of mean and deviation is 1 % of the mean each.
-        let times = times(&Arrivals::Poisson { mean_gap: Span::from_millis(1) }, Time(Span::from_millis(10_000).0));
+        let process = ProcessSpec::Poisson(PoissonSpec { rate: RATE });
+        let times = times(&process, Span::from_millis(1), Time(Span::from_millis(10_000).0));
         let gaps: Vec<f64> = times.windows(2).map(|pair| 1e3 * pair[1].since(pair[0]).seconds()).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64).sqrt();
@@ -117,7 +107,8 @@ mod tests {
     #[test]
     fn an_on_off_source_is_on_for_its_share_of_the_time() {
         let (gap, mean_on, mean_off) = (Span::from_micros(100), Span::from_millis(50), Span::from_millis(150));
-        let times = times(&Arrivals::OnOff { gap, mean_on, mean_off }, Time(Span::from_millis(400_000).0));
+        let process = ProcessSpec::OnOff(OnOffSpec { rate: RATE, mean_on, mean_off });
+        let times = times(&process, gap, Time(Span::from_millis(400_000).0));
         let share = times.len() as f64 * gap.seconds() / 400.0;
         // 2000 cycles: the standard error of the share is about 0.25 * sqrt(2 / 2000) = 0.008.
         assert!((share - 0.25).abs() < 0.032, "{share}");

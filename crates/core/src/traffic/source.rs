@@ -4,7 +4,7 @@ use super::schedule::Schedule;
 use super::spec::{Arrivals, DatagramSpec, PacketSize};
 use super::user_source::{User, UserSource};
 use crate::base::random::{Draws, Purpose, Stream};
-use crate::base::units::Time;
+use crate::base::units::{Span, Time};
 use crate::user_code::{Failure, Instance, UserCode};
 use serde::{Deserialize, Serialize};
 
@@ -34,8 +34,12 @@ impl Source {
             }
             _ => None,
         };
+        let gap = match (&spec.arrivals, spec.wire_bytes()) {
+            (Arrivals::Process(process), Some(bytes)) => process.rate().time_to_send(bytes),
+            _ => Span::ZERO,
+        };
         Source {
-            schedule: Schedule::new(seed, group, index),
+            schedule: Schedule::new(seed, group, index, gap),
             sizes: Stream::new(seed, group, index, Purpose::PacketSize),
             sent_measured: 0,
             user,
@@ -54,18 +58,23 @@ impl Source {
 
     /// When the first datagram leaves, for a source that starts at `start`; `None` if there is none that the source itself sends.
     pub(crate) fn first(&mut self, start: Time, spec: &DatagramSpec) -> Option<Time> {
-        if self.user.is_some() { self.user_next(start, spec) } else { self.schedule.first(start, &spec.arrivals) }
+        match &spec.arrivals {
+            Arrivals::User(_) => self.user_next(start, spec),
+            Arrivals::Process(process) => Some(self.schedule.first(start, process)),
+            Arrivals::External => None,
+        }
     }
 
     /// When the datagram after the one leaves that left at `now` and has `payload` bytes.
     pub(crate) fn next(&mut self, now: Time, payload: u32, spec: &DatagramSpec) -> Option<Time> {
-        match spec.arrivals {
+        match &spec.arrivals {
             Arrivals::User(_) => self.user_next(now, spec),
-            Arrivals::Alternating { rate, .. } => {
-                let sending = rate.time_to_send(u64::from(payload) + u64::from(spec.header));
-                self.schedule.next(now + sending, &spec.arrivals)
+            Arrivals::Process(process) if process.is_of_datagrams() => {
+                let sending = process.rate().time_to_send(u64::from(payload) + u64::from(spec.header));
+                Some(self.schedule.next(now + sending, process))
             }
-            _ => self.schedule.next(now, &spec.arrivals),
+            Arrivals::Process(process) => Some(self.schedule.next(now, process)),
+            Arrivals::External => None,
         }
     }
 

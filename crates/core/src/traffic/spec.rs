@@ -1,6 +1,7 @@
 //! Settings of sources: datagrams without a transport, and applications above one.
 
-use crate::base::units::{Rate, Span};
+use super::process::ProcessSpec;
+use crate::base::units::Span;
 use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
 
@@ -16,38 +17,49 @@ pub struct DatagramSpec {
 /// An application above a transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApplicationSpec {
-    /// When it hands over data; never [`Arrivals::Alternating`], [`Arrivals::External`] or [`Arrivals::User`].
-    pub arrivals: Arrivals,
+    /// When it hands over data; never a process that only datagrams have ([`ProcessSpec::is_of_datagrams`]).
+    pub process: ProcessSpec,
     /// Segments that it hands over at a time, at least 1.
     pub burst: u32,
+}
+
+impl ApplicationSpec {
+    /// From one burst to the next while it sends, of segments of `mss` bytes.
+    pub fn gap(&self, mss: u32) -> Span {
+        self.process.rate().time_to_send(self.burst_bytes(mss))
+    }
+
+    /// Bursts in a second, on average, of segments of `mss` bytes.
+    pub fn per_second(&self, mss: u32) -> f64 {
+        self.process.per_second(self.burst_bytes(mss))
+    }
+
+    fn burst_bytes(&self, mss: u32) -> u64 {
+        u64::from(self.burst) * u64::from(mss)
+    }
 }
 
 /// When a source sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Arrivals {
-    /// Evenly spaced; the gap between packets.
-    Constant { gap: Span },
-    /// Exponential gaps with this mean.
-    Poisson { mean_gap: Span },
-    /// Exponential bursts of evenly spaced packets and exponential silences.
-    OnOff { gap: Span, mean_on: Span, mean_off: Span },
-    /// A packet that is sent at this rate, an exponential idle time, and so on. Of datagrams only.
-    Alternating { rate: Rate, mean_idle: Span },
+    Process(ProcessSpec),
     /// Only what `Engine::inject` hands in.
     External,
     /// When and how much, code says that the core does not know.
     User(UserCode),
 }
 
-impl Arrivals {
-    /// How many there are in a second, on average, if a packet has `wire_bytes` on average; `None` where others decide.
-    pub fn per_second(&self, wire_bytes: f64) -> Option<f64> {
-        match *self {
-            Arrivals::Constant { gap } | Arrivals::Poisson { mean_gap: gap } => Some(1.0 / gap.seconds()),
-            Arrivals::OnOff { gap, mean_on, mean_off } => {
-                Some(mean_on.seconds() / (mean_on.seconds() + mean_off.seconds()) / gap.seconds())
-            }
-            Arrivals::Alternating { rate, mean_idle } => Some(1.0 / (8.0 * wire_bytes / rate.0 as f64 + mean_idle.seconds())),
+impl DatagramSpec {
+    /// Mean bytes of a datagram with its header; `None` where others decide.
+    pub fn wire_bytes(&self) -> Option<u64> {
+        // Means are whole numbers.
+        self.packet.mean().map(|payload| payload as u64 + u64::from(self.header))
+    }
+
+    /// Datagrams in a second, on average; `None` where others decide.
+    pub fn per_second(&self) -> Option<f64> {
+        match &self.arrivals {
+            Arrivals::Process(process) => self.wire_bytes().map(|bytes| process.per_second(bytes)),
             Arrivals::External | Arrivals::User(_) => None,
         }
     }

@@ -1,16 +1,19 @@
-//! Random small networks with fixed seeds: any mixture of what a scenario can describe, valid by construction.
+//! What the tests of the core share: small networks and runs of them, and random networks with fixed seeds, any mixture of what a
+//! scenario can describe, valid by construction.
 
 #![allow(dead_code, clippy::expect_used, reason = "each test file uses its part, and a test may panic")]
 
+pub mod statistics;
+
 use tailback_core::base::random::{Purpose, Stream};
 use tailback_core::base::units::{Rate, Span, Time};
-use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, FixedSpec, VegasSpec};
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
-use tailback_core::queue::{
-    ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, PolicySpec, RedSpec, SpdReading, SpdSpec,
-};
+use tailback_core::queue::PolicySpec;
+use tailback_core::record::Table;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
-use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
+use tailback_core::{Engine, Results};
 
 /// Draws for one network.
 pub struct Dice {
@@ -38,19 +41,48 @@ impl Dice {
     }
 }
 
-pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
+/// Run a network to its end.
+pub fn run(network: Network) -> Results {
+    let seed = network.seed;
+    let mut engine = Engine::new(network);
+    engine.run_until(Time::NEVER);
+    engine.results().unwrap_or_else(|violation| panic!("seed {seed}: {violation}"))
+}
+
+/// The first row of a numeric column.
+pub fn first(table: &Table, column: &str) -> f64 {
+    floats(table, column).first().copied().unwrap_or_else(|| panic!("table `{}` has no row", table.name))
+}
+
+/// A numeric column.
+pub fn floats(table: &Table, column: &str) -> Vec<f64> {
+    table.floats(column).unwrap_or_else(|| panic!("table `{}` has no numbers `{column}`", table.name))
+}
+
+/// A trace of a run by its name.
+pub fn trace<'a>(results: &'a Results, name: &str) -> &'a Table {
+    results.traces.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("`{name}` was not traced"))
+}
+
+/// A port with one transmitter, room for everything and no loss.
+pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
     Port {
         name: name.to_string(),
-        rate: Rate(megabits * 1_000_000),
+        rate,
         delay,
         transmitters: 1,
         switching: Switching::StoreAndForward,
-        buffer,
+        buffer: Buffer::Unlimited,
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),
         random_loss: 0.0,
         listed_drops: Vec::new(),
     }
+}
+
+/// The same with a buffer.
+pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
+    Port { buffer, ..port(name, Rate(megabits * 1_000_000), delay) }
 }
 
 /// RFC 6298 with a short minimum, so that small runs see timeouts.
@@ -71,15 +103,30 @@ pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
         ecn: false,
         pacing: false,
         restart_after_idle: false,
-        timer: TimerSpec {
-            form: TimerForm::Exact { granularity: Span::from_millis(1) },
-            min_rto: Span::from_millis(200),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1000),
-            max_backoff: 64,
-        },
+        timer: TimerSpec { min_rto: Span::from_millis(200), max_backoff: 64, ..TimerSpec::rfc6298() },
         halves: Halves::FlightSize,
     }
+}
+
+/// One segment of 1000 bytes on the wire, a window of one segment, a timer of at least 1 s; nothing that a paper of 2001 does not have.
+pub fn classic_tcp(recovery: RecoveryKind) -> TcpSpec {
+    TcpSpec {
+        header: 0,
+        initial_window: 1.0,
+        limited_transmit: false,
+        timer: TimerSpec { max_rto: Span::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
+        halves: Halves::Window,
+        ..tcp(recovery)
+    }
+}
+
+/// A sender in congestion avoidance that begins with a window of `window` segments.
+pub fn steady(recovery: RecoveryKind, window: u32) -> TcpSpec {
+    TcpSpec { initial_window: window.into(), initial_ssthresh: window.into(), ..classic_tcp(recovery) }
+}
+
+pub fn reno(spec: TcpSpec) -> Transport {
+    Transport::Tcp(spec, ControllerSpec::Reno(()))
 }
 
 pub fn group(name: &str, transport: Transport) -> Group {
@@ -109,9 +156,14 @@ pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
 
 /// One bottleneck, acknowledgements over its reverse, `flows` like the one given.
 pub fn dumbbell(bottleneck: Port, group: Group, flows: Vec<Flow>, duration: Span) -> Network {
-    let reverse = link("reverse", bottleneck.rate.0 / 1_000_000, bottleneck.delay, Buffer::Unlimited);
+    let reverse = port("reverse", bottleneck.rate, bottleneck.delay);
+    one_link([bottleneck, reverse], group, flows, duration)
+}
+
+/// Flows of one group over the first port and back over the second, measured from the beginning, with seed 1.
+pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span) -> Network {
     Network {
-        ports: vec![bottleneck, reverse],
+        ports: ports.into(),
         paths: vec![vec![0], vec![1]],
         groups: vec![group],
         flows,
@@ -233,58 +285,17 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
         _ => Buffer::Units(dice.pick(0, 30)),
     };
     let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
-    let policy = if in_cells && dice.chance(2) { random_cell_policy(dice) } else { random_policy(dice) };
+    // Policies of packets may judge single cells too.
+    let judges_frames = in_cells && dice.chance(2);
+    let samples: Vec<PolicySpec> =
+        PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
+    let policy = if dice.chance(3) { PolicySpec::DropTail(()) } else { dice.one_of(&samples) };
     Port {
         counts_in_service,
         policy,
         transmitters: if dice.chance(5) { dice.pick(2, 3) as u32 } else { 1 },
         random_loss: if dice.chance(3) { dice.pick(1, 50) as f64 / 1000.0 } else { 0.0 },
         ..link(name, dice.one_of(&[1, 4, 8, 10]), delay(dice, coarse), buffer)
-    }
-}
-
-/// With thresholds that small buffers reach and large ones do not.
-/// Policies of packets, which may judge single cells too.
-fn random_policy(dice: &mut Dice) -> PolicySpec {
-    let ms = Span::from_millis;
-    match dice.pick(0, 5) {
-        0 => {
-            let lower = dice.pick(0, 5);
-            PolicySpec::Red(RedSpec {
-                lower,
-                upper: lower + dice.pick(1, 20),
-                weight: dice.one_of(&[0.002, 0.1, 1.0]),
-                probability: dice.one_of(&[0.02, 0.5, 1.0]),
-                gentle: dice.chance(2),
-                packet: 500,
-            })
-        }
-        1 => PolicySpec::Codel(CodelSpec { target: ms(dice.pick(1, 5)), interval: ms(dice.pick(5, 50)) }),
-        2 => PolicySpec::Pie(PieSpec {
-            target: ms(dice.pick(1, 10)),
-            period: ms(dice.pick(1, 15)),
-            burst: ms(dice.pick(0, 50)),
-            most_marked: dice.one_of(&[0.0, 0.1, 1.0]),
-            packet: 500,
-        }),
-        _ => PolicySpec::DropTail(()),
-    }
-}
-
-fn random_cell_policy(dice: &mut Dice) -> PolicySpec {
-    let (lower, upper) = (dice.pick(0, 100), dice.pick(100, 200));
-    let dropping_threshold = if dice.chance(4) { None } else { Some(dice.pick(1, 30)) };
-    let reading = dice.one_of(&[SpdReading::Corrected, SpdReading::Printed]);
-    match dice.pick(0, 5) {
-        0 => PolicySpec::DropTail(()),
-        1 => PolicySpec::Ppd(()),
-        2 => PolicySpec::Epd(EpdSpec { threshold: lower }),
-        3 => PolicySpec::EpdPerVc(EpdPerVcSpec {
-            threshold: lower,
-            active: dice.one_of(&[ActiveVcs::Configured, ActiveVcs::Backlogged]),
-        }),
-        4 => PolicySpec::Bpd(BpdSpec { lower, upper, gap: dice.pick(0, 30) as u32 }),
-        _ => PolicySpec::Spd(SpdSpec { dropping_threshold, epd_threshold: upper, congestion_threshold: lower, reading }),
     }
 }
 
@@ -314,27 +325,15 @@ fn random_framing(dice: &mut Dice) -> Aal5 {
 }
 
 fn random_source(dice: &mut Dice) -> DatagramSpec {
-    let gap = Span::from_micros(dice.pick(400, 3000));
-    let arrivals = match dice.chance(4) {
-        true => Arrivals::Alternating { rate: Rate(8_000_000), mean_idle: gap },
-        false => random_arrivals(dice, gap, Span::from_millis(30)),
-    };
+    let process = dice.one_of(&ProcessSpec::samples());
     let packet = if dice.chance(2) { PacketSize::Fixed(500) } else { PacketSize::Exponential { mean: 500.0, maximum: 5000 } };
-    DatagramSpec { arrivals, packet, header: 28 }
+    DatagramSpec { arrivals: Arrivals::Process(process), packet, header: 28 }
 }
 
 /// Some never let TCP wait, others leave it idle for longer than its timeouts.
 fn random_application(dice: &mut Dice) -> ApplicationSpec {
-    let gap = dice.one_of(&[Span::from_micros(300), Span::from_millis(4), Span::from_millis(60)]);
-    ApplicationSpec { arrivals: random_arrivals(dice, gap, Span::from_millis(400)), burst: dice.one_of(&[1, 1, 5, 40]) }
-}
-
-fn random_arrivals(dice: &mut Dice, gap: Span, mean_off: Span) -> Arrivals {
-    match dice.pick(0, 2) {
-        0 => Arrivals::Constant { gap },
-        1 => Arrivals::Poisson { mean_gap: gap },
-        _ => Arrivals::OnOff { gap, mean_on: Span::from_millis(20), mean_off },
-    }
+    let samples: Vec<ProcessSpec> = ProcessSpec::samples().into_iter().filter(|process| !process.is_of_datagrams()).collect();
+    ApplicationSpec { process: dice.one_of(&samples), burst: dice.one_of(&[1, 1, 5, 40]) }
 }
 
 fn random_tcp(dice: &mut Dice) -> Transport {
@@ -359,29 +358,8 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
         ..base
     };
-    Transport::Tcp(spec, random_controller(dice))
-}
-
-fn random_controller(dice: &mut Dice) -> ControllerSpec {
-    match dice.pick(0, 8) {
-        0 | 1 => ControllerSpec::Cubic(CubicSpec { fast_convergence: dice.chance(2) }),
-        2 | 3 => {
-            let alpha = dice.pick(0, 4) as f64 / 2.0;
-            ControllerSpec::Vegas(VegasSpec { alpha, beta: alpha + dice.pick(0, 3) as f64, gamma: dice.pick(0, 2) as f64 })
-        }
-        4 => {
-            let pacing = if dice.chance(2) { Some(Rate(dice.pick(100_000, 10_000_000))) } else { None };
-            ControllerSpec::Fixed(FixedSpec { pacing })
-        }
-        7 | 8 => ControllerSpec::Fast(FastSpec {
-            alpha: dice.pick(1, 20) as f64 / 2.0,
-            gamma: dice.one_of(&[0.5, 1.0]),
-            round_trips: dice.pick(1, 2) as u32,
-            mi_threshold: Span::from_millis(dice.pick(0, 5)),
-            draining: if dice.chance(2) { Some(dice.pick(2, 10) as u32) } else { None },
-        }),
-        _ => ControllerSpec::Reno(()),
-    }
+    let law = if dice.chance(3) { ControllerSpec::Reno(()) } else { dice.one_of(&ControllerSpec::samples()) };
+    Transport::Tcp(spec, law)
 }
 
 fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut Dice, coarse: bool) -> Flow {

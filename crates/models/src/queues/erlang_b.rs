@@ -1,14 +1,24 @@
 //! Erlang B, the loss of M/M/K/K and M/G/K/K: transmitters and no waiting place.
 
 use super::mmck;
+use crate::model::models;
 use crate::parameter::{Load, Servers};
 
-/// Fraction of Poisson arrivals that find all `servers` busy, 0 to 1. `load` is per transmitter: the offered traffic is
-/// `load * servers` erlangs. Only the mean of the service time matters.
-///
-/// Source: Erlang 1917, as the recurrence B(k) = a B(k-1) / (k + a B(k-1)) (Kleinrock, Queueing Systems 1, 1975, section 3.7).
-pub fn erlang_b(load: Load, servers: Servers) -> f64 {
-    mmck(load, servers, servers.as_places()).loss
+models! {
+    /// Erlang B: fraction of Poisson arrivals that find all transmitters of a port without waiting places busy.
+    pub fn erlang_b(
+        /// Offered load per transmitter: the offered traffic is `load * servers` erlangs.
+        load: Load,
+        servers: Servers,
+    ) -> f64 {
+        mmck(load, servers, servers.as_places()).loss
+    }
+    quantity: "Erlang B";
+    equation: "B(k) = a B(k-1) / (k + a B(k-1)), a = load * servers";
+    source: "Erlang 1917; Kleinrock, Queueing Systems 1, 1975, section 3.7";
+    assumes: ["Poisson arrivals", "no waiting place", "any service time: only its mean matters"];
+    returns: "Loss, 0 to 1.";
+    example: ">>> tb.models.erlang_b(load=1.0, servers=1)\n0.5";
 }
 
 #[cfg(test)]

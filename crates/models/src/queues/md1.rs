@@ -1,13 +1,22 @@
 //! M/D/1: packets of one size and room for all of them.
 
+use crate::model::models;
 use crate::parameter::StableLoad;
 
-/// Mean time that a unit waits before its service begins, in service times.
-///
-/// Source: the Pollaczek-Khinchine mean-value formula, load (1 + v) / (2 (1 - load)) with squared coefficient of variation v = 0
-/// (Kleinrock, Queueing Systems 1, 1975, section 5.6). The mean number waiting is `load` times this.
-pub fn md1_mean_wait(load: StableLoad) -> f64 {
-    load.get() / (2.0 * (1.0 - load.get()))
+models! {
+    /// M/D/1: mean time that a unit waits before its service begins, in service times.
+    ///
+    /// The mean number waiting is `load` times this.
+    pub fn md1_mean_wait(load: StableLoad) -> f64 {
+        // load (1 + v) / (2 (1 - load)) with the squared coefficient of variation v = 0.
+        load.get() / (2.0 * (1.0 - load.get()))
+    }
+    quantity: "M/D/1 mean wait";
+    equation: "load / (2 (1 - load))";
+    source: "Pollaczek-Khinchine: Kleinrock, Queueing Systems 1, 1975, section 5.6";
+    assumes: ["Poisson arrivals", "packets of one size", "room for all"];
+    returns: "Service times.";
+    example: ">>> tb.models.md1_mean_wait(0.5)\n0.5";
 }
 
 #[cfg(test)]

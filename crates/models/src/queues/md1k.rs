@@ -1,41 +1,48 @@
 //! M/D/1/K: packets of one size and limited room.
+//!
+//! The chain embedded at departures. With a(k) the Poisson probability of k arrivals in a service and A(k) that of more than k, departures
+//! cross from above state j to it as often as services lift the number from at most j to above it:
+//! a(0) v(j+1) = v(0) A(j) + sum over i = 1..j of v(i) A(j - i + 1). All terms are positive, so nothing cancels. The states in time are
+//! p(j) = v(j) / (v(0) + load) for j < K, and the loss is p(K) = 1 - 1 / (v(0) + load).
 
 use super::FiniteQueue;
+use crate::model::models;
 use crate::parameter::{Load, ParameterError, Places};
 
 const MOST_PLACES: u32 = 10_000;
+/// Beyond it a(0) leaves the range of floats.
 const MOST_LOAD: f64 = 500.0;
 
-/// Poisson arrivals, service of one length, one transmitter, room for `places` units with the one in service. Exact, apart from
-/// rounding: losses below about 1e-15 come out as 0. Takes time and memory proportional to `places` squared and `places`.
-///
-/// Source: the chain embedded at departures (Cooper, Introduction to Queueing Theory, 2nd ed., 1981, chapter 5). With a(k) the
-/// Poisson probability of k arrivals in a service and A(k) that of more than k, departures cross from above state j to it as often
-/// as services lift the number from at most j to above it:
-/// a(0) v(j+1) = v(0) A(j) + sum over i = 1..j of v(i) A(j - i + 1). All terms are positive, so nothing cancels.
-/// The states in time are p(j) = v(j) / (v(0) + load) for j < K, and the loss is p(K) = 1 - 1 / (v(0) + load).
-///
-/// # Errors
-/// More than 10,000 places or a load above 500, where a(0) leaves the range of floats.
-pub fn md1k(load: Load, places: Places) -> Result<FiniteQueue, ParameterError> {
-    if places.get() > MOST_PLACES {
-        return Err(ParameterError::new("places", places.get(), "at most 10000 units in this model"));
+models! {
+    /// M/D/1/K: Poisson arrivals, units of one size, one transmitter.
+    ///
+    /// Exact, apart from rounding: losses below about 1e-15 come out as 0. Takes time proportional to `places` squared.
+    pub fn md1k(load: Load, places: Places) -> Result<FiniteQueue, ParameterError> {
+        if places.get() > MOST_PLACES {
+            return Err(ParameterError::new("places", places.get(), "at most 10000 units in this model"));
+        }
+        if load.get() > MOST_LOAD {
+            return Err(ParameterError::new("load", load.get(), "at most 500 in this model"));
+        }
+        if places.get() == 0 {
+            return Ok(FiniteQueue { loss: 1.0, mean_number: 0.0, mean_wait: 0.0 });
+        }
+        let load = load.get();
+        let left_behind = departure_states(load, places.get() as usize);
+        let cycle = left_behind[0] + load;
+        let loss = (1.0 - 1.0 / cycle).max(0.0);
+        let held: f64 = left_behind.iter().enumerate().map(|(units, probability)| units as f64 * probability).sum();
+        let mean_number = held / cycle + f64::from(places.get()) * loss;
+        let carried = load / cycle;
+        let mean_wait = if carried > 0.0 { mean_number / carried - 1.0 } else { 0.0 };
+        Ok(FiniteQueue { loss, mean_number, mean_wait: mean_wait.max(0.0) })
     }
-    if load.get() > MOST_LOAD {
-        return Err(ParameterError::new("load", load.get(), "at most 500 in this model"));
-    }
-    if places.get() == 0 {
-        return Ok(FiniteQueue { loss: 1.0, mean_number: 0.0, mean_wait: 0.0 });
-    }
-    let load = load.get();
-    let left_behind = departure_states(load, places.get() as usize);
-    let cycle = left_behind[0] + load;
-    let loss = (1.0 - 1.0 / cycle).max(0.0);
-    let held: f64 = left_behind.iter().enumerate().map(|(units, probability)| units as f64 * probability).sum();
-    let mean_number = held / cycle + f64::from(places.get()) * loss;
-    let carried = load / cycle;
-    let mean_wait = if carried > 0.0 { mean_number / carried - 1.0 } else { 0.0 };
-    Ok(FiniteQueue { loss, mean_number, mean_wait: mean_wait.max(0.0) })
+    quantity: "M/D/1/K loss, number, wait";
+    equation: "loss = 1 - 1 / (v(0) + load), v(0) the share of departures that leave nothing behind";
+    source: "Cooper, Introduction to Queueing Theory, 2nd ed., 1981, chapter 5: the chain embedded at departures";
+    assumes: ["Poisson arrivals", "packets of one size"];
+    refuses: "more than 10,000 places or a load above 500";
+    example: ">>> tb.models.md1k(load=0.8, places=10).loss < tb.models.mm1k(load=0.8, places=10).loss\nTrue";
 }
 
 /// v(0..K): how many units a departing one leaves behind, summing to 1. Scaled at every step, so that no weight overflows.

@@ -1,13 +1,21 @@
 //! M/M/1/K: one transmitter, packets of exponential length.
 
 use super::{FiniteQueue, mmck};
+use crate::model::models;
 use crate::parameter::{Load, Places, Servers};
 
-/// Poisson arrivals, exponential service, one transmitter, room for `places` units with the one in service.
-///
-/// Source: Kleinrock, Queueing Systems 1, 1975, section 3.6. Packets of one size lose less: see [`super::md1k`].
-pub fn mm1k(load: Load, places: Places) -> FiniteQueue {
-    mmck(load, Servers::ONE, places)
+models! {
+    /// M/M/1/K: Poisson arrivals, exponential service, one transmitter.
+    ///
+    /// Packets of one size lose less: see `md1k`.
+    pub fn mm1k(load: Load, places: Places) -> FiniteQueue {
+        mmck(load, Servers::ONE, places)
+    }
+    quantity: "M/M/1/K loss, number, wait";
+    equation: "p(k) = load p(k-1) / (1 + load p(k-1))";
+    source: "Kleinrock, Queueing Systems 1, 1975, section 3.6";
+    assumes: ["Poisson arrivals", "packets of exponential length"];
+    example: ">>> tb.models.mm1k(load=1.0, places=4).loss\n0.2";
 }
 
 #[cfg(test)]

@@ -1,31 +1,39 @@
 //! M/M/c/K, which with c = K transmitters and B waiting places is the M/M/K/(K+B) of trunk sizing.
+//!
+//! As a recurrence over the room. State k relates to k - 1 as r(k) = load servers / min(k, servers); the last state of a chain that ends at k
+//! has probability p(k) = r(k) p(k-1) / (1 + r(k) p(k-1)), for its weight over the sum of the weights before it is x = r(k) p(k-1). Means
+//! follow in the same way: m(k) = (m(k-1) + x k) / (1 + x). There is no exception at load = 1 and nothing overflows. An accepted unit sees
+//! the chain without its last state (Poisson arrivals see time averages), and who finds k units waits for k - servers + 1 departures of
+//! 1/servers each.
 
 use super::FiniteQueue;
+use crate::model::models;
 use crate::parameter::{Load, Places, Servers};
 
-/// Poisson arrivals, exponential service, `servers` transmitters, room for `places` units with those in service. `load` is offered
-/// work over the capacity of all transmitters, so that the offered traffic is `load * servers` erlangs.
-///
-/// Source: Kleinrock, Queueing Systems 1, 1975, sections 3.5 to 3.8, as a recurrence over the room. State k relates to k - 1 as
-/// r(k) = load servers / min(k, servers); the last state of a chain that ends at k has probability
-/// p(k) = r(k) p(k-1) / (1 + r(k) p(k-1)), for its weight over the sum of the weights before it is x = r(k) p(k-1). Means follow
-/// in the same way: m(k) = (m(k-1) + x k) / (1 + x). There is no exception at load = 1 and nothing overflows.
-/// An accepted unit sees the chain without its last state (Poisson arrivals see time averages), and who finds k units waits for
-/// k - servers + 1 departures of 1/servers each.
-pub fn mmck(load: Load, servers: Servers, places: Places) -> FiniteQueue {
-    let transmitters = f64::from(servers.get());
-    let mut port = FiniteQueue { loss: 1.0, mean_number: 0.0, mean_wait: 0.0 };
-    let mut seen_wait = 0.0;
-    for units in 1..=places.get() {
-        let found = f64::from(units);
-        let weight = load.get() * transmitters / found.min(transmitters) * port.loss;
-        let wait = (found - transmitters + 1.0).max(0.0) / transmitters;
-        port.mean_wait = seen_wait;
-        seen_wait = (seen_wait + weight * wait) / (1.0 + weight);
-        port.mean_number = (port.mean_number + weight * found) / (1.0 + weight);
-        port.loss = weight / (1.0 + weight);
+models! {
+    /// M/M/c/K: Poisson arrivals, exponential service, `servers` transmitters.
+    ///
+    /// The offered traffic is `load * servers` erlangs.
+    pub fn mmck(load: Load, servers: Servers, places: Places) -> FiniteQueue {
+        let transmitters = f64::from(servers.get());
+        let mut port = FiniteQueue { loss: 1.0, mean_number: 0.0, mean_wait: 0.0 };
+        let mut seen_wait = 0.0;
+        for units in 1..=places.get() {
+            let found = f64::from(units);
+            let weight = load.get() * transmitters / found.min(transmitters) * port.loss;
+            let wait = (found - transmitters + 1.0).max(0.0) / transmitters;
+            port.mean_wait = seen_wait;
+            seen_wait = (seen_wait + weight * wait) / (1.0 + weight);
+            port.mean_number = (port.mean_number + weight * found) / (1.0 + weight);
+            port.loss = weight / (1.0 + weight);
+        }
+        port
     }
-    port
+    quantity: "M/M/c/K loss, number, wait";
+    equation: "p(k) = r(k) p(k-1) / (1 + r(k) p(k-1)), r(k) = load servers / min(k, servers)";
+    source: "Kleinrock, Queueing Systems 1, 1975, sections 3.5 to 3.8";
+    assumes: ["Poisson arrivals", "packets of exponential length", "c transmitters; with c = K and K + B places, the M/M/K/(K+B) of trunk sizing"];
+    example: ">>> tb.models.mmck(load=1.0, servers=1, places=4) == tb.models.mm1k(load=1.0, places=4)\nTrue";
 }
 
 #[cfg(test)]

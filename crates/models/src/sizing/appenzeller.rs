@@ -1,62 +1,74 @@
 //! A bandwidth-delay product over the square root of the number of flows.
 
-use super::{Bottleneck, Rule, whole_flows};
-use crate::parameter::{NonNegative, ParameterError, Positive, Utilisation};
+use super::{Bottleneck, BufferSize, whole_flows};
+use crate::model::models;
+use crate::parameter::{Count, NonNegative, ParameterError, Positive, Utilisation};
 
-pub const APPENZELLER: Rule = Rule {
-    name: "appenzeller",
-    idea: "holds the swing of the sum of all windows, which their number evens out",
-    equation: "x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) x / (1 + x / sqrt(N)))",
-    source: "Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; cui-thesis, equations (2.3) and (3.26)",
-    assumes: &[
-        "many long-lived flows that do not halve together: the sum of their windows is normal",
-        "windows of many packets: a fluid, without the bursts of single packets",
-        "buffer of about a bandwidth-delay product over sqrt(N); how many links feed it does not matter",
-    ],
-};
+const EQUATION: &str = "x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) x / (1 + x / sqrt(N)))";
+const SOURCE: &str =
+    "Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; cui-thesis, equations (2.3) and (3.26)";
+const ASSUMES: [&str; 3] = [
+    "many long-lived flows that do not halve together: the sum of their windows is normal",
+    "windows of many packets: a fluid, without the bursts of single packets",
+    "buffer of about a bandwidth-delay product over sqrt(N); how many links feed it does not matter",
+];
+
+models! {
+    /// A bandwidth-delay product over the square root of the number of flows, times an x that depends on the utilisation.
+    pub fn appenzeller_buffer(
+        bottleneck: Bottleneck,
+        flows: Count,
+        mean_rtt_s: Positive,
+        utilisation: Utilisation,
+    ) -> Result<BufferSize, ParameterError> {
+        // With y = erf^-1(U) 2 sqrt(2) / (3 sqrt(3)), x = y / (1 - y / sqrt(N)).
+        let wanted = erf_inverse(utilisation.get()) / SPREAD;
+        let root = (flows.get() as f64).sqrt();
+        if wanted < root {
+            return BufferSize::of(bottleneck.packets_per_s() * mean_rtt_s.get() * wanted / (root - wanted));
+        }
+        let most = libm::erf(SPREAD * root);
+        let expected = format!("below {most}: the most that the normal approximation reaches with {} flows", flows.get());
+        Err(ParameterError::new("utilisation", utilisation.get(), expected))
+    }
+    quantity: "bandwidth-delay product over root N";
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+    idea: "holds the swing of the sum of all windows, which their number evens out";
+    refuses: "a utilisation that the equation does not reach with so few flows, whatever the buffer: erf(3 sqrt(3 N) / (2 sqrt(2))) or more";
+    example: ">>> link = dict(rate_bps=8e9, packet_bytes=1000, flows=10_000, mean_rtt_s=0.1)\n\
+              >>> tb.models.appenzeller_buffer(**link, utilisation=0.99).buffer\n\
+              1002";
+
+    /// Utilisation that the equation of `appenzeller_buffer` promises for `buffer`, 0 to 1.
+    pub fn appenzeller_utilisation(bottleneck: Bottleneck, flows: Count, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
+        let product = bottleneck.packets_per_s() * mean_rtt_s.get();
+        let root = (flows.get() as f64).sqrt();
+        libm::erf(SPREAD * root * buffer.get() / (product + buffer.get()))
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+
+    /// The smallest number of flows with which `appenzeller_buffer` asks for no more than `buffer`.
+    pub fn appenzeller_flows(
+        bottleneck: Bottleneck,
+        mean_rtt_s: Positive,
+        utilisation: Utilisation,
+        buffer: Positive,
+    ) -> Result<u64, ParameterError> {
+        let product = bottleneck.packets_per_s() * mean_rtt_s.get();
+        let root = erf_inverse(utilisation.get()) / SPREAD * (product + buffer.get()) / buffer.get();
+        whole_flows(root * root)
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+}
 
 /// 3 sqrt(3) / (2 sqrt(2)).
 const SPREAD: f64 = 1.837_117_307_087_383_6;
-
-/// Packets (3.26) asks for, unrounded. With y = erf^-1(U) 2 sqrt(2) / (3 sqrt(3)), x = y / (1 - y / sqrt(N)).
-///
-/// Error: a utilisation that this equation does not reach with so few flows, whatever the buffer: erf(3 sqrt(3 N) / (2 sqrt(2))) or
-/// more.
-pub fn appenzeller_buffer(
-    bottleneck: &Bottleneck,
-    mean_rtt_s: Positive,
-    utilisation: Utilisation,
-) -> Result<f64, ParameterError> {
-    let wanted = erf_inverse(utilisation.get()) / SPREAD;
-    let root = (bottleneck.flows.get() as f64).sqrt();
-    if wanted < root {
-        return Ok(bottleneck.packets_per_s() * mean_rtt_s.get() * wanted / (root - wanted));
-    }
-    let most = libm::erf(SPREAD * root);
-    let expected = format!("below {most}: the most that the normal approximation reaches with {} flows", bottleneck.flows.get());
-    Err(ParameterError::new("utilisation", utilisation.get(), expected))
-}
-
-/// Utilisation that (3.26) promises for `buffer`, 0 to 1.
-pub fn appenzeller_utilisation(bottleneck: &Bottleneck, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
-    let product = bottleneck.packets_per_s() * mean_rtt_s.get();
-    let root = (bottleneck.flows.get() as f64).sqrt();
-    libm::erf(SPREAD * root * buffer.get() / (product + buffer.get()))
-}
-
-/// The smallest number of flows with which (3.26) asks for no more than `buffer`; the flows of `bottleneck` do not matter.
-///
-/// Error: no buffer, with which no number is enough, or one that would need 2^53 flows.
-pub fn appenzeller_flows(
-    bottleneck: &Bottleneck,
-    mean_rtt_s: Positive,
-    utilisation: Utilisation,
-    buffer: Positive,
-) -> Result<u64, ParameterError> {
-    let product = bottleneck.packets_per_s() * mean_rtt_s.get();
-    let root = erf_inverse(utilisation.get()) / SPREAD * (product + buffer.get()) / buffer.get();
-    whole_flows(root * root)
-}
 
 /// z with erf(z) = `share`, for 0 < share < 1.
 ///
@@ -79,16 +91,17 @@ fn erf_inverse(share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameter::{Count, Servers};
+    use crate::parameter::Servers;
+    use crate::sizing::Link;
 
     /// A bandwidth-delay product of 100,000 packets at 0.1 s.
-    fn link(flows: u64) -> Result<Bottleneck, ParameterError> {
-        Ok(Bottleneck {
-            transmitters: Servers::new(1)?,
-            rate_bps: Positive::new("rate_bps", 8e9)?,
-            packet_bytes: Positive::new("packet_bytes", 1000.0)?,
-            flows: Count::new("flows", flows)?,
-        })
+    fn link() -> Result<Bottleneck, ParameterError> {
+        let link = Link { rate_bps: Positive::new("rate_bps", 8e9)?, packet_bytes: Positive::new("packet_bytes", 1000.0)? };
+        Ok(Bottleneck { transmitters: Servers::new(1)?, link })
+    }
+
+    fn flows(count: u64) -> Result<Count, ParameterError> {
+        Count::new("flows", count)
     }
 
     #[test]
@@ -103,7 +116,8 @@ mod tests {
     #[test]
     fn one_product_over_a_hundred_for_ten_thousand_flows_gives_99_percent() -> Result<(), ParameterError> {
         // cui-thesis, section 2.2.5: x = 1, N = 10000, 98.99 %.
-        let utilisation = appenzeller_utilisation(&link(10_000)?, Positive::new("rtt", 0.1)?, NonNegative::new("buffer", 1e3)?);
+        let utilisation =
+            appenzeller_utilisation(link()?, flows(10_000)?, Positive::new("rtt", 0.1)?, NonNegative::new("buffer", 1e3)?);
         assert!((utilisation - 0.9899).abs() < 5e-5, "{utilisation}");
         Ok(())
     }
@@ -113,10 +127,10 @@ mod tests {
         let rtt = Positive::new("rtt", 0.1)?;
         for target in [0.001, 0.8, 0.999_999] {
             let utilisation = Utilisation::new(target)?;
-            let buffer = appenzeller_buffer(&link(10_000)?, rtt, utilisation)?;
-            let back = appenzeller_utilisation(&link(10_000)?, rtt, NonNegative::new("buffer", buffer)?);
+            let buffer = appenzeller_buffer(link()?, flows(10_000)?, rtt, utilisation)?.unrounded;
+            let back = appenzeller_utilisation(link()?, flows(10_000)?, rtt, NonNegative::new("buffer", buffer)?);
             assert!((back - target).abs() < 1e-13, "{target}: {back}");
-            assert_eq!(appenzeller_flows(&link(1)?, rtt, utilisation, Positive::new("buffer", buffer)?)?, 10_000);
+            assert_eq!(appenzeller_flows(link()?, rtt, utilisation, Positive::new("buffer", buffer)?)?, 10_000);
         }
         Ok(())
     }
@@ -124,7 +138,7 @@ mod tests {
     #[test]
     fn too_few_flows_for_the_target_are_refused() -> Result<(), ParameterError> {
         // erf(1.837117) = 0.990626 is the most for one flow.
-        let refused = appenzeller_buffer(&link(1)?, Positive::new("rtt", 0.1)?, Utilisation::new(0.995)?);
+        let refused = appenzeller_buffer(link()?, flows(1)?, Positive::new("rtt", 0.1)?, Utilisation::new(0.995)?);
         let message = refused.map_err(|error| error.to_string()).err().unwrap_or_default();
         assert!(message.starts_with("`utilisation` is 0.995; expected below 0.9906"), "{message}");
         Ok(())

@@ -1,19 +1,19 @@
 //! Ten to twenty packets, whatever the network.
 
-use super::Rule;
+use super::BufferSize;
+use crate::model::models;
 
-pub const BEHESHTI: Rule = Rule {
-    name: "beheshti",
-    idea: "holds what is left of bursts in smooth traffic, by experience",
-    equation: "10 to 20",
-    source: "Beheshti, Ganjali, Rajaduray, Blumenthal and McKeown, Buffer Sizing in All-optical Packet Switches, OFC 2006",
-    assumes: &[
+models! {
+    /// Ten to twenty packets, whatever the network.
+    pub fn beheshti_buffer() -> BufferSize {
+        BufferSize { buffer: 10, unrounded: 10.0, most: Some(20), switch: None }
+    }
+    quantity: "ten to twenty packets";
+    equation: "10 to 20";
+    source: "Beheshti, Ganjali, Rajaduray, Blumenthal and McKeown, Buffer Sizing in All-optical Packet Switches, OFC 2006";
+    assumes: [
         "packets come smoothly: paced, or from access links far slower than the bottleneck",
         "some utilisation may be lost: no promise of one",
-    ],
-};
-
-/// Fewest and most packets that the authors have in mind.
-pub fn beheshti_buffer() -> (f64, f64) {
-    (10.0, 20.0)
+    ];
+    idea: "holds what is left of bursts in smooth traffic, by experience";
 }

@@ -1,91 +1,119 @@
 //! The trunk rule of the document cui-thesis: K transmitters, M inputs, N greedy flows.
+//!
+//! It follows from loss below that of a birth-death chain and from the square-root law (appendix A).
 
 use super::inverse::largest_utilisation;
-use super::{Bottleneck, Rule, whole_flows};
+use super::{BufferSize, Link, whole_flows};
+use crate::model::{arguments, models};
 use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Utilisation};
 
-pub const CUI_TRUNK: Rule = Rule {
-    name: "cui_trunk",
-    idea: "lets as much be lost as TCP bears at the target: the buffer holds bursts only, and channels share it",
-    equation: "max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, \
-               E = C(M,K) a^K / sum_{i<=K} C(M,i) a^i, a = UK / (M - UK)",
-    source: "cui-thesis, equation (3.23)",
-    assumes: &[
-        "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
-        "enough flows for packets to come as from a Poisson process",
-        "no flow is held back by its window or its access link",
-        "loss so small that load and utilisation are the same",
-        "the one-dimensional loss model G1DM behind it",
-    ],
-};
-
-/// M: input links that feed the trunk, each as fast as one transmitter.
-pub type Inputs = Count;
-
-/// Packets (3.23) asks for, unrounded and below 0 where no buffer is needed.
-///
-/// It follows from loss below that of a birth-death chain and from the square-root law (appendix A). With at most as many inputs as
-/// transmitters nothing is ever lost and no buffer is needed; but then the inputs bound the utilisation.
-///
-/// Error: with M <= K, a utilisation of M / K or more, which the inputs do not bring.
-pub fn cui_trunk_buffer(
-    inputs: Inputs,
-    bottleneck: &Bottleneck,
-    harmonic_rtt_s: Positive,
-    utilisation: Utilisation,
-) -> Result<f64, ParameterError> {
-    let trunk = Trunk::of(inputs, bottleneck);
-    let utilisation = utilisation.get();
-    if trunk.loses_nothing(utilisation)? {
-        return Ok(0.0);
+arguments! {
+    /// A bottleneck, such as a trunk, and the links that feed it.
+    pub struct FedBottleneck {
+        inputs: Count,
+        /// K, transmitters that share the buffer: the wavelength channels of a trunk.
+        transmitters: Servers,
+        link: Link,
     }
-    Ok(trunk.ln_f2(utilisation, bottleneck.share(harmonic_rtt_s)) / trunk.ln_f1(utilisation, 1.0 - utilisation))
 }
 
-/// Packets for a whole switch of M / K such trunks: M ceil(log_F1 F2) / K. Equation (3.24).
-pub fn cui_switch_buffer(inputs: Inputs, transmitters: Servers, trunk_buffer: u64) -> f64 {
-    inputs.get() as f64 * trunk_buffer as f64 / f64::from(transmitters.get())
-}
-
-/// The largest utilisation for which (3.23) asks for no more than `buffer`: 0 to 1, and 1 if it allows any below 1.
-pub fn cui_trunk_utilisation(inputs: Inputs, bottleneck: &Bottleneck, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
-    let trunk = Trunk::of(inputs, bottleneck);
-    if trunk.inputs <= trunk.transmitters {
-        return trunk.inputs / trunk.transmitters;
+impl FedBottleneck {
+    fn packets_per_s(&self) -> f64 {
+        f64::from(self.transmitters.get()) * self.link.rate_bps.get() / (8.0 * self.link.packet_bytes.get())
     }
-    let share = bottleneck.share(harmonic_rtt_s);
-    largest_utilisation(|utilisation, missing| trunk.ln_f2(utilisation, share) - buffer.get() * trunk.ln_f1(utilisation, missing))
 }
 
-/// The smallest number of flows with which (3.23) asks for no more than `buffer`; the flows of `bottleneck` do not matter.
-///
-/// Error: as of [`cui_trunk_buffer`], and a number of 2^53 or more.
-pub fn cui_trunk_flows(
-    inputs: Inputs,
-    bottleneck: &Bottleneck,
-    harmonic_rtt_s: Positive,
-    utilisation: Utilisation,
-    buffer: NonNegative,
-) -> Result<u64, ParameterError> {
-    let trunk = Trunk::of(inputs, bottleneck);
-    let utilisation = utilisation.get();
-    if trunk.loses_nothing(utilisation)? {
-        return Ok(1);
+const EQUATION: &str = "max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, \
+                        E = C(M,K) a^K / sum_{i<=K} C(M,i) a^i, a = UK / (M - UK)";
+const SOURCE: &str = "cui-thesis, equations (3.23) and (3.24), appendix A";
+const ASSUMES: [&str; 5] = [
+    "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
+    "enough flows for packets to come as from a Poisson process",
+    "no flow is held back by its window or its access link",
+    "loss so small that load and utilisation are the same",
+    "the one-dimensional loss model G1DM behind it",
+];
+const REFUSES: &str = "a utilisation of `inputs / transmitters` or more, where that is 1 or less: the inputs do not bring it";
+
+models! {
+    /// The trunk rule of cui-thesis: K transmitters, M inputs, N greedy flows.
+    ///
+    /// With at most as many inputs as transmitters nothing is ever lost and no buffer is needed.
+    pub fn cui_trunk_buffer(
+        trunk: FedBottleneck,
+        flows: Count,
+        harmonic_rtt_s: Positive,
+        utilisation: Utilisation,
+    ) -> Result<BufferSize, ParameterError> {
+        let equation = Equation::of(trunk);
+        let utilisation = utilisation.get();
+        let unrounded = if equation.loses_nothing(utilisation)? {
+            0.0
+        } else {
+            let share = trunk.packets_per_s() * harmonic_rtt_s.get() / flows.get() as f64;
+            equation.ln_f2(utilisation, share) / equation.ln_f1(utilisation, 1.0 - utilisation)
+        };
+        let asked = BufferSize::of(unrounded)?;
+        // (3.24): M / K trunks.
+        Ok(BufferSize { switch: Some(equation.inputs * asked.buffer as f64 / equation.transmitters), ..asked })
     }
-    // F2 = c / N^2, and N^2 = c / F1^B.
-    let share_of_one = bottleneck.packets_per_s() * harmonic_rtt_s.get();
-    let ln_c = trunk.ln_f2(utilisation, share_of_one);
-    whole_flows(libm::exp(0.5 * (ln_c - buffer.get() * trunk.ln_f1(utilisation, 1.0 - utilisation))))
+    quantity: "trunk, whole switch";
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+    idea: "lets as much be lost as TCP bears at the target: the buffer holds bursts only, and channels share it";
+    refuses: REFUSES;
+    example: ">>> trunk = dict(inputs=32, transmitters=16, rate_bps=40e9, packet_bytes=1040, flows=64000, harmonic_rtt_s=0.1)\n\
+              >>> tb.models.cui_trunk_buffer(**trunk, utilisation=0.7).buffer\n\
+              9";
+
+    /// The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if for any below 1.
+    pub fn cui_trunk_utilisation(trunk: FedBottleneck, flows: Count, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
+        let equation = Equation::of(trunk);
+        if equation.inputs <= equation.transmitters {
+            return equation.inputs / equation.transmitters;
+        }
+        let share = trunk.packets_per_s() * harmonic_rtt_s.get() / flows.get() as f64;
+        largest_utilisation(|utilisation, missing| {
+            equation.ln_f2(utilisation, share) - buffer.get() * equation.ln_f1(utilisation, missing)
+        })
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+
+    /// The smallest number of flows with which `cui_trunk_buffer` asks for no more than `buffer`.
+    pub fn cui_trunk_flows(
+        trunk: FedBottleneck,
+        harmonic_rtt_s: Positive,
+        utilisation: Utilisation,
+        buffer: NonNegative,
+    ) -> Result<u64, ParameterError> {
+        let equation = Equation::of(trunk);
+        let utilisation = utilisation.get();
+        if equation.loses_nothing(utilisation)? {
+            return Ok(1);
+        }
+        // F2 = c / N^2, and N^2 = c / F1^B.
+        let share_of_one = trunk.packets_per_s() * harmonic_rtt_s.get();
+        let ln_c = equation.ln_f2(utilisation, share_of_one);
+        whole_flows(libm::exp(0.5 * (ln_c - buffer.get() * equation.ln_f1(utilisation, 1.0 - utilisation))))
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+    refuses: REFUSES;
 }
 
-struct Trunk {
+/// M and K.
+struct Equation {
     inputs: f64,
     transmitters: f64,
 }
 
-impl Trunk {
-    fn of(inputs: Inputs, bottleneck: &Bottleneck) -> Trunk {
-        Trunk { inputs: inputs.get() as f64, transmitters: f64::from(bottleneck.transmitters.get()) }
+impl Equation {
+    fn of(trunk: FedBottleneck) -> Equation {
+        Equation { inputs: trunk.inputs.get() as f64, transmitters: f64::from(trunk.transmitters.get()) }
     }
 
     fn loses_nothing(&self, utilisation: f64) -> Result<bool, ParameterError> {
@@ -143,22 +171,23 @@ impl Trunk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sizing::whole_packets;
 
     /// Links of 40 Gbps and packets of 1040 bytes, as in the document's tables.
-    fn bottleneck(transmitters: u64, flows: u64) -> Result<Bottleneck, ParameterError> {
-        Ok(Bottleneck {
+    fn trunk(inputs: u64, transmitters: u64) -> Result<FedBottleneck, ParameterError> {
+        Ok(FedBottleneck {
+            inputs: Count::new("inputs", inputs)?,
             transmitters: Servers::new(transmitters)?,
-            rate_bps: Positive::new("rate_bps", 40e9)?,
-            packet_bytes: Positive::new("packet_bytes", 1040.0)?,
-            flows: Count::new("flows", flows)?,
+            link: Link { rate_bps: Positive::new("rate_bps", 40e9)?, packet_bytes: Positive::new("packet_bytes", 1040.0)? },
         })
     }
 
-    fn buffer(inputs: u64, transmitters: u64, flows: u64, rtt_s: f64, utilisation: f64) -> Result<u64, ParameterError> {
-        let rtt = Positive::new("harmonic_rtt_s", rtt_s)?;
-        let bottleneck = bottleneck(transmitters, flows)?;
-        whole_packets(cui_trunk_buffer(Count::new("inputs", inputs)?, &bottleneck, rtt, Utilisation::new(utilisation)?)?)
+    fn flows(count: u64) -> Result<Count, ParameterError> {
+        Count::new("flows", count)
+    }
+
+    fn buffer(inputs: u64, transmitters: u64, count: u64, rtt_s: f64, utilisation: f64) -> Result<u64, ParameterError> {
+        let (rtt, utilisation) = (Positive::new("harmonic_rtt_s", rtt_s)?, Utilisation::new(utilisation)?);
+        Ok(cui_trunk_buffer(trunk(inputs, transmitters)?, flows(count)?, rtt, utilisation)?.buffer)
     }
 
     #[test]
@@ -187,14 +216,9 @@ mod tests {
     fn two_inputs_and_one_transmitter_by_hand() -> Result<(), ParameterError> {
         // U = 1/2: a = (1/2) / (3/2) = 1/3; E = 2a / (1 + 2a) = 0.4; F1 = 1.5 / (1 - 0.5) = 3.
         // With C RTT / N = 100: F2 = 50^2 * 0.4 / 1.5 = 666.67, and log_3 of it is 5.9187.
-        let bottleneck = Bottleneck {
-            transmitters: Servers::new(1)?,
-            rate_bps: Positive::new("rate_bps", 8e6)?,
-            packet_bytes: Positive::new("packet_bytes", 1000.0)?,
-            flows: Count::new("flows", 1)?,
-        };
-        let rtt = Positive::new("harmonic_rtt_s", 0.1)?;
-        let packets = cui_trunk_buffer(Count::new("inputs", 2)?, &bottleneck, rtt, Utilisation::new(0.5)?)?;
+        let link = Link { rate_bps: Positive::new("rate_bps", 8e6)?, packet_bytes: Positive::new("packet_bytes", 1000.0)? };
+        let (trunk, rtt) = (FedBottleneck { link, ..trunk(2, 1)? }, Positive::new("harmonic_rtt_s", 0.1)?);
+        let packets = cui_trunk_buffer(trunk, flows(1)?, rtt, Utilisation::new(0.5)?)?.unrounded;
         assert!((packets - 5.918_7).abs() < 1e-4, "{packets}");
         Ok(())
     }
@@ -202,7 +226,7 @@ mod tests {
     #[test]
     fn thousands_of_links_are_no_matter_of_overflow() -> Result<(), ParameterError> {
         // C(20000, 10000) has 6000 digits. Sums of ln C by Stirling's series give the same.
-        let trunk = Trunk { inputs: 20_000.0, transmitters: 10_000.0 };
+        let trunk = Equation { inputs: 20_000.0, transmitters: 10_000.0 };
         for utilisation in [0.01, 0.5, 0.9, 0.999_999] {
             let ln_odds = libm::log(utilisation * 1e4 / (2e4 - utilisation * 1e4));
             let ln_choose = |i: f64| libm::lgamma(20_001.0) - libm::lgamma(i + 1.0) - libm::lgamma(20_001.0 - i);
@@ -217,25 +241,23 @@ mod tests {
 
     #[test]
     fn the_inverse_questions_lead_back() -> Result<(), ParameterError> {
-        let inputs = Count::new("inputs", 16)?;
-        let rtt = Positive::new("harmonic_rtt_s", 0.1)?;
-        let bottleneck = bottleneck(8, 3_200)?;
+        let (trunk, rtt) = (trunk(16, 8)?, Positive::new("harmonic_rtt_s", 0.1)?);
         for target in [0.6, 0.9, 0.999_999] {
             let utilisation = Utilisation::new(target)?;
-            let packets = NonNegative::new("buffer", cui_trunk_buffer(inputs, &bottleneck, rtt, utilisation)?)?;
-            let back = cui_trunk_utilisation(inputs, &bottleneck, rtt, packets);
+            let asked = cui_trunk_buffer(trunk, flows(3_200)?, rtt, utilisation)?;
+            let packets = NonNegative::new("buffer", asked.unrounded)?;
+            let back = cui_trunk_utilisation(trunk, flows(3_200)?, rtt, packets);
             assert!((back - target).abs() < 1e-12, "{target}: {back}");
-            assert_eq!(cui_trunk_flows(inputs, &bottleneck, rtt, utilisation, packets)?, 3_200);
+            assert_eq!(cui_trunk_flows(trunk, rtt, utilisation, packets)?, 3_200);
         }
         Ok(())
     }
 
     #[test]
     fn enough_flows_need_no_buffer_at_any_utilisation_below_one() -> Result<(), ParameterError> {
-        let inputs = Count::new("inputs", 128)?;
         let rtt = Positive::new("harmonic_rtt_s", 0.1)?;
         let none = NonNegative::new("buffer", 0.0)?;
-        assert_eq!(cui_trunk_utilisation(inputs, &bottleneck(64, 1_000_000_000)?, rtt, none), 1.0);
+        assert_eq!(cui_trunk_utilisation(trunk(128, 64)?, flows(1_000_000_000)?, rtt, none), 1.0);
         assert_eq!(buffer(128, 64, 1_000_000_000, 0.1, 0.999), Ok(0));
         Ok(())
     }
@@ -254,7 +276,9 @@ mod tests {
 
     #[test]
     fn a_switch_has_the_buffers_of_its_trunks() -> Result<(), ParameterError> {
-        assert_eq!(cui_switch_buffer(Count::new("inputs", 32)?, Servers::new(8)?, 11), 44.0);
+        let rtt = Positive::new("harmonic_rtt_s", 0.1)?;
+        let asked = cui_trunk_buffer(trunk(32, 4)?, flows(16_000)?, rtt, Utilisation::new(0.6)?)?;
+        assert_eq!((asked.buffer, asked.switch), (11, Some(88.0)));
         Ok(())
     }
 }

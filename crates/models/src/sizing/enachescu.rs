@@ -1,20 +1,83 @@
 //! The logarithm of the largest window, for a network that has more capacity than its flows can use.
 
-use super::{Bottleneck, Rule, whole_flows};
-use crate::parameter::{NonNegative, ParameterError, Positive, Utilisation};
+use super::{Bottleneck, BufferSize, whole_flows};
+use crate::model::models;
+use crate::parameter::{Count, NonNegative, ParameterError, Positive, Scalar, Utilisation, arguments_of_one_number};
 
-pub const ENACHESCU: Rule = Rule {
-    name: "enachescu",
-    idea: "keeps losses so rare that flows stay at their largest window; bursts are short, so its logarithm is enough",
-    equation: "log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given",
-    source: "Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; \
-             cui-thesis, equations (2.4) and (3.25)",
-    assumes: &[
-        "over-provision: with every flow at its largest window W the load is rho, below 1",
-        "packets come smoothly: paced, or from access links far slower than the bottleneck",
-        "utilisation below rho: more than all flows at their largest window is not there",
-    ],
-};
+const EQUATION: &str = "log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given";
+const SOURCE: &str = "Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; \
+                      cui-thesis, equations (2.4) and (3.25)";
+const ASSUMES: [&str; 3] = [
+    "over-provision: with every flow at its largest window W the load is rho, below 1",
+    "packets come smoothly: paced, or from access links far slower than the bottleneck",
+    "utilisation below rho: more than all flows at their largest window is not there",
+];
+const REFUSES: &str = "a utilisation of `over_provision` or more";
+
+models! {
+    /// O(log W): for a network with more capacity than its flows can use.
+    pub fn enachescu_buffer(
+        /// W, the largest window of a flow in packets; see `enachescu_window`.
+        window: Positive,
+        over_provision: OverProvision = 0.95,
+        utilisation: Utilisation,
+    ) -> Result<BufferSize, ParameterError> {
+        let missing = missing(over_provision, utilisation)?;
+        BufferSize::of((2.0 * libm::log(window.get()) - libm::log(2.0 * missing)) / -libm::log(over_provision.get()))
+    }
+    quantity: "logarithm of the window";
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+    idea: "keeps losses so rare that flows stay at their largest window; bursts are short, so its logarithm is enough";
+    refuses: REFUSES;
+    example: ">>> tb.models.enachescu_buffer(window=16, over_provision=0.5, utilisation=0.25).buffer\n8";
+
+    /// The window at which all flows together load the bottleneck to `over_provision`.
+    pub fn enachescu_window(
+        bottleneck: Bottleneck,
+        flows: Count,
+        mean_rtt_s: Positive,
+        over_provision: OverProvision = 0.95,
+    ) -> f64 {
+        over_provision.get() * bottleneck.share(flows, mean_rtt_s)
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+    returns: "Packets.";
+
+    /// The largest utilisation for which `enachescu_buffer` asks for no more than `buffer`; 0 if it promises none.
+    pub fn enachescu_utilisation(
+        /// W, the largest window of a flow in packets; see `enachescu_window`.
+        window: Positive,
+        over_provision: OverProvision = 0.95,
+        buffer: NonNegative,
+    ) -> f64 {
+        let missing = 0.5 * window.get() * window.get() * libm::pow(over_provision.get(), buffer.get());
+        (over_provision.get() * (1.0 - missing)).max(0.0)
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+
+    /// The smallest number of flows with which `enachescu_buffer`, at `enachescu_window`, asks for no more than `buffer`.
+    pub fn enachescu_flows(
+        bottleneck: Bottleneck,
+        mean_rtt_s: Positive,
+        over_provision: OverProvision = 0.95,
+        utilisation: Utilisation,
+        buffer: NonNegative,
+    ) -> Result<u64, ParameterError> {
+        let missing = missing(over_provision, utilisation)?;
+        let ln_window = 0.5 * (libm::log(2.0 * missing) - buffer.get() * libm::log(over_provision.get()));
+        whole_flows(over_provision.get() * bottleneck.packets_per_s() * mean_rtt_s.get() / libm::exp(ln_window))
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+    refuses: REFUSES;
+}
 
 /// The load of the bottleneck if every flow ran at its largest window: above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,44 +100,17 @@ impl OverProvision {
     }
 }
 
-/// W in packets, where every flow at that window loads the bottleneck to `over_provision`.
-pub fn enachescu_window(bottleneck: &Bottleneck, mean_rtt_s: Positive, over_provision: OverProvision) -> f64 {
-    over_provision.get() * bottleneck.share(mean_rtt_s)
+impl Scalar for OverProvision {
+    const HELP: &'static str =
+        "rho, the load of the bottleneck if every flow ran at its largest window; cui-thesis computes with 0.95 (section 3.8.1).";
+    const RANGE: &'static str = "above 0 and below 1";
+
+    fn of(_name: &'static str, number: f64) -> Result<OverProvision, ParameterError> {
+        OverProvision::new(number)
+    }
 }
 
-/// Packets (2.4) asks for, unrounded and below 0 where no buffer is needed.
-///
-/// Error: a utilisation of `over_provision` or more.
-pub fn enachescu_buffer(
-    window: Positive,
-    over_provision: OverProvision,
-    utilisation: Utilisation,
-) -> Result<f64, ParameterError> {
-    let missing = missing(over_provision, utilisation)?;
-    Ok((2.0 * libm::log(window.get()) - libm::log(2.0 * missing)) / -libm::log(over_provision.get()))
-}
-
-/// The largest utilisation for which (2.4) asks for no more than `buffer`; 0 if it promises none.
-pub fn enachescu_utilisation(window: Positive, over_provision: OverProvision, buffer: NonNegative) -> f64 {
-    let missing = 0.5 * window.get() * window.get() * libm::pow(over_provision.get(), buffer.get());
-    (over_provision.get() * (1.0 - missing)).max(0.0)
-}
-
-/// The smallest number of flows with which (2.4) asks for no more than `buffer`, at the window that goes with `over_provision`; the
-/// flows of `bottleneck` do not matter.
-///
-/// Error: a utilisation of `over_provision` or more, and a number of 2^53 or more.
-pub fn enachescu_flows(
-    bottleneck: &Bottleneck,
-    mean_rtt_s: Positive,
-    over_provision: OverProvision,
-    utilisation: Utilisation,
-    buffer: NonNegative,
-) -> Result<u64, ParameterError> {
-    let missing = missing(over_provision, utilisation)?;
-    let ln_window = 0.5 * (libm::log(2.0 * missing) - buffer.get() * libm::log(over_provision.get()));
-    whole_flows(over_provision.get() * bottleneck.packets_per_s() * mean_rtt_s.get() / libm::exp(ln_window))
-}
+arguments_of_one_number!(OverProvision);
 
 /// 1 - theta.
 fn missing(over_provision: OverProvision, utilisation: Utilisation) -> Result<f64, ParameterError> {
@@ -90,27 +126,27 @@ fn missing(over_provision: OverProvision, utilisation: Utilisation) -> Result<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameter::{Count, Servers};
-    use crate::sizing::whole_packets;
+    use crate::parameter::Servers;
+    use crate::sizing::Link;
 
-    fn bottleneck(flows: u64) -> Result<Bottleneck, ParameterError> {
-        Ok(Bottleneck {
-            transmitters: Servers::new(1)?,
-            rate_bps: Positive::new("rate_bps", 40e9)?,
-            packet_bytes: Positive::new("packet_bytes", 1040.0)?,
-            flows: Count::new("flows", flows)?,
-        })
+    fn bottleneck() -> Result<Bottleneck, ParameterError> {
+        let link = Link { rate_bps: Positive::new("rate_bps", 40e9)?, packet_bytes: Positive::new("packet_bytes", 1040.0)? };
+        Ok(Bottleneck { transmitters: Servers::new(1)?, link })
+    }
+
+    fn flows(count: u64) -> Result<Count, ParameterError> {
+        Count::new("flows", count)
     }
 
     #[test]
     fn the_documents_first_table() -> Result<(), ParameterError> {
         // Table 3.1, 50 ms: W = 0.95 * 240384.6 / 400 = 570.9. Printed for 70 % is 260, where the equation gives 260.001.
         let over_provision = OverProvision::new(0.95)?;
-        let window = enachescu_window(&bottleneck(400)?, Positive::new("rtt", 0.05)?, over_provision);
+        let window = enachescu_window(bottleneck()?, flows(400)?, Positive::new("rtt", 0.05)?, over_provision);
         for (utilisation, printed) in [(0.6, 254), (0.8, 270), (0.9, 292)] {
             let window = Positive::new("window", window)?;
-            let packets = enachescu_buffer(window, over_provision, Utilisation::new(utilisation)?)?;
-            assert_eq!(whole_packets(packets), Ok(printed), "{utilisation}");
+            let asked = enachescu_buffer(window, over_provision, Utilisation::new(utilisation)?)?;
+            assert_eq!(asked.buffer, printed, "{utilisation}");
         }
         Ok(())
     }
@@ -118,7 +154,8 @@ mod tests {
     #[test]
     fn a_window_of_16_at_half_a_load_of_a_half_by_hand() -> Result<(), ParameterError> {
         // log_2 (16^2 / (2 * 1/2)) = 8.
-        let packets = enachescu_buffer(Positive::new("window", 16.0)?, OverProvision::new(0.5)?, Utilisation::new(0.25)?)?;
+        let packets =
+            enachescu_buffer(Positive::new("window", 16.0)?, OverProvision::new(0.5)?, Utilisation::new(0.25)?)?.unrounded;
         assert!((packets - 8.0).abs() < 1e-12, "{packets}");
         Ok(())
     }
@@ -126,12 +163,12 @@ mod tests {
     #[test]
     fn the_inverse_questions_lead_back() -> Result<(), ParameterError> {
         let (rtt, over_provision) = (Positive::new("rtt", 0.05)?, OverProvision::new(0.95)?);
-        let window = Positive::new("window", enachescu_window(&bottleneck(400)?, rtt, over_provision))?;
+        let window = Positive::new("window", enachescu_window(bottleneck()?, flows(400)?, rtt, over_provision))?;
         for target in [0.5, 0.94] {
             let utilisation = Utilisation::new(target)?;
-            let buffer = NonNegative::new("buffer", enachescu_buffer(window, over_provision, utilisation)?)?;
+            let buffer = NonNegative::new("buffer", enachescu_buffer(window, over_provision, utilisation)?.unrounded)?;
             assert!((enachescu_utilisation(window, over_provision, buffer) - target).abs() < 1e-12);
-            assert_eq!(enachescu_flows(&bottleneck(1)?, rtt, over_provision, utilisation, buffer)?, 400);
+            assert_eq!(enachescu_flows(bottleneck()?, rtt, over_provision, utilisation, buffer)?, 400);
         }
         Ok(())
     }

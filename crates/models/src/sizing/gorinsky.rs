@@ -1,33 +1,32 @@
 //! Two packets an input.
 
-use super::Rule;
-use crate::parameter::Count;
+use super::BufferSize;
+use crate::model::models;
+use crate::parameter::{Count, ParameterError};
 
-pub const GORINSKY: Rule = Rule {
-    name: "gorinsky",
-    idea: "holds what may arrive on all inputs at once",
-    equation: "2 M",
-    source: "Gorinsky, Kantawala and Turner, Link Buffer Sizing: A New Look at the Old Problem, ISCC 2005",
-    assumes: &[
+models! {
+    /// Two packets for each input link; of a link whose inputs are not known, take its flows.
+    pub fn gorinsky_buffer(inputs: Count) -> Result<BufferSize, ParameterError> {
+        BufferSize::of(2.0 * inputs.get() as f64)
+    }
+    quantity: "two packets an input";
+    equation: "2 M";
+    source: "Gorinsky, Kantawala and Turner, Link Buffer Sizing: A New Look at the Old Problem, ISCC 2005";
+    assumes: [
         "bursts are those of packets that arrive on several inputs at once",
         "the input links; of a link whose inputs are not known, its flows",
         "no promise of a utilisation",
-    ],
-};
-
-/// Packets: two for each input link M.
-pub fn gorinsky_buffer(inputs: Count) -> f64 {
-    2.0 * inputs.get() as f64
+    ];
+    idea: "holds what may arrive on all inputs at once";
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ParameterError;
 
     #[test]
     fn eight_inputs_need_sixteen_places() -> Result<(), ParameterError> {
-        assert_eq!(gorinsky_buffer(Count::new("inputs", 8)?), 16.0);
+        assert_eq!(gorinsky_buffer(Count::new("inputs", 8)?)?.buffer, 16);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! How much buffer a bottleneck needs: one file a rule, and beside each rule its inverse questions where it has them.
 //!
-//! Every rule answers in packets, as the real number that its equation gives; [`whole_packets`] makes it a buffer. A rule that has
-//! no answer (a target that it cannot promise at all) is a [`ParameterError`] that says which parameter would have to change.
+//! Every rule answers in packets, as a whole number and as the real one that its equation gives. A rule that has no answer (a target that
+//! it cannot promise at all) is a [`ParameterError`] that says which parameter would have to change.
 
 mod appenzeller;
 mod bandwidth_delay;
@@ -13,57 +13,72 @@ mod gorinsky;
 mod inverse;
 mod synchronised;
 
-pub use appenzeller::{APPENZELLER, appenzeller_buffer, appenzeller_flows, appenzeller_utilisation};
-pub use bandwidth_delay::{BANDWIDTH_DELAY, FULL_UTILISATION, bandwidth_delay_buffer, full_utilisation_buffer, least_queue};
-pub use beheshti::{BEHESHTI, beheshti_buffer};
-pub use cui_link::{CUI_LINK, cui_link_buffer, cui_link_flows, cui_link_utilisation};
-pub use cui_trunk::{CUI_TRUNK, Inputs, cui_switch_buffer, cui_trunk_buffer, cui_trunk_flows, cui_trunk_utilisation};
-pub use enachescu::{ENACHESCU, OverProvision, enachescu_buffer, enachescu_flows, enachescu_utilisation, enachescu_window};
-pub use gorinsky::{GORINSKY, gorinsky_buffer};
-pub use synchronised::{SYNCHRONISED, synchronised_buffer, synchronised_utilisation};
-
+use crate::model::{answers, arguments, family};
 use crate::parameter::{Count, ParameterError, Positive, Servers};
 
-/// What a rule is, in words.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    pub name: &'static str,
-    /// What the buffer is for, which is why rules differ.
-    pub idea: &'static str,
-    /// In plain text, in the names of the parameters.
-    pub equation: &'static str,
-    /// Where it is written.
-    pub source: &'static str,
-    /// What has to hold for it to be meant.
-    pub assumes: &'static [&'static str],
+// From the rules that know most of the network to those that know least.
+family! { cui_trunk, cui_link, enachescu, appenzeller, synchronised, bandwidth_delay, gorinsky, beheshti }
+
+arguments! {
+    /// One transmitter and what it sends.
+    pub struct Link {
+        /// Bit rate of one transmitter.
+        rate_bps: Positive,
+        /// Size of a packet on the wire.
+        packet_bytes: Positive,
+    }
 }
 
-/// All rules, from those that know most of the network to those that know least.
-pub const RULES: [&Rule; 9] =
-    [&CUI_TRUNK, &CUI_LINK, &ENACHESCU, &APPENZELLER, &SYNCHRONISED, &BANDWIDTH_DELAY, &FULL_UTILISATION, &GORINSKY, &BEHESHTI];
+arguments! {
+    /// What leaves the bottleneck.
+    pub struct Bottleneck {
+        /// K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk.
+        transmitters: Servers = 1,
+        link: Link,
+    }
+}
 
-/// What leaves the bottleneck, and how many share it.
-#[derive(Clone, Copy, Debug)]
-pub struct Bottleneck {
-    /// Transmitters K that share the buffer: 1 for a link, the wavelength channels of a trunk.
-    pub transmitters: Servers,
-    /// Bit rate of one transmitter.
-    pub rate_bps: Positive,
-    /// Size of a packet on the wire.
-    pub packet_bytes: Positive,
-    /// Long-lived flows N.
-    pub flows: Count,
+answers! {
+    /// What a rule asks for.
+    pub struct BufferSize {
+        /// Packets: the smallest whole number that is not below what the equation gives, 0 where it asks for nothing.
+        buffer: u64,
+        /// What the equation gives; below 0 where no buffer is needed.
+        unrounded: f64,
+        /// The other end, of a rule that gives a range.
+        most: Option<u64>,
+        /// Packets for all M / K trunks of a switch, of the trunk rule.
+        switch: Option<f64>,
+    }
+}
+
+impl Link {
+    /// mu: what it sends.
+    pub(crate) fn packets_per_s(&self) -> f64 {
+        self.rate_bps.get() / (8.0 * self.packet_bytes.get())
+    }
+
+    /// Packets that one flow has under way on average if the link is full and its queue empty: mu RTT / N.
+    pub(crate) fn share(&self, flows: Count, rtt_s: Positive) -> f64 {
+        self.packets_per_s() * rtt_s.get() / flows.get() as f64
+    }
 }
 
 impl Bottleneck {
     /// C: what all transmitters together send.
     pub(crate) fn packets_per_s(&self) -> f64 {
-        f64::from(self.transmitters.get()) * self.rate_bps.get() / (8.0 * self.packet_bytes.get())
+        f64::from(self.transmitters.get()) * self.link.rate_bps.get() / (8.0 * self.link.packet_bytes.get())
     }
 
-    /// Packets that one flow has under way on average if the bottleneck is full and its queue empty: C RTT / N.
-    pub(crate) fn share(&self, rtt_s: Positive) -> f64 {
-        self.packets_per_s() * rtt_s.get() / self.flows.get() as f64
+    /// As [`Link::share`], of all transmitters.
+    pub(crate) fn share(&self, flows: Count, rtt_s: Positive) -> f64 {
+        self.packets_per_s() * rtt_s.get() / flows.get() as f64
+    }
+}
+
+impl BufferSize {
+    pub(crate) fn of(unrounded: f64) -> Result<BufferSize, ParameterError> {
+        Ok(BufferSize { buffer: whole_packets(unrounded)?, unrounded, most: None, switch: None })
     }
 }
 
@@ -73,7 +88,7 @@ impl Bottleneck {
 /// become 126 for that.
 ///
 /// Error: a buffer of 2^53 packets or more, which is a target closer to 1 than numbers resolve.
-pub fn whole_packets(packets: f64) -> Result<u64, ParameterError> {
+pub(crate) fn whole_packets(packets: f64) -> Result<u64, ParameterError> {
     let nearest = packets.round();
     let whole = if (packets - nearest).abs() <= 1e-9 * nearest.abs() { nearest } else { packets.ceil() };
     match whole {

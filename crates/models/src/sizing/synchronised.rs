@@ -1,58 +1,67 @@
 //! Flows that all halve at once: the sawtooth of one flow, whatever their number.
 
-use super::{Bottleneck, Rule};
-use crate::parameter::{NonNegative, Positive, Utilisation};
+use super::{Bottleneck, BufferSize};
+use crate::model::models;
+use crate::parameter::{NonNegative, ParameterError, Positive, Utilisation};
 use crate::tcp::single_flow_utilisation;
 
-pub const SYNCHRONISED: Rule = Rule {
-    name: "synchronised",
-    idea: "holds what all flows together give up when all halve at once; the link may idle a little",
-    equation: "b C RTT_mean, where U = (3/4) (1 + b)^2 / (1 + b + b^2), and b = 0 for U <= 3/4",
-    source: "Villamizar and Song, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 2",
-    assumes: &[
-        "one flow, or flows of one round trip that all lose and halve together",
-        "a bandwidth-delay product of many packets: a fluid",
-        "no timeout, and no slow start but the first",
-    ],
-};
+const EQUATION: &str = "b C RTT_mean, where U = (3/4) (1 + b)^2 / (1 + b + b^2), and b = 0 for U <= 3/4";
+const SOURCE: &str =
+    "Villamizar and Song, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 2";
+const ASSUMES: [&str; 3] = [
+    "one flow, or flows of one round trip that all lose and halve together",
+    "a bandwidth-delay product of many packets: a fluid",
+    "no timeout, and no slow start but the first",
+];
 
-/// Packets that the sawtooth needs. The flows do not matter.
-///
-/// With u = U - 3/4 the equation is u b^2 - (3/4 - u) b + u = 0, whose smaller root is at most 1.
-pub fn synchronised_buffer(bottleneck: &Bottleneck, mean_rtt_s: Positive, utilisation: Utilisation) -> f64 {
-    let product = bottleneck.packets_per_s() * mean_rtt_s.get();
-    let above = utilisation.get() - 0.75;
-    if above <= 0.0 {
-        return 0.0;
+models! {
+    /// What one flow needs, or any number that halve together: the inverse of `single_flow_utilisation`.
+    pub fn synchronised_buffer(
+        bottleneck: Bottleneck,
+        mean_rtt_s: Positive,
+        utilisation: Utilisation,
+    ) -> Result<BufferSize, ParameterError> {
+        let product = bottleneck.packets_per_s() * mean_rtt_s.get();
+        // With u = U - 3/4 the equation is u b^2 - (3/4 - u) b + u = 0, whose smaller root is at most 1.
+        let above = utilisation.get() - 0.75;
+        if above <= 0.0 {
+            return BufferSize::of(0.0);
+        }
+        let half = 0.5 * (0.75 - above);
+        // (half - sqrt(half^2 - above^2)) / above without the difference of near numbers.
+        BufferSize::of(product * above / (half + (half * half - above * above).sqrt()))
     }
-    let half = 0.5 * (0.75 - above);
-    // (half - sqrt(half^2 - above^2)) / above without the difference of near numbers.
-    product * above / (half + (half * half - above * above).sqrt())
-}
+    quantity: "one flow, or all in step";
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+    idea: "holds what all flows together give up when all halve at once; the link may idle a little";
+    example: ">>> tb.models.synchronised_buffer(rate_bps=8e6, packet_bytes=1000, mean_rtt_s=0.1, utilisation=27 / 28).buffer\n50";
 
-/// Utilisation, 0.75 to 1, that the sawtooth reaches with `buffer`. The flows do not matter.
-pub fn synchronised_utilisation(bottleneck: &Bottleneck, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
-    let product = bottleneck.packets_per_s() * mean_rtt_s.get();
-    single_flow_utilisation(NonNegative::ratio(buffer, product))
+    /// Utilisation, 0.75 to 1, that one flow, or any number that halve together, reach with `buffer`.
+    pub fn synchronised_utilisation(bottleneck: Bottleneck, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
+        let product = bottleneck.packets_per_s() * mean_rtt_s.get();
+        single_flow_utilisation(NonNegative::ratio(buffer, product))
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameter::{Count, ParameterError, Servers};
+    use crate::parameter::Servers;
+    use crate::sizing::Link;
 
     fn link() -> Result<Bottleneck, ParameterError> {
-        Ok(Bottleneck {
-            transmitters: Servers::new(1)?,
-            rate_bps: Positive::new("rate_bps", 8e6)?,
-            packet_bytes: Positive::new("packet_bytes", 1000.0)?,
-            flows: Count::new("flows", 1)?,
-        })
+        let link = Link { rate_bps: Positive::new("rate_bps", 8e6)?, packet_bytes: Positive::new("packet_bytes", 1000.0)? };
+        Ok(Bottleneck { transmitters: Servers::new(1)?, link })
     }
 
     #[test]
     fn twenty_seven_of_twenty_eight_need_half_a_product() -> Result<(), ParameterError> {
-        let packets = synchronised_buffer(&link()?, Positive::new("rtt", 0.1)?, Utilisation::new(27.0 / 28.0)?);
+        let packets = synchronised_buffer(link()?, Positive::new("rtt", 0.1)?, Utilisation::new(27.0 / 28.0)?)?.unrounded;
         assert!((packets - 50.0).abs() < 1e-9, "{packets}");
         Ok(())
     }
@@ -60,8 +69,8 @@ mod tests {
     #[test]
     fn three_quarters_come_for_nothing_and_all_but_all_for_a_product() -> Result<(), ParameterError> {
         let rtt = Positive::new("rtt", 0.1)?;
-        assert_eq!(synchronised_buffer(&link()?, rtt, Utilisation::new(0.75)?), 0.0);
-        let packets = synchronised_buffer(&link()?, rtt, Utilisation::new(1.0 - 1e-12)?);
+        assert_eq!(synchronised_buffer(link()?, rtt, Utilisation::new(0.75)?)?.unrounded, 0.0);
+        let packets = synchronised_buffer(link()?, rtt, Utilisation::new(1.0 - 1e-12)?)?.unrounded;
         assert!((packets - 100.0).abs() < 1e-3, "{packets}");
         Ok(())
     }
@@ -70,8 +79,8 @@ mod tests {
     fn buffer_and_utilisation_lead_to_each_other() -> Result<(), ParameterError> {
         let rtt = Positive::new("rtt", 0.1)?;
         for target in [0.76, 0.9, 0.999] {
-            let buffer = synchronised_buffer(&link()?, rtt, Utilisation::new(target)?);
-            let back = synchronised_utilisation(&link()?, rtt, NonNegative::new("buffer", buffer)?);
+            let buffer = synchronised_buffer(link()?, rtt, Utilisation::new(target)?)?.unrounded;
+            let back = synchronised_utilisation(link()?, rtt, NonNegative::new("buffer", buffer)?);
             assert!((back - target).abs() < 1e-12, "{target}: {back}");
         }
         Ok(())

@@ -15,7 +15,6 @@ use crate::parameter::ParameterError;
 
 /// What becomes of the losses of one window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FastRetransmit {
     /// All losses are repaired without a timeout.
     pub recovers: bool,
@@ -29,7 +28,6 @@ pub struct FastRetransmit {
 
 /// What the paper requires for the fast retransmit of the first to fourth loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Condition {
     First,
     Second,

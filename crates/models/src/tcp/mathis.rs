@@ -1,27 +1,35 @@
 //! The square-root law.
 
+use crate::model::{arguments, models};
 use crate::parameter::{Count, Loss, Positive};
 
-/// A greedy flow that loses packets at random and never times out.
-#[derive(Clone, Copy, Debug)]
-pub struct Mathis {
-    /// Payload of a segment in bytes.
-    pub mss_bytes: Positive,
-    /// Round trip, queueing included.
-    pub rtt_s: Positive,
-    /// Per segment, independent of each other.
-    pub loss: Loss,
-    /// Segments per acknowledgement: 1, or 2 with delayed acknowledgements.
-    pub segments_per_ack: Count,
+arguments! {
+    /// A greedy flow that loses packets at random and never times out.
+    pub struct Mathis {
+        /// Payload of a segment.
+        mss_bytes: Positive,
+        /// Round trip, queueing included.
+        rtt_s: Positive,
+        /// Probability that a segment is lost, whatever becomes of others; good up to about 0.01.
+        loss: Loss,
+        /// Segments per acknowledgement, b: 1, or 2 with delayed acknowledgements.
+        segments_per_ack: Count = 1,
+    }
 }
 
-/// Payload rate in bit/s: MSS / RTT sqrt(3 / (2 b p)), b segments per acknowledgement.
-///
-/// Source: Mathis, Semke, Mahdavi and Ott, The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, CCR 27(3), 1997,
-/// equation (3) and table 1. Periodic losses, no timeouts, no window limit: good for p up to about 0.01.
-pub fn mathis_rate(flow: &Mathis) -> f64 {
-    let segments = (1.5 / (flow.segments_per_ack.get() as f64 * flow.loss.get())).sqrt();
-    8.0 * flow.mss_bytes.get() / flow.rtt_s.get() * segments
+models! {
+    /// The square-root law: payload rate of a greedy flow under light random loss.
+    pub fn mathis_rate(flow: Mathis) -> f64 {
+        let segments = (1.5 / (flow.segments_per_ack.get() as f64 * flow.loss.get())).sqrt();
+        8.0 * flow.mss_bytes.get() / flow.rtt_s.get() * segments
+    }
+    quantity: "rate under light random loss";
+    equation: "MSS / RTT sqrt(3 / (2 b p))";
+    source: "Mathis, Semke, Mahdavi and Ott, The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, CCR 27(3), 1997, \
+             equation (3) and table 1";
+    assumes: ["periodic losses", "no timeout", "no window limit"];
+    returns: "bit/s.";
+    example: ">>> round(tb.models.mathis_rate(mss_bytes=1000, rtt_s=0.1, loss=0.006))\n1264911";
 }
 
 #[cfg(test)]
@@ -30,7 +38,7 @@ mod tests {
     use crate::parameter::ParameterError;
 
     fn rate(loss: f64, segments_per_ack: u64) -> Result<f64, ParameterError> {
-        Ok(mathis_rate(&Mathis {
+        Ok(mathis_rate(Mathis {
             mss_bytes: Positive::new("mss_bytes", 1000.0)?,
             rtt_s: Positive::new("rtt_s", 0.1)?,
             loss: Loss::new(loss)?,

@@ -1,44 +1,63 @@
 //! The rate of Reno under loss with timeouts and a window limit.
 
+use crate::model::{arguments, models};
 use crate::parameter::{Count, Loss, Positive};
 
-/// A greedy Reno flow. Losses are independent between rounds; once a packet of a round is lost, so is the rest of the round.
-#[derive(Clone, Copy, Debug)]
-pub struct Padhye {
-    /// Payload of a segment in bytes.
-    pub mss_bytes: Positive,
-    /// Round trip, queueing included.
-    pub rtt_s: Positive,
-    /// Probability p that a packet is the first lost of its round: loss indications over packets sent.
-    pub loss: Loss,
-    /// First timeout T0; it doubles up to 64 T0.
-    pub rto_s: Positive,
-    /// Receiver window in segments.
-    pub receiver_window: Count,
-    /// Segments per acknowledgement b: 1, or 2 with delayed acknowledgements.
-    pub segments_per_ack: Count,
+arguments! {
+    /// A greedy Reno flow. Losses are independent between rounds; once a packet of a round is lost, so is the rest of the round.
+    pub struct Padhye {
+        /// Payload of a segment.
+        mss_bytes: Positive,
+        /// Round trip, queueing included.
+        rtt_s: Positive,
+        /// Probability p that a packet is the first lost of its round: loss indications over packets sent.
+        loss: Loss,
+        /// First timeout T0; it doubles up to 64 T0.
+        rto_s: Positive,
+        /// Receiver window in segments.
+        receiver_window: Count,
+        /// Segments per acknowledgement, b: 1, or 2 with delayed acknowledgements.
+        segments_per_ack: Count = 1,
+    }
 }
 
-/// Payload rate in bit/s at which the sender sends, retransmissions included.
-///
-/// Source: Padhye, Firoiu, Towsley and Kurose, Modeling TCP Throughput, SIGCOMM 1998, section 2.3: the full model, both branches.
-pub fn padhye_rate(flow: &Padhye) -> f64 {
-    let round = Round::of(flow);
-    let p = flow.loss.get();
-    bits(flow) * ((1.0 - p) / p + round.window + round.timeout_share / (1.0 - p)) / round.seconds(flow)
+const ASSUMES: [&str; 2] = ["losses in a round share its fate", "the RTT does not depend on the window"];
+
+models! {
+    /// Payload rate at which a greedy Reno flow with timeouts and a window limit sends, retransmissions included.
+    pub fn padhye_rate(flow: Padhye) -> f64 {
+        let round = Round::of(flow);
+        let p = flow.loss.get();
+        bits(flow) * ((1.0 - p) / p + round.window + round.timeout_share / (1.0 - p)) / round.seconds(flow)
+    }
+    quantity: "rate under random loss with timeouts";
+    equation: "MSS ((1 - p) / p + W + Q / (1 - p)) / (RTT X + Q f(p) T0 / (1 - p)), W the mean window in which a loss falls, X the round \
+               trips of a period, Q the share of timeouts";
+    source: "Padhye, Firoiu, Towsley and Kurose, Modeling TCP Throughput, SIGCOMM 1998, section 2.3: the full model, both branches";
+    assumes: ASSUMES;
+    returns: "bit/s.";
+    example: ">>> flow = dict(mss_bytes=1000, rtt_s=0.1, loss=0.01)\n\
+              >>> tb.models.padhye_rate(**flow, rto_s=1, receiver_window=1000) < tb.models.mathis_rate(**flow)\n\
+              True";
+
+    /// Payload rate at which the data of a greedy Reno flow with timeouts and a window limit arrives.
+    pub fn padhye_goodput(flow: Padhye) -> f64 {
+        // In the round that ends a period half a window arrives, and one packet of each sequence of timeouts does.
+        let round = Round::of(flow);
+        let p = flow.loss.get();
+        bits(flow) * ((1.0 - p) / p + round.window / 2.0 + round.timeout_share) / round.seconds(flow)
+    }
+    quantity: "goodput under random loss with timeouts";
+    equation: "MSS ((1 - p) / p + W / 2 + Q) / (RTT X + Q f(p) T0 / (1 - p)), as in padhye_rate";
+    source: "Padhye, Firoiu, Towsley and Kurose, Modeling TCP Reno Performance, IEEE/ACM ToN 8(2), 2000, section V";
+    assumes: ASSUMES;
+    returns: "bit/s.";
+    example: ">>> flow = dict(mss_bytes=1000, rtt_s=0.1, loss=0.01, rto_s=1, receiver_window=1000)\n\
+              >>> tb.models.padhye_goodput(**flow) < tb.models.padhye_rate(**flow)\n\
+              True";
 }
 
-/// Payload rate in bit/s at which data arrives.
-///
-/// Source: the same authors, Modeling TCP Reno Performance, IEEE/ACM ToN 8(2), 2000, section V. In the round that ends a period
-/// half a window arrives, and one packet of each sequence of timeouts does.
-pub fn padhye_goodput(flow: &Padhye) -> f64 {
-    let round = Round::of(flow);
-    let p = flow.loss.get();
-    bits(flow) * ((1.0 - p) / p + round.window / 2.0 + round.timeout_share) / round.seconds(flow)
-}
-
-fn bits(flow: &Padhye) -> f64 {
+fn bits(flow: Padhye) -> f64 {
     8.0 * flow.mss_bytes.get()
 }
 
@@ -53,7 +72,7 @@ struct Round {
 }
 
 impl Round {
-    fn of(flow: &Padhye) -> Round {
+    fn of(flow: Padhye) -> Round {
         let p = flow.loss.get();
         let b = flow.segments_per_ack.get() as f64;
         let limit = flow.receiver_window.get() as f64;
@@ -68,7 +87,7 @@ impl Round {
     }
 
     /// Of a period and of the timeouts that may follow it.
-    fn seconds(&self, flow: &Padhye) -> f64 {
+    fn seconds(&self, flow: Padhye) -> f64 {
         let p = flow.loss.get();
         flow.rtt_s.get() * self.trips + self.timeout_share * backed_off(p) * flow.rto_s.get() / (1.0 - p)
     }
@@ -109,16 +128,16 @@ mod tests {
         // Q = (217/729) (7073/6561) / (2465/6561) = 0.854120; f = 607352/531441 = 1.142840.
         // (8 + 4 + 0.960885) / (0.1 * 5 + 0.960885 * 1.142840) = 12.960885 / 1.598138 = 8.10999 segments of 1000 bits a second.
         let flow = flow(1.0 / 9.0, 1000, 2)?;
-        assert!((padhye_rate(&flow) - 8109.99).abs() < 0.02);
+        assert!((padhye_rate(flow) - 8109.99).abs() < 0.02);
         // (8 + 2 + 0.854120) / 1.598138 = 6.79173.
-        assert!((padhye_goodput(&flow) - 6791.73).abs() < 0.02);
+        assert!((padhye_goodput(flow) - 6791.73).abs() < 0.02);
         Ok(())
     }
 
     #[test]
     fn a_small_window_caps_the_rate_when_losses_are_rare() -> Result<(), ParameterError> {
         // Ten segments of 1000 bits every 0.1 s.
-        let rate = padhye_rate(&flow(1e-9, 10, 1)?);
+        let rate = padhye_rate(flow(1e-9, 10, 1)?);
         assert!((rate - 100_000.0).abs() < 1.0, "{rate}");
         Ok(())
     }
@@ -126,7 +145,7 @@ mod tests {
     #[test]
     fn rare_losses_approach_the_square_root_law() -> Result<(), ParameterError> {
         // sqrt(1.5 / 1e-8) = 12247.45 segments per 0.1 s.
-        let rate = padhye_rate(&flow(1e-8, 1 << 40, 1)?);
+        let rate = padhye_rate(flow(1e-8, 1 << 40, 1)?);
         assert!((rate / 122_474_487.0 - 1.0).abs() < 2e-3, "{rate}");
         Ok(())
     }
@@ -136,8 +155,8 @@ mod tests {
         let mut last = f64::INFINITY;
         for step in 1..100 {
             let flow = flow(f64::from(step) / 100.0, 64, 1)?;
-            assert!(padhye_rate(&flow) < last && padhye_goodput(&flow) < padhye_rate(&flow), "loss {step} %");
-            last = padhye_rate(&flow);
+            assert!(padhye_rate(flow) < last && padhye_goodput(flow) < padhye_rate(flow), "loss {step} %");
+            last = padhye_rate(flow);
         }
         Ok(())
     }

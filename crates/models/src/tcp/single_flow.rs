@@ -1,46 +1,63 @@
 //! How much buffer one TCP flow needs: the arithmetic behind "a bandwidth-delay product of buffer".
+//!
+//! A fluid sawtooth: the window w grows by one packet a round trip, is halved when the buffer overflows, and neither slow start,
+//! timeouts nor the pause of fast recovery are in it. Let P be the bandwidth-delay product in packets, T the empty round trip and
+//! C = P / T the rate. The peak is what link and buffer hold, W = (1 + b) P, and the trough W / 2.
+//!
+//! * While w < P the queue is empty and the round trip T. dw/dt = 1 / T and packets leave at w / T:
+//!   time T (P - W/2), packets (P^2 - W^2/4) / 2.
+//! * While w > P the link is full and the round trip w / C. dw/dt = C / w:
+//!   packets (W^2 - P^2) / 2, and the time is that over C.
+//!
+//! Together 3 W^2 / 8 packets, in a time in which the link could carry P (P - W/2) + (W^2 - P^2) / 2. With W = (1 + b) P that is the
+//! utilisation below. At b = 1 the trough equals P and the link never idles; more buffer only adds delay.
+//!
+//! While w > P the queue is w - P, and dt = w dw / C: the mean queue is the integral of (w - P) w / C from max(P, W/2) to W, over the time
+//! of a tooth.
 
+use crate::model::models;
 use crate::parameter::NonNegative;
 
-/// Utilisation, 0.75 to 1, of a link that carries one greedy Reno-like flow, over b = buffer / bandwidth-delay product: the
-/// waiting places of a drop-tail port over rate times two-way propagation. 0.75 at b = 0, 1 from b = 1 on.
-///
-/// A fluid sawtooth: the window w grows by one packet a round trip, is halved when the buffer overflows, and neither slow start,
-/// timeouts nor the pause of fast recovery are in it. Let P be the bandwidth-delay product in packets, T the empty round trip and
-/// C = P / T the rate. The peak is what link and buffer hold, W = (1 + b) P, and the trough W / 2.
-///
-/// * While w < P the queue is empty and the round trip T. dw/dt = 1 / T and packets leave at w / T:
-///   time T (P - W/2), packets (P^2 - W^2/4) / 2.
-/// * While w > P the link is full and the round trip w / C. dw/dt = C / w:
-///   packets (W^2 - P^2) / 2, and the time is that over C.
-///
-/// Together 3 W^2 / 8 packets, in a time in which the link could carry P (P - W/2) + (W^2 - P^2) / 2. With W = (1 + b) P:
-///
-///   utilisation = (3/4) (1 + b)^2 / (1 + b + b^2)      for b <= 1.
-///
-/// At b = 1 the trough equals P and the link never idles; more buffer only adds delay.
-/// Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994, give the rule; Appenzeller, Keslassy and McKeown, Sizing
-/// Router Buffers, SIGCOMM 2004, section 2, the sawtooth.
-pub fn single_flow_utilisation(buffer_over_bdp: NonNegative) -> f64 {
-    let buffer = buffer_over_bdp.get().min(1.0);
-    0.75 * (1.0 + buffer) * (1.0 + buffer) / (1.0 + buffer + buffer * buffer)
-}
+const SOURCE: &str = "Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and \
+                      McKeown, Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/theory.md";
+const ASSUMES: [&str; 3] = ["a fluid sawtooth", "no slow start", "no timeout"];
 
-/// Mean queue of the same sawtooth, in bandwidth-delay products.
-///
-/// While w > P the queue is w - P, and dt = w dw / C: the integral of (w - P) w / C from max(P, W/2) to W, over the time of a tooth.
-/// With P = T = 1 and W = 1 + b:
-///
-///   ((W^3 - 1) / 3 - (W^2 - 1) / 2) / (1 - W/2 + (W^2 - 1) / 2)      for b <= 1, and 7 W / 9 - 1 beyond.
-pub fn single_flow_mean_queue(buffer_over_bdp: NonNegative) -> f64 {
-    let buffer = buffer_over_bdp.get();
-    let peak = 1.0 + buffer;
-    if buffer > 1.0 {
-        return 7.0 * peak / 9.0 - 1.0;
+models! {
+    /// Utilisation of a link that carries one greedy Reno-like flow, 0.75 to 1.
+    pub fn single_flow_utilisation(
+        /// b, waiting places of a drop-tail port over rate times two-way propagation.
+        buffer_over_bdp: NonNegative,
+    ) -> f64 {
+        let buffer = buffer_over_bdp.get().min(1.0);
+        0.75 * (1.0 + buffer) * (1.0 + buffer) / (1.0 + buffer + buffer * buffer)
     }
-    // W^3 - 1 and W^2 - 1 in b, without the difference of near numbers.
-    let (square, cube) = (buffer * (2.0 + buffer), buffer * (3.0 + buffer * (3.0 + buffer)));
-    (cube / 3.0 - square / 2.0) / (0.5 * (1.0 - buffer) + square / 2.0)
+    quantity: "utilisation by one flow over its buffer";
+    equation: "(3/4) (1 + b)^2 / (1 + b + b^2) for b <= 1, and 1 beyond";
+    source: SOURCE;
+    assumes: ASSUMES;
+    returns: "Share of the capacity, 0.75 to 1.";
+    example: ">>> tb.models.single_flow_utilisation([0, 1]).tolist()\n[0.75, 1.0]";
+
+    /// Mean queue of the same sawtooth as in `single_flow_utilisation`.
+    pub fn single_flow_mean_queue(
+        /// b, waiting places of a drop-tail port over rate times two-way propagation.
+        buffer_over_bdp: NonNegative,
+    ) -> f64 {
+        let buffer = buffer_over_bdp.get();
+        let peak = 1.0 + buffer;
+        if buffer > 1.0 {
+            return 7.0 * peak / 9.0 - 1.0;
+        }
+        // W^3 - 1 and W^2 - 1 in b, without the difference of near numbers.
+        let (square, cube) = (buffer * (2.0 + buffer), buffer * (3.0 + buffer * (3.0 + buffer)));
+        (cube / 3.0 - square / 2.0) / (0.5 * (1.0 - buffer) + square / 2.0)
+    }
+    quantity: "mean queue of one flow";
+    equation: "((W^3 - 1) / 3 - (W^2 - 1) / 2) / (1 - W/2 + (W^2 - 1) / 2) with W = 1 + b for b <= 1, and 7 W / 9 - 1 beyond";
+    source: SOURCE;
+    assumes: ASSUMES;
+    returns: "Bandwidth-delay products.";
+    example: ">>> round(tb.models.single_flow_mean_queue(1), 4)\n0.5556";
 }
 
 #[cfg(test)]

@@ -1,48 +1,57 @@
 //! A finite transfer that never leaves slow start.
 
+use crate::model::{answers, arguments, models};
 use crate::parameter::{Count, Positive};
 
-/// What is transferred over what. No loss, no delayed acknowledgement, no limit on the window, room for every packet.
-#[derive(Clone, Copy, Debug)]
-pub struct Transfer {
-    /// Full segments to transfer.
-    pub segments: Count,
-    /// Segments.
-    pub initial_window: Count,
-    /// From the first bit of a segment to its acknowledgement in an empty network, serialisation included.
-    pub rtt_s: Positive,
-    /// Time that the slowest link takes for a segment; at most `rtt_s` in any network.
-    pub segment_s: Positive,
-}
-
-/// How a transfer went.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct SlowStart {
-    /// Windows of 1, 2, 4, ... times the initial one that the transfer takes, the last perhaps unfinished.
-    pub round_trips: u32,
-    /// From the first bit sent to the last acknowledgement received.
-    pub completion_s: f64,
-}
-
-/// Round trips and completion time: each acknowledgement lets two segments out, so windows double until the link never idles.
-///
-/// A window that starts at t begins to return at t + RTT. The next starts then, or once the link has sent this one, whichever is
-/// later; from there acknowledgements return at the link's pace and keep it busy. (RFC 5681 section 3.1; the reckoning of Kurose
-/// and Ross, Computer Networking, 2nd ed., section 3.7, with the link's own time in it.)
-pub fn slow_start(transfer: &Transfer) -> SlowStart {
-    let (rtt, segment) = (transfer.rtt_s.get(), transfer.segment_s.get());
-    let mut left = transfer.segments.get();
-    let mut window = transfer.initial_window.get();
-    let mut starts = 0.0;
-    let mut round_trips = 1;
-    while left > window {
-        starts += rtt.max(window as f64 * segment);
-        left -= window;
-        window = window.saturating_mul(2);
-        round_trips += 1;
+arguments! {
+    /// What is transferred over what. No loss, no delayed acknowledgement, no limit on the window, room for every packet.
+    pub struct Transfer {
+        /// Full segments to transfer.
+        segments: Count,
+        /// Segments.
+        initial_window: Count,
+        /// From the first bit of a segment to its acknowledgement in an empty network, serialisation included.
+        rtt_s: Positive,
+        /// Time that the slowest link takes for a segment; at most `rtt_s` in any network.
+        segment_s: Positive,
     }
-    SlowStart { round_trips, completion_s: starts + rtt + (left - 1) as f64 * segment }
+}
+
+answers! {
+    /// How a transfer without loss went.
+    pub struct SlowStart {
+        /// Windows of 1, 2, 4, ... times the initial one that the transfer takes, the last perhaps unfinished.
+        round_trips: u64,
+        /// Seconds from the first bit sent to the last acknowledgement received.
+        completion_s: f64,
+    }
+}
+
+models! {
+    /// Round trips and completion time of a finite transfer that never leaves slow start.
+    ///
+    /// Each acknowledgement lets two segments out, so windows double until the link never idles. A window that starts at t begins to return
+    /// at t + RTT. The next starts then, or once the link has sent this one, whichever is later; from there acknowledgements return at the
+    /// link's pace and keep it busy.
+    pub fn slow_start(transfer: Transfer) -> SlowStart {
+        let (rtt, segment) = (transfer.rtt_s.get(), transfer.segment_s.get());
+        let mut left = transfer.segments.get();
+        let mut window = transfer.initial_window.get();
+        let mut starts = 0.0;
+        let mut round_trips = 1;
+        while left > window {
+            starts += rtt.max(window as f64 * segment);
+            left -= window;
+            window = window.saturating_mul(2);
+            round_trips += 1;
+        }
+        SlowStart { round_trips, completion_s: starts + rtt + (left - 1) as f64 * segment }
+    }
+    quantity: "time of a short transfer";
+    equation: "sum over all windows w but the last of max(RTT, w S), plus RTT + (n - 1) S for the n segments of the last";
+    source: "RFC 5681, section 3.1; the reckoning of Kurose and Ross, Computer Networking, 2nd ed., section 3.7, with the link's own time in it";
+    assumes: ["no loss", "no delayed acknowledgement", "no limit on the window"];
+    example: ">>> tb.models.slow_start(segments=7, initial_window=1, rtt_s=0.1, segment_s=0.001).round_trips\n3";
 }
 
 #[cfg(test)]
@@ -51,7 +60,7 @@ mod tests {
     use crate::parameter::ParameterError;
 
     fn transfer(segments: u64, initial_window: u64, rtt_s: f64, segment_s: f64) -> Result<SlowStart, ParameterError> {
-        Ok(slow_start(&Transfer {
+        Ok(slow_start(Transfer {
             segments: Count::new("segments", segments)?,
             initial_window: Count::new("initial_window", initial_window)?,
             rtt_s: Positive::new("rtt_s", rtt_s)?,

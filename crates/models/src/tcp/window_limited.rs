@@ -1,22 +1,33 @@
 //! A flow that its window or the link holds back, and nothing else.
 
+use crate::model::{arguments, models};
 use crate::parameter::Positive;
 
-#[derive(Clone, Copy, Debug)]
-pub struct WindowLimited {
-    /// Bytes in flight that the window allows, counted as the rate shall be: payload alone or with headers.
-    pub window_bytes: Positive,
-    /// Empty network, serialisation included.
-    pub rtt_s: Positive,
-    /// Of the slowest link, for the same bytes.
-    pub capacity_bps: Positive,
+arguments! {
+    /// A window that goes round.
+    pub struct WindowLimited {
+        /// Bytes in flight that the window allows, counted as the rate shall be: payload alone or with headers.
+        window_bytes: Positive,
+        /// Round trip through the empty network, serialisation included.
+        rtt_s: Positive,
+        /// Of the slowest link, for the same bytes.
+        capacity_bps: Positive,
+    }
 }
 
-/// Rate in bit/s: a window per round trip, or the link if that is slower, min(W / RTT, C).
-///
-/// Source: RFC 7323 section 1.1. Exact for a fixed window without loss.
-pub fn window_limited_rate(flow: &WindowLimited) -> f64 {
-    (8.0 * flow.window_bytes.get() / flow.rtt_s.get()).min(flow.capacity_bps.get())
+models! {
+    /// Rate of a flow that its window or the link holds back: a window per round trip, or the link if that is slower.
+    ///
+    /// Exact for a fixed window without loss.
+    pub fn window_limited_rate(flow: WindowLimited) -> f64 {
+        (8.0 * flow.window_bytes.get() / flow.rtt_s.get()).min(flow.capacity_bps.get())
+    }
+    quantity: "rate of a limited window";
+    equation: "min(W / RTT, C)";
+    source: "RFC 7323, section 1.1";
+    assumes: ["no loss"];
+    returns: "bit/s.";
+    example: ">>> tb.models.window_limited_rate(window_bytes=65535, rtt_s=0.1, capacity_bps=1e9)\n5242800.0";
 }
 
 #[cfg(test)]
@@ -25,7 +36,7 @@ mod tests {
     use crate::parameter::ParameterError;
 
     fn rate(window_bytes: f64) -> Result<f64, ParameterError> {
-        Ok(window_limited_rate(&WindowLimited {
+        Ok(window_limited_rate(WindowLimited {
             window_bytes: Positive::new("window_bytes", window_bytes)?,
             rtt_s: Positive::new("rtt_s", 0.1)?,
             capacity_bps: Positive::new("capacity_bps", 1e7)?,

@@ -1,9 +1,7 @@
-//! The closed forms over numbers and arrays; `tailback.models` documents them.
+//! The closed forms over numbers and arrays, all through one function; `tailback.models` documents them.
 
-pub mod closed_loop;
 mod columns;
-pub mod queues;
-pub mod sizing;
-pub mod tcp;
-pub mod trunk;
+pub mod describing;
+pub mod evaluating;
+pub mod fast_retransmit;
 pub mod trunk_simulation;

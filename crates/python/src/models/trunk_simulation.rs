@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::thread;
+use tailback_models::model::Choice;
 use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
 use tailback_models::trunk::{Reading, Trunk};
 

@@ -1,14 +1,15 @@
 //! `application = {...}`: what hands data to TCP, where not all of it waits from the start.
 
-use crate::quantity::{Duration, Rate};
-use crate::record::{record, tagged};
+use crate::member::{Choice, Family, Nobody, Nothing};
+use crate::quantity::Rate;
+use crate::record::record;
 use crate::values::Whole;
+use tailback_core::settings::Member;
+use tailback_core::traffic::ProcessSpec;
 
 record! {
     /// An application above TCP. What TCP may not send yet it keeps, however much that is.
     pub struct Application {
-        /// Mean rate of the payload that it hands over; of an on-off application, while it is on.
-        rate: Rate,
         /// Full segments that it hands over at a time.
         burst: Whole<1, 1000000> = Whole(1),
     }
@@ -17,31 +18,30 @@ record! {
     arrivals: HandOver
 }
 
-tagged! {
-    /// When an application hands over data.
-    pub enum HandOver ("kind of application") by "kind" {
-        "constant" => ConstantData,
-        "poisson" => PoissonData,
-        "on_off" => OnOffData,
+/// When an application hands over data.
+pub type HandOver = Choice<Applications>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applications;
+
+impl Family for Applications {
+    const TAG: &'static str = "kind";
+    const NOUN: &'static str = "kind of application";
+    const DEFAULT: Option<&'static str> = None;
+    type Common = Nothing;
+    type User = Nobody;
+
+    fn members() -> Vec<&'static Member> {
+        ProcessSpec::members_of_applications()
     }
 }
 
-record! {
-    /// Evenly spaced.
-    pub struct ConstantData {}
-}
-
-record! {
-    /// Exponential gaps.
-    pub struct PoissonData {}
-}
-
-record! {
-    /// Bursts of evenly spaced data and silences, both exponential.
-    pub struct OnOffData {
-        /// Mean length of a burst.
-        mean_on: Duration,
-        /// Mean length of a silence.
-        mean_off: Duration,
+impl HandOver {
+    /// The rate that the scenario gives.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        match self {
+            Choice::Member(chosen, _) => chosen.rate("rate"),
+            Choice::User(_) => None,
+        }
     }
 }

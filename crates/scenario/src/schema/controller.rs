@@ -1,79 +1,34 @@
-//! `controller = "vegas"` or `controller = {kind = "vegas", ...}`: the control law of the window, with what can be set of it.
-//!
-//! A law's settings are its record here, one line in [`Law`], and one in each of [`Law::spec`] and [`Law::of`].
+//! `controller = "vegas"` or `controller = {kind = "vegas", ...}`: the control law of the window, with what can be set of it. The core
+//! declares the laws and their settings.
 
 use crate::decode::{Decode, Decoder};
-use crate::problem::listed;
-use crate::quantity::{Duration, Probability, Queued, Rate};
-use crate::record::{record, tagged};
+use crate::member::{Choice, Chosen, Family, Nothing, UserTable};
+use crate::problem::{Report, listed};
+use crate::record::record;
 use crate::tree::Node;
-use crate::user::{self, Parameters, UserName};
-use crate::values::Whole;
+use crate::user_code::{self, Parameters, UserName};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use std::collections::BTreeMap;
-use tailback_core::base::units;
-use tailback_core::congestion::{CONTROLLER_NAMES, ControllerSpec, CubicSpec, FastSpec, FixedSpec, VegasSpec};
+use tailback_core::congestion::ControllerSpec;
+use tailback_core::settings::Member;
 
-tagged! {
-    /// Control law of the congestion window.
-    pub enum Law ("controller") by "kind" {
-        "reno" => Reno,
-        "cubic" => Cubic,
-        "vegas" => Vegas,
-        "fast" => Fast,
-        "fixed" => Fixed,
-        user UserLaw,
-    }
-}
+/// Control law of the congestion window.
+pub type Law = Choice<Controllers>;
 
-record! {
-    /// A segment more per round trip, half on congestion (RFC 5681).
-    pub struct Reno {}
-}
+#[derive(Clone, Debug, PartialEq)]
+pub struct Controllers;
 
-record! {
-    /// A cubic curve of time (RFC 9438).
-    pub struct Cubic {
-        /// A flow that loses again before it was back where it was gives way to others (of `cubic`).
-        fast_convergence: bool = true,
-    }
-}
+impl Family for Controllers {
+    const TAG: &'static str = "kind";
+    const NOUN: &'static str = "controller";
+    const DEFAULT: Option<&'static str> = None;
+    type Common = Nothing;
+    type User = UserLaw;
 
-record! {
-    /// A few segments in the queues (Brakmo and Peterson, 1995).
-    pub struct Vegas {
-        /// The window grows with fewer segments queued (of `vegas`).
-        alpha: Queued = Queued(2.0),
-        /// The window shrinks with more segments queued (of `vegas`).
-        beta: Queued = Queued(4.0),
-        /// Slow start ends with more segments queued (of `vegas`).
-        gamma: Queued = Queued(1.0),
-    }
-}
-
-record! {
-    /// A given number of segments in the queues (FAST TCP).
-    pub struct Fast {
-        /// Segments to keep in the queues (of `fast`).
-        alpha: Queued = Queued(200.0),
-        /// Share of the way to the new window that an update goes (of `fast`).
-        gamma: Probability = Probability(0.5),
-        /// Round trips from one update of the window to the next (of `fast`).
-        round_trips: Whole<1, 1000> = Whole(2),
-        /// Slow start while the queueing delay is below this (of `fast`).
-        mi_threshold: Duration = Duration::new(0),
-        /// How many times slower a new flow sends for a while, once it is stable, so that the queues drain (of `fast`).
-        draining: Option<Whole<2, 1_000_000>>,
-    }
-}
-
-record! {
-    /// The initial window, for ever.
-    pub struct Fixed {
-        /// Rate on the wire at which full segments leave, if acknowledgements do not clock them (of `fixed`).
-        rate: Option<Rate>,
+    fn members() -> Vec<&'static Member> {
+        ControllerSpec::MEMBERS.iter().collect()
     }
 }
 
@@ -87,6 +42,8 @@ record! {
     }
 }
 
+impl UserTable for UserLaw {}
+
 record! {
     /// A control law with its settings.
     pub struct ControllerTable {}
@@ -96,46 +53,32 @@ record! {
 }
 
 impl Law {
-    /// As the core takes it; `at` is its place.
-    pub(crate) fn spec(&self, at: &str) -> ControllerSpec {
+    /// As the core takes it; `at` is its place. Settings that do not go together are reported.
+    pub(crate) fn spec(&self, at: &str, report: &mut Report) -> Option<ControllerSpec> {
         match self {
-            Law::Reno(Reno {}) => ControllerSpec::Reno(()),
-            Law::Cubic(Cubic { fast_convergence }) => ControllerSpec::Cubic(CubicSpec { fast_convergence: *fast_convergence }),
-            Law::Vegas(Vegas { alpha, beta, gamma }) => {
-                ControllerSpec::Vegas(VegasSpec { alpha: alpha.0, beta: beta.0, gamma: gamma.0 })
+            Choice::User(UserLaw { kind, parameters }) => {
+                Some(ControllerSpec::User(user_code::code(kind, parameters, at.into())))
             }
-            Law::Fast(Fast { alpha, gamma, round_trips, mi_threshold, draining }) => ControllerSpec::Fast(FastSpec {
-                alpha: alpha.0,
-                gamma: gamma.0,
-                round_trips: round_trips.0 as u32,
-                mi_threshold: mi_threshold.span(),
-                draining: draining.map(|factor| factor.0 as u32),
-            }),
-            Law::Fixed(Fixed { rate }) => ControllerSpec::Fixed(FixedSpec { pacing: rate.map(Rate::rate) }),
-            Law::UserLaw(UserLaw { kind, parameters }) => ControllerSpec::User(user::code(kind, parameters, at.into())),
+            Choice::Member(chosen, _) => {
+                let spec = ControllerSpec::read(chosen.name(), &chosen.values(None, report))?;
+                chosen.complain(spec.check(), at, None, report);
+                Some(spec)
+            }
         }
     }
 
     fn of(spec: &ControllerSpec) -> Law {
-        match *spec {
-            ControllerSpec::User(ref code) => Law::UserLaw(UserLaw { kind: user::named(code), parameters: Parameters::of(code) }),
-            ControllerSpec::Reno(()) => Law::Reno(Reno {}),
-            ControllerSpec::Cubic(CubicSpec { fast_convergence }) => Law::Cubic(Cubic { fast_convergence }),
-            ControllerSpec::Vegas(VegasSpec { alpha, beta, gamma }) => {
-                Law::Vegas(Vegas { alpha: Queued(alpha), beta: Queued(beta), gamma: Queued(gamma) })
-            }
-            ControllerSpec::Fast(FastSpec { alpha, gamma, round_trips, mi_threshold, draining }) => Law::Fast(Fast {
-                alpha: Queued(alpha),
-                gamma: Probability(gamma),
-                round_trips: Whole(round_trips.into()),
-                mi_threshold: Duration::new(mi_threshold.0),
-                draining: draining.map(|factor| Whole(factor.into())),
-            }),
-            ControllerSpec::Fixed(FixedSpec { pacing }) => {
-                Law::Fixed(Fixed { rate: pacing.map(|units::Rate(rate)| Rate::new(rate)) })
-            }
+        if let ControllerSpec::User(code) = spec {
+            return Choice::User(UserLaw { kind: user_code::named(code), parameters: Parameters::of(code) });
         }
+        let member = ControllerSpec::MEMBERS.iter().find(|member| Some(member.name) == spec.name());
+        member.map_or_else(Law::default, |member| Choice::Member(Chosen::of(member, &spec.values()), Nothing {}))
     }
+}
+
+/// The names of all laws.
+fn names() -> Vec<&'static str> {
+    ControllerSpec::MEMBERS.iter().map(|member| member.name).collect()
 }
 
 /// A control law: its name alone, or a table.
@@ -153,10 +96,10 @@ impl Decode for Controller {
         let table = match node {
             Node::Table(_) => ControllerTable::decode(node, decoder),
             Node::Text(_) => {
-                if user::is_user_code(node) {
+                if user_code::is_user_code(node) {
                     UserName::decode(node, decoder)?;
                 } else {
-                    decoder.word(node, "controller", CONTROLLER_NAMES)?;
+                    decoder.word(node, Controllers::NOUN, &names())?;
                 }
                 let name_alone = BTreeMap::from([("kind".to_string(), node.clone())]);
                 ControllerTable::decode(&Node::Table(name_alone), decoder)
@@ -168,7 +111,7 @@ impl Decode for Controller {
 
     fn expected() -> String {
         let table = "{kind = \"vegas\", alpha = 1, beta = 3}";
-        format!("{}, `user:NAME` for a law in Python, or a table such as {table}", listed(CONTROLLER_NAMES))
+        format!("{}, `user:NAME` for a law in Python, or a table such as {table}", listed(&names()))
     }
 }
 
@@ -176,8 +119,7 @@ impl Decode for Controller {
 impl Serialize for Controller {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Law::Reno(_) => serializer.serialize_str("reno"),
-            Law::Fixed(Fixed { rate: None }) => serializer.serialize_str("fixed"),
+            Choice::Member(chosen, _) if chosen.is_bare() => serializer.serialize_str(chosen.name()),
             law => law.serialize(serializer),
         }
     }
@@ -190,14 +132,14 @@ impl JsonSchema for Controller {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (name, table) = (generator.subschema_for::<UserName>(), generator.subschema_for::<ControllerTable>());
-        schemars::json_schema!({"description": Controller::expected(), "anyOf": [json!({"enum": CONTROLLER_NAMES}), name, table]})
+        schemars::json_schema!({"description": Controller::expected(), "anyOf": [json!({"enum": names()}), name, table]})
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Report;
+    use crate::problem::Source;
 
     fn read(json: &str) -> Option<Controller> {
         let (node, source) = crate::tree::from_json(json, "").unwrap();
@@ -205,22 +147,30 @@ mod tests {
         Controller::decode(&node, &mut decoder).filter(|_| decoder.report.is_empty())
     }
 
+    fn spec(controller: &Controller) -> ControllerSpec {
+        let source = Source::default();
+        let mut report = Report::new(&source);
+        let spec = controller.0.spec("", &mut report).filter(|_| report.is_empty());
+        spec.unwrap()
+    }
+
     #[test]
-    fn a_name_alone_is_the_table_with_nothing_set_and_has_the_defaults_of_the_core() {
-        for name in CONTROLLER_NAMES {
+    fn a_name_alone_is_the_table_with_nothing_set() {
+        for name in names() {
             let alone = read(&format!("\"{name}\"")).unwrap();
             assert_eq!(read(&format!("{{\"kind\": \"{name}\"}}")).as_ref(), Some(&alone));
-            let spec = alone.0.spec("");
-            assert_eq!((spec.name(), Controller::of(&spec)), (Some(*name), alone));
+            let spec = spec(&alone);
+            assert_eq!((spec.name(), Controller::of(&spec)), (Some(name), alone));
         }
-        let specs = ["cubic", "vegas", "fast", "fixed"].map(|name| read(&format!("\"{name}\"")).unwrap().0.spec(""));
-        let defaults = [
-            ControllerSpec::Cubic(CubicSpec::default()),
-            ControllerSpec::Vegas(VegasSpec::default()),
-            ControllerSpec::Fast(FastSpec::default()),
-            ControllerSpec::Fixed(FixedSpec::default()),
-        ];
-        assert_eq!(specs, defaults);
+    }
+
+    #[test]
+    fn every_sample_of_every_law_can_be_written_and_read() {
+        for sample in ControllerSpec::samples() {
+            let written = Controller::of(&sample);
+            assert_eq!(spec(&written), sample);
+            assert_eq!(read(&serde_json::to_string(&written).unwrap()), Some(written));
+        }
     }
 
     #[test]

@@ -12,18 +12,15 @@ mod tcp;
 mod timeline;
 mod topology;
 
-pub use application::{Application, HandOver};
-pub use controller::{Controller, ControllerTable, Cubic, Fast, Fixed, Law, Reno, UserLaw, Vegas};
+pub use application::{Application, Applications, HandOver};
+pub use controller::{Controller, ControllerTable, Controllers, Law, UserLaw};
 pub use flow::{Access, Flow, Framing, PortName};
 pub use link::{Drop, Link, Loss, Reverse, Switching};
 pub use node::{Node, NodeKind, Processing};
-pub use queue::{
-    ActiveVcs, Bpd, Buffer, DropTail, DroppingThreshold, Epd, EpdPerVc, Policy, Ppd, Queue, Spd, SpdReading, Threshold,
-    UserPolicy,
-};
+pub use queue::{Buffer, Policies, Policy, Queue, UserPolicy};
 pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
-pub use source::{Alternating, Arrivals, Constant, OnOff, PacketBytes, Poisson, Source, UserSource};
+pub use source::{Arrivals, Datagrams, PacketBytes, Source, Sources, UserSource};
 pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, Halves, PresetName, Recovery, Tcp, Timer, TimerForm, Window};
 pub use timeline::Event;
 pub use topology::{Chain, Dumbbell, ParkingLot, Topology};

@@ -1,13 +1,16 @@
-//! `source = {...}`: datagrams, without a transport.
+//! `source = {...}`: datagrams, without a transport. The core declares the processes by which they are sent.
 
 use crate::decode::{Decode, Decoder};
-use crate::quantity::{Duration, Rate, Size};
-use crate::record::{record, tagged};
+use crate::member::{Choice, Family, UserTable};
+use crate::quantity::{Rate, Size};
+use crate::record::record;
 use crate::tree::Node;
-use crate::user::{Parameters, UserName};
+use crate::user_code::{Parameters, UserName};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
+use tailback_core::settings::Member;
+use tailback_core::traffic::ProcessSpec;
 
 record! {
     /// A source of datagrams.
@@ -20,61 +23,29 @@ record! {
     arrivals: Arrivals
 }
 
-tagged! {
-    /// When a source sends.
-    pub enum Arrivals ("kind of source") by "kind" {
-        "constant" => Constant,
-        "poisson" => Poisson,
-        "on_off" => OnOff,
-        "alternating" => Alternating,
-        user UserSource,
+/// When a source sends.
+pub type Arrivals = Choice<Sources>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sources;
+
+impl Family for Sources {
+    const TAG: &'static str = "kind";
+    const NOUN: &'static str = "kind of source";
+    const DEFAULT: Option<&'static str> = None;
+    type Common = Datagrams;
+    type User = UserSource;
+
+    fn members() -> Vec<&'static Member> {
+        ProcessSpec::MEMBERS.iter().collect()
     }
 }
 
 record! {
-    /// Evenly spaced.
-    pub struct Constant {
-        /// Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
-        rate: Rate,
+    /// What sources that Tailback knows have in common.
+    pub struct Datagrams {
         /// Payload of each datagram: fixed or exponential.
         packet: PacketBytes,
-    }
-}
-
-record! {
-    /// Exponential gaps.
-    pub struct Poisson {
-        /// Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
-        rate: Rate,
-        /// Payload of each datagram: fixed or exponential.
-        packet: PacketBytes,
-    }
-}
-
-record! {
-    /// Bursts of evenly spaced datagrams and silences, both exponential.
-    pub struct OnOff {
-        /// Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
-        rate: Rate,
-        /// Payload of each datagram: fixed or exponential.
-        packet: PacketBytes,
-        /// Mean length of a burst.
-        mean_on: Duration,
-        /// Mean length of a silence.
-        mean_off: Duration,
-    }
-}
-
-record! {
-    /// One datagram after another, with an exponential idle time between the end of one and the beginning of the next: the input port of
-    /// a switch.
-    pub struct Alternating {
-        /// Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
-        rate: Rate,
-        /// Payload of each datagram: fixed or exponential.
-        packet: PacketBytes,
-        /// Mean idle time (of `alternating`).
-        mean_idle: Duration,
     }
 }
 
@@ -88,15 +59,14 @@ record! {
     }
 }
 
+impl UserTable for UserSource {}
+
 impl Arrivals {
     /// The rate that the scenario gives.
     pub(crate) fn rate(&self) -> Option<Rate> {
         match self {
-            Arrivals::Constant(Constant { rate, .. })
-            | Arrivals::Poisson(Poisson { rate, .. })
-            | Arrivals::OnOff(OnOff { rate, .. })
-            | Arrivals::Alternating(Alternating { rate, .. }) => Some(*rate),
-            Arrivals::UserSource(_) => None,
+            Choice::Member(chosen, _) => chosen.rate("rate"),
+            Choice::User(_) => None,
         }
     }
 }

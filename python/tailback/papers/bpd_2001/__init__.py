@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from tailback.papers import Document, Experiment, LeftOpen
 from tailback.papers.bpd_2001 import mixed, tcp_examples, timers, topology_a, topology_b, traces
-from tailback.papers.experiment import Document, Experiment, LeftOpen
 
 __all__ = ["DOCUMENT"]
 

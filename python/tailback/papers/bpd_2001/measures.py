@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tailback.run import Run
+from tailback._run import Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tailback.papers.bpd_2001 import measures
-from tailback.papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, mixed
-from tailback.papers.experiment import (
+from tailback._run import Run
+from tailback.papers import (
     Choice,
     Claim,
     Contrast,
@@ -16,13 +15,16 @@ from tailback.papers.experiment import (
     Level,
     Line,
     Measure,
+    Measured,
     Ranking,
     Value,
     Values,
+    highest,
+    lowest,
     vary,
 )
-from tailback.papers.outcome import Outcome, highest, lowest
-from tailback.run import Run
+from tailback.papers.bpd_2001 import measures
+from tailback.papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, mixed
 
 __all__ = ["EXPERIMENTS"]
 
@@ -47,12 +49,12 @@ def advantage(run: Run) -> float:
     return float(first / second)
 
 
-def at(seen: Outcome, measure: str, connections: str, policy: str, ssthresh: int = 122) -> Values:
+def at(seen: Measured, measure: str, connections: str, policy: str, ssthresh: int = 122) -> Values:
     """A measure of one pair under one policy."""
     return seen.values(measure, connections=connections, policy=policy, ssthresh=ssthresh)
 
 
-def under_bpd(measure: str, ssthresh: int = 122, *, worst: str) -> Callable[[Outcome], Values]:
+def under_bpd(measure: str, ssthresh: int = 122, *, worst: str) -> Callable[[Measured], Values]:
     """A measure under BPD, of the pair where it is worse."""
     choose = lowest if worst == "lowest" else highest
     return lambda seen: choose(*(at(seen, measure, pair, "BPD", ssthresh) for pair in BOTH))

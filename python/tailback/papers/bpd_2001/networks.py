@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tailback.papers.experiment import Choice, LeftOpen
-from tailback.scenario import Scenario
+from tailback._scenario import Scenario
+from tailback.papers import Choice, LeftOpen
 
 __all__ = [
     "ACTIVITY",

@@ -8,11 +8,10 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
-from tailback.nouns import Flow
-from tailback.papers.experiment import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Trace, Values, Variant, vary
-from tailback.papers.outcome import Outcome
-from tailback.run import Run
-from tailback.topologies import dumbbell
+from tailback._run import Run
+from tailback._topologies import dumbbell
+from tailback._types import Flow
+from tailback.papers import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Measured, Trace, Values, Variant, vary
 
 __all__ = ["EXPERIMENTS"]
 
@@ -71,13 +70,13 @@ def share(outcomes: list[bool]) -> Values:
     return np.array([sum(outcomes) / len(outcomes)])
 
 
-def second_needs_the_timer(seen: Outcome) -> Values:
+def second_needs_the_timer(seen: Measured) -> Values:
     """Pairs lost from a window of 8, other than its first and last, with one fast retransmit and one timeout."""
     points = [point for point in seen.where(preset="reno", window=8) if places(point.labels["lost"]) != [0, 7]]
     return share([(point.values["fast_retransmits"][0], point.values["timeouts"][0]) == (1, 1) for point in points])
 
 
-def two_losses_as_derived(seen: Outcome) -> Values:
+def two_losses_as_derived(seen: Measured) -> Values:
     """Pairs that recover without a timeout just when W >= 10, or W >= 8 where they are the first and the last."""
     right = []
     for point in seen.where(preset="reno"):
@@ -88,7 +87,7 @@ def two_losses_as_derived(seen: Outcome) -> Values:
     return share(right)
 
 
-def three_losses_as_derived(seen: Outcome) -> Values:
+def three_losses_as_derived(seen: Measured) -> Values:
     """Triples that recover without a timeout just when n2 - n1 >= 3 W / 4 + 3."""
     right = []
     for point in seen.where(preset="reno", window=24, losses=3):
@@ -97,12 +96,12 @@ def three_losses_as_derived(seen: Outcome) -> Values:
     return share(right)
 
 
-def four_losses_time_out(seen: Outcome) -> Values:
+def four_losses_time_out(seen: Measured) -> Values:
     """Sets of four with at least one timeout."""
     return share([point.values["timeouts"][0] >= 1 for point in seen.where(preset="reno", losses=4)])
 
 
-def sack_never_times_out(seen: Outcome) -> Values:
+def sack_never_times_out(seen: Measured) -> Values:
     """Patterns that SACK repairs without the timer."""
     return share([point.values["timeouts"][0] == 0 for point in seen.where(preset="sack")])
 

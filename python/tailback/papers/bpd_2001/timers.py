@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tailback._run import Run
+from tailback._scenario import Scenario
+from tailback.papers import Claim, Drawn, Experiment, Inequality, LeftOpen, Measured, Trace, Values, lowest, vary
 from tailback.papers.bpd_2001.networks import CONNECTION, PPD, TICKS, bottleneck, ticks
-from tailback.papers.experiment import Claim, Drawn, Experiment, Inequality, LeftOpen, Trace, Values, vary
-from tailback.papers.outcome import Outcome, lowest
-from tailback.run import Run
-from tailback.scenario import Scenario
 
 __all__ = ["EXPERIMENTS"]
 
@@ -51,7 +50,7 @@ def ratio(run: Run) -> float:
     return float(np.median(waits / round_trips))
 
 
-def least(seen: Outcome) -> Values:
+def least(seen: Measured) -> Values:
     """With ticks of 0.3 and 0.5 s, the one with which it is less."""
     return lowest(*(seen.values("ratio", tick=tick) for tick in TICKS if tick >= 0.3))
 

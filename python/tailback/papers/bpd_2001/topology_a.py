@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tailback.papers import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Measured, Values, lowest, vary
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import (
     ACTIVITY,
@@ -16,8 +17,6 @@ from tailback.papers.bpd_2001.networks import (
     topology_a,
     topology_b,
 )
-from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Values, vary
-from tailback.papers.outcome import Outcome, lowest
 
 __all__ = ["EXPERIMENTS"]
 
@@ -29,17 +28,17 @@ EQUAL_CLOCKS = vary(topology_a("75 Mbps"), [*PLAIN, *PPD], ticks(0.1), topology=
 IN_B = vary(topology_b(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="B")
 
 
-def goodput(seen: Outcome, policy: str, topology: str = "A") -> Values:
+def goodput(seen: Measured, policy: str, topology: str = "A") -> Values:
     """With the best threshold, where there is one."""
     return seen.best("goodput", topology=topology, policy=policy)
 
 
-def epd_at(seen: Outcome, threshold: float, topology: str = "A") -> Values:
+def epd_at(seen: Measured, threshold: float, topology: str = "A") -> Values:
     """Goodput of EPD at one threshold."""
     return seen.values("goodput", topology=topology, policy="EPD", threshold=threshold)
 
 
-def gain(seen: Outcome, topology: str) -> Values:
+def gain(seen: Measured, topology: str) -> Values:
     """Of the best EPD over PPD."""
     return goodput(seen, "EPD", topology) - goodput(seen, "PPD", topology)
 
@@ -152,7 +151,7 @@ figure_7 = Experiment(
 )
 
 
-def lead(seen: Outcome, topology: str) -> Values:
+def lead(seen: Measured, topology: str) -> Values:
     """Of the best BPD over the best EPD."""
     return goodput(seen, "BPD", topology) - goodput(seen, "EPD", topology)
 

@@ -4,6 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from tailback.papers import (
+    Claim,
+    Contrast,
+    Curves,
+    Experiment,
+    Inequality,
+    Level,
+    Line,
+    Measured,
+    Value,
+    Values,
+    highest,
+    lowest,
+    vary,
+)
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import (
     ACTIVITY,
@@ -21,8 +36,6 @@ from tailback.papers.bpd_2001.networks import (
     topology_a,
     topology_b,
 )
-from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, Level, Line, Value, Values, vary
-from tailback.papers.outcome import Outcome, highest, lowest
 
 __all__ = ["EXPERIMENTS"]
 
@@ -55,17 +68,17 @@ EPD_BEST = Level("EPD at best: 0.741", 0.741)
 BPD_BEST = Level("BPD at best: 0.932", 0.932)
 
 
-def best_epd(seen: Outcome, tick: float) -> Values:
+def best_epd(seen: Measured, tick: float) -> Values:
     """Goodput with the best threshold."""
     return seen.best("goodput", topology="B", policy="EPD", tick=tick)
 
 
-def best_bpd(seen: Outcome, tick: float, gap: int = 25) -> Values:
+def best_bpd(seen: Measured, tick: float, gap: int = 25) -> Values:
     """Goodput with the best lower threshold."""
     return seen.best("goodput", topology="B", policy="BPD", gap=gap, tick=tick)
 
 
-def ppd_over_plain(seen: Outcome) -> Values:
+def ppd_over_plain(seen: Measured) -> Values:
     """At the tick where it is least."""
     return lowest(
         *(
@@ -76,12 +89,12 @@ def ppd_over_plain(seen: Outcome) -> Values:
     )
 
 
-def epd_over_ppd(seen: Outcome) -> Values:
+def epd_over_ppd(seen: Measured) -> Values:
     """With the best threshold, at the tick where it is least."""
     return lowest(*(best_epd(seen, tick) - seen.values("goodput", topology="B", policy="PPD", tick=tick) for tick in TICKS))
 
 
-def less_than_in_a(seen: Outcome) -> Values:
+def less_than_in_a(seen: Measured) -> Values:
     """What plain ATM and PPD lose from topology A to B with a tick of 0.1 s, whichever loses less."""
     return lowest(
         *(
@@ -154,7 +167,7 @@ figure_8 = Experiment(
 )
 
 
-def epd_active(seen: Outcome, threshold: float, tick: float) -> Values:
+def epd_active(seen: Measured, threshold: float, tick: float) -> Values:
     """Activity under EPD."""
     return seen.values("active", topology="B", policy="EPD", threshold=threshold, tick=tick)
 
@@ -194,12 +207,12 @@ figure_9 = Experiment(
 )
 
 
-def bpd_at(seen: Outcome, gap: int, threshold: float, tick: float) -> Values:
+def bpd_at(seen: Measured, gap: int, threshold: float, tick: float) -> Values:
     """Goodput of BPD at one place."""
     return seen.values("goodput", policy="BPD", gap=gap, threshold=threshold, tick=tick)
 
 
-def lead_at_low_thresholds(seen: Outcome) -> Values:
+def lead_at_low_thresholds(seen: Measured) -> Values:
     """BPD over EPD with the same threshold of 0.3 or 0.4, at the tick where it is least."""
     return lowest(
         *(
@@ -216,25 +229,25 @@ def rise(gap: int, tick: float) -> Contrast:
     return Contrast(f"gap {gap}", lambda seen: bpd_at(seen, gap, last, tick) - bpd_at(seen, gap, first, tick))
 
 
-def gain_to_fifteen(seen: Outcome) -> Values:
+def gain_to_fifteen(seen: Measured) -> Values:
     """From gap 5 to gap 15 at LT 0.4, at the tick where it is least."""
     return lowest(*(bpd_at(seen, 15, 0.4, tick) - bpd_at(seen, 5, 0.4, tick) for tick in TICKS))
 
 
-def gain_beyond_twenty(seen: Outcome) -> Values:
+def gain_beyond_twenty(seen: Measured) -> Values:
     """From gap 20 to gap 35 at LT 0.3, at the tick where it is largest."""
     return max(
         (bpd_at(seen, 35, 0.3, tick) - bpd_at(seen, 20, 0.3, tick) for tick in TICKS), key=lambda gain: abs(float(np.mean(gain)))
     )
 
 
-def five_is_hardly_better(seen: Outcome) -> Values:
+def five_is_hardly_better(seen: Measured) -> Values:
     """What the best gap-25 BPD gains over the best EPD, less twice what gap 5 does, with a tick of 0.3 s."""
     epd_goodput = best_epd(seen, 0.3)
     return (best_bpd(seen, 0.3) - epd_goodput) - 2 * (best_bpd(seen, 0.3, gap=5) - epd_goodput)
 
 
-def fall(seen: Outcome) -> Values:
+def fall(seen: Measured) -> Values:
     """What gaps 25 and 35 lose from LT 0.4 to 0.8, on average over both, at the tick where it is least."""
 
     def lost(gap: int, tick: float) -> Values:

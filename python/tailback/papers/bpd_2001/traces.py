@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tailback.papers.bpd_2001 import measures
-from tailback.papers.bpd_2001.networks import CLOCKS, bpd, epd, ticks, topology_a, topology_b
-from tailback.papers.experiment import (
+from tailback._run import Run
+from tailback.papers import (
     Choice,
     Claim,
     Contrast,
@@ -18,13 +17,14 @@ from tailback.papers.experiment import (
     Inequality,
     LeftOpen,
     Level,
+    Measured,
     Trace,
     Value,
     Values,
     vary,
 )
-from tailback.papers.outcome import Outcome
-from tailback.run import Run
+from tailback.papers.bpd_2001 import measures
+from tailback.papers.bpd_2001.networks import CLOCKS, bpd, epd, ticks, topology_a, topology_b
 
 __all__ = ["EXPERIMENTS"]
 
@@ -65,7 +65,7 @@ def occupancy(run: Run) -> tuple[Any, Any]:
     return np.repeat(times[edges], 2), ends.ravel()
 
 
-def at(measure: str, **labels: Any) -> Callable[[Outcome], Values]:
+def at(measure: str, **labels: Any) -> Callable[[Measured], Values]:
     """A measure at the point with these labels."""
     return lambda seen: seen.values(measure, **labels)
 

@@ -6,8 +6,8 @@ the sizing rules; `tables` has the printed numbers.
 
 from __future__ import annotations
 
+from tailback.papers import Document, LeftOpen
 from tailback.papers.cui_thesis import closed_loop, open_loop, sizing
-from tailback.papers.experiment import Document, LeftOpen
 
 __all__ = ["DOCUMENT"]
 

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from tailback import models
-from tailback.papers.cui_thesis import losses
-from tailback.papers.cui_thesis.sizing import PACKET_BYTES
-from tailback.papers.experiment import (
+from tailback.papers import (
     Choice,
     Claim,
     Computation,
@@ -20,12 +18,14 @@ from tailback.papers.experiment import (
     Inequality,
     LeftOpen,
     Line,
+    Measured,
     Value,
     Values,
     Variant,
     vary,
 )
-from tailback.papers.outcome import Outcome
+from tailback.papers.cui_thesis import losses
+from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
 __all__ = ["EXTRAPOLATIONS", "FIGURES"]
 
@@ -72,18 +72,18 @@ def over_links(inputs_per_link: int, buffer: int) -> tuple[Variant, ...]:
     return vary(Computation(trunk_of_tcp, {"buffer": buffer}), laws, links)
 
 
-def of_model(seen: Outcome, model: str) -> Values:
+def of_model(seen: Measured, model: str) -> Values:
     """Utilisation over links, one row a number of links."""
     return np.array([seen.values("utilisation", model=model, links=k) for k in LINKS])
 
 
-def rises(seen: Outcome) -> Values:
+def rises(seen: Measured) -> Values:
     """The least step of G1DM's utilisation from one number of links to the next."""
     least: Values = np.diff(of_model(seen, "G1DM"), axis=0).min(axis=0)
     return least
 
 
-def apart(*names: str) -> Callable[[Outcome], Values]:
+def apart(*names: str) -> Callable[[Measured], Values]:
     """The largest distance of any of these models from G1DM."""
     return lambda seen: np.max([abs(of_model(seen, name) - of_model(seen, "G1DM")).max(axis=0) for name in names], axis=0)
 
@@ -226,12 +226,12 @@ FITS = {
 UTILISATION, LOSS = FITS
 
 
-def at_40_of(name: str) -> Callable[[Outcome], Values]:
+def at_40_of(name: str) -> Callable[[Measured], Values]:
     """Whichever point is left out, the curve is the same."""
     return lambda seen: seen.values("at_40", curve=name, left_out=RATES[0])
 
 
-def best_correlation(name: str, published: float) -> Callable[[Outcome], Values]:
+def best_correlation(name: str, published: float) -> Callable[[Measured], Values]:
     """The correlation nearest to the published one, over the point that was left out."""
     return lambda seen: min(
         (seen.values("correlation", curve=name, left_out=rate) for rate in RATES),

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tailback.models.trunk import LOSS_MODELS, TrunkLoss, exact_trunk_loss, trunk_loss
-from tailback.models.trunk_simulation import TrunkSimulation, simulate_trunk
-from tailback.papers.experiment import Choice, Computation, Label, Line, Values, Variant, vary
-from tailback.papers.outcome import Outcome
+from tailback.models import LOSS_MODELS, TrunkLoss, TrunkSimulation, exact_trunk_loss, simulate_trunk, trunk_loss
+from tailback.papers import Choice, Computation, Label, Line, Measured, Values, Variant, vary
 
 __all__ = [
     "EXACT_LINES",
@@ -33,7 +31,7 @@ __all__ = [
 ]
 
 # By these names in labels; the simulation is that of the reading in which packets keep their lengths.
-MODELS = {by: name for by, name in LOSS_MODELS.items() if by != "ebl"}
+MODELS = {by: model.title for by, model in LOSS_MODELS.items() if model.source.startswith("cui-thesis")}
 SIMULATION = "simulation"
 READINGS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
 
@@ -70,14 +68,14 @@ def loss(result: TrunkLoss | TrunkSimulation) -> float:
 MEASURES: dict[str, Callable[[Any], float]] = {"loss": loss}
 
 
-def a_value_a_seed(statistic: Callable[[Outcome], Values]) -> Callable[[Outcome], Values]:
+def a_value_a_seed(statistic: Callable[[Measured], Values]) -> Callable[[Measured], Values]:
     """Of what follows from mean losses a value for each seed, so that it gets an interval: pseudo-values of the jackknife.
 
     A logarithm of a noisy loss is off even on average, and the distance from one always positive; these values are not, to
     first order (J. W. Tukey, Bias and confidence in not-quite large samples, 1958).
     """
 
-    def values(seen: Outcome) -> Values:
+    def values(seen: Measured) -> Values:
         all_seeds, *without_one = statistic(seen)
         spread: Values = all_seeds + (len(without_one) - 1) * (all_seeds - np.array(without_one))
         return spread
@@ -85,7 +83,7 @@ def a_value_a_seed(statistic: Callable[[Outcome], Values]) -> Callable[[Outcome]
     return values
 
 
-def mean_loss(seen: Outcome, by: str, **labels: Label) -> Values:
+def mean_loss(seen: Measured, by: str, **labels: Label) -> Values:
     """Over all seeds, and after that over all but one, each in turn."""
     values = seen.values("loss", by=by, **labels)
     without_one: Values = (values.sum() - values) / (len(values) - 1)
@@ -93,31 +91,31 @@ def mean_loss(seen: Outcome, by: str, **labels: Label) -> Values:
     return np.concatenate([[values.mean()], without_one]) if np.ptp(values) else np.repeat(values[0], len(values) + 1)
 
 
-def places(seen: Outcome, over: str) -> list[Label]:
+def places(seen: Measured, over: str) -> list[Label]:
     """Where the simulation was done."""
     return [point.labels[over] for point in seen.where(by=SIMULATION)]
 
 
-def ratio(seen: Outcome, by: str, other: str = SIMULATION, **labels: Label) -> Values:
+def ratio(seen: Measured, by: str, other: str = SIMULATION, **labels: Label) -> Values:
     """Mean loss by one over mean loss by another, at one place."""
     return mean_loss(seen, by, **labels) / mean_loss(seen, other, **labels)
 
 
-def off(seen: Outcome, by: str, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION) -> Values:
+def off(seen: Measured, by: str, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION) -> Values:
     """How far a model is from the simulation, or another reference: the mean over places of the logarithm of the factor."""
     chosen = places(seen, over) if where is None else list(where)
     factors: Values = np.mean([np.abs(np.log(ratio(seen, by, reference, **{over: place}))) for place in chosen], axis=0)
     return factors
 
 
-def margin(seen: Outcome, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION) -> Values:
+def margin(seen: Measured, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION) -> Values:
     """By how much the best of the other models is further off than G1DM."""
     chosen = places(seen, over) if where is None else list(where)
     others: Values = np.min([off(seen, by, over, chosen, reference) for by in MODELS if by != "g1dm"], axis=0)
     return others - off(seen, "g1dm", over, chosen, reference)
 
 
-def worst(seen: Outcome, by: str, against: str | Callable[[float], float] = SIMULATION) -> Values:
+def worst(seen: Measured, by: str, against: str | Callable[[float], float] = SIMULATION) -> Values:
     """How far a loss is off relatively, where it is furthest: from the simulation, another line, or a function of load."""
     loads = places(seen, "load")
     if isinstance(against, str):
@@ -128,13 +126,13 @@ def worst(seen: Outcome, by: str, against: str | Callable[[float], float] = SIMU
     return furthest
 
 
-def gap(seen: Outcome, suffix: str = "") -> Values:
+def gap(seen: Measured, suffix: str = "") -> Values:
     """The inserting effect: EBD over G1DM, less 1, at the load at which it is largest."""
     gaps = [ratio(seen, f"ebd{suffix}", f"g1dm{suffix}", load=load) - 1 for load in places(seen, "load")]
     largest: Values = np.max(gaps, axis=0)
     return largest
 
 
-def below(seen: Outcome, bound: float) -> list[Label]:
+def below(seen: Measured, bound: float) -> list[Label]:
     """Loads up to a bound."""
     return [load for load in places(seen, "load") if float(load) <= bound]

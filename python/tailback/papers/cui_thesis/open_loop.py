@@ -7,7 +7,21 @@ from functools import partial
 
 import numpy as np
 
-from tailback.models.trunk import trunk_loss
+from tailback.models import trunk_loss
+from tailback.papers import (
+    Choice,
+    Claim,
+    Computation,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Measured,
+    Value,
+    Values,
+    Variant,
+    vary,
+)
 from tailback.papers.cui_thesis.losses import (
     EXACT_LINES,
     LINES,
@@ -26,20 +40,6 @@ from tailback.papers.cui_thesis.losses import (
     trunk,
     worst,
 )
-from tailback.papers.experiment import (
-    Choice,
-    Claim,
-    Computation,
-    Curves,
-    Experiment,
-    Inequality,
-    LeftOpen,
-    Value,
-    Values,
-    Variant,
-    vary,
-)
-from tailback.papers.outcome import Outcome
 
 __all__ = ["EXPERIMENTS"]
 
@@ -205,32 +205,32 @@ class Figure:
         return tuple(claims)
 
 
-def same(seen: Outcome) -> Values:
+def same(seen: Measured) -> Values:
     pairs = (("g1dm", "ebd"), ("ebi", "eb"))
     differences = [np.abs(ratio(seen, one, other, load=load) - 1) for one, other in pairs for load in places(seen, "load")]
     largest: Values = np.max(differences, axis=0)
     return largest
 
 
-def discarding_helps(seen: Outcome) -> Values:
+def discarding_helps(seen: Measured) -> Values:
     return off(seen, "ebi") - off(seen, "ebd")
 
 
-def ebd_is_worse(seen: Outcome) -> Values:
+def ebd_is_worse(seen: Measured) -> Values:
     return off(seen, "ebd") - off(seen, "g1dm")
 
 
-def poisson_is_worst(seen: Outcome) -> Values:
+def poisson_is_worst(seen: Measured) -> Values:
     light = below(seen, LIGHT)
     others: Values = np.max([off(seen, by, where=light) for by in MODELS if by != "mmkkb"], axis=0)
     return off(seen, "mmkkb", where=light) - others
 
 
-def growth_of_the_gap(seen: Outcome) -> Values:
+def growth_of_the_gap(seen: Measured) -> Values:
     return gap(seen) - gap(seen, ", B = 5")
 
 
-def too_large(by: str, seen: Outcome) -> Values:
+def too_large(by: str, seen: Measured) -> Values:
     excesses = [ratio(seen, by, load=load) - 1 for load in places(seen, "load")]
     return min(excesses, key=lambda each: float(each[0]))
 
@@ -240,22 +240,22 @@ def excess(load: float) -> float:
     return (load - 1) / load
 
 
-def followers(seen: Outcome) -> Values:
+def followers(seen: Measured) -> Values:
     larger: Values = np.maximum(worst(seen, "mmkkb", excess), worst(seen, "ebd", excess))
     return larger
 
 
-def gain(by: str, seen: Outcome) -> Values:
+def gain(by: str, seen: Measured) -> Values:
     """How much further off a model is with the fewest inputs than with the most."""
     return off(seen, by, "inputs", [INPUTS[0]]) - off(seen, by, "inputs", [INPUTS[-1]])
 
 
-def least_gain(seen: Outcome) -> Values:
+def least_gain(seen: Measured) -> Values:
     gains: Values = np.min([gain(by, seen) for by in MODELS], axis=0)
     return gains
 
 
-def least_margin(seen: Outcome) -> Values:
+def least_margin(seen: Measured) -> Values:
     margins = [margin(seen, "inputs", [inputs]) for inputs in INPUTS]
     return min(margins, key=lambda each: float(each[0]))
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from tailback import models
 from tailback.errors import ParameterError
-from tailback.papers.cui_thesis.tables import Entry, table
-from tailback.papers.experiment import (
+from tailback.papers import (
     Choice,
     Claim,
     Computation,
@@ -21,12 +20,13 @@ from tailback.papers.experiment import (
     Label,
     LeftOpen,
     Line,
+    Measured,
     Value,
     Values,
     Variant,
     vary,
 )
-from tailback.papers.outcome import Outcome
+from tailback.papers.cui_thesis.tables import Entry, table
 
 __all__ = ["EXPERIMENTS", "PACKET_BYTES"]
 
@@ -120,17 +120,17 @@ def entries(number: str) -> tuple[Variant, ...]:
     return tuple(variants)
 
 
-def off(rule: str) -> Callable[[Outcome], Values]:
+def off(rule: str) -> Callable[[Measured], Values]:
     """Packets by which a rule is off, over all its entries."""
     return lambda seen: np.array([sum(abs(float(point.values["difference"][0])) for point in seen.where(rule=rule))])
 
 
-def furthest(rule: str) -> Callable[[Outcome], Values]:
+def furthest(rule: str) -> Callable[[Measured], Values]:
     """The ratio to what is printed that is furthest from 1."""
     return lambda seen: max((point.values["ratio"] for point in seen.where(rule=rule)), key=lambda each: abs(math.log(each[0])))
 
 
-def below_the_others(seen: Outcome) -> Values:
+def below_the_others(seen: Measured) -> Values:
     """The least distance, of what is printed, from (3.23) to O(log W), Appenzeller and BDP."""
     least = math.inf
     for ours in seen.where(rule="(3.23)"):
@@ -140,7 +140,7 @@ def below_the_others(seen: Outcome) -> Values:
     return np.array([least])
 
 
-def over_two_inputs(seen: Outcome) -> Values:
+def over_two_inputs(seen: Measured) -> Values:
     """The largest buffer of (3.23) over twice the inputs, both by the equations."""
     return np.array(
         [
@@ -235,10 +235,10 @@ def curves(number: str, cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]
     return tuple(variants)
 
 
-def more(first: str, second: str) -> Callable[[Outcome], Values]:
+def more(first: str, second: str) -> Callable[[Measured], Values]:
     """The least difference of (3.23) between two networks, over targets at which either asks for something."""
 
-    def least(seen: Outcome) -> Values:
+    def least(seen: Measured) -> Values:
         pairs = [
             [seen.values("buffer", rule="(3.23)", case=name, target=target) for name in (first, second)] for target in TARGETS
         ]
@@ -294,7 +294,7 @@ def trunk(inputs: int, transmitters: int, flows: int, rtt_s: float = 0.1) -> dic
     return {"inputs": inputs, "transmitters": transmitters, "flows": flows, "rtt_s": rtt_s}
 
 
-def asks(name: str, target: float) -> Callable[[Outcome], Values]:
+def asks(name: str, target: float) -> Callable[[Measured], Values]:
     """What (3.23) asks for."""
     return lambda seen: seen.values("buffer", rule="(3.23)", case=name, target=target)
 
@@ -326,17 +326,17 @@ def required_of_link(rule: str, flows: int, target: float) -> dict[str, float]:
         return {"buffer": math.nan}
 
 
-def over(rule: str, target: float) -> Callable[[Outcome], Values]:
+def over(rule: str, target: float) -> Callable[[Measured], Values]:
     """The least of (3.27) less another rule, over the numbers of flows."""
     return lambda seen: np.min(_distances(seen, rule, target), axis=0)
 
 
-def under(target: float) -> Callable[[Outcome], Values]:
+def under(target: float) -> Callable[[Measured], Values]:
     """The least of any other rule less (3.27), over the numbers of flows."""
     return lambda seen: 0.0 - np.max([each for rule in LINK_RULES[1:] for each in _distances(seen, rule, target)], axis=0)
 
 
-def _distances(seen: Outcome, rule: str, target: float) -> list[Values]:
+def _distances(seen: Measured, rule: str, target: float) -> list[Values]:
     return [
         seen.values("buffer", rule="(3.27)", flows=flows, target=target)
         - seen.values("buffer", rule=rule, flows=flows, target=target)
@@ -344,7 +344,7 @@ def _distances(seen: Outcome, rule: str, target: float) -> list[Values]:
     ]
 
 
-def has_no_answer(target: float) -> Callable[[Outcome], Values]:
+def has_no_answer(target: float) -> Callable[[Measured], Values]:
     """The share of numbers of flows for which O(log W) has none."""
     return lambda seen: np.mean(
         [np.isnan(seen.values("buffer", rule="O(log W)", flows=flows, target=target)) for flows in FLOWS], axis=0

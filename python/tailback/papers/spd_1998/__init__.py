@@ -7,7 +7,7 @@ its end.
 
 from __future__ import annotations
 
-from tailback.papers.experiment import Document, LeftOpen
+from tailback.papers import Document, LeftOpen
 from tailback.papers.spd_1998 import beyond, bursty, choices, queues, schemes, thresholds, verdict, ways
 
 __all__ = ["DOCUMENT"]

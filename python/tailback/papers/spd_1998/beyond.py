@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tailback.papers.bpd_2001 import networks as bpd_2001
-from tailback.papers.experiment import (
+from tailback._run import Run
+from tailback.papers import (
     Choice,
     Claim,
     Curves,
@@ -18,14 +18,15 @@ from tailback.papers.experiment import (
     LeftOpen,
     Line,
     Measure,
+    Measured,
     Ranking,
     Values,
+    lowest,
     vary,
 )
-from tailback.papers.outcome import Outcome, lowest
+from tailback.papers.bpd_2001 import networks as bpd_2001
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, chain
-from tailback.run import Run
 
 __all__ = ["EXPERIMENTS"]
 
@@ -67,12 +68,12 @@ SETTINGS = LeftOpen(
 LIKE_LONG = LeftOpen("duration, timer and fast retransmit", "LONG: 10 s, fast retransmit, tick 0.5 s (BSD form)")
 
 
-def goodput(seen: Outcome, policy: str, **labels: Any) -> Values:
+def goodput(seen: Measured, policy: str, **labels: Any) -> Values:
     """As a fraction of the narrow link."""
     return seen.values("normalised_goodput", policy=policy, **labels)
 
 
-def ahead(first: str, second: str, **labels: Any) -> Callable[[Outcome], Values]:
+def ahead(first: str, second: str, **labels: Any) -> Callable[[Measured], Values]:
     """In goodput."""
     return lambda seen: goodput(seen, first, **labels) - goodput(seen, second, **labels)
 
@@ -85,7 +86,7 @@ def mean(values: Values) -> float:
 TCPS = {"Tahoe": "tahoe", "Reno": "reno", "NewReno": "newreno", "SACK": "sack"}
 
 
-def _recoveries(seen: Outcome) -> str:
+def _recoveries(seen: Measured) -> str:
     def numbers(measure: str, form: str) -> str:
         return ", ".join(
             f"{mean(seen.values(measure, policy='SPD', recovery=each)):{form}} with {each} (EPD "
@@ -180,7 +181,7 @@ FIXED = [
 COMPARED = ("EPD", "BPD", "SPD")
 
 
-def _sizes(seen: Outcome) -> str:
+def _sizes(seen: Measured) -> str:
     def at(policy: str, vcs: int) -> str:
         return f"{mean(goodput(seen, policy, vcs=vcs)):.3f}"
 
@@ -249,7 +250,7 @@ sizes = Experiment(
 ROUND_TRIPS = (1.2, 12, 24, 48, 80, 120)
 
 
-def _round_trips(seen: Outcome) -> str:
+def _round_trips(seen: Measured) -> str:
     def at(policy: str, round_trip: float) -> str:
         return f"{mean(goodput(seen, policy, round_trip_ms=round_trip)):.2f}"
 
@@ -344,7 +345,7 @@ NETWORKS = {
 }
 
 
-def _which(seen: Outcome) -> str:
+def _which(seen: Measured) -> str:
     lines = []
     for network in NETWORKS:
         of = {policy: mean(seen.values("normalised_goodput", network=network, policy=policy)) for policy in POLICIES}
@@ -365,7 +366,7 @@ def _which(seen: Outcome) -> str:
     )
 
 
-def behind(policy: str) -> Callable[[Outcome], Values]:
+def behind(policy: str) -> Callable[[Measured], Values]:
     """What BPD carries more than this policy, in the network where that is least."""
     return lambda seen: lowest(
         *(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tailback.papers.experiment import Choice, Claim, Contrast, Experiment, Inequality, LeftOpen, Value, Values, vary
-from tailback.papers.outcome import Outcome
+from tailback.papers import Choice, Claim, Contrast, Experiment, Inequality, LeftOpen, Measured, Value, Values, vary
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, THREE, chain, schemes
 from tailback.papers.spd_1998.published import BURSTY
@@ -22,22 +21,22 @@ SHORT = Choice({"setting": "SHORT"}, {"duration": "2 s", **SOURCES})
 LONG_BURSTY = Choice({"setting": "LONG"}, {**LONG.changes, **SOURCES})
 
 
-def lead(threshold: int, setting: str = "SHORT") -> Callable[[Outcome], Values]:
+def lead(threshold: int, setting: str = "SHORT") -> Callable[[Measured], Values]:
     """Of SPD over EPD."""
     return lambda seen: ratio(seen, "SPD", threshold, setting) - ratio(seen, "EPD", threshold, setting)
 
 
-def growth(setting: str) -> Callable[[Outcome], Values]:
+def growth(setting: str) -> Callable[[Measured], Values]:
     """Of that lead from threshold 500 to 1000."""
     return lambda seen: lead(1000, setting)(seen) - lead(500, setting)(seen)
 
 
-def loss(policy: str, setting: str) -> Callable[[Outcome], Values]:
+def loss(policy: str, setting: str) -> Callable[[Measured], Values]:
     """From threshold 900 to 1000."""
     return lambda seen: ratio(seen, policy, 900, setting) - ratio(seen, policy, 1000, setting)
 
 
-def widest(setting: str) -> Callable[[Outcome], Values]:
+def widest(setting: str) -> Callable[[Measured], Values]:
     """The largest difference between two schemes at one threshold below the buffer."""
     pairs = [(first, second) for first in THREE for second in THREE if first < second]
     return lambda seen: largest(

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tailback.papers.experiment import (
+from tailback._run import Run
+from tailback.papers import (
     Choice,
     Claim,
     Contrast,
@@ -16,15 +17,14 @@ from tailback.papers.experiment import (
     Inequality,
     LeftOpen,
     Line,
+    Measured,
     Ranking,
     Value,
     Values,
     vary,
 )
-from tailback.papers.outcome import Outcome
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, epd_per_vc, packet, spd
-from tailback.run import Run
 
 __all__ = ["EXPERIMENTS"]
 
@@ -41,7 +41,7 @@ LOSSES = (
 def after(seconds: float, losses: str = "timer only") -> Any:
     """The lead of SPD over EPD in runs of this length."""
 
-    def measured(seen: Outcome) -> Values:
+    def measured(seen: Measured) -> Values:
         own, other = (seen.values("ratio", policy=policy, seconds=seconds, losses=losses) for policy in ("SPD", "EPD"))
         return own - other
 
@@ -112,7 +112,7 @@ OPEN = (
 )
 
 
-def of_choice(seen: Outcome, choice: str) -> Values:
+def of_choice(seen: Measured, choice: str) -> Values:
     """The lead of SPD over EPD."""
     own, other = (seen.values("ratio", policy=policy, choice=choice) for policy in ("SPD", "EPD"))
     return own - other
@@ -164,10 +164,10 @@ choices = Experiment(
 ACTIVE = ("configured", "backlogged")
 
 
-def active_gain(setting: str) -> Callable[[Outcome], Values]:
+def active_gain(setting: str) -> Callable[[Measured], Values]:
     """What EPD per VC gains if only connections with cells in the buffer count."""
 
-    def measured(seen: Outcome) -> Values:
+    def measured(seen: Measured) -> Values:
         every, waiting = (seen.values("ratio", active=each, setting=setting) for each in ACTIVE)
         return waiting - every
 
@@ -255,7 +255,7 @@ def _contradictions(vcs: int) -> tuple[Claim, ...]:
     )
 
 
-def _why(seen: Outcome) -> str:
+def _why(seen: Measured) -> str:
     def mean(vcs: int, setting: str) -> str:
         return f"{float(np.mean(twice(vcs, setting)(seen))):.3f}"
 

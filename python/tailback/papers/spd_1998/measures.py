@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tailback.papers.experiment import Measure
-from tailback.run import Run
+from tailback._run import Run
+from tailback.papers import Measure
 
 __all__ = [
     "RATE_BPS",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tailback.papers.experiment import Choice, LeftOpen
+from tailback._scenario import Scenario
+from tailback.papers import Choice, LeftOpen
 from tailback.papers.spd_1998.published import Schemes
-from tailback.scenario import Scenario
 
 __all__ = [
     "DURATION",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tailback.papers import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Level, Measured, Trace, Values, vary
 from tailback.papers.bpd_2001.traces import occupancy
-from tailback.papers.experiment import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Level, Trace, Values, vary
-from tailback.papers.outcome import Outcome
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, chain, epd, epd_per_vc, spd
 
@@ -33,7 +32,7 @@ WHICH = LeftOpen(
 )
 
 
-def at(seen: Outcome, measure: str, policy: str) -> Values:
+def at(seen: Measured, measure: str, policy: str) -> Values:
     """A measure under one policy."""
     return seen.values(measure, policy=policy)
 

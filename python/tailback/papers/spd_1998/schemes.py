@@ -6,8 +6,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Value, Values, vary
-from tailback.papers.outcome import Outcome, highest, lowest
+from tailback.papers import (
+    Claim,
+    Contrast,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Line,
+    Measured,
+    Value,
+    Values,
+    highest,
+    lowest,
+    vary,
+)
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, THREE, TIMER_ONLY, chain, schemes
 from tailback.papers.spd_1998.published import SCHEMES
@@ -18,17 +31,17 @@ MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.n
 BOTH = ("SHORT", "LONG")
 
 
-def ratio(seen: Outcome, policy: str, threshold: int, setting: str) -> Values:
+def ratio(seen: Measured, policy: str, threshold: int, setting: str) -> Values:
     """At one place."""
     return seen.values("ratio", policy=policy, threshold=threshold, setting=setting)
 
 
-def mean_ratio(policy: str, setting: str, thresholds: tuple[int, ...]) -> Callable[[Outcome], Values]:
+def mean_ratio(policy: str, setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
     """On average over thresholds."""
     return lambda seen: np.mean([ratio(seen, policy, each, setting) for each in thresholds], axis=0)
 
 
-def leads(setting: str, thresholds: tuple[int, ...]) -> Callable[[Outcome], Values]:
+def leads(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
     """Of SPD over the better of the two EPDs, at the threshold where it is least."""
     return lambda seen: lowest(
         *(
@@ -66,16 +79,16 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
     below, top = table.thresholds[:-1], table.thresholds[-1]
     printed = {policy: dict(zip(table.thresholds, numbers, strict=True)) for policy, numbers in table.ratios.items()}
 
-    def lowest_at_the_buffer(seen: Outcome) -> Values:
+    def lowest_at_the_buffer(seen: Measured) -> Values:
         return lowest(
             *(ratio(seen, "EPD", each, setting) - ratio(seen, "EPD", top, setting) for each in below for setting in BOTH)
         )
 
-    def per_vc_gains(seen: Outcome) -> Values:
+    def per_vc_gains(seen: Measured) -> Values:
         gains = (mean_ratio("EPD per VC", each, below)(seen) - mean_ratio("EPD", each, below)(seen) for each in BOTH)
         return highest(*gains)
 
-    def spread(seen: Outcome) -> Values:
+    def spread(seen: Measured) -> Values:
         of_setting = []
         for setting in BOTH:
             all_of_them = [ratio(seen, "SPD", each, setting) for each in table.thresholds]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tailback.papers.experiment import (
+from tailback.papers import (
     Choice,
     Claim,
     Contrast,
@@ -14,11 +14,12 @@ from tailback.papers.experiment import (
     Inequality,
     LeftOpen,
     Line,
+    Measured,
     Value,
     Values,
+    lowest,
     vary,
 )
-from tailback.papers.outcome import Outcome, lowest
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, NO_EPD, SHORT, chain, packet, spd
 from tailback.papers.spd_1998.published import DROPPING
@@ -61,32 +62,32 @@ def dropping(vcs: int) -> list[Choice]:
     return choices
 
 
-def at(seen: Outcome, setting: str, threshold: int) -> Values:
+def at(seen: Measured, setting: str, threshold: int) -> Values:
     """The ratio at one place."""
     return seen.values("ratio", setting=setting, dropping_threshold=threshold)
 
 
-def optimum(setting: str) -> Callable[[Outcome], Values]:
+def optimum(setting: str) -> Callable[[Measured], Values]:
     """How far the better of 19 and 20 cells is below the best threshold; at best 0."""
 
-    def measured(seen: Outcome) -> Values:
+    def measured(seen: Measured) -> Values:
         best = seen.best("ratio", setting=setting)
         return max((at(seen, setting, each) - best for each in (19, 20)), key=lambda each: float(each.mean()))
 
     return measured
 
 
-def rise(setting: str, small: int) -> Callable[[Outcome], Values]:
+def rise(setting: str, small: int) -> Callable[[Measured], Values]:
     """From the largest threshold up to 12 cells to 20 cells."""
     return lambda seen: at(seen, setting, 20) - at(seen, setting, small)
 
 
-def fall(setting: str, large: int) -> Callable[[Outcome], Values]:
+def fall(setting: str, large: int) -> Callable[[Measured], Values]:
     """From 20 cells to a larger threshold."""
     return lambda seen: at(seen, setting, 20) - at(seen, setting, large)
 
 
-def least(seen: Outcome) -> Values:
+def least(seen: Measured) -> Values:
     """The least ratio of all settings and thresholds."""
     return lowest(*(point.values["ratio"] for point in seen.points))
 

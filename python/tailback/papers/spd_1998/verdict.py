@@ -6,20 +6,22 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tailback.papers.experiment import (
+from tailback.papers import (
     Choice,
     Claim,
     Experiment,
     Inequality,
     LeftOpen,
     Line,
+    Measured,
     Ranking,
     Value,
     Values,
     Variant,
+    highest,
+    lowest,
     vary,
 )
-from tailback.papers.outcome import Outcome, highest, lowest
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, TIMER_ONLY, chain, epd, spd
 
@@ -37,27 +39,27 @@ def _variants(vcs: int) -> tuple[Variant, ...]:
     return vary(chain(vcs, buffer), policies, SETTINGS, vcs=vcs)
 
 
-def at(seen: Outcome, measure: str, policy: str, vcs: int, setting: str) -> Values:
+def at(seen: Measured, measure: str, policy: str, vcs: int, setting: str) -> Values:
     """A measure at one place."""
     return seen.values(measure, policy=policy, vcs=vcs, setting=setting)
 
 
-def lead(seen: Outcome, measure: str, vcs: int, setting: str) -> Values:
+def lead(seen: Measured, measure: str, vcs: int, setting: str) -> Values:
     """Of SPD over EPD."""
     return at(seen, measure, "SPD", vcs, setting) - at(seen, measure, "EPD", vcs, setting)
 
 
-def cost(setting: str) -> Callable[[Outcome], Values]:
+def cost(setting: str) -> Callable[[Measured], Values]:
     """Goodput that SPD has less than EPD, as a share of EPD's, where it is least."""
     return lambda seen: lowest(*(loss_share(seen, vcs, setting) for vcs in VCS))
 
 
-def loss_share(seen: Outcome, vcs: int, setting: str) -> Values:
+def loss_share(seen: Measured, vcs: int, setting: str) -> Values:
     """Goodput that SPD has less than EPD, as a share of EPD's."""
     return 1 - at(seen, "normalised_goodput", "SPD", vcs, setting) / at(seen, "normalised_goodput", "EPD", vcs, setting)
 
 
-def answer(seen: Outcome) -> str:
+def answer(seen: Measured) -> str:
     """The verdict in words, with what was measured."""
 
     def percent(share: float) -> str:

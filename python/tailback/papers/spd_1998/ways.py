@@ -6,8 +6,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tailback.papers.experiment import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Value, Values, vary
-from tailback.papers.outcome import Outcome, highest, lowest
+from tailback.papers import (
+    Claim,
+    Contrast,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Line,
+    Measured,
+    Value,
+    Values,
+    highest,
+    lowest,
+    vary,
+)
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import DURATION, LONG, SHORT, schemes, split
 from tailback.papers.spd_1998.published import SPLIT
@@ -19,22 +32,22 @@ __all__ = ["EXPERIMENTS"]
 FEW = 30_000
 
 
-def cells(seen: Outcome, policy: str, threshold: int, setting: str) -> Values:
+def cells(seen: Measured, policy: str, threshold: int, setting: str) -> Values:
     """In whole packets, of both groups."""
     return seen.values("frame_goodput", policy=policy, threshold=threshold, setting=setting)
 
 
-def more(threshold: int, setting: str) -> Callable[[Outcome], Values]:
+def more(threshold: int, setting: str) -> Callable[[Measured], Values]:
     """Cells that SPD brings home beyond what EPD does."""
     return lambda seen: cells(seen, "SPD", threshold, setting) - cells(seen, "EPD", threshold, setting)
 
 
-def gain(threshold: int) -> Callable[[Outcome], Values]:
+def gain(threshold: int) -> Callable[[Measured], Values]:
     """Of SPD over EPD in long runs, as a share."""
     return lambda seen: more(threshold, "LONG")(seen) / cells(seen, "EPD", threshold, "LONG")
 
 
-def mean_cells(policy: str, setting: str) -> Callable[[Outcome], Values]:
+def mean_cells(policy: str, setting: str) -> Callable[[Measured], Values]:
     """Over all thresholds."""
     return lambda seen: np.mean([cells(seen, policy, each, setting) for each in SPLIT.thresholds], axis=0)
 
@@ -53,7 +66,7 @@ def over_threshold(setting: str) -> Curves:
     )
 
 
-def _lottery(seen: Outcome) -> str:
+def _lottery(seen: Measured) -> str:
     def of(policy: str) -> str:
         runs = np.sort(cells(seen, policy, 3000, "SHORT"))
         return f"{runs[0]:,.0f} to {runs[-1]:,.0f} cells, half of the runs below {np.median(runs):,.0f}"

@@ -5,7 +5,6 @@
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
 use crate::base::units::Span;
-use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
 use crate::tcp::TcpSpec;
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -160,12 +159,11 @@ impl<'a> Ways<'a> {
                 let rounds = seconds / self.propagation(flow).seconds() + 1.0;
                 sum.rounds += rounds;
                 sum.restarts += if group.application.is_some() && spec.restart_after_idle { rounds } else { 0.0 };
-                sum.attempts += match law {
+                sum.attempts += if law.ignores_losses() {
                     // Each repair and each timeout may send the whole of it again.
-                    ControllerSpec::Fixed(_) => {
-                        spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
-                    }
-                    _ => attempts(spec, seconds).min(segments),
+                    spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
+                } else {
+                    attempts(spec, seconds).min(segments)
                 };
             }
         }
@@ -234,14 +232,13 @@ fn attempts(spec: &TcpSpec, seconds: f64) -> f64 {
 
 /// Datagrams of a source; some standard deviations more where their number is random. `None` where others decide.
 fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
-    match spec.arrivals {
-        Arrivals::Constant { gap } => Some(seconds / gap.seconds() + 1.0),
-        Arrivals::Poisson { .. } | Arrivals::Alternating { .. } => {
-            let wire_bytes = spec.packet.mean()? + f64::from(spec.header);
-            let mean = seconds * spec.arrivals.per_second(wire_bytes)?;
+    match &spec.arrivals {
+        Arrivals::Process(process) if process.is_random() => {
+            let mean = seconds * spec.per_second()?;
             Some(mean + 10.0 * mean.sqrt() + 10.0)
         }
-        Arrivals::OnOff { gap, .. } => Some(seconds / gap.seconds() + 1.0),
+        // At most as many as if it never were silent.
+        Arrivals::Process(process) => Some(seconds / process.rate().time_to_send(spec.wire_bytes()?).seconds() + 1.0),
         Arrivals::External | Arrivals::User(_) => None,
     }
 }
@@ -279,9 +276,11 @@ fn header(transport: &Transport) -> u32 {
 mod tests {
     use super::*;
     use crate::base::units::{Rate, Time};
+    use crate::congestion::ControllerSpec;
     use crate::network::{Access, Group, Port, Record};
     use crate::queue::{CodelSpec, PolicySpec};
-    use crate::tcp::{Halves, RecoveryKind, TimerForm, TimerSpec};
+    use crate::tcp::{Halves, RecoveryKind, TimerSpec};
+    use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
     fn traced(megabits: u64, seconds: u64, traces: &[(TraceKind, u32)]) -> Network {
@@ -297,13 +296,7 @@ mod tests {
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
-        let timer = TimerSpec {
-            form: TimerForm::Exact { granularity: Span::from_millis(1) },
-            min_rto: Span::from_millis(200),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1000),
-            max_backoff: 64,
-        };
+        let timer = TimerSpec { min_rto: Span::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
             recovery: RecoveryKind::NewReno,
             mss: 960,
@@ -374,7 +367,8 @@ mod tests {
     fn what_codel_lets_in_may_come_and_go_without_being_carried() {
         // 3000 packets of 1000 bytes a second into a link for 125, of which CoDel discards most that it has let in.
         let mut network = traced(1, 10, &[(TraceKind::Queue, 0)]);
-        let arrivals = Arrivals::Constant { gap: Span::from_micros(333) };
+        // 1000 bytes on the wire in 333 us.
+        let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(24_024_024) }));
         network.groups[0].transport = Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(972), header: 28 });
         let codel = CodelSpec { target: Span::from_millis(1), interval: Span::from_millis(1) };
         network.ports[0].policy = PolicySpec::Codel(codel);

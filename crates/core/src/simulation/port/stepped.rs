@@ -6,7 +6,7 @@ use super::equipment::{Equipment, Held};
 use crate::base::line::Line;
 use crate::base::packet::{Packet, Prices};
 use crate::base::units::{Rate, Span, Time};
-use crate::queue::{Reason, Turn, Unit, Verdict};
+use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
 
@@ -142,8 +142,9 @@ impl Stepped {
 
     /// The policy is to be heard.
     pub(crate) fn on_period(&mut self, equipment: &mut Equipment) {
-        let (_, bytes) = self.held(equipment);
-        equipment.policy.on_period(bytes, Rate(equipment.rate.0 * self.transmitters.len() as u64));
+        let (units, bytes) = self.held(equipment);
+        let rate = Rate(equipment.rate.0 * self.transmitters.len() as u64);
+        equipment.policy.on_period(&PeriodEnd { units, bytes, rate });
     }
 
     /// Put a packet that arrived at `packet.time` on a transmitter. Returns how long sending takes.

@@ -1,71 +1,36 @@
 //! A packet that waited leaves in an exponential time of its own, whatever its reception takes. No order and no time matter: the
 //! trunk is a Markov chain of three counts.
 
-use super::random::Random;
-use super::{Offered, Switch};
+use super::memoryless::Waiting;
 
+/// Packets that wait. Receptions that end change nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct Fresh {
-    trunk: Offered,
-    /// Inputs that receive nothing.
-    idle: u32,
-    /// Inputs whose packet did not wait: its reception and its transmission are one.
-    busy: u32,
-    /// Transmitters that send a packet that waited.
-    sending: u32,
-    /// Packets that wait.
-    waiting: u32,
-}
+pub struct Fresh(u32);
 
-impl Switch for Fresh {
-    fn empty(trunk: &Offered) -> Fresh {
-        Fresh { trunk: *trunk, idle: trunk.inputs, busy: 0, sending: 0, waiting: 0 }
-    }
-
-    fn full(trunk: &Offered, _random: &mut Random) -> Fresh {
-        let idle = trunk.inputs - trunk.transmitters;
-        Fresh { trunk: *trunk, idle, busy: trunk.transmitters, sending: 0, waiting: trunk.buffer }
+impl Waiting for Fresh {
+    fn of(packets: u32) -> Fresh {
+        Fresh(packets)
     }
 
     #[inline(always)]
-    fn arrival(&mut self, random: &mut Random) -> u32 {
-        loop {
-            let starts = f64::from(self.idle) * self.trunk.lambda;
-            let ends = self.trunk.inputs - self.idle + self.sending;
-            let which = random.uniform() * (starts + f64::from(ends));
-            if which < starts {
-                break;
-            }
-            // Rounding may reach the upper end.
-            let which = ((which - starts) as u32).min(ends - 1);
-            if which < self.sending {
-                self.sending -= 1;
-                self.send_next();
-                continue;
-            }
-            self.idle += 1;
-            if which - self.sending < self.busy {
-                self.busy -= 1;
-                self.send_next();
-            }
-        }
-        self.idle -= 1;
-        let (sending, waiting) = (self.busy + self.sending, self.waiting);
-        if sending < self.trunk.transmitters {
-            self.busy += 1;
-        } else if waiting < self.trunk.buffer {
-            self.waiting += 1;
-        }
-        sending + waiting
+    fn packets(&self) -> u32 {
+        self.0
     }
-}
 
-impl Fresh {
-    /// A transmitter is free: the first that waits is sent.
     #[inline(always)]
-    fn send_next(&mut self) {
-        let sent = self.waiting.min(1);
-        self.waiting -= sent;
-        self.sending += sent;
+    fn join(&mut self) {
+        self.0 += 1;
+    }
+
+    #[inline(always)]
+    fn discard(&mut self) {}
+
+    #[inline(always)]
+    fn received(&mut self, _which: u32) {}
+
+    #[inline(always)]
+    fn leave(&mut self) -> Option<bool> {
+        self.0 = self.0.checked_sub(1)?;
+        Some(false)
     }
 }

@@ -13,6 +13,7 @@
 mod coupled;
 mod fresh;
 mod line;
+mod memoryless;
 mod own_length;
 mod random;
 mod rounds;

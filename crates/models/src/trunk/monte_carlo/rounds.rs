@@ -13,6 +13,7 @@
 
 use super::coupled::Coupled;
 use super::fresh::Fresh;
+use super::memoryless::Memoryless;
 use super::own_length::OwnLength;
 use super::random::Random;
 use super::splitting::{ENOUGH, Plan, Walk, Walker};
@@ -278,8 +279,8 @@ fn walk(offered: &Offered, settings: &Settings, index: u64) -> Box<dyn Walker> {
     let random = Random::new(settings.seed, index);
     match settings.reading {
         Reading::OwnLength => started::<OwnLength>(offered, random, index),
-        Reading::Fresh => started::<Fresh>(offered, random, index),
-        Reading::Coupled => started::<Coupled>(offered, random, index),
+        Reading::Fresh => started::<Memoryless<Fresh>>(offered, random, index),
+        Reading::Coupled => started::<Memoryless<Coupled>>(offered, random, index),
     }
 }
 

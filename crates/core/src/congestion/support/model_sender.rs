@@ -1,0 +1,76 @@
+//! A sender for the tests of controllers: a clock, acknowledgements of one segment each, and losses when the test says so.
+
+use crate::base::units::{Span, Time};
+use crate::congestion::{Ack, Congestion, Controller, RoundTrip};
+
+pub(in crate::congestion) struct ModelSender<C: Controller> {
+    pub law: C,
+    pub now: Time,
+    /// Segments; one unless a test sets it.
+    pub in_flight: u32,
+    /// The round trip of which every acknowledgement gives a sample, if it does.
+    pub round_trip: Option<Span>,
+    /// Whether the window, and not the application, holds the sender back.
+    pub window_limited: bool,
+}
+
+impl<C: Controller> ModelSender<C> {
+    pub fn new(law: C) -> ModelSender<C> {
+        ModelSender { law, now: Time::ZERO, in_flight: 1, round_trip: None, window_limited: true }
+    }
+
+    /// One that has seen a round trip of so many milliseconds.
+    pub fn with_round_trip(mut self, milliseconds: u64) -> ModelSender<C> {
+        self.measure(milliseconds);
+        self
+    }
+
+    /// A sample, which becomes the timer's average too.
+    pub fn measure(&mut self, milliseconds: u64) {
+        let sample = Span::from_millis(milliseconds);
+        self.law.on_round_trip(&RoundTrip { sample, smoothed: Some(sample) });
+    }
+
+    pub fn wait(&mut self, milliseconds: u64) {
+        self.now += Span::from_millis(milliseconds);
+    }
+
+    /// An acknowledgement after so many milliseconds. Returns the window.
+    pub fn ack_after(&mut self, milliseconds: u64) -> f64 {
+        self.wait(milliseconds);
+        self.ack(1)
+    }
+
+    /// An acknowledgement, now, of so many segments. Returns the window.
+    pub fn ack(&mut self, acked: u32) -> f64 {
+        if let Some(sample) = self.round_trip {
+            self.law.on_round_trip(&RoundTrip { sample, smoothed: Some(sample) });
+        }
+        let of_one = Ack::of_one(self.now);
+        let ModelSender { in_flight, round_trip: rtt, window_limited, .. } = *self;
+        self.law.on_ack(&Ack { acked, in_flight, rtt, window_limited, ..of_one });
+        self.law.window()
+    }
+
+    /// A loss with so much in flight. Returns the window.
+    pub fn lose(&mut self, in_flight: u32) -> f64 {
+        self.law.on_congestion(&self.congestion(in_flight));
+        self.law.window()
+    }
+
+    /// The first timeout of a segment. Returns the window.
+    pub fn time_out(&mut self, in_flight: u32) -> f64 {
+        self.law.on_timeout(&self.congestion(in_flight));
+        self.law.window()
+    }
+
+    /// A timeout of a segment that had timed out before. Returns the window.
+    pub fn time_out_again(&mut self, in_flight: u32) -> f64 {
+        self.law.on_timeout(&Congestion { repeated: true, ..self.congestion(in_flight) });
+        self.law.window()
+    }
+
+    fn congestion(&self, in_flight: u32) -> Congestion {
+        Congestion { now: self.now, in_flight, repeated: false }
+    }
+}

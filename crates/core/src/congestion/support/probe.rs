@@ -1,0 +1,96 @@
+//! A window that never changes and a law that writes down what it hears, for tests of who is told what.
+
+use crate::congestion::{Ack, Congestion, Controller, Start, Wants};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeSpec {
+    pub wants: Wants,
+    pub release: Option<u32>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Probe {
+    window: f64,
+    pub(crate) heard: Box<Heard>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Heard {
+    spec: ProbeSpec,
+    /// Of new data outside recovery, in recovery and of duplicates.
+    pub acks: [u32; 3],
+    pub acked: u32,
+    pub marks: u32,
+    pub prices: Vec<Option<f64>>,
+    /// And whether it is app-limited.
+    pub rates: Vec<(f64, bool)>,
+    pub window_limited: u32,
+    pub congestion: u32,
+    pub timeouts: u32,
+}
+
+impl Probe {
+    pub(in crate::congestion) fn new(spec: &ProbeSpec, start: Start) -> Probe {
+        let heard = Heard {
+            spec: *spec,
+            acks: [0; 3],
+            acked: 0,
+            marks: 0,
+            prices: Vec::new(),
+            rates: Vec::new(),
+            window_limited: 0,
+            congestion: 0,
+            timeouts: 0,
+        };
+        Probe { window: start.window, heard: Box::new(heard) }
+    }
+
+    fn hear(&mut self, ack: &Ack, kind: usize) {
+        let heard = &mut *self.heard;
+        heard.acks[kind] += 1;
+        heard.acked += ack.acked;
+        heard.marks += ack.signal.marks;
+        heard.prices.push(ack.signal.price);
+        heard.rates.extend(ack.signal.delivered_rate.map(|sample| (sample.rate, sample.app_limited)));
+        heard.window_limited += u32::from(ack.window_limited);
+    }
+}
+
+impl Controller for Probe {
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn wants(&self) -> Wants {
+        self.heard.spec.wants
+    }
+
+    fn release(&self) -> Option<u32> {
+        self.heard.spec.release
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.hear(ack, 0);
+    }
+
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(ack, if ack.acked > 0 { 1 } else { 2 });
+    }
+
+    fn on_congestion(&mut self, _: &Congestion) {
+        self.heard.congestion += 1;
+    }
+
+    fn on_timeout(&mut self, _: &Congestion) {
+        self.heard.timeouts += 1;
+    }
+
+    fn limit_window(&mut self, _: f64) {}
+}

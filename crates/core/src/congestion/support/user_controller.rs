@@ -1,0 +1,174 @@
+//! A control law that the core does not know. It is asked for its window after each event, so that everything else reads a number.
+
+use crate::base::units::Rate;
+use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
+use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
+
+/// What a law says of the sending after an event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// Segments, at least one.
+    pub window: f64,
+    /// Segments, at least one; infinite where the law has none.
+    pub ssthresh: f64,
+    /// As of [`Controller::pacing`].
+    pub pacing: Option<Rate>,
+    /// As of [`Controller::release`].
+    pub release: Option<u32>,
+}
+
+/// [`Controller`] for code that the core does not know: each event is answered with what follows from it.
+pub trait UserController: Send + Sync {
+    /// What it says before anything has happened.
+    ///
+    /// # Errors
+    /// Here and below: the code's own.
+    fn control(&mut self) -> Result<Control, Fault>;
+    /// See [`Controller::on_ack`].
+    ///
+    /// # Errors
+    fn on_ack(&mut self, ack: &Ack) -> Result<Control, Fault>;
+    /// See [`Controller::on_other_ack`].
+    ///
+    /// # Errors
+    fn on_other_ack(&mut self, ack: &Ack) -> Result<Control, Fault>;
+    /// See [`Controller::on_round_trip`].
+    ///
+    /// # Errors
+    fn on_round_trip(&mut self, measured: &RoundTrip) -> Result<Control, Fault>;
+    /// See [`Controller::on_congestion`].
+    ///
+    /// # Errors
+    fn on_congestion(&mut self, seen: &Congestion) -> Result<Control, Fault>;
+    /// See [`Controller::on_timeout`].
+    ///
+    /// # Errors
+    fn on_timeout(&mut self, seen: &Congestion) -> Result<Control, Fault>;
+    /// See [`Controller::limit_window`].
+    ///
+    /// # Errors
+    fn limit_window(&mut self, segments: f64) -> Result<Control, Fault>;
+    /// The same law, to go on from here on its own.
+    ///
+    /// # Errors
+    /// What keeps it from being copied.
+    fn copy(&self) -> Result<Box<dyn UserController>, Fault>;
+}
+
+impl Copies for dyn UserController {
+    fn copied(&self) -> Result<Box<Self>, Fault> {
+        self.copy()
+    }
+}
+
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct User {
+    window: f64,
+    beside: Box<Beside>,
+}
+
+#[derive(Clone, Debug)]
+struct Beside {
+    ssthresh: f64,
+    pacing: Option<Rate>,
+    release: Option<u32>,
+    law: Instance<dyn UserController>,
+}
+
+impl User {
+    /// A law that was not brought along.
+    pub(in crate::congestion) fn new(code: &UserCode, start: Start) -> User {
+        User::of(Instance::absent(code), start)
+    }
+
+    pub(crate) fn of(law: Instance<dyn UserController>, start: Start) -> User {
+        let mut made = User {
+            window: start.window,
+            beside: Box::new(Beside { ssthresh: start.ssthresh, pacing: None, release: None, law }),
+        };
+        made.hear(|law| law.control());
+        made
+    }
+
+    pub(crate) fn instance(&self) -> &Instance<dyn UserController> {
+        &self.beside.law
+    }
+
+    /// Tells the law, and keeps its answer. What it said before holds if it has failed.
+    fn hear(&mut self, tell: impl FnOnce(&mut dyn UserController) -> Result<Control, Fault>) {
+        if let Some(control) = self.beside.law.call(|law| tell(law).and_then(checked)) {
+            self.window = control.window;
+            self.beside.ssthresh = control.ssthresh;
+            self.beside.pacing = control.pacing;
+            self.beside.release = control.release;
+        }
+    }
+}
+
+/// A window that a sender can use.
+fn checked(control: Control) -> Result<Control, Fault> {
+    let Control { window, ssthresh, pacing, .. } = control;
+    match () {
+        () if !window.is_finite() || window < 1.0 => {
+            Err(fault(format!("the window is {window}; expected a finite number of segments, at least 1")))
+        }
+        () if ssthresh.is_nan() || ssthresh < 1.0 => {
+            Err(fault(format!("the slow-start threshold is {ssthresh}; expected a number of segments, at least 1, or infinity")))
+        }
+        () if pacing == Some(Rate(0)) => Err(fault("the pacing rate is 0 bit/s; expected at least 1 bit/s, or none")),
+        () => Ok(control),
+    }
+}
+
+impl Controller for User {
+    /// An object of an interpreter takes about a kilobyte.
+    const BYTES_BESIDE: usize = size_of::<Beside>() + 1024;
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.beside.ssthresh
+    }
+
+    fn pacing(&self) -> Option<Rate> {
+        self.beside.pacing
+    }
+
+    fn may_pace(&self) -> bool {
+        true
+    }
+
+    fn release(&self) -> Option<u32> {
+        self.beside.release
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.hear(|law| law.on_ack(ack));
+    }
+
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(|law| law.on_other_ack(ack));
+    }
+
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        self.hear(|law| law.on_round_trip(measured));
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.hear(|law| law.on_congestion(seen));
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        self.hear(|law| law.on_timeout(seen));
+    }
+
+    fn limit_window(&mut self, segments: f64) {
+        self.hear(|law| law.limit_window(segments));
+    }
+}
+
+only_in_memory!(User);

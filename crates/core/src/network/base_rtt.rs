@@ -1,0 +1,42 @@
+//! The round trip of a flow through the empty network.
+
+use super::{Aal5, Access, Flow, Network, Switching, Transport};
+use crate::base::sizes::CELL_BYTES;
+use crate::base::units::Span;
+use crate::traffic::{DatagramSpec, PacketSize};
+
+impl Network {
+    /// Round trip of one data packet and its acknowledgement through the empty network, serialisation included. Of datagrams the way
+    /// back is delay alone, and so is the way there if their sizes vary.
+    pub fn base_rtt(&self, flow: &Flow) -> Span {
+        let (data, ack) = match &self.groups[flow.group as usize].transport {
+            Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
+            Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(payload), header, .. }) => (payload + header, 0),
+            Transport::Datagram(_) => (0, 0),
+        };
+        let framing = self.groups[flow.group as usize].framing;
+        // Units follow one another through the links at the pace of the slowest. A port that decides on heads saves the time that they
+        // take to be sent to it.
+        let over = |path: u32, bytes: u32, (first, last): (&Access, &Access)| {
+            let framed = framing.filter(|_| bytes > 0);
+            let (unit, units) = framed.map_or((bytes, 1), |framing| (CELL_BYTES, framing.cells(bytes)));
+            let access = |access: &Access| (access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into())), access.delay);
+            let (mut service, mut sum) = access(first);
+            let mut slowest = service;
+            for &port in &self.paths[path as usize] {
+                let port = &self.ports[port as usize];
+                if port.switching == Switching::StoreAndForward {
+                    sum = sum + service;
+                }
+                service = port.rate.time_to_send(unit.into());
+                slowest = slowest.max(service);
+                sum = sum + port.delay;
+            }
+            let (last_service, last_delay) = access(last);
+            let at_ends = framed.map_or(Span::ZERO, Aal5::delay);
+            sum + service + last_service + last_delay + Span(slowest.max(last_service).0 * u64::from(units - 1)) + at_ends
+        };
+        let (sender, receiver) = (&flow.sender_access, &flow.receiver_access);
+        over(flow.forward, data, (sender, receiver)) + over(flow.backward, ack, (receiver, sender))
+    }
+}

@@ -1,0 +1,292 @@
+//! The network as the engine takes it: indices and typed quantities, no names to resolve and no defaults left.
+//!
+//! The scenario crate builds this from a description and has by then refused whatever cannot run. Tests build it by hand.
+
+pub use crate::base::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
+mod base_rtt;
+
+use crate::base::units::{Rate, Span, Time};
+use crate::congestion::ControllerSpec;
+use crate::queue::PolicySpec;
+use crate::tcp::TcpSpec;
+use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
+use crate::user_code::UserCode;
+use serde::{Deserialize, Serialize};
+
+/// Index of a directed port in [`Network::ports`].
+pub type PortId = u32;
+/// Index of a flow in [`Network::flows`].
+pub type FlowId = u32;
+
+/// Everything that one run needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Network {
+    /// One per direction of a link.
+    pub ports: Vec<Port>,
+    /// Distinct routes, as the ports that a packet crosses in turn. Flows refer to them by index.
+    pub paths: Vec<Vec<PortId>>,
+    pub groups: Vec<Group>,
+    /// All flows; those of one group stand together, in the order of `groups`.
+    pub flows: Vec<Flow>,
+    /// Sorted by time.
+    pub changes: Vec<Change>,
+    pub duration: Span,
+    /// Measurement begins here; results cover `warmup..duration`.
+    pub warmup: Span,
+    /// Below 2^53.
+    pub seed: u64,
+    pub record: Record,
+    /// Event-driven everywhere, no hop computed ahead: slower, and the same results byte for byte. Tests compare the two.
+    pub stepped: bool,
+}
+
+/// What user code stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CodeKind {
+    Controller,
+    Policy,
+    Source,
+}
+
+impl Network {
+    /// The user code that the network names, place by place.
+    pub fn user_code(&self) -> impl Iterator<Item = (CodeKind, &UserCode)> {
+        let policies = self.ports.iter().filter_map(|port| match &port.policy {
+            PolicySpec::User(code) => Some((CodeKind::Policy, code)),
+            _ => None,
+        });
+        let senders = self.groups.iter().filter_map(|group| match &group.transport {
+            Transport::Tcp(_, ControllerSpec::User(code)) => Some((CodeKind::Controller, code)),
+            Transport::Datagram(DatagramSpec { arrivals: Arrivals::User(code), .. }) => Some((CodeKind::Source, code)),
+            _ => None,
+        });
+        policies.chain(senders)
+    }
+}
+
+/// One direction of a link: a buffer, a policy, K transmitters and the delay line behind them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Port {
+    pub name: String,
+    pub rate: Rate,
+    pub delay: Span,
+    /// 1 for a link; K wavelengths for a trunk.
+    pub transmitters: u32,
+    pub switching: Switching,
+    pub buffer: Buffer,
+    /// Whether the unit being sent holds a place in the buffer.
+    pub counts_in_service: bool,
+    pub policy: PolicySpec,
+    /// Probability that a packet is lost on the wire behind the port, 0 to 1.
+    pub random_loss: f64,
+    /// Packets to discard on arrival, in any order.
+    pub listed_drops: Vec<ListedDrop>,
+}
+
+/// What of a unit has to be there for the port to decide on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Switching {
+    /// All of it: an arrival is its last bit.
+    StoreAndForward,
+    /// Its head: an arrival is its first bit. A free transmitter sends it while it arrives; else it takes a place in the buffer from its
+    /// head on, and may be sent from then on; else it is discarded for its whole length.
+    ///
+    /// Whatever feeds the port is at least as fast as one of its transmitters, for else these would run dry, and a port that does has a
+    /// delay: else the head of a unit would be at two ports at one instant.
+    CutThrough,
+}
+
+/// Waiting places of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Buffer {
+    /// Packets, or cells where the port carries cells.
+    Units(u64),
+    Bytes(u64),
+    Unlimited,
+}
+
+/// Discard one transmission of one data segment of one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ListedDrop {
+    pub flow: FlowId,
+    /// 0 is the flow's first segment (or datagram).
+    pub segment: u32,
+    /// 1 is the first transmission, 2 the first retransmission. Datagrams have only 1.
+    pub transmission: u32,
+    /// Of a packet that travels in cells, this one of those that reach the port, the first being 0; `None` is all of them.
+    pub cell: Option<u32>,
+}
+
+/// Flows of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    pub name: String,
+    pub transport: Transport,
+    /// What hands data to a TCP; `None`: all there is to send waits from the start.
+    pub application: Option<ApplicationSpec>,
+    /// `Some`: each flow is a virtual channel (VC) and its packets travel in cells.
+    pub framing: Option<Aal5>,
+    /// Serial, order-preserving server at the sender before the access link.
+    pub send_processing: Option<Delay>,
+    /// The same at the receiver, before the acknowledgement.
+    pub receive_processing: Option<Delay>,
+    /// Each data packet leaves the sender later by a uniform draw from 0 to this; order is kept.
+    pub jitter: Span,
+}
+
+/// How packets become cells: AAL5 (ITU-T I.363.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aal5 {
+    /// Bytes that a frame has beside its packet, before padding: the trailer, and LLC/SNAP (RFC 2684 section 5) if used.
+    pub overhead: u32,
+    /// From a packet's arrival at the adaptation until its first cell may leave, and from its last cell until it is handed up. Pure
+    /// delays: the next packet need not wait for them.
+    pub segmentation: Span,
+    pub reassembly: Span,
+}
+
+impl Aal5 {
+    /// The most bytes of a frame without its trailer.
+    pub const MAX_FRAME: u32 = 65_535;
+
+    /// Cells of a packet.
+    #[inline]
+    pub fn cells(self, packet_bytes: u32) -> u32 {
+        (packet_bytes + self.overhead).div_ceil(CELL_PAYLOAD)
+    }
+
+    /// Both delays of a packet.
+    pub(crate) fn delay(self) -> Span {
+        self.segmentation + self.reassembly
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Transport {
+    Tcp(TcpSpec, ControllerSpec),
+    Datagram(DatagramSpec),
+}
+
+impl Transport {
+    /// Bytes of a full data packet with its headers; `None` if they differ in size.
+    pub fn full_packet(&self) -> Option<u32> {
+        match self {
+            Transport::Tcp(spec, _) => Some(spec.mss + spec.header),
+            Transport::Datagram(spec) => match spec.packet {
+                PacketSize::Fixed(bytes) => Some(bytes + spec.header),
+                PacketSize::Exponential { .. } | PacketSize::Given { .. } => None,
+            },
+        }
+    }
+}
+
+impl Group {
+    /// Cells of its acknowledgements; 1 if they are not cut into cells.
+    pub(crate) fn ack_cells(&self) -> u32 {
+        match (&self.transport, self.framing) {
+            (Transport::Tcp(spec, _), Some(framing)) => framing.cells(spec.ack_size),
+            _ => 1,
+        }
+    }
+}
+
+/// A random or fixed delay per packet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Delay {
+    Fixed(Span),
+    Uniform(Span, Span),
+    /// Mean.
+    Exponential(Span),
+}
+
+/// One flow: where it runs, when and how much.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    pub group: u32,
+    /// Index in [`Network::paths`] for data.
+    pub forward: u32,
+    /// Index in [`Network::paths`] for acknowledgements.
+    pub backward: u32,
+    /// The private link between the sender and the first port: both directions.
+    pub sender_access: Access,
+    /// The private link between the last port and the receiver: both directions.
+    pub receiver_access: Access,
+    pub start: Time,
+    /// No new data after this; [`Time::NEVER`] if open.
+    pub stop: Time,
+    /// Payload to transfer in bytes; `None` is greedy.
+    pub size: Option<u64>,
+}
+
+/// A private link with room for everything: `departure = max(arrival, free) + service`, then the delay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Access {
+    /// `None`: no serialisation.
+    pub rate: Option<Rate>,
+    pub delay: Span,
+}
+
+/// Something that changes while the network runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub at: Time,
+    pub what: ChangeKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ChangeKind {
+    /// The packet in service finishes at the old rate.
+    Rate(PortId, Rate),
+    /// For packets that leave the port from now on; they never overtake.
+    Delay(PortId, Span),
+    /// New forward and backward path of a flow, for packets that its ends send from now on.
+    Route(FlowId, u32, u32),
+    RandomLoss(PortId, f64),
+}
+
+/// What to keep beside the counters, which are always on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    pub traces: Vec<Trace>,
+    /// Keep delay percentiles per queue and per flow group.
+    pub delay_percentiles: bool,
+}
+
+/// A trace and what it follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    pub kind: TraceKind,
+    /// Flows to trace (for flow traces) or ports (for `Queue`, `Drops`).
+    pub of: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TraceKind {
+    /// Congestion window in segments, at each change.
+    Cwnd,
+    /// Slow-start threshold in segments, at each change.
+    Ssthresh,
+    /// Round-trip samples in seconds.
+    Rtt,
+    /// Segments sent and not yet acknowledged, at each acknowledgement.
+    InFlight,
+    /// Data segments as sent: number and transmission.
+    Segments,
+    /// Acknowledgements as they reach the sender.
+    Acks,
+    /// Slow start, congestion avoidance, recovery, waiting for a timeout.
+    State,
+    /// Delivered payload per bin of this width, bit/s.
+    Throughput(Span),
+    /// Units in a port, at each change.
+    Queue,
+    /// Discards at a port, with flow and reason.
+    Drops,
+}
+
+impl TraceKind {
+    /// Whether it follows ports; the others follow flows.
+    pub fn is_of_ports(self) -> bool {
+        matches!(self, TraceKind::Queue | TraceKind::Drops)
+    }
+}

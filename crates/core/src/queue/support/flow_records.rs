@@ -1,0 +1,78 @@
+//! What a port keeps of each flow (VC) that crosses it: its occupancy and what the policy remembers, in one record.
+
+use crate::queue::Occupancy;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FlowRecords<S> {
+    /// Number of the flow that has the first record. Groups stand together, so there are few gaps.
+    first: u32,
+    records: Vec<FlowRecord<S>>,
+    /// Flows whose route crosses the port.
+    flows: u32,
+    /// Records with units in the buffer.
+    backlogged: u32,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct FlowRecord<S> {
+    units: u32,
+    state: S,
+}
+
+impl<S: Clone + Default> FlowRecords<S> {
+    /// For these flows, ascending.
+    pub(crate) fn new(flows: &[u32]) -> FlowRecords<S> {
+        let (first, last) = (flows.first().copied().unwrap_or(0), flows.last().copied());
+        let records = vec![FlowRecord::default(); last.map_or(0, |last| (last - first + 1) as usize)];
+        FlowRecords { first, records, flows: flows.len() as u32, backlogged: 0 }
+    }
+
+    /// The policy's part of a flow's record; the port's goes into `buffer`.
+    #[inline]
+    pub(crate) fn describe(&mut self, flow: u32, buffer: &mut Occupancy) -> &mut S {
+        let record = &mut self.records[(flow - self.first) as usize];
+        buffer.of_flow = record.units;
+        buffer.flows = self.flows;
+        buffer.backlogged = self.backlogged;
+        &mut record.state
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, flow: u32) {
+        let units = &mut self.records[(flow - self.first) as usize].units;
+        self.backlogged += u32::from(*units == 0);
+        *units += 1;
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, flow: u32) {
+        let units = &mut self.records[(flow - self.first) as usize].units;
+        *units -= 1;
+        self.backlogged -= u32::from(*units == 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_counts_as_backlogged_while_it_has_units_in_the_buffer() {
+        let mut records = FlowRecords::<()>::new(&[7, 9]);
+        let empty = Occupancy::of(0, 0);
+        let seen = |records: &mut FlowRecords<()>, flow| {
+            let mut buffer = empty;
+            records.describe(flow, &mut buffer);
+            (buffer.of_flow, buffer.flows, buffer.backlogged)
+        };
+        records.add(9);
+        records.add(9);
+        records.add(7);
+        assert_eq!(seen(&mut records, 9), (2, 2, 2));
+        records.remove(9);
+        records.remove(7);
+        assert_eq!(seen(&mut records, 9), (1, 2, 1));
+        assert_eq!(seen(&mut records, 7), (0, 2, 1));
+    }
+}

@@ -1,0 +1,9 @@
+//! What policies share, what stands in for one, and what tests them.
+
+pub(crate) mod flow_records;
+pub(super) mod frame;
+#[cfg(test)]
+pub(super) mod model_buffer;
+#[cfg(test)]
+pub(crate) mod probe;
+pub(super) mod user_policy;

@@ -1,0 +1,135 @@
+//! A first-in first-out buffer for the tests of policies: cells arrive and leave one at a time, and what became of each is
+//! written down.
+
+use super::flow_records::FlowRecords;
+use crate::base::random::{Purpose, Stream};
+use crate::base::sizes::CELL_BYTES;
+use crate::base::units::Time;
+use crate::queue::{Occupancy, Policy, Reason, Unit, Verdict};
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::queue) enum Event {
+    Arrives { vc: u32, is_last: bool },
+    Leaves,
+}
+
+pub(in crate::queue) struct ModelBuffer<P: Policy> {
+    policy: P,
+    places: u64,
+    /// VCs of the cells, the next to leave first.
+    cells: VecDeque<u32>,
+    records: FlowRecords<P::PerFlow>,
+}
+
+impl<P: Policy> ModelBuffer<P> {
+    pub(in crate::queue) fn new(policy: P, places: u64, vcs: u32) -> ModelBuffer<P> {
+        let all: Vec<u32> = (0..vcs).collect();
+        ModelBuffer { policy, places, cells: VecDeque::new(), records: FlowRecords::new(&all) }
+    }
+
+    pub(in crate::queue) fn occupancy(&self) -> u64 {
+        self.cells.len() as u64
+    }
+
+    pub(in crate::queue) fn arrive(&mut self, vc: u32, is_last: bool) -> Verdict {
+        let units = self.occupancy();
+        let bytes = units * u64::from(CELL_BYTES);
+        let has_room = units < self.places;
+        let mut buffer = Occupancy { has_room, ..Occupancy::of(units, bytes) };
+        let record = self.records.describe(vc, &mut buffer);
+        let cell = Unit { bytes: CELL_BYTES, is_last };
+        let verdict = self.policy.on_arrival(&cell, record, &buffer, Time::ZERO);
+        if verdict == Verdict::Accept {
+            assert!(has_room, "the policy is to remember overflow, so it is to see it");
+            self.cells.push_back(vc);
+            self.records.add(vc);
+        }
+        verdict
+    }
+
+    /// Whether there was a cell to leave.
+    pub(in crate::queue) fn leave(&mut self) -> bool {
+        let vc = self.cells.pop_front();
+        vc.into_iter().for_each(|vc| self.records.remove(vc));
+        vc.is_some()
+    }
+
+    /// Letters are VCs, capitals the last cells of frames, a dot lets a cell leave. Answers with `+` for a cell that was
+    /// accepted, and the reason's initial for one that was not.
+    pub(in crate::queue) fn play(&mut self, cells: &str) -> String {
+        let vc = |letter: char| letter.to_ascii_lowercase() as u32 - 'a' as u32;
+        let answer = |letter: char| match letter {
+            '.' => {
+                assert!(self.leave(), "nothing is left to leave");
+                '.'
+            }
+            letter => match self.arrive(vc(letter), letter.is_ascii_uppercase()) {
+                Verdict::Accept => '+',
+                Verdict::Mark => panic!("no policy of cells marks"),
+                Verdict::Discard(Reason::Full) => 'F',
+                Verdict::Discard(Reason::Early) => 'E',
+                Verdict::Discard(Reason::Partial) => 'P',
+                Verdict::Discard(Reason::Single) => 'S',
+                Verdict::Discard(reason) => panic!("no policy discards for {reason:?}"),
+            },
+        };
+        cells.chars().map(answer).collect()
+    }
+
+    /// The verdicts on all arrivals.
+    pub(in crate::queue) fn replay(&mut self, events: &[Event]) -> Vec<Verdict> {
+        let mut verdicts = Vec::new();
+        for event in events {
+            match *event {
+                Event::Arrives { vc, is_last } => verdicts.push(self.arrive(vc, is_last)),
+                Event::Leaves => {
+                    self.leave();
+                }
+            }
+        }
+        verdicts
+    }
+}
+
+/// Draws of one stream in turn.
+pub(in crate::queue) struct Dice {
+    stream: Stream,
+    draws: u64,
+}
+
+impl Dice {
+    pub(in crate::queue) fn new(name: &str, index: u64) -> Dice {
+        Dice { stream: Stream::new(1, name, index, Purpose::Policy), draws: 0 }
+    }
+
+    /// Uniform from `low` to `high`, both included.
+    pub(in crate::queue) fn pick(&mut self, low: u64, high: u64) -> u64 {
+        self.draws += 1;
+        low + (self.stream.uniform(self.draws) * (high - low + 1) as f64) as u64
+    }
+}
+
+/// 200 000 events of chance: frames of 1 to `longest` cells, cells of all VCs mixed, and phases in which more arrives than leaves
+/// and the other way round, so that the queue is empty, full, and everywhere between.
+pub(in crate::queue) fn traffic(name: &str, vcs: u32, longest: u64) -> Vec<Event> {
+    let mut dice = Dice::new(name, 0);
+    let mut left = vec![0; vcs as usize];
+    let mut share_that_leaves = 0;
+    let mut event = |number: u32| {
+        if number.is_multiple_of(500) {
+            share_that_leaves = dice.pick(20, 80);
+        }
+        if dice.pick(0, 99) < share_that_leaves {
+            return Event::Leaves;
+        }
+        let vc = dice.pick(0, u64::from(vcs) - 1) as u32;
+        let left = &mut left[vc as usize];
+        if *left == 0 {
+            *left = dice.pick(1, longest);
+        }
+        *left -= 1;
+        Event::Arrives { vc, is_last: *left == 0 }
+    };
+    (0..200_000).map(&mut event).collect()
+}

@@ -1,0 +1,49 @@
+//! Marks, takes marks off and writes prices, for tests of what a policy may write on a unit.
+
+use crate::base::signal::Signal;
+use crate::base::units::Time;
+use crate::queue::{Occupancy, Policy, Turn, Unit, Verdict};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeSpec {
+    /// Every so many arrivals one is marked; 0 for none.
+    pub marks: u32,
+    /// Whether the marks of units that are sent are taken off, or `None` to leave them; `Some(false)` marks all.
+    pub clears: Option<bool>,
+    /// Added to the price of each unit.
+    pub price: Option<f64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Probe {
+    spec: ProbeSpec,
+    arrivals: u32,
+}
+
+impl Probe {
+    pub(in crate::queue) fn new(spec: &ProbeSpec) -> Probe {
+        Probe { spec: *spec, arrivals: 0 }
+    }
+}
+
+impl Policy for Probe {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
+        self.arrivals += 1;
+        let marks = self.spec.marks > 0 && self.arrivals.is_multiple_of(self.spec.marks);
+        if marks { Verdict::Mark } else { Verdict::Accept }
+    }
+
+    fn on_signal(&mut self, _unit: &Unit, _turn: &Turn, signal: &mut Signal) {
+        if let Some(clears) = self.spec.clears {
+            signal.marks = u32::from(!clears);
+        }
+        if let Some(price) = self.spec.price {
+            signal.price = Some(signal.price.unwrap_or(0.0) + price);
+        }
+    }
+}

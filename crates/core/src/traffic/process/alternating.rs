@@ -1,0 +1,50 @@
+//! One datagram after another, with an idle time between the end of one and the beginning of the next: an input port of a switch, the
+//! source of the Engset models.
+
+use super::Process;
+use crate::base::units::{Rate, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use crate::traffic::schedule::Schedule;
+
+pub struct Alternating;
+
+member! {
+    /// One datagram after another, with an exponential idle time between the end of one and the beginning of the next: the input port of
+    /// a switch.
+    Alternating = "alternating", "the input ports of Cui's thesis, section 3.2";
+
+    pub struct AlternatingSpec {
+        /// Rate on the wire at which a datagram is sent, headers included.
+        rate: Rate => Kind::Rate,
+        /// Mean idle time.
+        mean_idle: Span => ABOVE_ZERO,
+    }
+}
+
+impl Settings for AlternatingSpec {
+    fn samples() -> Vec<AlternatingSpec> {
+        let of = |mean_idle| AlternatingSpec { rate: Rate(8_000_000), mean_idle: Span::from_micros(mean_idle) };
+        [400, 3000].map(of).into()
+    }
+}
+
+impl Process for AlternatingSpec {
+    const IS_RANDOM: bool = true;
+    const IS_OF_DATAGRAMS: bool = true;
+
+    fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    fn first(&self, start: Time, schedule: &mut Schedule) -> Time {
+        start + schedule.exponential(self.mean_idle)
+    }
+
+    fn next(&self, sent: Time, schedule: &mut Schedule) -> Time {
+        sent + schedule.exponential(self.mean_idle)
+    }
+
+    fn per_second(&self, gap: Span) -> f64 {
+        1.0 / (gap.seconds() + self.mean_idle.seconds())
+    }
+}

@@ -1,0 +1,40 @@
+//! Evenly spaced arrivals.
+
+use super::Process;
+use crate::base::units::{Rate, Time};
+use crate::settings::{Kind, Settings, member};
+use crate::traffic::schedule::Schedule;
+
+pub struct Constant;
+
+member! {
+    /// Evenly spaced.
+    Constant = "constant", "a constant bit rate";
+
+    pub struct ConstantSpec {
+        /// Rate: of datagrams on the wire, headers included; of an application, of its payload.
+        rate: Rate => Kind::Rate,
+    }
+}
+
+impl Settings for ConstantSpec {
+    fn samples() -> Vec<ConstantSpec> {
+        [1_000_000, 9_000_000].map(|rate| ConstantSpec { rate: Rate(rate) }).into()
+    }
+}
+
+impl Process for ConstantSpec {
+    const IS_RANDOM: bool = false;
+
+    fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    fn first(&self, start: Time, _schedule: &mut Schedule) -> Time {
+        start
+    }
+
+    fn next(&self, now: Time, schedule: &mut Schedule) -> Time {
+        now + schedule.gap
+    }
+}

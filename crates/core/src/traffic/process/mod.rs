@@ -1,0 +1,109 @@
+//! Processes of arrivals, one file each, behind one interface: when a source sends, or an application hands over data.
+
+use super::schedule::Schedule;
+use crate::base::units::{Rate, Span, Time};
+use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
+use serde::{Deserialize, Serialize};
+
+/// When things arrive. From a process's rate and the size of what arrives follows the gap between arrivals while it sends.
+pub(super) trait Process {
+    /// Whether more may arrive than a regular source of the same rate sends.
+    const IS_RANDOM: bool;
+
+    /// Whether an arrival waits until the one before has been sent, which only datagrams can tell.
+    const IS_OF_DATAGRAMS: bool = false;
+
+    fn rate(&self) -> Rate;
+
+    /// The first arrival at a source that starts at `start`.
+    fn first(&self, start: Time, schedule: &mut Schedule) -> Time;
+
+    /// The arrival after the one that was taken at `now`; where arrivals wait until what was taken has been sent, `now` is that instant.
+    fn next(&self, now: Time, schedule: &mut Schedule) -> Time;
+
+    /// Arrivals in a second, on average, where one takes `gap` to be sent at the rate.
+    fn per_second(&self, gap: Span) -> f64 {
+        1.0 / gap.seconds()
+    }
+}
+
+/// Settings and dispatch, from one list: a new process is its file and one line here.
+macro_rules! processes {
+    ($($module:ident::$member:ident,)+) => {
+        $(mod $module; pub use $module::*;)+
+
+        /// A process of arrivals with its settings.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum ProcessSpec { $($member(<$member as Named>::Spec)),+ }
+
+        impl ProcessSpec {
+            pub const MEMBERS: &[Member] = &[$($member::MEMBER),+];
+
+            /// A member of that name with these settings, in the order of their keys; `None` if there is none or they do not fit.
+            pub fn read(name: &str, values: &[Value]) -> Option<ProcessSpec> {
+                $(if name == $member::MEMBER.name {
+                    return Keys::read(values).map(ProcessSpec::$member);
+                })+
+                None
+            }
+
+            /// As a scenario writes it.
+            pub fn name(&self) -> &'static str {
+                match self { $(ProcessSpec::$member(_) => $member::MEMBER.name),+ }
+            }
+
+            /// What is wrong with its settings together.
+            pub fn check(&self) -> Vec<Misfit> {
+                match self { $(ProcessSpec::$member(spec) => spec.check()),+ }
+            }
+
+            /// A few of each member, for tests of all.
+            pub fn samples() -> Vec<ProcessSpec> {
+                let of_members = [$(<$member as Named>::Spec::samples().into_iter().map(ProcessSpec::$member).collect::<Vec<_>>()),+];
+                of_members.into_iter().flatten().collect()
+            }
+
+            /// The members by which an application can hand over data.
+            pub fn members_of_applications() -> Vec<&'static Member> {
+                let of_datagrams = [$(<<$member as Named>::Spec>::IS_OF_DATAGRAMS),+];
+                ProcessSpec::MEMBERS.iter().zip(of_datagrams).filter(|(_, only)| !only).map(|(member, _)| member).collect()
+            }
+
+            /// Whether only datagrams can arrive like this.
+            pub fn is_of_datagrams(&self) -> bool {
+                match self { $(ProcessSpec::$member(_) => <<$member as Named>::Spec>::IS_OF_DATAGRAMS),+ }
+            }
+
+            /// Whether more may arrive than a regular source of the same rate sends.
+            pub(crate) fn is_random(&self) -> bool {
+                match self { $(ProcessSpec::$member(_) => <<$member as Named>::Spec>::IS_RANDOM),+ }
+            }
+
+            /// While it sends.
+            pub fn rate(&self) -> Rate {
+                match self { $(ProcessSpec::$member(spec) => spec.rate()),+ }
+            }
+
+            /// Arrivals in a second, on average, of so many bytes each.
+            pub fn per_second(&self, bytes: u64) -> f64 {
+                let gap = self.rate().time_to_send(bytes);
+                match self { $(ProcessSpec::$member(spec) => spec.per_second(gap)),+ }
+            }
+
+            pub(super) fn first(&self, start: Time, schedule: &mut Schedule) -> Time {
+                match self { $(ProcessSpec::$member(spec) => spec.first(start, schedule)),+ }
+            }
+
+            pub(super) fn next(&self, now: Time, schedule: &mut Schedule) -> Time {
+                match self { $(ProcessSpec::$member(spec) => spec.next(now, schedule)),+ }
+            }
+        }
+    };
+}
+
+processes! {
+    constant::Constant,
+    poisson::Poisson,
+    on_off::OnOff,
+    alternating::Alternating,
+}

@@ -1,0 +1,56 @@
+//! Bursts of evenly spaced arrivals and silences, both of exponential length.
+
+use super::Process;
+use crate::base::units::{Rate, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use crate::traffic::schedule::Schedule;
+
+pub struct OnOff;
+
+member! {
+    /// Bursts of evenly spaced arrivals, and silences, both of exponential length.
+    OnOff = "on_off", "an interrupted constant bit rate";
+
+    pub struct OnOffSpec {
+        /// Rate while it is on: of datagrams on the wire, headers included; of an application, of its payload.
+        rate: Rate => Kind::Rate,
+        /// Mean length of a burst.
+        mean_on: Span => ABOVE_ZERO,
+        /// Mean length of a silence.
+        mean_off: Span => ABOVE_ZERO,
+    }
+}
+
+impl Settings for OnOffSpec {
+    fn samples() -> Vec<OnOffSpec> {
+        let of = |(rate, off)| OnOffSpec { rate: Rate(rate), mean_on: Span::from_millis(20), mean_off: Span::from_millis(off) };
+        [(9_000_000, 30), (4_000_000, 400)].map(of).into()
+    }
+}
+
+impl Process for OnOffSpec {
+    const IS_RANDOM: bool = false;
+
+    fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    fn first(&self, start: Time, schedule: &mut Schedule) -> Time {
+        schedule.on_until = start + schedule.period(self.mean_on);
+        start
+    }
+
+    fn next(&self, now: Time, schedule: &mut Schedule) -> Time {
+        let next = now + schedule.gap;
+        if next < schedule.on_until {
+            return next;
+        }
+        let start = schedule.on_until.max(now) + schedule.period(self.mean_off);
+        schedule.on_until = start + schedule.period(self.mean_on);
+        start.max(next)
+    }
+
+    fn per_second(&self, gap: Span) -> f64 {
+        self.mean_on.seconds() / (self.mean_on.seconds() + self.mean_off.seconds()) / gap.seconds()
+    }
+}

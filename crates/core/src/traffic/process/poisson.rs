@@ -1,0 +1,40 @@
+//! Exponential gaps.
+
+use super::Process;
+use crate::base::units::{Rate, Time};
+use crate::settings::{Kind, Settings, member};
+use crate::traffic::schedule::Schedule;
+
+pub struct Poisson;
+
+member! {
+    /// Exponential gaps.
+    Poisson = "poisson", "a Poisson process";
+
+    pub struct PoissonSpec {
+        /// Mean rate: of datagrams on the wire, headers included; of an application, of its payload.
+        rate: Rate => Kind::Rate,
+    }
+}
+
+impl Settings for PoissonSpec {
+    fn samples() -> Vec<PoissonSpec> {
+        [1_000_000, 9_000_000].map(|rate| PoissonSpec { rate: Rate(rate) }).into()
+    }
+}
+
+impl Process for PoissonSpec {
+    const IS_RANDOM: bool = true;
+
+    fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    fn first(&self, start: Time, schedule: &mut Schedule) -> Time {
+        start + schedule.exponential(schedule.gap)
+    }
+
+    fn next(&self, now: Time, schedule: &mut Schedule) -> Time {
+        now + schedule.exponential(schedule.gap)
+    }
+}

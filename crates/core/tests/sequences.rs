@@ -1,0 +1,311 @@
+//! Time sequences of bpd-2001: figures 1, 2 and 4 (Reno), 19 (SACK), segment by segment. Of these drawings the paper's text gives
+//! the window and the number of losses; which segments are lost is chosen here, and every sequence was worked out by hand.
+//!
+//! The link sends a segment in 1 ms and the empty round trip is 100 ms. The sender begins in congestion avoidance with a window of W.
+//! A line of a sequence is an instant at the sender: milliseconds, what arrived, what was sent, what became of the window.
+//!
+//! * `ack 5`: acknowledges all below 5; `dup 5 #3`: the third duplicate of it
+//! * `> 8`: segment 8 is sent; `> 3'`: it is sent again; `> 0-7`: several in order
+//! * `cwnd 4`: in whole segments, without the inflation of fast recovery; it, the threshold and the state where they change
+//! * after `--`: why
+
+mod common;
+
+use common::{first, floats, flow, group, one_link, port, reno, run, steady, trace};
+use std::collections::BTreeMap;
+use tailback_core::Results;
+use tailback_core::base::units::{Rate, Span};
+use tailback_core::network::{ListedDrop, Record, Trace, TraceKind};
+use tailback_core::record::Column;
+use tailback_core::tcp::RecoveryKind;
+
+#[test]
+fn figure_1_one_loss_of_eight_is_repaired_by_fast_retransmit() {
+    let run = play(RecoveryKind::Reno, 8, &[2]);
+    run.assert_begins(
+        "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
+          100 ack 1      > 8
+          101 ack 2      > 9                                        -- una 2: the window is 2-9 and full
+          102 dup 2 #1                                              -- for 3; 2 is lost
+          103 dup 2 #2
+          104 dup 2 #3   > 2'    cwnd 4 ssthresh 4 recovery         -- W/2 = 4; 4 + 3 from 2: up to 8
+          105 dup 2 #4                                              -- up to 9
+          106 dup 2 #5   > 10                                       -- for 7; W/2 - N = 3 new ones from here
+          200 dup 2 #6   > 11                                       -- for 8
+          201 dup 2 #7   > 12                                       -- for 9, the last: W - N = 7 duplicates
+          204 ack 10     > 13    congestion_avoidance               -- 2' arrived; una 10, four from there: up to 13
+          206 ack 11     > 14
+          300 ack 12     > 15
+          301 ack 13     > 16
+          304 ack 14     > 17                                       -- 4 + 1/4 + 1/4.25 + 1/4.49 + 1/4.71 = 4.92
+          306 ack 15     > 18-19 cwnd 5",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
+}
+
+#[test]
+fn figure_2_the_second_of_two_losses_of_eight_waits_for_the_timer() {
+    let run = play(RecoveryKind::Reno, 8, &[2, 4]);
+    run.assert_begins(
+        "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
+          100 ack 1      > 8
+          101 ack 2      > 9
+          102 dup 2 #1                                              -- for 3; 2 and 4 are lost
+          103 dup 2 #2                                              -- for 5
+          104 dup 2 #3   > 2'    cwnd 4 ssthresh 4 recovery
+          105 dup 2 #4                                              -- for 7: up to 9
+          200 dup 2 #5   > 10                                       -- for 8; W/2 - N = 2 new ones
+          201 dup 2 #6   > 11                                       -- for 9: W - N = 6 duplicates
+          204 ack 4      congestion_avoidance                       -- una 4, four from there: up to 7, all sent
+          300 dup 4 #1                                              -- for 10
+          301 dup 4 #2                                              -- for 11, and nothing is under way: one too few
+         1204            > 4'    cwnd 1 ssthresh 2 timeout slow_start  -- 1 s after ack 4 had restarted the timer
+         1304 ack 12     > 12-13 cwnd 2 congestion_avoidance",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 1.0));
+}
+
+#[test]
+fn figure_4_three_losses_of_24_are_repaired_if_the_first_two_are_21_apart() {
+    let run = play(RecoveryKind::Reno, 24, &[0, 21, 22]);
+    run.assert_begins(
+        "   0            > 0-23  cwnd 24 ssthresh 24 congestion_avoidance
+          100 dup 0 #1                                              -- for 1; 0, 21 and 22 are lost
+          101 dup 0 #2
+          102 dup 0 #3   > 0'    cwnd 12 ssthresh 12 recovery       -- 12 + 3 from 0: up to 14
+          103 dup 0 #4
+          104 dup 0 #5
+          105 dup 0 #6
+          106 dup 0 #7
+          107 dup 0 #8
+          108 dup 0 #9
+          109 dup 0 #10
+          110 dup 0 #11
+          111 dup 0 #12                                             -- up to 23
+          112 dup 0 #13  > 24                                       -- W/2 - N = 9 new ones from here
+          113 dup 0 #14  > 25
+          114 dup 0 #15  > 26
+          115 dup 0 #16  > 27
+          116 dup 0 #17  > 28
+          117 dup 0 #18  > 29
+          118 dup 0 #19  > 30
+          119 dup 0 #20  > 31
+          120 dup 0 #21  > 32                                       -- for 23, the last: W - N = 21 duplicates
+          202 ack 21     congestion_avoidance                       -- twelve from 21: up to 32, all sent
+          212 dup 21 #1                                             -- for 24
+          213 dup 21 #2
+          214 dup 21 #3  > 21'   cwnd 6 ssthresh 6 recovery         -- 6 + 3 from 21: up to 29
+          215 dup 21 #4
+          216 dup 21 #5
+          217 dup 21 #6                                             -- up to 32
+          218 dup 21 #7  > 33                                       -- n2 - n1 - 3W/4 = 3 new ones
+          219 dup 21 #8  > 34
+          220 dup 21 #9  > 35
+          314 ack 22     congestion_avoidance                       -- six from 22: up to 27
+          318 dup 22 #1
+          319 dup 22 #2
+          320 dup 22 #3  > 22'   cwnd 3 ssthresh 3 recovery         -- for 35: just enough
+          420 ack 36     > 36-38 congestion_avoidance",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (3.0, 0.0));
+
+    let closer = play(RecoveryKind::Reno, 24, &[0, 20, 22]);
+    assert_eq!((closer.fast_retransmits, closer.timeouts), (2.0, 1.0));
+}
+
+#[test]
+fn figure_19_sack_repairs_the_losses_of_figure_2_without_a_timeout() {
+    // RFC 6675: pipe is what is neither SACKed nor lost, and what was resent; 4 is lost once 5, 6 and 7 are SACKed.
+    let run = play(RecoveryKind::Sack, 8, &[2, 4]);
+    run.assert_begins(
+        "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
+          100 ack 1      > 8
+          101 ack 2      > 9
+          102 dup 2 #1                                              -- SACK 3
+          103 dup 2 #2                                              -- SACK 3, 5
+          104 dup 2 #3   > 2'    cwnd 4 ssthresh 4 recovery         -- SACK 3, 5, 6; pipe 2', 4, 7, 8, 9: five
+          105 dup 2 #4   > 4'                                       -- SACK 7; pipe 2', 8, 9, and now 4'
+          200 dup 2 #5   > 10                                       -- SACK 8; pipe 2', 4', 9, and now 10
+          201 dup 2 #6   > 11                                       -- SACK 9
+          204 ack 4      > 12                                       -- 2' arrived
+          205 ack 10     > 13    congestion_avoidance               -- 4' arrived: all that was outstanding at 104
+          300 ack 11     > 14",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
+
+    // Section 6.1: pipe is W - 3 at first, one more for each segment sent, one less for each duplicate, two for a partial one.
+    let run = play(RecoveryKind::BpdSack, 8, &[2, 4]);
+    run.assert_begins(
+        "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
+          100 ack 1      > 8
+          101 ack 2      > 9
+          102 dup 2 #1
+          103 dup 2 #2
+          104 dup 2 #3   > 2'    cwnd 4 ssthresh 4 recovery         -- pipe 8 - 3 + 1 = 6
+          105 dup 2 #4                                              -- pipe 5
+          200 dup 2 #5                                              -- pipe 4 = W/2
+          201 dup 2 #6   > 4'                                       -- pipe 3, now 4
+          204 ack 4      > 10-11                                    -- pipe 2, now 4
+          301 ack 10     > 12-13 congestion_avoidance               -- una 10, four from there: up to 13
+          304 ack 11     > 14",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
+}
+
+#[test]
+fn sack_repairs_the_losses_of_figure_4_in_one_recovery() {
+    let run = play(RecoveryKind::Sack, 24, &[0, 21, 22]);
+    run.assert_from(
+        112,
+        "112 dup 0 #13  > 24                                       -- pipe 13-23 and 0': twelve, now eleven and 24
+         113 dup 0 #14  > 25
+         114 dup 0 #15  > 26
+         115 dup 0 #16  > 27
+         116 dup 0 #17  > 28
+         117 dup 0 #18  > 29
+         118 dup 0 #19  > 30
+         119 dup 0 #20  > 31
+         120 dup 0 #21  > 32                                       -- SACK 23
+         202 ack 21     > 33                                       -- pipe 21, 22, 24-32: eleven
+         212 dup 21 #1  > 34                                       -- SACK 24
+         213 dup 21 #2  > 21-22' > 35                              -- SACK 25: 21 and 22 are lost; pipe 26-34: nine
+         214 dup 21 #3  > 36
+         215 dup 21 #4  > 37
+         216 dup 21 #5  > 38
+         217 dup 21 #6  > 39
+         218 dup 21 #7  > 40
+         219 dup 21 #8  > 41
+         220 dup 21 #9  > 42                                       -- SACK 32
+         302 dup 21 #10 > 43
+         312 dup 21 #11 > 44
+         313 ack 22     > 45                                       -- 21' arrived
+         314 ack 35     > 46    congestion_avoidance               -- 22' arrived",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
+
+    let run = play(RecoveryKind::BpdSack, 24, &[0, 21, 22]);
+    run.assert_from(
+        112,
+        "112 dup 0 #13                                             -- pipe 24 - 3 + 1 - 10 = 12
+         113 dup 0 #14  > 24
+         114 dup 0 #15  > 25
+         115 dup 0 #16  > 26
+         116 dup 0 #17  > 27
+         117 dup 0 #18  > 28
+         118 dup 0 #19  > 29
+         119 dup 0 #20  > 30
+         120 dup 0 #21  > 21'                                      -- SACK 23: now 21 and 22 are holes
+         202 ack 21     > 22' > 31                                 -- pipe 10
+         213 dup 21 #1  > 32                                       -- SACK 24
+         214 dup 21 #2  > 33
+         215 dup 21 #3  > 34
+         216 dup 21 #4  > 35
+         217 dup 21 #5  > 36
+         218 dup 21 #6  > 37
+         219 dup 21 #7  > 38                                       -- SACK 30
+         220 ack 22     > 39-40                                    -- pipe 10
+         302 ack 31     > 41-42 congestion_avoidance               -- twelve from 31: up to 42",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
+}
+
+/// What came of a run.
+struct Played {
+    /// A line per instant at the sender.
+    lines: Vec<String>,
+    fast_retransmits: f64,
+    timeouts: f64,
+}
+
+impl Played {
+    #[track_caller]
+    fn assert_begins(&self, expected: &str) {
+        self.assert_from(0, expected);
+    }
+
+    /// From that millisecond on the lines are those expected, however these are spaced.
+    #[track_caller]
+    fn assert_from(&self, millisecond: i64, expected: &str) {
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected: Vec<String> = expected.lines().map(|line| words(line.split("--").next().unwrap_or(line))).collect();
+        let is_late = |line: &&String| line.split(' ').next().and_then(|time| time.parse().ok()) >= Some(millisecond);
+        let seen: Vec<&String> = self.lines.iter().filter(is_late).take(expected.len()).collect();
+        for (seen, expected) in seen.iter().zip(&expected) {
+            assert_eq!(*seen, expected);
+        }
+        assert_eq!(seen.len(), expected.len());
+    }
+}
+
+/// The first segment sent anew in a recovery is lost too. With SACK its duplicates start another: only a timeout holds them back.
+#[test]
+fn a_loss_right_behind_a_recovery_starts_the_next_one() {
+    for recovery in [RecoveryKind::Sack, RecoveryKind::BpdSack] {
+        let run = play(recovery, 12, &[2, 14]);
+        assert_eq!((run.fast_retransmits, run.timeouts), (2.0, 0.0), "{recovery:?}");
+    }
+}
+
+/// `window` segments under way from the start; those `lost` do not arrive the first time. Three seconds of it.
+fn play(recovery: RecoveryKind, window: u32, lost: &[u32]) -> Played {
+    let mut link = port("link", Rate(8_000_000), Span::from_millis(49));
+    link.listed_drops = lost.iter().map(|&segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
+    // So fast that an acknowledgement takes a nanosecond.
+    let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50));
+    let transport = reno(steady(recovery, window));
+    let mut network = one_link([link, reverse], group("sender", transport), vec![flow(0, 0, 1)], Span::from_millis(3000));
+    let kinds = [TraceKind::Segments, TraceKind::Acks, TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State];
+    network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), delay_percentiles: false };
+    let results = run(network);
+    let count = |column| first(&results.flows, column);
+    Played { lines: transcript(&results), fast_retransmits: count("fast_retransmits"), timeouts: count("timeouts") }
+}
+
+/// What a sender saw and did, by milliseconds.
+fn transcript(results: &Results) -> Vec<String> {
+    let mut instants: BTreeMap<i64, [Vec<String>; 3]> = BTreeMap::new();
+    let mut note = |time: i64, part: usize, words: String| instants.entry(time).or_default()[part].push(words);
+    let column = |name: &str, column: &str| {
+        let milliseconds = floats(trace(results, name), "time_s").into_iter().map(|time| (time * 1e3).round() as i64);
+        milliseconds.zip(floats(trace(results, name), column)).collect::<Vec<_>>()
+    };
+    let mut repeated = 0;
+    for ((time, ack), (_, duplicate)) in column("acks", "ack").into_iter().zip(column("acks", "duplicate")) {
+        repeated = if duplicate == 1.0 { repeated + 1 } else { 0 };
+        note(time, 0, if repeated == 0 { format!("ack {ack}") } else { format!("dup {ack} #{repeated}") });
+    }
+    for (time, range) in ranges(column("segments", "segment"), column("segments", "transmission")) {
+        note(time, 1, range);
+    }
+    for (name, values) in [("cwnd", "cwnd_packets"), ("ssthresh", "ssthresh_packets")] {
+        let mut last = 0.0;
+        for (time, value) in column(name, values) {
+            if value.floor() != last {
+                last = value.floor();
+                note(time, 2, format!("{name} {last}"));
+            }
+        }
+    }
+    let states = trace(results, "state");
+    let Some(Column::Word(words, names)) = states.column("state") else { panic!("states are words") };
+    for (time, &word) in floats(states, "time_s").into_iter().zip(words) {
+        note((time * 1e3).round() as i64, 2, names[word as usize].clone());
+    }
+    let line = |(time, parts): (i64, [Vec<String>; 3])| format!("{time} {}", parts.concat().join(" "));
+    instants.into_iter().map(line).collect()
+}
+
+/// What is sent in a row at one instant, as `> 4-7`, and `'` behind what is sent again.
+fn ranges(segments: Vec<(i64, f64)>, transmissions: Vec<(i64, f64)>) -> Vec<(i64, String)> {
+    let mut rows: Vec<(i64, f64, f64, bool)> = Vec::new();
+    for ((time, segment), (_, transmission)) in segments.into_iter().zip(transmissions) {
+        let again = transmission > 1.0;
+        match rows.last_mut().filter(|row| (row.0, row.2 + 1.0, row.3) == (time, segment, again)) {
+            Some(row) => row.2 = segment,
+            None => rows.push((time, segment, segment, again)),
+        }
+    }
+    let mark = |again| if again { "'" } else { "" };
+    let text = |(from, to): (f64, f64)| if from == to { format!("> {from}") } else { format!("> {from}-{to}") };
+    rows.into_iter().map(|(time, from, to, again)| (time, text((from, to)) + mark(again))).collect()
+}

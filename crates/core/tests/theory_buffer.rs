@@ -1,0 +1,114 @@
+//! What one flow gets out of a link over its buffer. The closed form is a fluid's; the simulator is held to the same sawtooth in whole
+//! packets, and that to the closed form as the bandwidth-delay product grows.
+
+mod common;
+
+use common::statistics::{Interval, SEEDS};
+use common::{classic_tcp, first, flow, group, one_link, port, reno, run};
+use tailback_core::base::random::{Purpose, Stream};
+use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::network::{Buffer, Flow, Group, Network, Port};
+use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
+use tailback_models::ParameterError;
+use tailback_models::parameter::NonNegative;
+use tailback_models::tcp::single_flow_utilisation;
+
+/// Of the bandwidth-delay product, in quarters.
+const BUFFERS: [u32; 4] = [0, 1, 2, 4];
+
+/// In packets, for the runs: 1000 bytes in 0.5 ms, so that the empty round trip is 100 ms.
+const PRODUCT: u32 = 200;
+const SEGMENT_S: f64 = 0.5e-3;
+
+#[test]
+fn the_sawtooth_lies_in_the_interval_of_thirty_seeds() {
+    for quarters in BUFFERS {
+        let places = waiting_places(PRODUCT, quarters);
+        let expected = sawtooth(PRODUCT, places);
+        // Wherever in the period each begins and ends.
+        let phase = |seed| Stream::new(seed, "start", 0, Purpose::Start).uniform(0) * expected.packet_times * SEGMENT_S;
+        let utilisations: Vec<f64> = SEEDS.map(|seed| measure(places, seed, phase(seed), 100.0)).collect();
+        let measured = Interval::of(&utilisations);
+        if quarters == 4 {
+            // A link that never idles leaves nothing to chance.
+            assert!(measured.mean > 0.9999, "{measured:?}");
+        } else {
+            measured.assert_holds(&format!("{quarters} quarters"), expected.utilisation, 0.02);
+        }
+    }
+}
+
+#[test]
+fn over_whole_periods_the_simulator_hits_the_sawtooth_itself() {
+    for quarters in BUFFERS {
+        let places = waiting_places(PRODUCT, quarters);
+        let expected = sawtooth(PRODUCT, places);
+        let measured = measure(places, 1, 0.0, 10.0 * expected.packet_times * SEGMENT_S);
+        // The sawtooth's rounds are whole; a sender's end within one.
+        let rounding = 1.5e-4;
+        assert!((measured - expected.utilisation).abs() < rounding, "{quarters} quarters: {measured} for {expected:?}");
+    }
+}
+
+#[test]
+fn the_formula_is_the_limit_of_large_products_and_off_by_two_thirds_of_a_packet() -> Result<(), ParameterError> {
+    for (quarters, packets) in BUFFERS.into_iter().zip([0.38, 0.66, 0.50, 0.0]) {
+        for product in [400, 4000] {
+            let places = waiting_places(product, quarters);
+            let buffer = NonNegative::new("buffer_over_bdp", f64::from(places) / f64::from(product))?;
+            let missing = (single_flow_utilisation(buffer) - sawtooth(product, places).utilisation) * f64::from(product);
+            assert!((missing - packets).abs() < 0.01, "{quarters} quarters of {product}: {missing} packets");
+        }
+    }
+    Ok(())
+}
+
+/// An empty buffer still needs two: where the window grows, two packets leave at once, and jitter may add one.
+fn waiting_places(product: u32, quarters: u32) -> u32 {
+    (quarters * product / 4).max(2)
+}
+
+/// One period of a window that grows by a packet a round trip and is halved when it overflows the link.
+#[derive(Debug)]
+struct Sawtooth {
+    utilisation: f64,
+    packet_times: f64,
+}
+
+/// [`single_flow_utilisation`] in whole packets, with what it leaves out: acknowledgements that return are those of the window one
+/// round trip ago, growth waits for them, and recovery lets the network drain to half a window first.
+fn sawtooth(product: u32, places: u32) -> Sawtooth {
+    // The window that overflows, and its half, which recovery sends.
+    let full = product + places + 1;
+    let half = full / 2;
+    let mut idle = u64::from((full - half).saturating_sub(places));
+    let (mut window, mut round, mut acks, mut carried) = (f64::from(half), half, 0, 0u64);
+    while window < f64::from(full) {
+        window += 1.0 / window;
+        carried += 1;
+        acks += 1;
+        if acks == round {
+            idle += u64::from(product.saturating_sub(round));
+            (round, acks) = (window as u32, 0);
+        }
+    }
+    // What is under way when the packet is lost, and then what is sent until the loss is found.
+    carried += u64::from(2 * full - 1);
+    let packet_times = (carried + idle) as f64;
+    Sawtooth { utilisation: carried as f64 / packet_times, packet_times }
+}
+
+/// Utilisation over `measured_s` by a flow that starts at `start_s`.
+fn measure(places: u32, seed: u64, start_s: f64, measured_s: f64) -> f64 {
+    let delay = Span::from_seconds(SEGMENT_S * f64::from(PRODUCT - 1));
+    let link = Port { buffer: Buffer::Units(places.into()), ..port("link", Rate(16_000_000), delay) };
+    let reverse = port("reverse", Rate(320_000_000_000), Span::ZERO);
+    let ssthresh = f64::from(PRODUCT) / 2.0;
+    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..classic_tcp(RecoveryKind::Sack) };
+    let sender = Group { jitter: Span::from_micros(20), ..group("sender", reno(spec)) };
+    let started = Flow { start: Time::ZERO + Span::from_seconds(start_s), ..flow(0, 0, 1) };
+    // Long enough for the longest start, slow start and the first overflow.
+    let warmup = Span::from_seconds(60.0);
+    let network = one_link([link, reverse], sender, vec![started], warmup + Span::from_seconds(measured_s));
+    first(&run(Network { warmup, seed, ..network }).queues, "utilisation")
+}

@@ -1,0 +1,238 @@
+//! A trunk that decides on heads, packet by packet, against the detailed model of cui-thesis section 3.6.1: M inputs, each idle for an
+//! exponential time and then receiving a packet of exponential length; K transmitters; B waiting places, each free again as its packet
+//! begins to leave. A packet that waited takes as long to leave as it took to come: the reading `own_length`.
+//!
+//! As in `theory_queues.rs` a mean packet takes 1 ms and has 10,000 bytes, so that whole bytes do not matter; what is expected lies inside
+//! the 99.9 % interval of 30 seeds, which is narrower than 2 % either way.
+
+mod common;
+
+use common::statistics::{Interval, SEEDS};
+use common::{first, flow, group, port, run};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tailback_core::base::random::{Purpose, Stream};
+use tailback_core::base::units::{Rate, Span};
+use tailback_core::network::{Access, Buffer, Flow, Network, Port, Record, Switching, Transport};
+use tailback_core::traffic::{AlternatingSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
+use tailback_models::ParameterError;
+use tailback_models::parameter::{Load, Places, Servers};
+use tailback_models::queues::mmck;
+use tailback_models::trunk::monte_carlo::{Settings, Simulation};
+use tailback_models::trunk::{DetailedChain, Reading, Trunk};
+
+const SERVICE_S: f64 = 1e-3;
+const MEAN_BYTES: u32 = 10_000;
+const RATE: Rate = Rate(80_000_000);
+
+/// Of an interval, relative to the value that it has to hold.
+const HALF_WIDTH: f64 = 0.02;
+/// Student's t with 31 degrees of freedom: 99.9 % point over 95 % point.
+const TO_99_9: f64 = 3.633 / 2.0395;
+
+/// Inputs, transmitters, places.
+type Size = (u64, u64, u64);
+
+#[derive(Clone, Copy)]
+enum Inputs {
+    /// A private link for each flow.
+    Private,
+    /// A link for each flow, with its own queue, which is always empty.
+    Links,
+}
+
+#[test]
+fn without_places_as_much_is_lost_as_the_exact_chain_says() -> Result<(), ParameterError> {
+    for (size, load) in [((4, 2, 0), 0.5), ((3, 1, 0), 1.5), ((16, 2, 0), 0.8), ((60, 20, 0), 0.9)] {
+        let mut chain = DetailedChain::new(&trunk(size)?, load, Reading::OwnLength)?;
+        let exact = std::iter::from_fn(|| Some(chain.sweep())).flatten().next().map_or(f64::NAN, libm::exp);
+        for inputs in [Inputs::Private, Inputs::Links] {
+            let measured = Measured::of(size, load, inputs, Switching::CutThrough, 60_000);
+            measured.loss.assert_holds(&format!("loss of {size:?} at {load}"), exact, HALF_WIDTH);
+            // Whatever becomes of a packet, its input is busy for as long as it comes.
+            measured.arrivals.assert_holds("packets in a service time", load * size.1 as f64, HALF_WIDTH);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn with_places_as_much_is_lost_as_the_detailed_model_loses() -> Result<(), ParameterError> {
+    for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((16, 2, 5), 0.9)] {
+        let ours = Measured::of(size, load, Inputs::Private, Switching::CutThrough, 120_000).loss;
+        let (expected, half_width) = detailed(size, load)?;
+        let (apart, near) = ((ours.mean - expected).abs(), half_width.hypot(ours.half_width));
+        assert!(
+            apart < near && near < 2.0 * HALF_WIDTH * expected,
+            "{size:?} at {load}: {ours:?} for {expected} +- {half_width}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn the_detailed_model_loses_what_is_lost_port_by_port() -> Result<(), ParameterError> {
+    for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((6, 2, 8), 1.0)] {
+        let port_by_port: Vec<f64> = SEEDS.map(|seed| loss_port_by_port(size, load, seed, 100_000)).collect();
+        let ((expected, half_width), theirs) = (detailed(size, load)?, Interval::of(&port_by_port));
+        let apart = (expected - theirs.mean).abs();
+        let (near, small) = (half_width.hypot(theirs.half_width), 0.05 * theirs.mean);
+        assert!(apart < near && near < small, "{size:?} at {load}: {expected} +- {half_width} and {theirs:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn many_inputs_lose_and_wait_as_mmck_says() -> Result<(), ParameterError> {
+    let (size, load) = ((20_000, 4, 6), 0.9);
+    let expected = mmck(Load::new(load)?, Servers::new(4)?, Places::new(4 + 6)?);
+    let measured = Measured::of(size, load, Inputs::Private, Switching::CutThrough, 100_000);
+    measured.loss.assert_holds("M/M/4/10 loss", expected.loss, HALF_WIDTH);
+    measured.wait.assert_holds("M/M/4/10 wait", expected.mean_wait, HALF_WIDTH);
+    Ok(())
+}
+
+#[test]
+fn inputs_no_more_than_transmitters_lose_nothing_if_heads_decide() {
+    // A packet leaves while it comes, so that an input with a new one has let its last one go. Where last bits decide it may still be
+    // on its way out.
+    let lost = |switching| Measured::of((2, 2, 0), 0.9, Inputs::Private, switching, 20_000).loss.mean;
+    assert_eq!(lost(Switching::CutThrough), 0.0);
+    assert!(lost(Switching::StoreAndForward) > 0.1);
+}
+
+fn trunk((inputs, transmitters, buffer): Size) -> Result<Trunk, ParameterError> {
+    Trunk::new(inputs, transmitters, buffer)
+}
+
+/// The loss of the detailed model, simulated, and half of its 99.9 % interval.
+fn detailed(size: Size, load: f64) -> Result<(f64, f64), ParameterError> {
+    let mut simulation = Simulation::new(Settings {
+        trunk: trunk(size)?,
+        load,
+        reading: Reading::OwnLength,
+        relative_width: 0.01,
+        most_arrivals: 1_000_000_000,
+        splitting: true,
+        seed: 1,
+    })?;
+    while !simulation.conclude() {
+        simulation.jobs(u64::MAX).into_iter().for_each(|job| job.run());
+    }
+    let estimate = simulation.estimate();
+    Ok((estimate.loss, TO_99_9 * estimate.half_width))
+}
+
+/// The same model as plainly as it can be said: each input draws its own gaps and lengths, and all events lie in one calendar.
+fn loss_port_by_port((inputs, transmitters, buffer): Size, load: f64, seed: u64, arrivals: u64) -> f64 {
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    enum Event {
+        Sent,
+        Begins(u64),
+    }
+    let active = load * transmitters as f64 / inputs as f64;
+    let lambda = active / (1.0 - active);
+    let (gaps, lengths) = (Stream::new(seed, "trunk", 0, Purpose::Gap), Stream::new(seed, "trunk", 0, Purpose::Size));
+    // Instants of at least 0 as bits are in order.
+    let mut calendar = BinaryHeap::new();
+    let mut waiting: VecDeque<f64> = VecDeque::new();
+    let (mut sending, mut came, mut lost) = (0, 0, 0u64);
+    for input in 0..inputs {
+        calendar.push(Reverse(((gaps.exponential(input) / lambda).to_bits(), Event::Begins(input))));
+    }
+    while let Some(Reverse((now, event))) = calendar.pop() {
+        let now = f64::from_bits(now);
+        match event {
+            Event::Sent => match waiting.pop_front() {
+                Some(length) => calendar.push(Reverse(((now + length).to_bits(), Event::Sent))),
+                None => sending -= 1,
+            },
+            Event::Begins(input) => {
+                if came == arrivals {
+                    break;
+                }
+                let length = lengths.exponential(came);
+                let next = now + length + gaps.exponential(inputs + came) / lambda;
+                calendar.push(Reverse((next.to_bits(), Event::Begins(input))));
+                came += 1;
+                if sending < transmitters {
+                    sending += 1;
+                    calendar.push(Reverse(((now + length).to_bits(), Event::Sent)));
+                } else if (waiting.len() as u64) < buffer {
+                    waiting.push_back(length);
+                } else {
+                    lost += 1;
+                }
+            }
+        }
+    }
+    lost as f64 / arrivals as f64
+}
+
+/// What the seeds measured.
+struct Measured {
+    loss: Interval,
+    /// In service times, of those that were taken.
+    wait: Interval,
+    /// In a service time.
+    arrivals: Interval,
+}
+
+impl Measured {
+    /// `load` is per transmitter; each seed sends about `packets`.
+    fn of(size: Size, load: f64, inputs: Inputs, switching: Switching, packets: u32) -> Measured {
+        let mut network = network(size, load, inputs, switching);
+        network.warmup = Span::from_seconds(1000.0 * SERVICE_S);
+        let measured_s = f64::from(packets) * SERVICE_S / (load * size.1 as f64);
+        network.duration = network.warmup + Span::from_seconds(measured_s);
+        let (mut loss, mut wait, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
+        for seed in SEEDS {
+            network.seed = seed;
+            // The trunk is the first port.
+            let queues = run(network.clone()).queues;
+            loss.push(first(&queues, "loss_share"));
+            wait.push(first(&queues, "mean_wait_s") / SERVICE_S);
+            arrivals.push(first(&queues, "arrived_units") / measured_s * SERVICE_S);
+        }
+        Measured { loss: Interval::of(&loss), wait: Interval::of(&wait), arrivals: Interval::of(&arrivals) }
+    }
+}
+
+/// Lasts no time yet.
+fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switching: Switching) -> Network {
+    // (3.14): an input is busy for load K / M of the time, and a packet takes one service time.
+    let busy = load * transmitters as f64 / inputs as f64;
+    let mean_idle = Span::from_seconds(SERVICE_S * (1.0 - busy) / busy);
+    let spec = DatagramSpec {
+        arrivals: Arrivals::Process(ProcessSpec::Alternating(AlternatingSpec { rate: RATE, mean_idle })),
+        packet: PacketSize::Exponential { mean: MEAN_BYTES.into(), maximum: (1 << 24) - 1 },
+        header: 0,
+    };
+    let trunk =
+        Port { transmitters: transmitters as u32, buffer: Buffer::Units(buffer), switching, ..port("trunk", RATE, Span::ZERO) };
+    let mut ports = vec![trunk, port("back", RATE, Span::ZERO)];
+    let mut paths = vec![vec![0], vec![1]];
+    let mut flows: Vec<Flow> = (0..inputs).map(|_| flow(0, 0, 1)).collect();
+    for (index, flow) in (0..inputs as u32).zip(&mut flows) {
+        match kind {
+            Inputs::Private => flow.sender_access = Access { rate: Some(RATE), delay: Span::ZERO },
+            Inputs::Links => {
+                ports.push(port(&format!("input{index}"), RATE, Span::from_millis(1)));
+                flow.forward = paths.len() as u32;
+                paths.push(vec![ports.len() as u32 - 1, 0]);
+            }
+        }
+    }
+    Network {
+        ports,
+        paths,
+        groups: vec![group("input", Transport::Datagram(spec))],
+        flows,
+        changes: Vec::new(),
+        duration: Span::ZERO,
+        warmup: Span::ZERO,
+        seed: 1,
+        record: Record::default(),
+        stepped: false,
+    }
+}

@@ -1,0 +1,456 @@
+//! What a model says of itself, once and in its own file: its name, what it asks for, what it answers, its equation, its source and what it
+//! assumes. How Python calls it, its documentation there and the tables of docs/theory.md are derived.
+//!
+//! Models are declared by `models!`, each as the function that it is:
+//!
+//! ```text
+//! models! {
+//!     /// M/M/1/K: Poisson arrivals, exponential service, one transmitter.
+//!     pub fn mm1k(load: Load, places: Places) -> FiniteQueue {
+//!         mmck(load, Servers::ONE, places)
+//!     }
+//!     quantity: "M/M/1/K loss, number, wait";
+//!     equation: "...";
+//!     source: "Kleinrock, Queueing Systems 1, 1975, section 3.6";
+//!     assumes: ["Poisson arrivals", "packets of exponential length"];
+//!     example: ">>> tb.models.mm1k(load=1.0, places=4).loss\n0.2";
+//! }
+//! ```
+//!
+//! What it asks for is a type of [`crate::parameter`], which knows its range, or several under their own names, by `arguments!`; what it
+//! answers is a number, or several, by `answers!`. A line of documentation on a parameter stands for that of its type.
+
+use crate::parameter::ParameterError;
+
+/// A closed form, as its users see it.
+#[derive(Debug)]
+pub struct Model {
+    pub name: &'static str,
+    /// Its documentation, line by line.
+    pub help: &'static [&'static str],
+    /// What it is of, in a table; empty of one that asks the equation of the model before it for something else.
+    pub quantity: &'static str,
+    /// In plain text, in the names of the parameters.
+    pub equation: &'static str,
+    /// Where it is written.
+    pub source: &'static str,
+    /// What has to hold for it to be meant.
+    pub assumes: &'static [&'static str],
+    /// Of a rule for a buffer: what the buffer is for, which is why rules differ.
+    pub idea: &'static str,
+    /// Where it has no answer though all parameters are in range.
+    pub refuses: &'static str,
+    /// What the number is that it answers, if it is one.
+    pub returns: &'static str,
+    /// What Python shows, prompts included.
+    pub example: &'static str,
+    pub parameters: fn() -> Vec<Parameter>,
+    pub answer: fn() -> Answered,
+    /// Appends to the row the numbers of the answer, as many as it has fields.
+    pub evaluate: fn(&mut Given, &mut Vec<f64>) -> Result<(), Stopped>,
+}
+
+/// One number, or one choice, that a model asks for.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub help: String,
+    pub kind: Kind,
+    /// As Python writes it; `None`: it must be given.
+    pub default: Option<&'static str>,
+    /// Whether it is one of several that make a [`Arguments`] of their own: Python then takes it by its name only.
+    pub named: bool,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    Number {
+        whole: bool,
+        /// In words: `> 0`.
+        range: &'static str,
+    },
+    Choice {
+        /// Name of its type.
+        of: &'static str,
+        words: Vec<Word>,
+    },
+}
+
+/// One of the words of a choice.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    pub word: &'static str,
+    /// As people write it.
+    pub title: &'static str,
+    pub help: &'static str,
+    /// Where it is written, if not where the model is.
+    pub source: &'static str,
+}
+
+/// What a model answers.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// Empty for a number.
+    pub name: &'static str,
+    pub help: &'static [&'static str],
+    pub fields: Vec<Field>,
+}
+
+/// One of several numbers of an answer.
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub name: &'static str,
+    pub help: &'static [&'static str],
+    pub figure: Figure,
+    /// Whether some models leave it out.
+    pub optional: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    Number,
+    Whole,
+    Truth,
+}
+
+/// Why a model gave no answer.
+#[derive(Debug)]
+pub enum Stopped {
+    Parameter(ParameterError),
+    /// Whoever asked did not want to wait for it.
+    Interrupted,
+}
+
+impl From<ParameterError> for Stopped {
+    fn from(error: ParameterError) -> Stopped {
+        Stopped::Parameter(error)
+    }
+}
+
+/// What a model is asked with: numbers and words, each in the order of its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    numbers: &'a [Option<f64>],
+    words: &'a [String],
+    patience: Patience,
+}
+
+/// Asked now and then by a model that takes long: whether to go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience(pub fn() -> bool);
+
+impl<'a> Given<'a> {
+    pub fn new(numbers: &'a [Option<f64>], words: &'a [String], patience: Patience) -> Given<'a> {
+        Given { numbers, words, patience }
+    }
+
+    fn is_left_out(&self) -> bool {
+        matches!(self.numbers, [None, ..])
+    }
+
+    pub(crate) fn number(&mut self, name: &'static str) -> Result<f64, ParameterError> {
+        let missing = || ParameterError::new(name, "not given", "a number");
+        let (number, others) = self.numbers.split_first().ok_or_else(missing)?;
+        self.numbers = others;
+        number.ok_or_else(missing)
+    }
+
+    pub(crate) fn word(&mut self, name: &'static str) -> Result<&'a str, ParameterError> {
+        let (word, others) = self.words.split_first().ok_or_else(|| ParameterError::new(name, "not given", "a word"))?;
+        self.words = others;
+        Ok(word)
+    }
+}
+
+/// How a parameter is written where it is asked for.
+pub struct Asked {
+    pub name: &'static str,
+    pub help: &'static [&'static str],
+    pub default: Option<&'static str>,
+    pub named: bool,
+}
+
+/// A parameter of a model, or several.
+pub trait Arguments: Sized {
+    fn describe(asked: Asked, parameters: &mut Vec<Parameter>);
+
+    fn read(name: &'static str, given: &mut Given) -> Result<Self, ParameterError>;
+}
+
+impl<A: Arguments> Arguments for Option<A> {
+    fn describe(asked: Asked, parameters: &mut Vec<Parameter>) {
+        A::describe(Asked { default: Some("None"), ..asked }, parameters);
+    }
+
+    fn read(name: &'static str, given: &mut Given) -> Result<Option<A>, ParameterError> {
+        if given.is_left_out() {
+            given.numbers = &given.numbers[1..];
+            return Ok(None);
+        }
+        A::read(name, given).map(Some)
+    }
+}
+
+impl Arguments for Patience {
+    fn describe(_asked: Asked, _parameters: &mut Vec<Parameter>) {}
+
+    fn read(_name: &'static str, given: &mut Given) -> Result<Patience, ParameterError> {
+        Ok(given.patience)
+    }
+}
+
+/// Words of which a model takes one.
+pub trait Choice: Sized {
+    /// Name of its type.
+    const NAME: &'static str;
+
+    fn words() -> Vec<Word>;
+
+    fn named(word: &str) -> Result<Self, ParameterError>;
+}
+
+pub(crate) fn describe_choice<C: Choice>(asked: &Asked, parameters: &mut Vec<Parameter>) {
+    let kind = Kind::Choice { of: C::NAME, words: C::words() };
+    let Asked { name, help, default, .. } = *asked;
+    parameters.push(Parameter { name, help: prose(help), kind, default, named: true });
+}
+
+/// The error of a word that is none of a choice.
+pub(crate) fn unknown<C: Choice>(name: &'static str, word: &str) -> ParameterError {
+    let words: Vec<&str> = C::words().iter().map(|word| word.word).collect();
+    ParameterError::new(name, format!("\"{word}\""), format!("one of {}", words.join(", ")))
+}
+
+/// One of the numbers of an answer.
+pub trait Quantity: Sized {
+    const FIGURE: Figure;
+    const OPTIONAL: bool = false;
+
+    /// NaN where there is none.
+    fn number(self) -> f64;
+}
+
+impl Quantity for f64 {
+    const FIGURE: Figure = Figure::Number;
+
+    fn number(self) -> f64 {
+        self
+    }
+}
+
+/// Below 2^53.
+impl Quantity for u64 {
+    const FIGURE: Figure = Figure::Whole;
+
+    fn number(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Quantity for bool {
+    const FIGURE: Figure = Figure::Truth;
+
+    fn number(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl<Q: Quantity> Quantity for Option<Q> {
+    const FIGURE: Figure = Q::FIGURE;
+    const OPTIONAL: bool = true;
+
+    fn number(self) -> f64 {
+        self.map_or(f64::NAN, Q::number)
+    }
+}
+
+/// What a model answers: a number, or several.
+pub trait Answer {
+    fn describe() -> Answered;
+
+    fn write(self, row: &mut Vec<f64>);
+}
+
+impl<Q: Quantity> Answer for Q {
+    fn describe() -> Answered {
+        let field = Field { name: "", help: &[], figure: Q::FIGURE, optional: Q::OPTIONAL };
+        Answered { name: "", help: &[], fields: vec![field] }
+    }
+
+    fn write(self, row: &mut Vec<f64>) {
+        row.push(self.number());
+    }
+}
+
+/// An answer, or why there is none.
+pub trait Outcome {
+    fn describe() -> Answered;
+
+    fn write(self, row: &mut Vec<f64>) -> Result<(), Stopped>;
+}
+
+impl<A: Answer> Outcome for A {
+    fn describe() -> Answered {
+        A::describe()
+    }
+
+    fn write(self, row: &mut Vec<f64>) -> Result<(), Stopped> {
+        Answer::write(self, row);
+        Ok(())
+    }
+}
+
+impl<A: Answer, E: Into<Stopped>> Outcome for Result<A, E> {
+    fn describe() -> Answered {
+        A::describe()
+    }
+
+    fn write(self, row: &mut Vec<f64>) -> Result<(), Stopped> {
+        Answer::write(self.map_err(Into::into)?, row);
+        Ok(())
+    }
+}
+
+/// Lines of a comment as running text.
+pub fn prose(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+/// See [`Arguments`]: a struct whose fields are parameters.
+macro_rules! arguments {
+    (
+        $(#[doc = $doc:literal])+
+        pub struct $name:ident {
+            $($(#[doc = $help:literal])* $field:ident: $kind:ty $(= $default:literal)?,)+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name {
+            $($(#[doc = $help])* pub $field: $kind,)+
+        }
+
+        impl $crate::model::Arguments for $name {
+            fn describe(_asked: $crate::model::Asked, parameters: &mut Vec<$crate::model::Parameter>) {
+                $(<$kind as $crate::model::Arguments>::describe(
+                    $crate::model::asked!($field, [$($help),*], true $(, $default)?),
+                    parameters,
+                );)+
+            }
+
+            fn read(
+                _name: &'static str,
+                given: &mut $crate::model::Given,
+            ) -> Result<$name, $crate::parameter::ParameterError> {
+                Ok($name { $($field: $crate::model::Arguments::read(stringify!($field), given)?,)+ })
+            }
+        }
+    };
+}
+
+/// See [`Answer`]: a struct whose fields are numbers.
+macro_rules! answers {
+    (
+        $(#[doc = $doc:literal])+
+        pub struct $name:ident {
+            $($(#[doc = $help:literal])+ $field:ident: $kind:ty,)+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name {
+            $($(#[doc = $help])+ pub $field: $kind,)+
+        }
+
+        impl $crate::model::Answer for $name {
+            fn describe() -> $crate::model::Answered {
+                use $crate::model::Quantity;
+                let fields = vec![$($crate::model::Field {
+                    name: stringify!($field),
+                    help: &[$($help),+],
+                    figure: <$kind>::FIGURE,
+                    optional: <$kind>::OPTIONAL,
+                },)+];
+                $crate::model::Answered { name: stringify!($name), help: &[$($doc),+], fields }
+            }
+
+            fn write(self, row: &mut Vec<f64>) {
+                $(row.push($crate::model::Quantity::number(self.$field));)+
+            }
+        }
+    };
+}
+
+/// How a parameter is asked for.
+macro_rules! asked {
+    ($name:ident, [$($help:literal),*], $named:literal $(, $default:literal)?) => {
+        $crate::model::Asked {
+            name: stringify!($name),
+            help: &[$($help),*],
+            default: [$(Some(stringify!($default)),)? None][0],
+            named: $named,
+        }
+    };
+}
+
+/// The models of a file, and their list, `MODELS`.
+macro_rules! models {
+    ($(
+        $(#[doc = $help:literal])+
+        pub fn $name:ident($($(#[doc = $about:literal])* $argument:ident: $kind:ty $(= $default:literal)?),* $(,)?) -> $answer:ty $body:block
+        $(quantity: $quantity:expr;)?
+        equation: $equation:expr;
+        source: $source:expr;
+        assumes: $assumes:expr;
+        $(idea: $idea:expr;)?
+        $(refuses: $refuses:expr;)?
+        $(returns: $returns:expr;)?
+        $(example: $example:expr;)?
+    )+) => {
+        /// The models of this file.
+        pub(crate) const MODELS: &[$crate::model::Model] = &[$($crate::model::Model {
+            name: stringify!($name),
+            help: &[$($help),+],
+            quantity: [$($quantity,)? ""][0],
+            equation: $equation,
+            source: $source,
+            assumes: &$assumes,
+            idea: [$($idea,)? ""][0],
+            refuses: [$($refuses,)? ""][0],
+            returns: [$($returns,)? ""][0],
+            example: [$($example,)? ""][0],
+            parameters: || {
+                #[allow(unused_mut, reason = "a model may ask for nothing")]
+                let mut parameters = Vec::new();
+                $(<$kind as $crate::model::Arguments>::describe(
+                    $crate::model::asked!($argument, [$($about),*], false $(, $default)?),
+                    &mut parameters,
+                );)*
+                parameters
+            },
+            answer: <$answer as $crate::model::Outcome>::describe,
+            #[allow(unused_variables, reason = "a model may ask for nothing")]
+            evaluate: |given, row| {
+                $(let $argument = <$kind as $crate::model::Arguments>::read(stringify!($argument), given)?;)*
+                $crate::model::Outcome::write($name($($argument),*), row)
+            },
+        },)+];
+
+        $(
+            $(#[doc = $help])+
+            pub fn $name($($argument: $kind),*) -> $answer $body
+        )+
+    };
+}
+
+/// The files of a family, in the order in which its models are listed: what they have, and the list, `MODELS`.
+macro_rules! family {
+    ($($file:ident),+ $(,)?) => {
+        $(pub use $file::*;)+
+
+        pub(crate) const MODELS: &[&[$crate::model::Model]] = &[$($file::MODELS),+];
+    };
+}
+
+pub(crate) use {answers, arguments, asked, family, models};

@@ -1,0 +1,13 @@
+//! EBD, Engset with buffer and discarding: input links that insert are taken for idle.
+
+use super::engset::{self, Ports};
+use super::{Chain, LossModel};
+
+pub const EBD: LossModel = LossModel {
+    name: "ebd",
+    title: "EBD",
+    help: "Engset with a buffer and discarding: input links that insert are taken for idle",
+    source: "cui-thesis, section 3.6.2",
+    knows_inputs: true,
+    chain: Chain::OfDiscarding(|trunk, load, discarding| engset::ln_loss(trunk, load, Ports { discarding, inserting: false })),
+};

@@ -1,0 +1,396 @@
+//! The loss of a trunk at a given load: one file a model, each a birth-death chain on the packets in the trunk.
+
+mod eb;
+mod ebd;
+mod ebi;
+mod ebl;
+mod engset;
+mod g1dm;
+mod mmkkb;
+
+use super::{IntendedLoad, Trunk, TrunkLoss};
+use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, describe_choice, models, unknown};
+use crate::parameter::ParameterError;
+use crate::root::root;
+
+/// A new loss model is its file and a name in this list.
+macro_rules! loss_models {
+    ($($file:ident::$model:ident),+ $(,)?) => {
+        $(pub use $file::$model;)+
+
+        /// All loss models.
+        pub const LOSS_MODELS: [&LossModel; [$(stringify!($model)),+].len()] = [$(&$model),+];
+    };
+}
+
+loss_models! { g1dm::G1DM, ebd::EBD, ebi::EBI, eb::EB, mmkkb::MMKKB, ebl::EBL }
+
+/// A model of the loss at a given load.
+#[derive(Debug)]
+pub struct LossModel {
+    pub name: &'static str,
+    /// As people write it.
+    pub title: &'static str,
+    pub help: &'static str,
+    pub source: &'static str,
+    /// Whether it knows input links, so that as many transmitters as inputs lose nothing.
+    knows_inputs: bool,
+    chain: Chain,
+}
+
+/// Logarithm of the loss that a chain predicts, for more input links than channels, if it knows them, and a load above 0.
+#[derive(Clone, Copy, Debug)]
+enum Chain {
+    Of(fn(&Trunk, f64) -> f64),
+    /// If so many packets keep their input link discarding: the loss is one that predicts itself.
+    OfDiscarding(fn(&Trunk, f64, f64) -> f64),
+}
+
+impl LossModel {
+    /// Natural logarithm of the fraction of packets lost, P_B; minus infinity where none is. `load` is the intended load per
+    /// wavelength channel, rho of (3.14): what the input links would send if nothing kept them from it, over what the channels
+    /// carry. It may exceed 1 and is below [`Trunk::most_load`].
+    ///
+    /// With no more input links than channels nothing is lost, except in M/M/K/(K+B), which knows no input links. Nothing in
+    /// [`G1DM`] and [`EBI`] enforces the exact bound P_B >= 1 - 1/rho: with a buffer far above both the channels and the input links they
+    /// fall below it in overload.
+    ///
+    /// Rounding leaves an error of the loss of about (K + M + B) 1e-16 relative.
+    pub fn ln_loss(&self, trunk: &Trunk, load: f64) -> Result<f64, ParameterError> {
+        trunk.check(load)?;
+        if load == 0.0 || self.loses_nothing(trunk) {
+            return Ok(f64::NEG_INFINITY);
+        }
+        Ok(match self.chain {
+            Chain::Of(ln_loss) => ln_loss(trunk, load),
+            Chain::OfDiscarding(ln_loss) => fixed_point(|discarding| ln_loss(trunk, load, discarding)),
+        })
+    }
+
+    pub(super) fn loses_nothing(&self, trunk: &Trunk) -> bool {
+        self.knows_inputs && trunk.inputs <= trunk.transmitters
+    }
+
+    /// The loss that the chain predicts if so many packets keep their input link discarding, for more input links than channels and
+    /// a load above 0. Models that know no such links predict the same of all.
+    pub(super) fn ln_loss_if(&self, discarding: f64, trunk: &Trunk, load: f64) -> f64 {
+        match self.chain {
+            Chain::Of(ln_loss) => ln_loss(trunk, load),
+            Chain::OfDiscarding(ln_loss) => ln_loss(trunk, load, discarding),
+        }
+    }
+}
+
+/// The loss that a chain which assumes it predicts. `ln_loss` falls as the assumed loss rises, for the arrival rates do, so there
+/// is one, below what assuming no loss predicts and above what assuming that predicts.
+///
+/// Differs: the thesis iterates (3.13) with the mean of guess and prediction; the bracket cannot oscillate.
+fn fixed_point(ln_loss: impl Fn(f64) -> f64) -> f64 {
+    let most = ln_loss(0.0);
+    let least = ln_loss(libm::exp(most));
+    if least == most {
+        // The loss is too small to change a rate, perhaps too small for a float.
+        return most;
+    }
+    libm::log(root(|loss| loss - libm::exp(ln_loss(loss)), libm::exp(least), libm::exp(most)))
+}
+
+impl Choice for &'static LossModel {
+    const NAME: &'static str = "LossModel";
+
+    fn words() -> Vec<Word> {
+        LOSS_MODELS
+            .iter()
+            .map(|model| Word { word: model.name, title: model.title, help: model.help, source: model.source })
+            .collect()
+    }
+
+    fn named(word: &str) -> Result<&'static LossModel, ParameterError> {
+        let model = LOSS_MODELS.into_iter().find(|model| model.name == word);
+        model.ok_or_else(|| unknown::<&'static LossModel>("model", word))
+    }
+}
+
+impl Arguments for &'static LossModel {
+    fn describe(asked: Asked, parameters: &mut Vec<Parameter>) {
+        describe_choice::<&'static LossModel>(&asked, parameters);
+    }
+
+    fn read(name: &'static str, given: &mut Given) -> Result<&'static LossModel, ParameterError> {
+        Choice::named(given.word(name)?)
+    }
+}
+
+models! {
+    /// Loss of a trunk at a given load, by one of the thesis's five models or by one of ours.
+    ///
+    /// With at least as many transmitters as inputs nothing is lost, except in ``"mmkkb"``, which knows no input links. How far each is off
+    /// says `trunk_accuracy`.
+    pub fn trunk_loss(
+        trunk: Trunk,
+        load: IntendedLoad,
+        /// Of the loss.
+        model: &'static LossModel = "g1dm",
+    ) -> Result<TrunkLoss, ParameterError> {
+        model.ln_loss(&trunk, load.0).map(TrunkLoss::of)
+    }
+    quantity: "loss at a given load";
+    equation: "P_B = a(K+B) p(K+B) / sum over i of a(i) p(i), with the arrival rates a and the states p of the model's chain";
+    source: "cui-thesis, sections 3.6.2 and 3.6.4; EBL: docs/trunk_accuracy.md";
+    assumes: ["exponential packets and gaps", "M input links, K channels, B waiting places"];
+    example: ">>> trunk = dict(inputs=16, transmitters=2, buffer=10)\n\
+              >>> tb.models.trunk_loss(**trunk, load=[0.5, 1.0]).log10_loss.round(3).tolist()\n\
+              [-4.132, -1.158]\n\
+              >>> bool(tb.models.trunk_loss(**trunk, load=0.5, model=\"mmkkb\").loss > tb.models.trunk_loss(**trunk, load=0.5).loss)\n\
+              True";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::{Load, Places, Servers};
+    use crate::queues::mmck;
+    use crate::trunk::loss::engset::{self, Ports};
+
+    fn loss(model: &LossModel, trunk: (u64, u64, u64), load: f64) -> Result<f64, ParameterError> {
+        Ok(libm::exp(ln(model, trunk, load)?))
+    }
+
+    fn ln(model: &LossModel, (inputs, transmitters, buffer): (u64, u64, u64), load: f64) -> Result<f64, ParameterError> {
+        model.ln_loss(&Trunk::new(inputs, transmitters, buffer)?, load)
+    }
+
+    const TRUNKS: [(u64, u64, u64); 12] = [
+        (2, 1, 0),
+        (2, 1, 5),
+        (4, 1, 10),
+        (16, 2, 1),
+        (16, 2, 10),
+        (16, 2, 1000),
+        (80, 20, 5),
+        (80, 60, 200),
+        (500, 2, 1000),
+        (1000, 1, 3),
+        (3000, 1000, 1000),
+        (3000, 2999, 20),
+    ];
+    const SHARES: [f64; 7] = [1e-6, 0.05, 0.3, 0.6, 0.9, 0.99, 0.9999];
+
+    /// Every trunk under loads from almost none to almost M/K.
+    fn cases() -> impl Iterator<Item = ((u64, u64, u64), f64)> {
+        let loads = |trunk: (u64, u64, u64)| {
+            let most = trunk.0 as f64 / trunk.1 as f64;
+            SHARES.map(|share| share * most).into_iter().chain(SHARES.map(|share| share.min(share * most)))
+        };
+        TRUNKS.into_iter().flat_map(move |trunk| loads(trunk).map(move |load| (trunk, load)))
+    }
+
+    #[test]
+    fn two_inputs_share_one_channel() -> Result<(), ParameterError> {
+        // Load 1 of (3.14) is a mean gap of 1. EB: states 0, 1 have rates 2, 1 and weights 1, 2, so 1 * 2 of 2 * 1 + 1 * 2 is lost.
+        // EBD: a gap of 1 + P makes weights 1, 2 / (1 + P), so P = 1 / (2 + P), the root of P^2 + 2 P = 1.
+        for model in [&EB, &EBI] {
+            assert!((loss(model, (2, 1, 0), 1.0)? - 0.5).abs() < 1e-15, "{}", model.name);
+        }
+        for model in [&EBD, &G1DM] {
+            assert!((loss(model, (2, 1, 0), 1.0)? - (2f64.sqrt() - 1.0)).abs() < 1e-15, "{}", model.name);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_waiting_place_slows_the_inserting_link() -> Result<(), ParameterError> {
+        // Three inputs, one channel, one place, load 1.5: a mean gap of 1. EBI: alpha(2) = 0 for B >= K, so rates are 3, 2, 2 and
+        // weights 1, 3, 6: 12 of 3 + 6 + 12 are lost; EB is the same. With two places alpha(2) = 1/2 and the rate there is
+        // 1 + 1/1.5 = 5/3, alpha(3) = 0: weights 1, 3, 6, 10 and rates 3, 2, 5/3, 2: 20 of 39.
+        assert!((loss(&EBI, (3, 1, 1), 1.5)? - 4.0 / 7.0).abs() < 1e-15);
+        assert!((loss(&EB, (3, 1, 1), 1.5)? - 4.0 / 7.0).abs() < 1e-15);
+        assert!((loss(&EBI, (3, 1, 2), 1.5)? - 20.0 / 39.0).abs() < 1e-15);
+        Ok(())
+    }
+
+    #[test]
+    fn a_shallow_buffer_has_its_own_share_of_inserting_links() -> Result<(), ParameterError> {
+        // B < K: alpha(3) = 1 - 1/2. Four inputs, two channels, one place, load 1: gap 1, rates 4, 3, 2 and 1 + 1/1.5 = 5/3 at 3,
+        // departures 1, 2, 2: weights 1, 4, 6, 6: 10 of 4 + 12 + 12 + 10.
+        assert!((loss(&EBI, (4, 2, 1), 1.0)? - 10.0 / 38.0).abs() < 1e-15);
+        Ok(())
+    }
+
+    #[test]
+    fn the_million_states_summed_from_the_edges_are_the_states_one_by_one() -> Result<(), ParameterError> {
+        for (trunk, load) in cases().filter(|((inputs, _, _), _)| *inputs < 1000) {
+            for discarding in [0.0, 1e-3, 0.2] {
+                let at_once =
+                    engset::ln_loss(&Trunk::new(trunk.0, trunk.1, trunk.2)?, load, Ports { discarding, inserting: true });
+                let one_by_one = state_by_state(trunk, load, discarding);
+                let error = (at_once - one_by_one).abs() / one_by_one.abs().max(1.0);
+                assert!(error < 1e-12, "{trunk:?} at {load}, {discarding}: {at_once} and {one_by_one}");
+            }
+        }
+        Ok(())
+    }
+
+    /// (3.6) to (3.12) as they stand, in logarithms of weights.
+    fn state_by_state((inputs, transmitters, buffer): (u64, u64, u64), load: f64, discarding: f64) -> f64 {
+        let (m, k, b) = (inputs as f64, transmitters as f64, buffer as f64);
+        let gap = m / (load * k) - 1.0 + discarding;
+        let mut weight = 0.0;
+        let mut ln_arrivals = Vec::new();
+        for state in 0..=transmitters + buffer {
+            let i = state as f64;
+            let arrivals = if state <= transmitters {
+                (m - i) / gap
+            } else {
+                let alpha = 1.0 - (i - k) / k.max(b);
+                (m - i.min(m)) / gap + (i.min(m) - k) / (gap + alpha)
+            };
+            ln_arrivals.push(weight + libm::log(arrivals));
+            weight += libm::log(arrivals / (i + 1.0).min(k));
+        }
+        let most = ln_arrivals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let last = ln_arrivals.last().copied().unwrap_or(f64::NAN);
+        last - most - libm::log(ln_arrivals.iter().map(|ln| libm::exp(ln - most)).sum::<f64>())
+    }
+
+    #[test]
+    fn fixed_points_predict_what_they_assume() -> Result<(), ParameterError> {
+        for (trunk, load) in cases() {
+            for (model, inserting) in [(&G1DM, true), (&EBD, false)] {
+                let found = ln(model, trunk, load)?;
+                let ports = Ports { discarding: libm::exp(found), inserting };
+                let predicted = engset::ln_loss(&Trunk::new(trunk.0, trunk.1, trunk.2)?, load, ports);
+                // A loss in its last bit moves the prediction by as much in each of the places.
+                let error = (found - predicted).abs() / found.abs().max(1.0);
+                assert!(
+                    error < 1e-13 * (trunk.2 as f64 + 10.0),
+                    "{} of {trunk:?} at {load}: {found} gives {predicted}",
+                    model.name
+                );
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn models_that_see_more_links_receiving_lose_less() -> Result<(), ParameterError> {
+        for (trunk, load) in cases() {
+            let [g1dm, ebd, ebi, eb] = [&G1DM, &EBD, &EBI, &EB].map(|model| ln(model, trunk, load));
+            let (g1dm, ebd, ebi, eb) = (g1dm?, ebd?, ebi?, eb?);
+            let slack = 1e-12 * eb.abs().max(1.0);
+            assert!(eb + slack >= ebd && ebd + slack >= g1dm && eb + slack >= ebi && ebi + slack >= g1dm, "{trunk:?} at {load}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn without_a_buffer_there_is_nothing_to_insert() -> Result<(), ParameterError> {
+        for (inputs, transmitters) in [(2, 1), (16, 2), (80, 20), (3000, 1000)] {
+            for load in [0.01, 0.5, 1.0, 1.5] {
+                let trunk = (inputs, transmitters, 0);
+                assert_eq!(ln(&G1DM, trunk, load)?, ln(&EBD, trunk, load)?);
+                assert_eq!(ln(&EBI, trunk, load)?, ln(&EB, trunk, load)?);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn loss_grows_with_the_load_and_shrinks_with_the_buffer() -> Result<(), ParameterError> {
+        for model in LOSS_MODELS {
+            let mut less = f64::NEG_INFINITY;
+            for load in (1..160).map(|step| f64::from(step) / 20.0 - 0.01) {
+                let more = ln(model, (16, 2, 10), load)?;
+                assert!(more > less, "{} at {load}", model.name);
+                less = more;
+            }
+        }
+        // (3.10) spreads alpha over the buffer, so that in the models with inserting links a larger one may lose more in overload.
+        for model in [&EBD, &EB, &MMKKB] {
+            for load in [0.5, 1.0, 3.0] {
+                let losses = [0, 1, 2, 5, 10, 100, 10_000].map(|buffer| ln(model, (16, 2, buffer), load));
+                let losses = losses.into_iter().collect::<Result<Vec<_>, _>>()?;
+                assert!(losses.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12), "{} at {load}: {losses:?}", model.name);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn many_inputs_are_a_poisson_process() -> Result<(), ParameterError> {
+        for load in [0.3, 0.9, 1.0, 1.2] {
+            let poisson = ln(&MMKKB, (1_000_000, 2, 3), load)?;
+            for model in [&G1DM, &EBD, &EBI, &EB] {
+                assert!((ln(model, (1_000_000, 2, 3), load)? - poisson).abs() < 1e-4, "{} at {load}", model.name);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn poisson_arrivals_lose_what_the_queue_of_that_name_loses() -> Result<(), ParameterError> {
+        for (trunk, load) in cases() {
+            let queue = mmck(Load::new(load)?, Servers::new(trunk.1)?, Places::new(trunk.1 + trunk.2)?).loss;
+            if queue > 1e-280 {
+                assert!((loss(&MMKKB, trunk, load)? / queue - 1.0).abs() < 1e-11, "{trunk:?} at {load}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn overload_loses_what_does_not_fit() -> Result<(), ParameterError> {
+        // (3.16), (3.18): 1 - 1/rho; (3.17): too much by M / (M - K).
+        for load in [1.5, 2.5] {
+            let excess = 1.0 - 1.0 / load;
+            for (model, near) in [(&G1DM, 1e-4), (&EBD, 1e-12), (&MMKKB, 1e-12)] {
+                let found = loss(model, (500, 2, 1000), load)?;
+                assert!((found / excess - 1.0).abs() < near, "{} at {load}: {found}", model.name);
+            }
+            assert!((loss(&EB, (16, 2, 1000), load)? / excess - 16.0 / 14.0).abs() < 1e-12);
+            assert!((loss(&EBD, (16, 2, 1000), load)? / excess - 1.0).abs() < 1e-12);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn losses_below_any_float_and_buffers_of_a_million() -> Result<(), ParameterError> {
+        // EB above K is geometric with (M - K) load / (M - K load) per place: 14 * 0.5 / 15.
+        let (small, large) = (ln(&EB, (16, 2, 1_000), 0.5)?, ln(&EB, (16, 2, 1_000_000), 0.5)?);
+        assert!((large - small - 999_000.0 * libm::log(7.0 / 15.0)).abs() < 1e-4, "{small} {large}");
+        for model in LOSS_MODELS {
+            let found = ln(model, (2000, 1000, 1_000_000), 0.999)?;
+            assert!(found.is_finite() && found < -1000.0, "{}: {found}", model.name);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn no_load_or_a_channel_for_every_input_loses_nothing() -> Result<(), ParameterError> {
+        for model in LOSS_MODELS {
+            assert_eq!(ln(model, (16, 2, 3), 0.0)?, f64::NEG_INFINITY);
+        }
+        for model in [&G1DM, &EBD, &EBI, &EB, &EBL] {
+            assert_eq!(ln(model, (4, 4, 0), 0.99)?, f64::NEG_INFINITY);
+            assert_eq!(ln(model, (4, 9, 5), 0.3)?, f64::NEG_INFINITY);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_name() {
+        let refused = |trunk: (u64, u64, u64), load| ln(&G1DM, trunk, load).map_err(|error| error.name);
+        assert_eq!(refused((0, 1, 0), 0.5), Err("inputs"));
+        assert_eq!(refused((4, 0, 0), 0.5), Err("transmitters"));
+        assert_eq!(refused((4, 1, 2_000_000_000), 0.5), Err("buffer"));
+        for load in [-0.1, 4.0, 5.0, f64::NAN, f64::INFINITY, 1e-201] {
+            assert_eq!(refused((4, 1, 2), load), Err("load"), "{load}");
+        }
+        let shown = ln(&G1DM, (16, 2, 0), 8.0).map_err(|error| error.to_string());
+        let expected =
+            "`load` is 8; expected 0, or 1e-200 up to but not 8 (inputs / transmitters, where no input link is ever idle)";
+        assert_eq!(shown, Err(expected.to_string()));
+        assert_eq!(<&LossModel>::named("ebd").map(|model| model.name), Ok("ebd"));
+        assert_eq!(<&LossModel>::named("edb").map(drop).map_err(|error| error.name), Err("model"));
+    }
+}

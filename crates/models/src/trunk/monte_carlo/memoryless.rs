@@ -1,0 +1,109 @@
+//! A packet that waited leaves in an exponential time of its own: `fresh` and `coupled`. What becomes of its reception meanwhile is the whole
+//! difference between them, and a [`Waiting`].
+
+use super::random::Random;
+use super::{Offered, Switch};
+
+#[derive(Debug)]
+pub struct Memoryless<W> {
+    trunk: Offered,
+    /// Inputs that receive nothing.
+    idle: u32,
+    /// Inputs whose packet is being sent while it arrives: both end as one.
+    busy: u32,
+    /// Transmitters that send a packet without an input that would be `busy` with it.
+    sending: u32,
+    waiting: W,
+}
+
+/// The packets that wait, and the inputs that receive one of these or one that is discarded.
+pub trait Waiting: Clone + Send + Sync {
+    /// So many that have arrived.
+    fn of(packets: u32) -> Self;
+
+    fn packets(&self) -> u32;
+
+    /// A packet that has begun to arrive waits.
+    fn join(&mut self);
+
+    /// A packet that has begun to arrive is discarded.
+    fn discard(&mut self);
+
+    /// One of the receptions ends that are of no packet being sent; `which` of them.
+    fn received(&mut self, which: u32);
+
+    /// The first is sent, if there is one: whether its reception is to end with it.
+    fn leave(&mut self) -> Option<bool>;
+}
+
+impl<W: Waiting> Switch for Memoryless<W> {
+    fn empty(trunk: &Offered) -> Memoryless<W> {
+        Memoryless { trunk: *trunk, idle: trunk.inputs, busy: 0, sending: 0, waiting: W::of(0) }
+    }
+
+    fn full(trunk: &Offered, _random: &mut Random) -> Memoryless<W> {
+        let idle = trunk.inputs - trunk.transmitters;
+        Memoryless { trunk: *trunk, idle, busy: trunk.transmitters, sending: 0, waiting: W::of(trunk.buffer) }
+    }
+
+    #[inline(always)]
+    fn arrival(&mut self, random: &mut Random) -> u32 {
+        loop {
+            let starts = f64::from(self.idle) * self.trunk.lambda;
+            let ends = self.trunk.inputs - self.idle + self.sending;
+            let which = random.uniform() * (starts + f64::from(ends));
+            if which < starts {
+                break;
+            }
+            // Rounding may reach the upper end.
+            let which = ((which - starts) as u32).min(ends - 1);
+            if which < self.sending {
+                self.sending -= 1;
+                self.send_next();
+                continue;
+            }
+            self.idle += 1;
+            let which = which - self.sending;
+            if which < self.busy {
+                self.busy -= 1;
+                self.send_next();
+            } else {
+                self.waiting.received(which - self.busy);
+            }
+        }
+        self.idle -= 1;
+        let (sending, waiting) = (self.busy + self.sending, self.waiting.packets());
+        if sending < self.trunk.transmitters {
+            self.busy += 1;
+        } else if waiting < self.trunk.buffer {
+            self.waiting.join();
+        } else {
+            self.waiting.discard();
+        }
+        sending + waiting
+    }
+}
+
+impl<W: Waiting> Memoryless<W> {
+    /// A transmitter is free.
+    #[inline(always)]
+    fn send_next(&mut self) {
+        match self.waiting.leave() {
+            Some(true) => self.busy += 1,
+            Some(false) => self.sending += 1,
+            None => {}
+        }
+    }
+}
+
+impl<W: Waiting> Clone for Memoryless<W> {
+    fn clone(&self) -> Memoryless<W> {
+        Memoryless { waiting: self.waiting.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, source: &Memoryless<W>) {
+        self.waiting.clone_from(&source.waiting);
+        let Memoryless { trunk, idle, busy, sending, .. } = *source;
+        (self.trunk, self.idle, self.busy, self.sending) = (trunk, idle, busy, sending);
+    }
+}

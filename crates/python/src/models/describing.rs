@@ -1,0 +1,67 @@
+//! What the models say of themselves, for their faces in Python and their tables.
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use tailback_models::model::{Field, Figure, Kind, Model, Parameter, Word, prose};
+
+/// All models by family, as JSON.
+#[pyfunction]
+pub fn models() -> String {
+    let families = tailback_models::families().map(|(family, models)| (family.to_string(), described(&models)));
+    Value::Object(families.into_iter().collect()).to_string()
+}
+
+fn described(models: &[&Model]) -> Value {
+    models.iter().copied().map(model).collect()
+}
+
+fn model(model: &Model) -> Value {
+    let answer = (model.answer)();
+    json!({
+        "name": model.name,
+        "help": model.help.iter().map(|line| line.trim()).collect::<Vec<_>>(),
+        "quantity": model.quantity,
+        "equation": model.equation,
+        "source": model.source,
+        "assumes": model.assumes,
+        "idea": model.idea,
+        "refuses": model.refuses,
+        "returns": model.returns,
+        "example": model.example,
+        "parameters": (model.parameters)().iter().map(parameter).collect::<Value>(),
+        "answer": {
+            "name": answer.name,
+            "help": prose(answer.help),
+            "fields": answer.fields.iter().map(field).collect::<Value>(),
+        },
+    })
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let (kind, more) = match &parameter.kind {
+        Kind::Number { whole: true, range } => ("whole", json!(range)),
+        Kind::Number { whole: false, range } => ("number", json!(range)),
+        Kind::Choice { of, words } => (*of, words.iter().map(word).collect()),
+    };
+    json!({
+        "name": parameter.name,
+        "help": parameter.help,
+        "kind": kind,
+        "of": more,
+        "default": parameter.default,
+        "named": parameter.named,
+    })
+}
+
+fn word(word: &Word) -> Value {
+    json!({"word": word.word, "title": word.title, "help": word.help, "source": word.source})
+}
+
+fn field(field: &Field) -> Value {
+    let kind = match field.figure {
+        Figure::Number => "number",
+        Figure::Whole => "whole",
+        Figure::Truth => "truth",
+    };
+    json!({"name": field.name, "help": prose(field.help), "kind": kind, "optional": field.optional})
+}

@@ -1,0 +1,15 @@
+//! The one model that is of a list of numbers.
+
+use crate::errors::parameter_error;
+use pyo3::prelude::*;
+use tailback_models::tcp;
+
+/// Whether it recovers, losses retransmitted, new segments in each recovery, and the number and formula of the condition that failed.
+type Repair = (bool, u32, Vec<u32>, Option<(u32, &'static str)>);
+
+#[pyfunction]
+pub fn fast_retransmit(py: Python<'_>, window: u32, lost: Vec<u32>) -> PyResult<Repair> {
+    let result = tcp::fast_retransmit(window, &lost).map_err(|error| parameter_error(py, &error, ""))?;
+    let failed = result.failed.map(|condition| (condition.number(), condition.formula()));
+    Ok((result.recovers, result.retransmitted, result.new_segments, failed))
+}

@@ -1,0 +1,178 @@
+//! User code in Python: classes that `tailback.user_code` knows by name, made into what the core can call.
+//!
+//! The run holds no lock of Python's; only a call of user code takes it. What a call raises comes out of the run as it is, under a
+//! `UserCodeError` that says where and when.
+
+mod controller;
+mod draw;
+mod policy;
+mod source;
+mod views;
+
+pub use draw::Draw;
+pub use views::{Ack, Congestion, Label, Occupancy, RoundTrip, Start, Turn, Unit};
+
+use crate::errors;
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::error::Error;
+use std::sync::Arc;
+use tailback_core::Code;
+use tailback_core::base::random::Draws;
+use tailback_core::congestion::{self, UserController, Wants};
+use tailback_core::network::CodeKind;
+use tailback_core::queue::UserPolicy;
+use tailback_core::traffic::UserSource;
+use tailback_core::user_code::{Failure, Fault, UserCode};
+use tailback_scenario::{Errors, Objection, Scenario};
+
+/// What is registered with `tailback.user_code`.
+pub struct Registered;
+
+impl Code for Registered {
+    fn wants(&self, code: &UserCode) -> Wants {
+        // A class that is not there fails when its first object is made.
+        let words = attached(|py| {
+            let class = registry(py)?.call_method1("registered_class", (word(CodeKind::Controller), &code.name))?;
+            class.getattr("wants")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
+        });
+        let words = words.unwrap_or_default();
+        let wants = |word: &str| words.iter().any(|wanted| wanted == word);
+        Wants { marks: wants("marks"), price: wants("price"), delivered_rate: wants("delivered_rate"), release: wants("release") }
+    }
+
+    fn controller(
+        &self,
+        code: &UserCode,
+        start: congestion::Start,
+        packet: u32,
+        draws: Draws,
+    ) -> Result<Box<dyn UserController>, Fault> {
+        let start = Start { window: start.window, ssthresh: start.ssthresh, packet_bytes: packet };
+        attached(|py| Ok(Box::new(controller::Controller::new(py, code, start, draws)?) as Box<dyn UserController>))
+    }
+
+    fn policy(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
+        attached(|py| Ok(Box::new(policy::Policy::new(py, code, draws)?) as Box<dyn UserPolicy>))
+    }
+
+    fn source(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserSource>, Fault> {
+        attached(|py| Ok(Box::new(source::Source::new(py, code, draws)?) as Box<dyn UserSource>))
+    }
+}
+
+/// Runs something with Python's lock; what it raises is a fault of the code.
+fn attached<T>(run: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, Fault> {
+    Python::attach(run).map_err(|error| Arc::new(error) as Fault)
+}
+
+/// An object of the class that is registered by that name.
+fn made<'py>(py: Python<'py>, kind: CodeKind, code: &UserCode, first: Option<Start>) -> PyResult<Bound<'py, PyAny>> {
+    let class = registry(py)?.call_method1("registered_class", (word(kind), &code.name))?;
+    let parameters = py.import("json")?.call_method1("loads", (&code.parameters,))?;
+    let parameters = parameters.cast_into::<PyDict>()?;
+    match first {
+        Some(start) => class.call((start,), Some(&parameters)),
+        None => class.call((), Some(&parameters)),
+    }
+}
+
+/// Whether the class of an object has a method of its own where `tailback.user_code`'s base class does nothing.
+fn overrides(object: &Bound<'_, PyAny>, base: &str, method: &str) -> PyResult<bool> {
+    let base = object.py().import("tailback.user_code")?.getattr(base)?;
+    Ok(!object.get_type().getattr(method)?.is(&base.getattr(method)?))
+}
+
+/// A deep copy, for a snapshot.
+fn copied<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    object.py().import("copy")?.call_method1(intern!(object.py(), "deepcopy"), (object,))
+}
+
+/// The same of several objects at once, so that what they share stays shared.
+fn copied_together<'py>(objects: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyTuple>> {
+    let Some(py) = objects.first().map(|object| object.py()) else {
+        return Err(PyValueError::new_err("nothing to copy"));
+    };
+    Ok(copied(PyTuple::new(py, objects)?.as_any())?.cast_into::<PyTuple>()?)
+}
+
+/// A number that an object's attribute must be.
+fn number(value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyResult<f64> {
+    value.extract().map_err(|_| PyTypeError::new_err(format!("{what} is {}; expected {expected}", shown(value))))
+}
+
+/// As Python writes it, shortened.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let text = value.repr().map_or_else(|_| "something".into(), |text| text.to_string());
+    if text.chars().count() > 80 { format!("{}...", text.chars().take(77).collect::<String>()) } else { text }
+}
+
+fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("tailback.user_code._registry")
+}
+
+/// As `tailback.user_code` calls a kind.
+pub fn word(kind: CodeKind) -> &'static str {
+    match kind {
+        CodeKind::Controller => "controller",
+        CodeKind::Policy => "policy",
+        CodeKind::Source => "source",
+    }
+}
+
+/// What is wrong with the user code that a scenario names: unknown names, and parameters that the class does not take.
+pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>> {
+    let mut raised = None;
+    let judged = {
+        let raised = std::cell::RefCell::new(&mut raised);
+        scenario.check_code(|kind, code| match objection(py, kind, code) {
+            Ok(objection) => objection,
+            Err(error) => {
+                **raised.borrow_mut() = Some(error);
+                None
+            }
+        })
+    };
+    raised.map_or(Ok(judged), Err)
+}
+
+/// Parameter, message, what would fit.
+type Misfit = (String, String, String);
+
+fn objection(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option<Objection>> {
+    let registry = registry(py)?;
+    let known: Vec<String> = registry.call_method1("registered_names", (word(kind),))?.extract()?;
+    if !known.contains(&code.name) {
+        return Ok(Some(Objection::Unknown(known)));
+    }
+    let misfit: Option<Misfit> = registry.call_method1("misfit", (word(kind), &code.name, &code.parameters))?.extract()?;
+    Ok(misfit.map(|(parameter, message, expected)| Objection::Misfit { parameter, message, expected }))
+}
+
+/// What the content hash of a scenario covers of its user code, and the same for provenance, as JSON. Both empty without any.
+pub fn sources(py: Python<'_>, scenario: &Scenario) -> PyResult<(String, String)> {
+    let named = scenario.user_code();
+    if named.is_empty() {
+        return Ok((String::new(), String::new()));
+    }
+    if let Err(problems) = check(py, scenario)? {
+        return Err(errors::scenario_error(py, &problems));
+    }
+    let places: Vec<_> = named.iter().map(|(kind, code)| (code.at.as_str(), word(*kind), code.name.as_str())).collect();
+    registry(py)?.call_method1("sources", (places,))?.extract()
+}
+
+/// What a run that user code stopped raises. Ctrl-C in user code is Ctrl-C.
+pub fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
+    let fault: &(dyn Error + Send + Sync) = &*failure.fault;
+    let raised = fault.downcast_ref::<PyErr>();
+    if let Some(error) = raised.filter(|error| !error.is_instance_of::<PyException>(py)) {
+        return error.clone_ref(py);
+    }
+    let UserCode { name, at, .. } = &failure.code;
+    let told = errors::user_code_error(py, &fault.to_string(), name, at, failure.time.seconds());
+    told.set_cause(py, raised.map(|error| error.clone_ref(py)));
+    told
+}

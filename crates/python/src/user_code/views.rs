@@ -1,0 +1,130 @@
+//! What user code is told: the core's words, times in seconds, rates in bit/s.
+
+use pyo3::prelude::*;
+use tailback_core::base::signal::Signal;
+use tailback_core::{congestion, queue};
+
+/// A record that Python can read, and make for a test of its own.
+macro_rules! view {
+    ($name:ident { $($field:ident: $type:ty $(= $default:expr)?),+ $(,)? }) => {
+        #[pyclass(frozen, get_all, module = "tailback.user_code")]
+        pub struct $name {
+            $(pub $field: $type),+
+        }
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            #[pyo3(signature = (*, $($field $(= $default)?),+))]
+            #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+            fn new($($field: $type),+) -> Self {
+                Self { $($field),+ }
+            }
+
+            fn __repr__(&self) -> String {
+                let fields = [$(format!(concat!(stringify!($field), "={:?}"), self.$field)),+];
+                format!("{}({})", stringify!($name), fields.join(", "))
+            }
+        }
+    };
+}
+
+view!(Start { window: f64, ssthresh: f64, packet_bytes: u32 });
+view!(Ack {
+    now_s: f64,
+    acked: u32,
+    rtt_s: Option<f64>,
+    in_flight: u32,
+    window_limited: bool,
+    marks: u32 = 0,
+    price: Option<f64> = None,
+    delivered_rate: Option<f64> = None,
+    app_limited: bool = false,
+});
+view!(RoundTrip { sample_s: f64, smoothed_s: Option<f64> });
+view!(Congestion { now_s: f64, in_flight: u32, repeated: bool });
+view!(Unit { bytes: u32, is_last: bool });
+view!(Occupancy {
+    units: u64,
+    bytes: u64,
+    of_flow: u32,
+    flows: u32,
+    backlogged: u32,
+    has_room: bool,
+    idle_s: f64,
+    rate_bps: u64
+});
+view!(Turn { now_s: f64, waited_s: f64, bytes_behind: u64 });
+
+/// What a unit carries of congestion; a policy may write on it.
+#[pyclass(module = "tailback.user_code")]
+pub struct Label {
+    #[pyo3(get)]
+    pub is_capable: bool,
+    #[pyo3(get, set)]
+    pub is_marked: bool,
+    #[pyo3(get, set)]
+    pub price: Option<f64>,
+}
+
+#[pymethods]
+impl Label {
+    #[new]
+    #[pyo3(signature = (*, is_capable, is_marked=false, price=None))]
+    fn new(is_capable: bool, is_marked: bool, price: Option<f64>) -> Self {
+        Self { is_capable, is_marked, price }
+    }
+}
+
+impl From<&congestion::Ack> for Ack {
+    fn from(ack: &congestion::Ack) -> Ack {
+        let congestion::Ack { now, acked, rtt, in_flight, window_limited, signal } = *ack;
+        let Signal { marks, price, delivered_rate } = signal;
+        Ack {
+            now_s: now.seconds(),
+            acked,
+            rtt_s: rtt.map(|rtt| rtt.seconds()),
+            in_flight,
+            window_limited,
+            marks,
+            price,
+            delivered_rate: delivered_rate.map(|sample| sample.rate),
+            app_limited: delivered_rate.is_some_and(|sample| sample.app_limited),
+        }
+    }
+}
+
+impl From<&congestion::RoundTrip> for RoundTrip {
+    fn from(measured: &congestion::RoundTrip) -> RoundTrip {
+        let congestion::RoundTrip { sample, smoothed } = *measured;
+        RoundTrip { sample_s: sample.seconds(), smoothed_s: smoothed.map(|smoothed| smoothed.seconds()) }
+    }
+}
+
+impl From<&congestion::Congestion> for Congestion {
+    fn from(seen: &congestion::Congestion) -> Congestion {
+        let congestion::Congestion { now, in_flight, repeated } = *seen;
+        Congestion { now_s: now.seconds(), in_flight, repeated }
+    }
+}
+
+impl From<&queue::Unit> for Unit {
+    fn from(unit: &queue::Unit) -> Unit {
+        let queue::Unit { bytes, is_last } = *unit;
+        Unit { bytes, is_last }
+    }
+}
+
+impl From<&queue::Occupancy> for Occupancy {
+    fn from(buffer: &queue::Occupancy) -> Occupancy {
+        let queue::Occupancy { units, bytes, of_flow, flows, backlogged, has_room, idle, rate } = *buffer;
+        Occupancy { units, bytes, of_flow, flows, backlogged, has_room, idle_s: idle.seconds(), rate_bps: rate.0 }
+    }
+}
+
+impl From<&queue::Turn> for Turn {
+    fn from(turn: &queue::Turn) -> Turn {
+        let queue::Turn { now, waited, bytes_behind, .. } = *turn;
+        Turn { now_s: now.seconds(), waited_s: waited.seconds(), bytes_behind }
+    }
+}

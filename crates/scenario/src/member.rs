@@ -1,0 +1,452 @@
+//! Members of a family (queue policies, control laws) in a scenario: a table that one of its words tells apart, with the settings that the
+//! core declares of that member. Nothing here knows a member.
+
+use crate::decode::{Decode, Decoder, Table};
+use crate::problem::{Report, listed};
+use crate::quantity::{Duration, Probability, Rate, Size};
+use crate::record::{Record, Shape, defined, joined, record};
+use crate::threshold::{Counted, Places, Threshold};
+use crate::tree::Node;
+use crate::user_code;
+use crate::values::{real, whole};
+use schemars::{Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use std::fmt;
+use tailback_core::settings::{Kind, Member, Misfit, Setting, Severity, Value};
+
+/// A family of members.
+pub trait Family: Clone + fmt::Debug + PartialEq + 'static {
+    /// The key of the word.
+    const TAG: &'static str;
+    /// What a member is.
+    const NOUN: &'static str;
+    /// The member where no word is given; `None`: it must be.
+    const DEFAULT: Option<&'static str>;
+    /// Keys of all members that the core does not declare.
+    #[allow(private_bounds, reason = "how a table is read is this crate's business")]
+    type Common: Record + Clone + fmt::Debug + PartialEq + Serialize;
+    /// The table of user code of this family.
+    type User: UserTable;
+
+    fn members() -> Vec<&'static Member>;
+}
+
+/// The table of user code: `user:NAME` under the family's key, and its parameters.
+#[allow(private_bounds, reason = "how a table is read is this crate's business")]
+pub trait UserTable: Record + Clone + fmt::Debug + PartialEq + Serialize {
+    /// Whether there can be any.
+    const EXISTS: bool = true;
+}
+
+record! {
+    /// No further keys.
+    pub struct Nothing {}
+}
+
+record! {
+    /// No user code.
+    pub struct Nobody {}
+}
+
+impl UserTable for Nobody {
+    const EXISTS: bool = false;
+}
+
+/// A member of a family, or user code in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Choice<F: Family> {
+    Member(Chosen, F::Common),
+    User(F::User),
+}
+
+/// A member with its settings as the scenario writes them.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    member: &'static Member,
+    /// One for each setting that the member declares.
+    written: Vec<Written>,
+}
+
+/// A setting as a scenario writes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Written {
+    /// By leaving it out.
+    Absent,
+    Truth(bool),
+    Whole(u64),
+    Number(f64),
+    Duration(Duration),
+    Rate(Rate),
+    Size(Size),
+    Threshold(Threshold),
+    Word(&'static str),
+}
+
+const NONE: &str = "none";
+
+impl<F: Family> Default for Choice<F> {
+    /// A placeholder, or what stands where nothing is given.
+    fn default() -> Choice<F> {
+        let members = F::members();
+        let default = members.iter().find(|member| Some(member.name) == F::DEFAULT);
+        let member = *default.unwrap_or(&members[0]);
+        let written = member.settings.iter().map(|setting| setting.usual().unwrap_or(setting.kind.placeholder())).collect();
+        Choice::Member(Chosen { member, written }, F::Common::default())
+    }
+}
+
+impl<F: Family> Record for Choice<F> {
+    fn take(table: &mut Table, decoder: &mut Decoder) -> Choice<F> {
+        let members = F::members();
+        let names: Vec<&'static str> = members.iter().map(|member| member.name).collect();
+        let given = table.node(F::TAG);
+        if F::User::EXISTS && given.is_some_and(user_code::is_user_code) {
+            return Choice::User(F::User::take(table, decoder));
+        }
+        let name = match given {
+            Some(node) => decoder.inside(F::TAG, |decoder| decoder.word(node, F::NOUN, &names)),
+            None => F::DEFAULT.or_else(|| {
+                let message = format!("`{}` is missing", F::TAG);
+                decoder.inside(F::TAG, |decoder| decoder.fault(message).expected(listed(&names)).line);
+                None
+            }),
+        };
+        let Some(member) = members.into_iter().find(|member| Some(member.name) == name) else {
+            // Which keys belong here is not known: none is called unknown.
+            table.know_all();
+            return Choice::default();
+        };
+        let written = member.settings.iter().map(|setting| setting.take(table, decoder)).collect();
+        Choice::Member(Chosen { member, written }, F::Common::take(table, decoder))
+    }
+
+    fn shapes(generator: &mut SchemaGenerator) -> Vec<Shape> {
+        let mut shapes = Vec::new();
+        for member in F::members() {
+            let mut shape = Shape::default();
+            for setting in member.settings {
+                let default = setting.usual().map(|usual| serde_json::to_value(usual).unwrap_or_default());
+                shape.property(setting.key, setting.kind.schema(generator), setting.help, default);
+            }
+            shapes.push(shape.tag(F::TAG, member.name, &[member.summary], F::DEFAULT == Some(member.name)));
+        }
+        shapes = joined::<F::Common>(shapes, generator);
+        if F::User::EXISTS {
+            shapes.extend(F::User::shapes(generator));
+        }
+        shapes
+    }
+}
+
+impl<F: Family> Serialize for Choice<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Choice::User(user) => user.serialize(serializer),
+            Choice::Member(chosen, common) => {
+                let settings = chosen.pairs().filter(|(_, written)| **written != Written::Absent);
+                let settings = settings.map(|(setting, written)| (setting.key, written)).collect();
+                MemberTable { tag: Entries(vec![(F::TAG, chosen.member.name)]), settings: Entries(settings), common }
+                    .serialize(serializer)
+            }
+        }
+    }
+}
+
+/// A member as it is written down.
+#[derive(Serialize)]
+struct MemberTable<'a, C: Serialize> {
+    #[serde(flatten)]
+    tag: Entries<&'static str>,
+    #[serde(flatten)]
+    settings: Entries<&'a Written>,
+    #[serde(flatten)]
+    common: &'a C,
+}
+
+/// Keys with their values, in the order given.
+struct Entries<T>(Vec<(&'static str, T)>);
+
+impl<T: Serialize> Serialize for Entries<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl PartialEq for Chosen {
+    fn eq(&self, other: &Chosen) -> bool {
+        self.member.name == other.member.name && self.written == other.written
+    }
+}
+
+impl Chosen {
+    /// The other way round: from values of the core.
+    pub(crate) fn of(member: &'static Member, values: &[Value]) -> Chosen {
+        let written = member.settings.iter().zip(values).map(|(setting, value)| setting.kind.written(*value)).collect();
+        Chosen { member, written }
+    }
+
+    /// The rate of that key, if it has one.
+    pub(crate) fn rate(&self, key: &str) -> Option<Rate> {
+        self.pairs().find(|(setting, _)| setting.key == key).and_then(|(_, written)| match written {
+            Written::Rate(rate) => Some(*rate),
+            _ => None,
+        })
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.member.name
+    }
+
+    /// Whether nothing but its name has to be written.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.written.iter().all(|written| *written == Written::Absent)
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&'static Setting, &Written)> {
+        self.member.settings.iter().zip(&self.written)
+    }
+
+    /// As the core takes them. `buffer`: what thresholds refer to, of a queue policy.
+    pub(crate) fn values(&self, buffer: Option<Places>, report: &mut Report) -> Vec<Value> {
+        let value = |(setting, written): (&'static Setting, &Written)| match (*written, &setting.kind, buffer) {
+            (Written::Threshold(threshold), kind, Some(buffer)) => {
+                Value::Whole(threshold.units(kind.counted(), buffer, setting.key, report))
+            }
+            (Written::Word(NONE), Kind::Cells { or_none: true }, _) => Value::Absent,
+            (written, ..) => written.value(),
+        };
+        self.pairs().map(value).collect()
+    }
+
+    /// Reports settings that do not go together, unless something is wrong with one of them. `also`: another key that they depend on.
+    pub(crate) fn complain(&self, misfits: Vec<Misfit>, at: &str, also: Option<&str>, report: &mut Report) {
+        for Misfit { keys, message, expected, severity } in misfits {
+            let places: Vec<String> = keys.iter().copied().chain(also).map(|key| format!("{at}.{key}")).collect();
+            if !places.iter().all(|place| report.sound(place)) {
+                continue;
+            }
+            let of = |key: &str| self.pairs().find(|(setting, _)| setting.key == key).map(|(_, written)| written.to_string());
+            let given = match keys {
+                [key] => of(key).unwrap_or_default(),
+                _ => keys.iter().map(|key| format!("{key} = {}", of(key).unwrap_or_default())).collect::<Vec<_>>().join(", "),
+            };
+            let problem = match severity {
+                Severity::Error => report.add(&places[0], message),
+                Severity::Warning => report.warn(&places[0], message),
+            };
+            problem.given(given).expected(expected);
+        }
+    }
+}
+
+impl Written {
+    /// A threshold is resolved before.
+    fn value(self) -> Value {
+        match self {
+            Written::Absent => Value::Absent,
+            Written::Truth(truth) => Value::Truth(truth),
+            Written::Whole(number) => Value::Whole(number),
+            Written::Number(number) => Value::Number(number),
+            Written::Duration(duration) => Value::Duration(duration.span()),
+            Written::Rate(rate) => Value::Rate(rate.rate()),
+            Written::Size(size) => Value::Whole(size.bytes()),
+            Written::Threshold(_) => Value::Whole(0),
+            Written::Word(word) => Value::Word(word),
+        }
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Written::Absent => out.write_str("none"),
+            Written::Truth(truth) => truth.fmt(out),
+            Written::Whole(number) => number.fmt(out),
+            Written::Number(number) => number.fmt(out),
+            Written::Duration(duration) => duration.fmt(out),
+            Written::Rate(rate) => rate.fmt(out),
+            Written::Size(size) => size.fmt(out),
+            Written::Threshold(threshold) => threshold.fmt(out),
+            Written::Word(word) => out.write_str(word),
+        }
+    }
+}
+
+impl Serialize for Written {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Written::Truth(truth) => serializer.serialize_bool(*truth),
+            Written::Whole(number) => serializer.serialize_u64(*number),
+            Written::Number(number) => serializer.serialize_f64(*number),
+            others => serializer.collect_str(others),
+        }
+    }
+}
+
+/// What a scenario makes of a setting that the core declares.
+trait Readable {
+    /// The value where none is given; `None`: one must be.
+    fn usual(&self) -> Option<Written>;
+    fn take(&self, table: &mut Table, decoder: &mut Decoder) -> Written;
+}
+
+impl Readable for Setting {
+    fn usual(&self) -> Option<Written> {
+        self.default.map(|default| self.kind.written(default()))
+    }
+
+    fn take(&self, table: &mut Table, decoder: &mut Decoder) -> Written {
+        let read = match table.node(self.key) {
+            Some(node) => decoder.inside(self.key, |decoder| self.kind.decode(node, decoder)),
+            None => self.usual().or_else(|| {
+                let message = format!("`{}` is missing", self.key);
+                decoder.inside(self.key, |decoder| decoder.fault(message).expected(self.kind.expected()).line);
+                None
+            }),
+        };
+        read.unwrap_or(self.kind.placeholder())
+    }
+}
+
+/// How values of a kind are written.
+trait Notation {
+    fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<Written>;
+    /// What fits, for messages.
+    fn expected(&self) -> String;
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+    /// Something to go on with where nothing could be read.
+    fn placeholder(&self) -> Written;
+    fn written(&self, value: Value) -> Written;
+    /// What a threshold of this kind is counted in.
+    fn counted(&self) -> Counted;
+}
+
+impl Notation for Kind {
+    fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<Written> {
+        match self {
+            Kind::Truth => bool::decode(node, decoder).map(Written::Truth),
+            Kind::Whole { least, most } => whole(node, *least..=*most, decoder).map(Written::Whole),
+            Kind::Segments { least, most } | Kind::Number { least, most } => {
+                real(node, *least..=*most, &self.expected(), decoder).map(Written::Number)
+            }
+            Kind::Probability => Probability::decode(node, decoder).map(|probability| Written::Number(probability.0)),
+            Kind::Duration { least } => {
+                let duration = Duration::decode(node, decoder)?;
+                if duration.span() < *least {
+                    let (message, expected) = match least.0 {
+                        1 => ("a duration of nothing", "more than 0 ms".into()),
+                        least => ("a duration too short", format!("at least {}", Duration::new(least))),
+                    };
+                    decoder.fault(message).given(duration.to_string()).expected(expected);
+                    return None;
+                }
+                Some(Written::Duration(duration))
+            }
+            Kind::Rate => Rate::decode(node, decoder).map(Written::Rate),
+            Kind::Bytes { least, most } => {
+                let size = Size::decode(node, decoder)?;
+                if !(*least..=*most).contains(&size.bytes()) {
+                    let expected = format!("{} to {}", Size::new(*least), Size::new(*most));
+                    decoder.fault("a size out of range").given(size.to_string()).expected(expected);
+                    return None;
+                }
+                Some(Written::Size(size))
+            }
+            Kind::Cells { or_none: true } if matches!(node, Node::Text(text) if text == NONE) => Some(Written::Word(NONE)),
+            Kind::Cells { .. } | Kind::QueueLength => self.counted().decode(node, decoder).map(Written::Threshold),
+            Kind::Words(words) => {
+                let known: Vec<&'static str> = words.words.iter().map(|(word, _)| *word).collect();
+                decoder.word(node, words.noun, &known).map(Written::Word)
+            }
+        }
+    }
+
+    fn expected(&self) -> String {
+        match self {
+            Kind::Truth => bool::expected(),
+            Kind::Whole { least, most } => format!("a whole number from {least} to {most}"),
+            Kind::Segments { least, most } => format!("a number of segments from {least} to {most}"),
+            Kind::Number { least, most } => format!("a number from {least} to {most}"),
+            Kind::Probability => Probability::expected(),
+            Kind::Duration { .. } => Duration::expected(),
+            Kind::Rate => Rate::expected(),
+            Kind::Bytes { .. } => Size::expected(),
+            Kind::Cells { .. } | Kind::QueueLength => self.counted().expected().into(),
+            Kind::Words(words) => listed(&words.words.iter().map(|(word, _)| *word).collect::<Vec<_>>()),
+        }
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        match self {
+            Kind::Truth => bool::schema(generator),
+            Kind::Whole { least, most } => schemars::json_schema!({"type": "integer", "minimum": least, "maximum": most}),
+            Kind::Segments { least, most } | Kind::Number { least, most } => {
+                schemars::json_schema!({"type": "number", "minimum": least, "maximum": most})
+            }
+            Kind::Probability => Probability::schema(generator),
+            Kind::Duration { .. } => Duration::schema(generator),
+            Kind::Rate => Rate::schema(generator),
+            Kind::Bytes { .. } => Size::schema(generator),
+            Kind::Cells { .. } | Kind::QueueLength => self.counted().schema(generator),
+            Kind::Words(words) => {
+                let known: Vec<&str> = words.words.iter().map(|(word, _)| *word).collect();
+                defined(words.name, json!({"description": words.summary, "enum": known}), generator)
+            }
+        }
+    }
+
+    fn placeholder(&self) -> Written {
+        match self {
+            Kind::Truth => Written::Truth(false),
+            Kind::Whole { least, .. } => Written::Whole(*least),
+            Kind::Segments { least, .. } | Kind::Number { least, .. } => Written::Number(*least),
+            Kind::Probability => Written::Number(0.0),
+            Kind::Duration { least } => Written::Duration(Duration::new(least.0)),
+            Kind::Rate => Written::Rate(Rate::default()),
+            Kind::Bytes { least, .. } => Written::Size(Size::new(*least)),
+            Kind::Cells { .. } | Kind::QueueLength => Written::Threshold(Threshold::Cells(0)),
+            Kind::Words(words) => Written::Word(words.words[0].0),
+        }
+    }
+
+    fn written(&self, value: Value) -> Written {
+        match (self, value) {
+            (Kind::Cells { or_none: true }, Value::Absent) => Written::Word(NONE),
+            (_, Value::Absent) => Written::Absent,
+            (_, Value::Truth(truth)) => Written::Truth(truth),
+            (Kind::Bytes { .. }, Value::Whole(bytes)) => Written::Size(Size::new(bytes)),
+            (Kind::Cells { .. } | Kind::QueueLength, Value::Whole(count)) => Written::Threshold(Threshold::Cells(count)),
+            (_, Value::Whole(number)) => Written::Whole(number),
+            (_, Value::Number(number)) => Written::Number(number),
+            (_, Value::Duration(span)) => Written::Duration(Duration::new(span.0)),
+            (_, Value::Rate(rate)) => Written::Rate(Rate::new(rate.0)),
+            (_, Value::Word(word)) => Written::Word(word),
+        }
+    }
+
+    fn counted(&self) -> Counted {
+        match self {
+            Kind::Cells { or_none: true } => Counted::InCellsOrNone,
+            Kind::QueueLength => Counted::AsTheBuffer,
+            _ => Counted::InCells,
+        }
+    }
+}
+
+/// The settings of a member as a table in Markdown, with what fits and what holds unless given.
+pub(crate) fn markdown(member: &Member) -> String {
+    let mut page = format!("`{}`: {} Follows {}.\n", member.name, member.summary, member.source);
+    if member.settings.is_empty() {
+        return page;
+    }
+    page += "\n| setting | what it is | what fits | unless given |\n|---|---|---|---|\n";
+    for setting in member.settings {
+        let usual = setting.usual().map_or("must be given".into(), |usual| match usual {
+            Written::Absent => "none".into(),
+            usual => usual.to_string(),
+        });
+        page += &format!("| `{}` | {} | {} | {usual} |\n", setting.key, setting.help, setting.kind.expected());
+    }
+    page
+}

@@ -1,0 +1,163 @@
+//! What flows in cells and the links they cross must agree on.
+
+use super::graph::Graph;
+use crate::problem::Report;
+use crate::schema::Framing;
+use crate::values::Name;
+use std::collections::BTreeMap;
+use tailback_core::network::{Aal5, Buffer, CELL_BYTES, Group, PortId, Transport};
+use tailback_core::traffic::PacketSize;
+
+/// As the core takes it.
+pub(super) fn framing(framing: &Framing, at: &str, report: &mut Report) -> Option<Aal5> {
+    let trailer = framing.trailer.bytes();
+    if trailer > MOST_TRAILER {
+        let problem = report.add(format!("{at}.trailer"), "a trailer out of range");
+        problem.given(framing.trailer.to_string()).expected(format!("0 B to {MOST_TRAILER} B; AAL5 has 8 B"));
+        return None;
+    }
+    Some(Aal5 {
+        overhead: trailer as u32 + if framing.llc_snap { LLC_SNAP } else { 0 },
+        segmentation: framing.segmentation_delay.span(),
+        reassembly: framing.reassembly_delay.span(),
+    })
+}
+
+/// More than any adaptation layer adds.
+const MOST_TRAILER: u64 = 64;
+
+/// RFC 2684 section 5.1: LLC, OUI and PID.
+const LLC_SNAP: u32 = 8;
+
+/// A flow group and the ports that its flows cross.
+pub(super) struct Crossing<'d> {
+    pub name: &'d Name,
+    pub group: Group,
+    pub forward: Vec<PortId>,
+    pub backward: Vec<PortId>,
+    /// It has `framing`, though that may not have been readable.
+    pub framed: bool,
+    /// The timeline gives it another route.
+    pub rerouted: bool,
+}
+
+/// Reports what does not go together. `complete`: these are all flow groups.
+pub(super) fn check(crossings: &[Crossing], complete: bool, graph: &Graph, report: &mut Report) {
+    let in_cells: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.framed).collect();
+    for crossing in &in_cells {
+        check_alone(crossing, graph, report);
+    }
+    check_buffers(crossings, graph, report);
+    let mut carriers: BTreeMap<PortId, &Name> = BTreeMap::new();
+    for crossing in in_cells {
+        carriers.extend(crossing.ports().map(|port| (port, crossing.name)));
+    }
+    if complete {
+        check_policies(&carriers, graph, report);
+    }
+    for crossing in crossings.iter().filter(|crossing| !crossing.framed) {
+        let Some((port, other)) = crossing.ports().find_map(|port| Some((port, carriers.get(&port)?))) else { continue };
+        let at = format!("flows.{}", crossing.name);
+        if report.sound(&at) {
+            let link = &graph.ports[port as usize].name;
+            let problem = report.add(at, format!("`{link}` would carry packets and cells"));
+            problem.given(format!("packets of `{}` beside cells of `{other}`", crossing.name));
+            problem.expected("`framing` for all flows that share a link, or for none");
+        }
+    }
+}
+
+impl Crossing<'_> {
+    fn ports(&self) -> impl Iterator<Item = PortId> {
+        self.forward.iter().chain(&self.backward).copied()
+    }
+}
+
+fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
+    let Crossing { name, group, forward, backward, rerouted, .. } = crossing;
+    let at = format!("flows.{name}.framing");
+    let Some(framing) = group.framing.filter(|_| report.sound(&at)) else { return };
+    if *rerouted {
+        report
+            .add(&at, "a virtual channel keeps its route")
+            .given("a new route in `timeline`")
+            .expected("no `framing`, or no change");
+    }
+    if let Some(&port) = forward.iter().find(|port| backward.contains(port)) {
+        let message = format!("data and acknowledgements would share a virtual channel on `{}`", graph.ports[port as usize].name);
+        report.add(&at, message).expected("a `return_route` over other links");
+    }
+    let ecn_at = format!("flows.{name}.tcp.ecn");
+    if matches!(&group.transport, Transport::Tcp(spec, _) if spec.ecn) && report.sound(&ecn_at) {
+        report.add(ecn_at, "ECN marks packets, and these travel in cells").given("true").expected("false, or no `framing`");
+    }
+    let largest = largest_packet(&group.transport);
+    if largest + framing.overhead > Aal5::MAX_FRAME {
+        let problem = report.add(&at, "a frame larger than AAL5 allows");
+        problem.given(format!("packets of up to {largest} B")).expected(format!("at most {} B with trailer", Aal5::MAX_FRAME));
+        return;
+    }
+    // Of random sizes only some may be too large.
+    let Some(packet) = group.transport.full_packet() else { return };
+    let cells = u64::from(framing.cells(packet));
+    for &port in forward {
+        let port = &graph.ports[port as usize];
+        let places = match port.buffer {
+            Buffer::Units(cells) => cells,
+            Buffer::Bytes(bytes) => bytes / u64::from(CELL_BYTES),
+            Buffer::Unlimited => u64::MAX,
+        };
+        if cells > places {
+            let problem = report.add(&at, format!("a frame larger than the buffer of `{}`", port.name));
+            problem.given(format!("frames of {cells} cells, a buffer of {places} cells"));
+            problem.expected(format!("smaller packets, or at least {cells} cells"));
+        }
+    }
+}
+
+/// A policy that judges frames or counts the cells of each VC needs VCs to judge.
+fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mut Report) {
+    for (id, port) in (0..).zip(&graph.ports).filter(|(id, _)| !carriers.contains_key(id)) {
+        let Some(of_vcs) = port.policy.name().filter(|_| port.policy.judges_frames()) else { continue };
+        let (_, queue) = graph.buffer_as_written(id);
+        // What else is wrong with the queue comes first.
+        if report.sound(queue) {
+            let problem =
+                report.add(format!("{queue}.policy"), format!("a policy for virtual channels, and none crosses `{}`", port.name));
+            problem.given(of_vcs).expected("a flow group with `framing` whose route crosses it, or a policy for packets");
+        }
+    }
+}
+
+/// Bytes with headers.
+fn largest_packet(transport: &Transport) -> u32 {
+    match transport {
+        Transport::Tcp(spec, _) => (spec.mss + spec.header).max(spec.ack_size),
+        Transport::Datagram(spec) => {
+            spec.header
+                + match spec.packet {
+                    PacketSize::Fixed(bytes) => bytes,
+                    PacketSize::Exponential { maximum, .. } | PacketSize::Given { maximum } => maximum,
+                }
+        }
+    }
+}
+
+/// A buffer is counted in what it holds.
+fn check_buffers(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
+    let mut users: BTreeMap<PortId, &Crossing> = BTreeMap::new();
+    for crossing in crossings {
+        users.extend(crossing.ports().map(|port| (port, crossing)));
+    }
+    for (id, crossing) in users {
+        let (buffer, at) = graph.buffer_as_written(id);
+        let fits = if crossing.framed { !buffer.is_in_packets() } else { !buffer.is_in_cells() };
+        let at = format!("{at}.buffer");
+        if !fits && report.sound(&at) {
+            let (held, expected) = if buffer.is_in_packets() { ("cells", "`1200 cells`") } else { ("packets", "`100 packets`") };
+            let has = if crossing.framed { "has `framing`" } else { "has no `framing`" };
+            let problem = report.add(at, format!("this queue holds {held}, for `{}` {has}", crossing.name));
+            problem.given(buffer.to_string()).expected(format!("a buffer such as {expected}"));
+        }
+    }
+}

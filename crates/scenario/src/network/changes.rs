@@ -1,0 +1,205 @@
+//! The timeline: changes of links and flow groups.
+
+use super::graph::Graph;
+use super::groups::Groups;
+use super::{Paths, flows};
+use crate::problem::Report;
+use crate::scenario::Description;
+use crate::schema::Event;
+use std::collections::BTreeMap;
+use tailback_core::base::units::{Rate, Span, Time};
+use tailback_core::network::{Change, ChangeKind, Port, PortId};
+
+/// What the timeline says.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// Sorted by time.
+    pub list: Vec<Change>,
+    /// By flow group.
+    pub groups: BTreeMap<String, GroupChanges>,
+    /// By port: the most bit/s that it ever sends.
+    pub fastest: Vec<u128>,
+}
+
+/// What the timeline says of one flow group.
+#[derive(Default)]
+pub(super) struct GroupChanges {
+    /// Its `start` counts from here.
+    pub start: Option<Time>,
+    pub stop: Option<Time>,
+    /// Further data paths, as ports.
+    pub routes: Vec<Vec<PortId>>,
+}
+
+pub(super) fn changes(
+    description: &Description,
+    groups: &Groups,
+    graph: &Graph,
+    paths: &mut Paths,
+    report: &mut Report,
+) -> Changes {
+    let mut changes = Changes { fastest: graph.ports.iter().map(|port| speed(port, port.rate)).collect(), ..Changes::default() };
+    for (position, event) in description.timeline.iter().enumerate() {
+        let at = format!("timeline[{position}]");
+        in_time(event, description, &format!("{at}.at"), report);
+        match (&event.link, &event.group) {
+            (Some(_), None) => changes.link(event, &at, graph, report),
+            (None, Some(_)) => changes.group(event, &at, description, groups, graph, paths, report),
+            _ if report.sound(&at) => {
+                let given = if event.link.is_some() { "both" } else { "neither" };
+                report.add(at, "a change of one thing is needed").given(given).expected("either `link` or `group`");
+            }
+            _ => {}
+        }
+    }
+    changes.list.sort_by_key(|change| change.at);
+    changes
+}
+
+/// Refuses what would come too late to change anything.
+fn in_time(event: &Event, description: &Description, at: &str, report: &mut Report) {
+    let duration = description.duration;
+    if event.at >= duration && report.sound(at) && report.sound("duration") {
+        let problem = report.add(at, "an event at or after the end of the run");
+        problem.given(event.at.to_string()).expected(format!("less than the duration, {duration}"));
+    }
+}
+
+/// Changes are kept one for each flow.
+const MOST_CHANGES: usize = 4_000_000;
+
+impl Changes {
+    fn link(&mut self, event: &Event, at: &str, graph: &Graph, report: &mut Report) {
+        let strange = [
+            ("route", event.route.is_some()),
+            ("return_route", event.return_route.is_some()),
+            ("start", event.start),
+            ("stop", event.stop),
+        ];
+        refuse(&strange, "link", "`rate`, `delay` or `loss`", at, report);
+        let Some(port) = event.link.as_ref().and_then(|name| graph.port(name, &format!("{at}.link"), report)) else { return };
+        let kinds = [
+            event.rate.map(|rate| ChangeKind::Rate(port, rate.rate())),
+            event.delay.map(|delay| ChangeKind::Delay(port, delay.span())),
+            event.loss.map(|loss| ChangeKind::RandomLoss(port, loss.0)),
+        ];
+        if kinds.iter().all(Option::is_none) && report.sound(at) {
+            report.add(at, "nothing changes here").expected("`rate`, `delay` or `loss` with `link`");
+        }
+        if let Some(rate) = event.rate {
+            let fastest = &mut self.fastest[port as usize];
+            *fastest = speed(&graph.ports[port as usize], rate.rate()).max(*fastest);
+        }
+        let when = time(event.at.span());
+        self.list.extend(kinds.into_iter().flatten().map(|what| Change { at: when, what }));
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the steps of the building hand on the same five things")]
+    fn group(
+        &mut self,
+        event: &Event,
+        at: &str,
+        description: &Description,
+        groups: &Groups,
+        graph: &Graph,
+        paths: &mut Paths,
+        report: &mut Report,
+    ) {
+        let strange = [("rate", event.rate.is_some()), ("delay", event.delay.is_some()), ("loss", event.loss.is_some())];
+        refuse(&strange, "group", "`route`, `start` or `stop`", at, report);
+        let Some(name) = &event.group else { return };
+        let Some(flows) = groups.flows(name.as_str(), &format!("{at}.group"), report) else { return };
+        let Some(flow) = description.flows.get(name) else { return };
+        let group = self.groups.entry(name.to_string()).or_default();
+        let when = time(event.at.span());
+        for (key, wanted, slot, own) in
+            [("start", event.start, &mut group.start, false), ("stop", event.stop, &mut group.stop, flow.stop.is_some())]
+        {
+            if wanted && (slot.replace(when).is_some() || own) {
+                report.add(format!("{at}.{key}"), format!("`{name}` has a {key} already")).expected("a single one");
+            }
+        }
+        if event.route.is_none() && event.return_route.is_some() {
+            report.add(format!("{at}.return_route"), "a return route alone").expected("also `route`");
+        }
+        if event.route.is_none() && !event.start && !event.stop && event.return_route.is_none() && report.sound(at) {
+            report.add(at, "nothing changes here").expected("`route`, `start` or `stop` with `group`");
+        }
+        if event.route.is_some() {
+            let Some(ends) = flows::ends(name, flow, graph, report) else { return };
+            let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref() };
+            let Some((forward, backward)) = routes.find(ends, at, graph, report) else { return };
+            if self.list.len() + flows.len() > MOST_CHANGES {
+                let problem = report.add(format!("{at}.route"), "too many changes of routes");
+                problem.expected(format!("at most {MOST_CHANGES}, each flow counted"));
+                return;
+            }
+            group.routes.push(forward.clone());
+            let (forward, backward) = (paths.of(forward), paths.of(backward));
+            let change = |flow| Change { at: when, what: ChangeKind::Route(flow, forward, backward) };
+            self.list.extend(flows.map(change));
+        }
+    }
+}
+
+/// Reports keys that do not belong to this kind of change.
+fn refuse(strange: &[(&str, bool)], with: &str, expected: &str, at: &str, report: &mut Report) {
+    for (key, _) in strange.iter().filter(|(_, given)| *given) {
+        report.add(format!("{at}.{key}"), format!("`{key}` does not go with `{with}`")).expected(expected);
+    }
+}
+
+fn speed(port: &Port, rate: Rate) -> u128 {
+    u128::from(rate.0) * u128::from(port.transmitters)
+}
+
+fn time(span: Span) -> Time {
+    Time::ZERO + span
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::tests::{dumbbell, graph, names};
+
+    const WEB: &str = "[flows.web]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
+
+    #[test]
+    fn changes_of_links_are_sorted() {
+        let network = dumbbell(&format!(
+            "{WEB}[[timeline]]\nat = \"5 s\"\nlink = \"bottleneck\"\nrate = \"1 Mbps\"\nloss = \"1 %\"\n\
+             [[timeline]]\nat = \"2 s\"\nlink = \"bottleneck.reverse\"\ndelay = \"3 ms\"\n"
+        ));
+        let at = |seconds: u64| Time::ZERO + Span::from_millis(1000 * seconds);
+        let wanted = [
+            Change { at: at(2), what: ChangeKind::Delay(1, Span::from_millis(3)) },
+            Change { at: at(5), what: ChangeKind::Rate(0, Rate(1_000_000)) },
+            Change { at: at(5), what: ChangeKind::RandomLoss(0, 0.01) },
+        ];
+        assert_eq!(network.changes, wanted);
+    }
+
+    #[test]
+    fn a_group_starts_and_stops_with_the_timeline() {
+        let network = dumbbell(&format!(
+            "{WEB}start = [\"0 s\", \"1 s\"]\n[[timeline]]\nat = \"4 s\"\ngroup = \"web\"\nstart = true\n\
+             [[timeline]]\nat = \"9 s\"\ngroup = \"web\"\nstop = true\n"
+        ));
+        let times: Vec<_> = network.flows.iter().map(|flow| (flow.start.seconds(), flow.stop.seconds())).collect();
+        assert_eq!(times, [(4.0, 9.0), (5.0, 9.0)]);
+    }
+
+    #[test]
+    fn a_new_route_is_one_change_for_each_flow() {
+        let links = [("ab", "a", "b", 5), ("bc", "b", "c", 5), ("ac", "a", "c", 1)];
+        let event = "count = 2\n[[timeline]]\nat = \"4 s\"\ngroup = \"web\"\nroute = [\"ab\", \"bc\"]\n";
+        let network = graph(&links, ("a", "c"), event);
+        assert_eq!(network.changes.len(), 2);
+        let ChangeKind::Route(flow, forward, backward) = network.changes[1].what else { panic!("{:?}", network.changes) };
+        assert_eq!(
+            (flow, names(&network, forward), names(&network, backward)),
+            (1, vec!["ab", "bc"], vec!["bc.reverse", "ab.reverse"])
+        );
+        assert_eq!(names(&network, network.flows[1].forward), ["ac"]);
+    }
+}

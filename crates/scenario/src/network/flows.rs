@@ -1,0 +1,413 @@
+//! Flow groups and their flows: routes, access paths, starts and sizes.
+
+use super::cells::{self, Crossing};
+use super::changes::{Changes, GroupChanges};
+use super::graph::Graph;
+use super::groups::Groups;
+use super::offered::{self, FirstLink};
+use super::{Paths, transport};
+use crate::distribution::Distribution;
+use crate::problem::Report;
+use crate::quantity::{Duration, Quantity};
+use crate::scenario::Description;
+use crate::schema::{self, NodeKind, PortName, Processing};
+use crate::values::Name;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use tailback_core::base::random::{Purpose, Stream};
+use tailback_core::base::units::{Span, Time};
+use tailback_core::network::{Access, Delay, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
+
+pub(super) fn flows(
+    description: &Description,
+    groups: &Groups,
+    graph: &Graph,
+    changes: &Changes,
+    paths: &mut Paths,
+    report: &mut Report,
+) -> (Vec<Group>, Vec<Flow>) {
+    let mut core_groups = Vec::new();
+    let mut crossed = Vec::new();
+    let mut crossings = Vec::new();
+    let mut flows = Vec::new();
+    let unchanged = GroupChanges::default();
+    for (index, (name, flow)) in (0..).zip(&description.flows) {
+        let at = format!("flows.{name}");
+        let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
+        let Some(group) = group(name, flow, &at, graph, report) else { continue };
+        check_times(flow, &at, changes_here, description.duration, report);
+        let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref() };
+        let route = ends(name, flow, graph, report).and_then(|ends| routes.find(ends, &at, graph, report));
+        if let Some((forward, backward)) = route {
+            let data_ports = forward.iter().chain(changes_here.routes.iter().flatten()).copied().collect();
+            crossed.push((name, groups.flows(name.as_str(), &at, report).unwrap_or(0..0), data_ports));
+            if let Some(&port) = forward.first() {
+                let first = FirstLink { name: &graph.ports[port as usize].name, rate: changes.fastest[port as usize] };
+                offered::check(flow, &group, &first, description.duration.span(), &at, report);
+            }
+            let delays = forward.iter().chain(&backward).map(|&port| graph.ports[port as usize].delay);
+            let expansion = Expansion {
+                name,
+                flow,
+                at: &at,
+                group: index,
+                seed: description.seed.0,
+                rest: delays.fold(Span::ZERO, |sum, delay| sum + delay),
+                most_segments: most_segments(description, flow, &group.transport, &forward, changes, changes_here),
+                paths: (paths.of(forward.clone()), paths.of(backward.clone())),
+                start: changes_here.start.unwrap_or(Time::ZERO),
+                stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.span())).unwrap_or(Time::NEVER),
+            };
+            expansion.flows(&group.transport, &mut flows, report);
+            let rerouted = !changes_here.routes.is_empty();
+            let framed = flow.framing.is_some();
+            crossings.push(Crossing { name, group: group.clone(), forward, backward, framed, rerouted });
+        }
+        core_groups.push(group);
+    }
+    check_drops(&crossed, graph, report);
+    cells::check(&crossings, crossings.len() == description.flows.len(), graph, report);
+    (core_groups, flows)
+}
+
+/// Where a group's flows begin and end. Unknown nodes are reported.
+pub(super) fn ends(name: &Name, flow: &schema::Flow, graph: &Graph, report: &mut Report) -> Option<(usize, usize)> {
+    let from = graph.node(&flow.from, &format!("flows.{name}.from"), report);
+    let to = graph.node(&flow.to, &format!("flows.{name}.to"), report);
+    let ends = from.zip(to)?;
+    if ends.0 == ends.1 {
+        let at = format!("flows.{name}.to");
+        if report.sound(&at) {
+            report.add(at, "a flow from a node to itself").given(flow.to.as_str()).expected("another node");
+        }
+        return None;
+    }
+    Some(ends)
+}
+
+/// The routes that a scenario gives, there and back.
+pub(super) struct Routes<'d> {
+    pub forward: Option<&'d [PortName]>,
+    pub backward: Option<&'d [PortName]>,
+}
+
+impl Routes<'_> {
+    /// As ports: given, or the way back over the same links, or shortest. Problems are reported at `route` and `return_route` below
+    /// `at`.
+    pub fn find(
+        &self,
+        (from, to): (usize, usize),
+        at: &str,
+        graph: &Graph,
+        report: &mut Report,
+    ) -> Option<(Vec<PortId>, Vec<PortId>)> {
+        let forward = match self.forward {
+            Some(names) => graph.route(names, (from, to), &format!("{at}.route"), report),
+            None => shortest((from, to), at, graph, report),
+        };
+        let backward = match self.backward {
+            Some(names) => graph.route(names, (to, from), &format!("{at}.return_route"), report),
+            None => graph.mirrored(forward.as_ref()?).or_else(|| shortest((to, from), at, graph, report)),
+        };
+        Some((forward?, backward?))
+    }
+}
+
+fn shortest((from, to): (usize, usize), at: &str, graph: &Graph, report: &mut Report) -> Option<Vec<PortId>> {
+    let found = graph.shortest((from, to));
+    if found.is_none() && graph.is_complete() && report.sound(at) {
+        let message = format!("no way leads from `{}` to `{}`", graph.name(from), graph.name(to));
+        report.add(at, message).expected("links in that direction; a host forwards nothing");
+    }
+    found
+}
+
+fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut Report) -> Option<Group> {
+    let framing = flow.framing.as_ref().and_then(|framing| cells::framing(framing, &format!("{at}.framing"), report));
+    let transport = match (&flow.tcp, &flow.source) {
+        (Some(tcp), None) => transport::tcp(tcp, &format!("{at}.tcp"), report),
+        (None, Some(source)) => transport::datagrams(source, framing, &format!("{at}.source"), report),
+        (tcp, _) => {
+            let given = if tcp.is_some() { "both" } else { "neither" };
+            report.add(at, "one thing to send with is needed").given(given).expected("either `tcp` or `source`");
+            return None;
+        }
+    };
+    let application_at = format!("{at}.application");
+    if flow.application.is_some() && flow.tcp.is_none() && report.sound(&application_at) {
+        report
+            .add(&application_at, "an application without TCP")
+            .expected("`tcp`, or no `application`: datagrams have a `source`");
+    }
+    let of = |node: &Name, own: Option<Processing>, pick: fn(&schema::Node) -> Option<Processing>| {
+        own.or_else(|| graph.settings(node).filter(|node| node.kind == NodeKind::Host).and_then(pick)).map(delay)
+    };
+    Some(Group {
+        name: name.to_string(),
+        application: flow.application.as_ref().and_then(|given| transport::application(given, &application_at, report)),
+        transport,
+        send_processing: of(&flow.from, flow.send_processing, |node| node.send_processing),
+        receive_processing: of(&flow.to, flow.receive_processing, |node| node.receive_processing),
+        framing,
+        jitter: flow.jitter.span(),
+    })
+}
+
+fn delay(processing: Processing) -> Delay {
+    match processing {
+        Processing::Fixed(delay) => Delay::Fixed(delay.span()),
+        Processing::Uniform(low, high) => Delay::Uniform(low.span(), high.span()),
+        Processing::Exponential(mean) => Delay::Exponential(mean.span()),
+    }
+}
+
+fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, duration: Duration, report: &mut Report) {
+    if let (Distribution::Fixed(start), None) = (&flow.start, changes.start) {
+        let at = format!("{at}.start");
+        if *start >= duration && report.sound(&at) && report.sound("duration") {
+            let problem = report.add(at, "the flows start at or after the end of the run");
+            problem.given(start.to_string()).expected(format!("less than the duration, {duration}"));
+        }
+    }
+    if let (Distribution::Fixed(start), Some(stop), None) = (&flow.start, flow.stop, changes.start) {
+        let at = format!("{at}.stop");
+        if stop <= *start && report.sound(&at) {
+            report
+                .add(at, "the flows stop before they start")
+                .given(stop.to_string())
+                .expected(format!("after the start, {start}"));
+        }
+    }
+}
+
+/// Reports listed drops at ports that the flow's data never crosses: they would do nothing.
+fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Graph, report: &mut Report) {
+    for (id, port) in (0..).zip(&graph.ports) {
+        for drop in &port.listed_drops {
+            let position = crossed.partition_point(|(_, flows, _)| flows.end <= drop.flow);
+            let Some((name, flows, ports)) = crossed.get(position) else { continue };
+            let at = format!("flows.{name}");
+            if flows.contains(&drop.flow) && !ports.contains(&id) && report.sound(&at) {
+                let message = format!("`{}` lists drops of `{name}`, whose data never crosses it", port.name);
+                report.add(at, message).expected("drops at a link on its route");
+            }
+        }
+    }
+}
+
+/// The most segments that a greedy flow of the group could send: its slowest link, all the time.
+fn most_segments(
+    description: &Description,
+    flow: &schema::Flow,
+    transport: &Transport,
+    forward: &[PortId],
+    changes: &Changes,
+    here: &GroupChanges,
+) -> u128 {
+    let slowest = |route: &[PortId]| route.iter().map(|&port| changes.fastest[port as usize]).min();
+    let routes = std::iter::once(forward).chain(here.routes.iter().map(Vec::as_slice));
+    let network = routes.filter_map(slowest).max();
+    let access = [&flow.sender_access, &flow.receiver_access].into_iter().flatten().filter_map(|access| access.rate);
+    let source = flow.source.as_ref().and_then(|source| source.arrivals.rate());
+    let private = access.chain(source).map(|rate| u128::from(rate.rate().0)).min();
+    let rate = network.into_iter().chain(private).min().unwrap_or(0);
+    let bits = 8 * u128::from(transport::wire_bytes(transport).max(1));
+    rate.saturating_mul(u128::from(description.duration.span().0)) / (bits * PICOSECONDS)
+}
+
+const PICOSECONDS: u128 = 1_000_000_000_000;
+
+/// What is needed to make the flows of one group.
+struct Expansion<'d> {
+    name: &'d Name,
+    flow: &'d schema::Flow,
+    at: &'d str,
+    group: u32,
+    seed: u64,
+    /// Propagation there and back between the two nodes.
+    rest: Span,
+    most_segments: u128,
+    paths: (u32, u32),
+    /// What `start` counts from.
+    start: Time,
+    stop: Time,
+}
+
+impl Expansion<'_> {
+    fn flows(&self, transport: &Transport, flows: &mut Vec<Flow>, report: &mut Report) {
+        let mut problems = Problems { at: self.at, report };
+        if !self.check(&mut problems) {
+            return;
+        }
+        let count = self.flow.count.0;
+        flows.reserve(count as usize);
+        for index in 0..count {
+            let Some(sender_access) = self.sender_access(index, &mut problems) else { return };
+            let Some(size) = self.size(index, transport, &mut problems) else { return };
+            flows.push(Flow {
+                group: self.group,
+                forward: self.paths.0,
+                backward: self.paths.1,
+                sender_access,
+                receiver_access: access(self.flow.receiver_access.as_ref()),
+                start: self.start + Span(self.draw(&self.flow.start, index, Purpose::Start)),
+                stop: self.stop,
+                size,
+            });
+        }
+    }
+
+    /// Whether all is well that concerns all flows alike.
+    fn check(&self, problems: &mut Problems) -> bool {
+        let flow = self.flow;
+        let count = flow.count.0;
+        let fine = problems.length("start", Some(&flow.start), count)
+            & problems.length("rtt", flow.rtt.as_ref(), count)
+            & problems.length("size", flow.size.as_ref(), count);
+        let own_delay = flow.sender_access.as_ref().is_some_and(|access| access.delay.is_some());
+        if flow.rtt.is_some() && own_delay {
+            let problem = problems.add("sender_access.delay", "`rtt` sets this delay already");
+            problem.expected("either `rtt` or `sender_access.delay`");
+            return false;
+        }
+        if flow.size.is_none() && self.most_segments > u128::from(MAX_SEGMENTS) {
+            let given = format!("up to {} segments", self.most_segments);
+            let problem = problems.add("", "a flow could send more segments than it can number");
+            problem.given(given).expected(format!("at most {MAX_SEGMENTS}: a shorter run, larger packets or a slower link"));
+            return false;
+        }
+        fine
+    }
+
+    fn sender_access(&self, index: u64, problems: &mut Problems) -> Option<Access> {
+        let given = access(self.flow.sender_access.as_ref());
+        let Some(rtt) = &self.flow.rtt else { return Some(given) };
+        let rtt = self.draw(rtt, index, Purpose::Rtt);
+        let receiver = access(self.flow.receiver_access.as_ref()).delay;
+        let rest = self.rest + receiver + receiver;
+        match rtt.checked_sub(rest.0) {
+            Some(left) => Some(Access { delay: Span(left / 2), ..given }),
+            None => {
+                let given = format!("{} (flow {index})", Duration::new(rtt));
+                let expected = format!("at least {}, which the links need there and back", Duration::new(rest.0));
+                problems.add("rtt", "a round trip shorter than the path").given(given).expected(expected);
+                None
+            }
+        }
+    }
+
+    /// The flow's size, `Some(None)` if it is greedy; `None` and a report if there is a problem.
+    fn size(&self, index: u64, transport: &Transport, problems: &mut Problems) -> Option<Option<u64>> {
+        let Some(size) = &self.flow.size else { return Some(None) };
+        // A random draw may round down to nothing; a transfer has at least a byte.
+        let bytes = match size {
+            Distribution::Fixed(_) | Distribution::List(_) => self.draw(size, index, Purpose::Size),
+            _ => self.draw(size, index, Purpose::Size).max(1),
+        };
+        let segments = bytes.div_ceil(transport::payload_bytes(transport).max(1));
+        if segments == 0 || segments > MAX_SEGMENTS {
+            let given = format!("{bytes} B (flow {index})");
+            let problem = problems.add("size", "a transfer of a size that is not possible");
+            problem.given(given).expected(format!("1 B to {MAX_SEGMENTS} segments"));
+            return None;
+        }
+        Some(Some(bytes))
+    }
+
+    fn draw<Q: Quantity>(&self, distribution: &Distribution<Q>, index: u64, purpose: Purpose) -> u64 {
+        distribution.draw(index, self.flow.count.0, || Stream::new(self.seed, self.name.as_str(), index, purpose))
+    }
+}
+
+fn access(given: Option<&schema::Access>) -> Access {
+    given.map_or_else(Access::default, |access| Access {
+        rate: access.rate.map(|rate| rate.rate()),
+        delay: access.delay.unwrap_or_default().span(),
+    })
+}
+
+/// Reports inside one flow group, once per place.
+struct Problems<'r, 'p> {
+    at: &'r str,
+    report: &'r mut Report<'p>,
+}
+
+impl Problems<'_, '_> {
+    fn add(&mut self, key: &str, message: &str) -> &mut crate::problem::Problem {
+        let at = if key.is_empty() { self.at.to_string() } else { format!("{}.{key}", self.at) };
+        self.report.add(at, message)
+    }
+
+    /// Whether a list has one value per flow.
+    fn length<Q: Quantity>(&mut self, key: &str, distribution: Option<&Distribution<Q>>, count: u64) -> bool {
+        let at = format!("{}.{key}", self.at);
+        match distribution {
+            Some(Distribution::List(values)) if values.len() as u64 != count => {
+                if self.report.sound(&at) {
+                    let given = format!("{} values for {count} flows", values.len());
+                    self.report.add(at, "a list needs one value per flow").given(given).expected(format!("{count} values"));
+                }
+                false
+            }
+            _ => self.report.sound(&at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::tests::{dumbbell, graph};
+    use tailback_core::base::units::Rate;
+
+    #[test]
+    fn the_round_trip_sets_what_the_path_leaves() {
+        let network = dumbbell(
+            "[flows.web]\nfrom = \"left\"\nto = \"right\"\nrtt = \"100 ms\"\nsender_access = {rate = \"50 Mbps\"}\n\
+             receiver_access = {delay = \"5 ms\"}\ntcp = {preset = \"reno\"}\n",
+        );
+        // 100 ms less 2 x 10 ms of the bottleneck and 2 x 5 ms at the receiver, shared by two directions.
+        assert_eq!(network.flows[0].sender_access, Access { rate: Some(Rate(50_000_000)), delay: Span::from_millis(35) });
+    }
+
+    #[test]
+    fn adding_a_flow_changes_no_other_draw() {
+        let flows = |count: u32, more: &str| {
+            dumbbell(&format!(
+                "[flows.web]\ncount = {count}\nfrom = \"left\"\nto = \"right\"\nstart = {{uniform = [\"0 s\", \"1 s\"]}}\n\
+                 size = {{pareto = {{mean = \"50 kB\", shape = 1.2}}}}\ntcp = {{preset = \"reno\"}}\n{more}"
+            ))
+            .flows
+        };
+        let few = flows(3, "");
+        let more = flows(5, "[flows.zoo]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n");
+        assert_eq!(few, more[..3]);
+        assert_ne!(few[0].start, few[1].start);
+    }
+
+    #[test]
+    fn flows_take_the_processing_of_their_hosts_unless_they_have_their_own() {
+        let links = [("ac", "a", "c", 1), ("ch", "c", "h", 1)];
+        let own = "receive_processing = {exponential = \"300 us\"}\n";
+        let network = graph(&links, ("a", "h"), own);
+        assert_eq!(network.groups[0].receive_processing, Some(Delay::Exponential(Span::from_micros(300))));
+        assert_eq!(network.groups[0].send_processing, None);
+    }
+
+    #[test]
+    fn a_greedy_flow_is_bounded_by_its_slowest_link() {
+        // 10 Mbit/s for 10 s in segments of 1500 bytes on the wire: 8333.
+        let web = "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
+        let text = format!(
+            "duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"1 packet\"}}\n{web}"
+        );
+        let bound = |text: &str| crate::Scenario::from_toml(text, "").unwrap().build().is_ok();
+        assert!(bound(&text));
+        // 8333 x 257,700 = 2^31: above that a segment would have no number.
+        assert!(bound(&text.replace("10 Mbps", "2.57 Tbps")));
+        assert!(!bound(&text.replace("10 Mbps", "2.58 Tbps")));
+        assert!(bound(
+            &text.replace("10 Mbps", "2.58 Tbps").replace("[flows.web]", "[flows.web]\nsender_access = {rate = \"1 Tbps\"}")
+        ));
+    }
+}

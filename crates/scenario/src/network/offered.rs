@@ -1,0 +1,68 @@
+//! What sources offer, and what the link right behind them carries.
+//!
+//! A queue in the network may be offered more than it carries, for that is what is studied. A private link may not: it has room for
+//! everything and would only grow longer. Neither may what an application hands to TCP exceed the first link: it would be greedy, and
+//! is described by leaving it out.
+
+use super::transport;
+use crate::problem::Report;
+use crate::quantity::{Quantity, Rate};
+use crate::schema;
+use tailback_core::base::units::Span;
+use tailback_core::network::{CELL_BYTES, Group, MAX_SEGMENTS, Transport};
+use tailback_core::traffic::{Arrivals, DatagramSpec};
+
+/// The first link of a flow group's route, and its highest rate in bit/s.
+pub(super) struct FirstLink<'d> {
+    pub name: &'d str,
+    pub rate: u128,
+}
+
+/// Reports an offer that is too large. `at`: the flow group's place.
+pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, duration: Span, at: &str, report: &mut Report) {
+    let access = flow.sender_access.as_ref().and_then(|access| access.rate);
+    let packet = transport::wire_bytes(&group.transport) as f64;
+    let (key, given, packets_per_second) = match (&group.transport, &group.application) {
+        (Transport::Tcp(tcp, _), Some(spec)) => {
+            let rate = flow.application.as_ref().and_then(|application| application.arrivals.rate());
+            ("application", rate, Some(spec.per_second(tcp.mss) * f64::from(spec.burst)))
+        }
+        (Transport::Datagram(spec), _) if access.is_some() => {
+            ("source", flow.source.as_ref().and_then(|source| source.arrivals.rate()), spec.per_second())
+        }
+        _ => return,
+    };
+    let at = format!("{at}.{key}.rate");
+    let (Some(given), Some(packets_per_second)) = (given, packets_per_second) else { return };
+    if !report.sound(&at) {
+        return;
+    }
+    let (name, carries) = access.map_or((first.name, first.rate), |rate| ("sender_access", rate.rate().0.into()));
+    let offered = packets_per_second * 8.0 * wire_bytes(group);
+    if offered > carries as f64 {
+        let waits = matches!(&group.transport, Transport::Datagram(DatagramSpec { arrivals: Arrivals::Process(process), .. })
+            if process.is_of_datagrams());
+        // What an alternating source offers grows more slowly than its rate; without idle times it would be this much.
+        let at_most = if waits { given.base() as f64 / packet * wire_bytes(group) } else { offered };
+        let most = (given.base() as f64 * carries as f64 / at_most) as u64;
+        let problem = report.add(at, format!("more than `{name}` carries"));
+        problem.given(given.to_string()).expected(format!("at most {}, headers included", Rate::new(most)));
+        return;
+    }
+    let packets = packets_per_second * duration.seconds();
+    if flow.size.is_none() && packets > MAX_SEGMENTS as f64 {
+        let problem = report.add(at, "more packets than can be numbered");
+        problem
+            .given(format!("about {packets:.0} packets"))
+            .expected(format!("at most {MAX_SEGMENTS}: a shorter run or a lower rate"));
+    }
+}
+
+/// Bytes of a full packet, or of one of mean size, as the links carry it.
+fn wire_bytes(group: &Group) -> f64 {
+    let bytes = transport::wire_bytes(&group.transport);
+    match group.framing {
+        Some(framing) => f64::from(framing.cells(bytes as u32) * CELL_BYTES),
+        None => bytes as f64,
+    }
+}

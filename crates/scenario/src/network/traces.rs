@@ -1,0 +1,142 @@
+//! What to record, as lists of flows and ports.
+
+use super::graph::Graph;
+use super::groups::Groups;
+use crate::problem::Report;
+use crate::quantity::Duration;
+use crate::scenario::Description;
+use crate::schema::{DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
+use std::collections::BTreeSet;
+use tailback_core::network::{Record, Trace, TraceKind};
+
+pub(super) fn record(description: &Description, groups: &Groups, graph: &Graph, report: &mut Report) -> Record {
+    let follow = Follow { groups, graph };
+    let mut traces = match &description.record.traces {
+        None => Vec::new(),
+        Some(Traces::All(words)) => {
+            let mut words = words.clone();
+            words.sort();
+            words.dedup();
+            words.into_iter().map(|word| follow.everything(word)).collect()
+        }
+        Some(Traces::Some(table)) => follow.table(table, report),
+    };
+    traces.retain(|trace| !trace.of.is_empty());
+    check_bins(&traces, description.duration, report);
+    Record { traces, delay_percentiles: description.record.delay_percentiles }
+}
+
+struct Follow<'a> {
+    groups: &'a Groups<'a>,
+    graph: &'a Graph,
+}
+
+impl Follow<'_> {
+    fn everything(&self, word: TraceWord) -> Trace {
+        let of = match word {
+            TraceWord::Queue | TraceWord::Drops => self.graph.forward_ports().collect(),
+            _ => (0..self.groups.total()).collect(),
+        };
+        Trace { kind: kind(word, DEFAULT_BIN), of }
+    }
+
+    fn table(&self, table: &TraceTable, report: &mut Report) -> Vec<Trace> {
+        let (bin, of) = table.throughput.as_ref().map_or((DEFAULT_BIN, &[][..]), |trace| (trace.bin, &trace.of[..]));
+        let lists = [
+            (TraceWord::Cwnd, "cwnd", &table.cwnd[..]),
+            (TraceWord::Ssthresh, "ssthresh", &table.ssthresh),
+            (TraceWord::Rtt, "rtt", &table.rtt),
+            (TraceWord::InFlight, "in_flight", &table.in_flight),
+            (TraceWord::Segments, "segments", &table.segments),
+            (TraceWord::Acks, "acks", &table.acks),
+            (TraceWord::State, "state", &table.state),
+            (TraceWord::Throughput, "throughput.of", of),
+            (TraceWord::Queue, "queue", &table.queue),
+            (TraceWord::Drops, "drops", &table.drops),
+        ];
+        let trace = |(word, key, names): (TraceWord, &str, &[String])| {
+            let mut of = Vec::new();
+            let mut seen = BTreeSet::new();
+            for (position, name) in names.iter().enumerate().filter(|(_, name)| seen.insert(*name)) {
+                let at = format!("record.traces.{key}[{position}]");
+                match word {
+                    TraceWord::Queue | TraceWord::Drops => of.extend(self.graph.port(&PortName(name.clone()), &at, report)),
+                    _ => of.extend(self.flows(name, &at, report)),
+                }
+            }
+            of.sort_unstable();
+            of.dedup();
+            Trace { kind: kind(word, bin), of }
+        };
+        lists.into_iter().map(trace).collect()
+    }
+
+    /// The flows of `web`, or the one of `web[3]`.
+    fn flows(&self, name: &str, at: &str, report: &mut Report) -> std::ops::Range<u32> {
+        let one = name.strip_suffix(']').and_then(|name| name.split_once('['));
+        let flows = match one.and_then(|(group, index)| Some((group, index.parse().ok()?))) {
+            Some((group, index)) => self.groups.flow(group, index, at, report).map(|flow| flow..flow + 1),
+            None => self.groups.flows(name, at, report),
+        };
+        flows.unwrap_or(0..0)
+    }
+}
+
+fn kind(word: TraceWord, bin: Duration) -> TraceKind {
+    match word {
+        TraceWord::Cwnd => TraceKind::Cwnd,
+        TraceWord::Ssthresh => TraceKind::Ssthresh,
+        TraceWord::Rtt => TraceKind::Rtt,
+        TraceWord::InFlight => TraceKind::InFlight,
+        TraceWord::Segments => TraceKind::Segments,
+        TraceWord::Acks => TraceKind::Acks,
+        TraceWord::State => TraceKind::State,
+        TraceWord::Throughput => TraceKind::Throughput(bin.span()),
+        TraceWord::Queue => TraceKind::Queue,
+        TraceWord::Drops => TraceKind::Drops,
+    }
+}
+
+/// Bins of all flows together; more would be an oversight.
+const MOST_BINS: u64 = 100_000_000;
+
+fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
+    let at = "record.traces.throughput.bin";
+    for trace in traces {
+        let TraceKind::Throughput(bin) = trace.kind else { continue };
+        let bins = duration.span().0.checked_div(bin.0).map(|bins| bins.saturating_mul(trace.of.len() as u64));
+        if bins.is_none_or(|bins| bins > MOST_BINS) && report.sound(at) {
+            let given = Duration::new(bin.0).to_string();
+            report.add(at, "bins too narrow").given(given).expected(format!("at most {MOST_BINS} bins in all"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::tests::dumbbell;
+    use tailback_core::base::units::Span;
+
+    fn traces(record: &str) -> Vec<Trace> {
+        let flow = |name| format!("[flows.{name}]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"reno\"}}\n");
+        dumbbell(&format!("{}{}[record]\n{record}\n", flow("web"), flow("bulk"))).record.traces
+    }
+
+    #[test]
+    fn a_list_follows_everything_and_ways_back_only_on_request() {
+        let wanted = [Trace { kind: TraceKind::Cwnd, of: vec![0, 1, 2, 3] }, Trace { kind: TraceKind::Queue, of: vec![0] }];
+        assert_eq!(traces("traces = [\"queue\", \"cwnd\", \"queue\"]"), wanted);
+    }
+
+    #[test]
+    fn a_table_follows_groups_single_flows_and_ports() {
+        let table = "traces = {cwnd = [\"web\", \"bulk[1]\", \"web[0]\"], throughput = {bin = \"1 s\", of = [\"bulk\"]}, drops = [\"bottleneck.reverse\"]}";
+        let wanted = [
+            Trace { kind: TraceKind::Cwnd, of: vec![1, 2, 3] },
+            Trace { kind: TraceKind::Throughput(Span::from_millis(1000)), of: vec![0, 1] },
+            Trace { kind: TraceKind::Drops, of: vec![1] },
+        ];
+        assert_eq!(traces(table), wanted);
+    }
+}

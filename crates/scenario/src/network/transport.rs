@@ -1,0 +1,273 @@
+//! What flows send with: presets and what a scenario changes in them, and datagram sources.
+
+use crate::member::{Choice, Chosen};
+use crate::presets::preset;
+use crate::problem::{self, Report};
+use crate::quantity::{Duration, Segments, Size};
+use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource, Window};
+use crate::user_code;
+use tailback_core::base::units::Span;
+use tailback_core::network::{Aal5, Transport};
+use tailback_core::tcp::{self, TcpSpec, TimerSpec};
+use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
+
+pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
+    let preset = preset(tcp.preset);
+    let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::span));
+    set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.kind()));
+    set(&mut spec.halves, tcp.halves.map(|halves| halves.kind()));
+    set(&mut spec.mss, bytes(tcp.mss, 1, MEGABYTE, &format!("{at}.mss"), report));
+    set(&mut spec.header, bytes(tcp.header, 0, KILOBYTE, &format!("{at}.header"), report));
+    set(&mut spec.ack_size, bytes(tcp.ack_size, 1, KILOBYTE, &format!("{at}.ack_size"), report));
+    set(&mut spec.initial_window, tcp.initial_window.map(Segments::count));
+    set(&mut spec.initial_ssthresh, tcp.initial_ssthresh.map(Segments::count));
+    set(&mut spec.receiver_window, receiver_window(tcp.receiver_window, spec.mss, at, report));
+    set(&mut spec.fast_retransmit, tcp.fast_retransmit.map(|setting| setting.threshold()));
+    set(&mut spec.limited_transmit, tcp.limited_transmit);
+    set(&mut spec.timestamps, tcp.timestamps);
+    set(&mut spec.sack_blocks, tcp.sack_blocks.map(|blocks| blocks.0 as u32));
+    set(&mut spec.delayed_ack, tcp.delayed_ack.as_ref().map(|setting| setting.spec()));
+    set(&mut spec.ecn, tcp.ecn);
+    set(&mut spec.pacing, tcp.pacing);
+    set(&mut spec.restart_after_idle, tcp.restart_after_idle);
+    timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
+    check(&spec, at, report);
+    let at = format!("{at}.controller");
+    let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at, report));
+    Transport::Tcp(spec, law.unwrap_or_else(|| preset.controller.clone()))
+}
+
+/// The same TCP with nothing left to its preset. One that cannot be built stays as it is.
+pub(crate) fn filled(given: &Tcp) -> Tcp {
+    let source = problem::Source::default();
+    let mut report = Report::new(&source);
+    match tcp(given, "", &mut report) {
+        Transport::Tcp(spec, controller) if report.is_empty() => Tcp::of(given.preset, &controller, &spec),
+        _ => given.clone(),
+    }
+}
+
+/// `framing` bounds the size of a datagram.
+pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report: &mut Report) -> Transport {
+    let header = bytes(Some(source.header), 0, KILOBYTE, &format!("{at}.header"), report).unwrap_or_default();
+    let (arrivals, packet) = match &source.arrivals {
+        Choice::Member(chosen, Datagrams { packet }) => {
+            let packet = packet_size(packet, &format!("{at}.packet"), report);
+            (process(chosen, at, report).map_or(traffic::Arrivals::External, traffic::Arrivals::Process), packet)
+        }
+        Choice::User(UserSource { kind, parameters }) => {
+            let frame = framing.map_or(MEGABYTE as u32, |framing| Aal5::MAX_FRAME.saturating_sub(framing.overhead + header));
+            let code = user_code::code(kind, parameters, at.into());
+            (traffic::Arrivals::User(code), PacketSize::Given { maximum: frame.min(MEGABYTE as u32) })
+        }
+    };
+    Transport::Datagram(DatagramSpec { arrivals, packet, header })
+}
+
+/// What hands data to a TCP; `None` if that could not be read, which has been reported.
+pub(super) fn application(given: &Application, at: &str, report: &mut Report) -> Option<ApplicationSpec> {
+    let Choice::Member(chosen, _) = &given.arrivals else { return None };
+    Some(ApplicationSpec { process: process(chosen, at, report)?, burst: given.burst.0 as u32 })
+}
+
+fn process(chosen: &Chosen, at: &str, report: &mut Report) -> Option<ProcessSpec> {
+    let process = ProcessSpec::read(chosen.name(), &chosen.values(None, report))?;
+    chosen.complain(process.check(), at, None, report);
+    Some(process)
+}
+
+fn receiver_window(given: Option<Window>, mss: u32, at: &str, report: &mut Report) -> Option<u32> {
+    let window = given?;
+    let segments = window.segments(mss);
+    let at_window = format!("{at}.receiver_window");
+    if segments.is_none() && report.sound(&at_window) && report.sound(&format!("{at}.mss")) {
+        let (least, most) = (Size::new(mss.into()), Size::new(u64::from(mss) * u64::from(Window::MOST)));
+        let problem = report.add(at_window, "a window of less than a segment, or of too many");
+        problem.given(window.to_string()).expected(format!("{least} to {most}: 1 to {} segments", Window::MOST));
+    }
+    segments
+}
+
+/// Payload of a datagram.
+fn packet_size(packet: &PacketBytes, at: &str, report: &mut Report) -> PacketSize {
+    match *packet {
+        PacketBytes::Fixed(size) => PacketSize::Fixed(bytes(Some(size), 1, MEGABYTE, at, report).unwrap_or(1)),
+        PacketBytes::Exponential(mean) => {
+            let payload = bytes(Some(mean), 1, MEGABYTE / 10, at, report).unwrap_or(1);
+            // One packet in e^100 would be larger; a hundred times the mean is still a packet for the core.
+            PacketSize::Exponential { mean: f64::from(payload), maximum: 100 * payload }
+        }
+    }
+}
+
+/// Bytes of a full data packet on the wire, or of a datagram of mean size.
+pub(super) fn wire_bytes(transport: &Transport) -> u64 {
+    let header = match transport {
+        Transport::Tcp(spec, _) => spec.header,
+        Transport::Datagram(spec) => spec.header,
+    };
+    payload_bytes(transport) + u64::from(header)
+}
+
+/// The payload of the same.
+pub(super) fn payload_bytes(transport: &Transport) -> u64 {
+    match transport {
+        Transport::Tcp(spec, _) => spec.mss.into(),
+        Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(bytes), .. }) => (*bytes).into(),
+        Transport::Datagram(DatagramSpec { packet: PacketSize::Exponential { mean, .. }, .. }) => *mean as u64,
+        // Nothing is known of it: one that counts its packets as they come is not judged by their size.
+        Transport::Datagram(DatagramSpec { packet: PacketSize::Given { .. }, .. }) => MEGABYTE,
+    }
+}
+
+const KILOBYTE: u64 = 1_000;
+const MEGABYTE: u64 = 1_000_000;
+
+fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
+    let tick = match spec.form {
+        tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => tick,
+        // The usual coarse clock (bpd-2001 section 2.1).
+        tcp::TimerForm::Exact { .. } => given.tick.map_or(Span::from_millis(500), Duration::span),
+    };
+    let granularity = match spec.form {
+        tcp::TimerForm::Exact { granularity } => granularity,
+        _ => Span::from_millis(1),
+    };
+    match given.form {
+        Some(TimerForm::Exact) => spec.form = tcp::TimerForm::Exact { granularity },
+        Some(TimerForm::CoarseNs) => spec.form = tcp::TimerForm::CoarseNs { tick },
+        Some(TimerForm::CoarseBsd) => spec.form = tcp::TimerForm::CoarseBsd { tick },
+        None => {}
+    }
+    match &mut spec.form {
+        tcp::TimerForm::Exact { granularity } => {
+            set(granularity, given.granularity.map(Duration::span));
+            if given.tick.is_some() {
+                let problem = report.add(format!("{at}.tick"), "an exact timer has no tick");
+                problem.expected("`granularity`, or form = \"coarse_ns\" or \"coarse_bsd\"");
+            }
+        }
+        tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => {
+            above_zero(*tick, &format!("{at}.tick"), report);
+            if given.granularity.is_some() {
+                report
+                    .add(format!("{at}.granularity"), "a coarse timer has a tick instead")
+                    .expected("`tick`, or form = \"exact\"");
+            }
+        }
+    }
+    set(&mut spec.min_rto, given.min_rto.map(Duration::span));
+    set(&mut spec.max_rto, given.max_rto.map(Duration::span));
+    set(&mut spec.initial_rto, given.initial_rto.map(Duration::span));
+    set(&mut spec.max_backoff, given.max_backoff.map(|factor| factor.0 as u32));
+}
+
+/// With the longest run it stays well below the end of time, 213 days.
+const LONGEST_TIMER: Span = Span::from_millis(24 * 3_600_000);
+
+fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
+    let timer = &spec.timer;
+    if spec.initial_window.is_infinite() {
+        let problem = report.add(format!("{at}.initial_window"), "an unlimited initial window");
+        problem.given("\"unlimited\"").expected("a number of segments; `receiver_window` bounds it");
+    }
+    let tick = match timer.form {
+        tcp::TimerForm::Exact { granularity } => ("granularity", granularity),
+        tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => ("tick", tick),
+    };
+    for (key, value) in [("max_rto", timer.max_rto), tick] {
+        let at = format!("{at}.timer.{key}");
+        if value > LONGEST_TIMER && report.sound(&at) {
+            let (given, longest) = (Duration::new(value.0).to_string(), Duration::new(LONGEST_TIMER.0));
+            report.add(at, "a timer too long").given(given).expected(format!("at most {longest} (24 h)"));
+        }
+    }
+    above_zero(timer.max_rto, &format!("{at}.timer.max_rto"), report);
+    above_zero(timer.initial_rto, &format!("{at}.timer.initial_rto"), report);
+    for (key, value) in [("min_rto", timer.min_rto), ("initial_rto", timer.initial_rto)] {
+        let at = format!("{at}.timer.{key}");
+        if value > timer.max_rto && report.sound(&at) {
+            let given = Duration::new(value.0).to_string();
+            report
+                .add(at, format!("`{key}` exceeds `max_rto`"))
+                .given(given)
+                .expected(format!("at most {}", Duration::new(timer.max_rto.0)));
+        }
+    }
+    if !timer.max_backoff.is_power_of_two() {
+        let at = format!("{at}.timer.max_backoff");
+        if report.sound(&at) {
+            report.add(at, "a back-off doubles each time").given(timer.max_backoff.to_string()).expected("a power of two");
+        }
+    }
+}
+
+fn set<T>(place: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *place = value;
+    }
+}
+
+fn bytes(given: Option<Size>, low: u64, high: u64, at: &str, report: &mut Report) -> Option<u32> {
+    let size = given?;
+    if (low..=high).contains(&size.bytes()) {
+        return Some(size.bytes() as u32);
+    }
+    if report.sound(at) {
+        let expected = format!("{} to {}", Size::new(low), Size::new(high));
+        report.add(at, "a size out of range").given(size.to_string()).expected(expected);
+    }
+    None
+}
+
+fn above_zero(span: Span, at: &str, report: &mut Report) {
+    if span == Span::ZERO && report.sound(at) {
+        report.add(at, "a duration of nothing").given("0 ms").expected("more than 0 ms");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::tests::dumbbell;
+    use tailback_core::base::units::Rate;
+    use tailback_core::congestion::{ControllerSpec, FixedSpec};
+    use tailback_core::traffic::ConstantSpec;
+
+    fn transport(sends: &str) -> Transport {
+        dumbbell(&format!("[flows.web]\nfrom = \"left\"\nto = \"right\"\n{sends}\n")).groups[0].transport.clone()
+    }
+
+    #[test]
+    fn what_stands_beside_a_preset_replaces_its_settings() {
+        let given = "tcp = {preset = \"newreno\", controller = \"fixed\", mss = \"536 B\", fast_retransmit = false, delayed_ack = false, \
+                     initial_ssthresh = 64, timer = {form = \"coarse_bsd\", tick = \"0.5 s\"}}";
+        let Transport::Tcp(spec, controller) = transport(given) else { panic!("not TCP") };
+        let preset = (preset(crate::schema::PresetName::NewReno).spec)(None);
+        let form = tcp::TimerForm::CoarseBsd { tick: Span::from_millis(500) };
+        let wanted = TcpSpec {
+            mss: 536,
+            fast_retransmit: None,
+            delayed_ack: None,
+            initial_ssthresh: 64.0,
+            timer: TimerSpec { form, ..preset.timer },
+            ..preset
+        };
+        assert_eq!((spec, controller), (wanted, ControllerSpec::Fixed(FixedSpec::default())));
+    }
+
+    #[test]
+    fn a_source_has_its_rate_and_its_packets() {
+        // 1028 bytes at 8.224 Mbit/s: one each millisecond.
+        let given = "source = {kind = \"constant\", rate = \"8.224 Mbps\", packet = \"1000 B\", header = \"28 B\"}";
+        let arrivals = traffic::Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(8_224_000) }));
+        let spec = DatagramSpec { arrivals, packet: PacketSize::Fixed(1000), header: 28 };
+        assert_eq!(spec.per_second(), Some(1000.0));
+        assert_eq!(transport(given), Transport::Datagram(spec));
+    }
+
+    #[test]
+    fn the_largest_packet_is_one_for_the_core() {
+        const { assert!(100 * (MEGABYTE / 10) + KILOBYTE <= tailback_core::network::MAX_PACKET as u64) }
+    }
+}

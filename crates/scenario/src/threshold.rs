@@ -1,0 +1,156 @@
+//! Thresholds of a queue: a number of packets or cells, or a percentage of the buffer.
+
+use crate::decode::Decoder;
+use crate::problem::Report;
+use crate::quantity::{CELL_UNITS, Complaint, PACKET_UNITS, Percent, cells, complaint, packets, pattern};
+use crate::schema::Buffer;
+use crate::tree::Node;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::json;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    Packets(u64),
+    Cells(u64),
+    /// Of the buffer.
+    Share(Percent),
+}
+
+/// What a threshold may be counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// In cells, or a percentage.
+    InCells,
+    /// The same, or the word `none`.
+    InCellsOrNone,
+    /// In what the buffer is counted in, packets or cells, or a percentage.
+    AsTheBuffer,
+}
+
+/// What fits, by unit.
+pub(crate) const RANGES: &[(&str, &str)] = &[
+    ("packets", "0 to 1000000000000 packets"),
+    ("packet", "0 to 1000000000000 packets"),
+    ("cells", "0 to 1000000000000 cells"),
+    ("cell", "0 to 1000000000000 cells"),
+    ("%", "0 to 100000 %"),
+];
+
+impl Counted {
+    pub fn expected(self) -> &'static str {
+        match self {
+            Counted::InCells => "`480 cells` or `40 %` (of the buffer)",
+            Counted::InCellsOrNone => "`20 cells`, `2 %` (of the buffer) or `none`",
+            Counted::AsTheBuffer => "`20 packets`, `400 cells` or `25 %` (of the buffer)",
+        }
+    }
+
+    /// Reads a threshold; what is none is reported.
+    pub fn decode(self, node: &Node, decoder: &mut Decoder) -> Option<Threshold> {
+        let in_packets = |text| if self == Counted::AsTheBuffer { packets(text) } else { None };
+        let ranges = if self == Counted::AsTheBuffer { RANGES } else { &RANGES[2..] };
+        let complaint = match node {
+            Node::Text(text) => {
+                let threshold = in_packets(text).map(Threshold::Packets).or_else(|| cells(text).map(Threshold::Cells));
+                match threshold.or_else(|| Percent::read(text).map(Threshold::Share)) {
+                    Some(threshold) => return Some(threshold),
+                    None => complaint(text, "a threshold", ranges),
+                }
+            }
+            Node::Integer(_) | Node::Float(_) => {
+                Complaint { message: "a threshold without a unit".into(), unit: None, range: None }
+            }
+            _ => Complaint { message: "not a threshold".into(), unit: None, range: None },
+        };
+        let words: &[&str] = match self {
+            Counted::InCells => &["cells", "%"],
+            Counted::InCellsOrNone => &["cells", "%", "none"],
+            Counted::AsTheBuffer => &["packets", "cells", "%"],
+        };
+        let problem = decoder.fault(complaint.message).given(node.to_string());
+        problem.one_of(complaint.unit.unwrap_or_default(), words.iter().copied());
+        problem.expected(complaint.range.unwrap_or(self.expected()));
+        None
+    }
+
+    pub fn schema(self, generator: &mut SchemaGenerator) -> Schema {
+        let units = CELL_UNITS.iter().map(|(unit, _)| *unit).chain(["%"]);
+        let text = |units: &mut dyn Iterator<Item = &'static str>| json!({"type": "string", "pattern": pattern(units)});
+        let (name, mut schema) = match self {
+            Counted::InCells => ("Threshold", text(&mut units.into_iter())),
+            Counted::InCellsOrNone => {
+                let threshold = Counted::InCells.schema(generator);
+                ("DroppingThreshold", json!({"anyOf": [threshold, {"const": "none"}]}))
+            }
+            Counted::AsTheBuffer => ("QueueLength", text(&mut PACKET_UNITS.iter().map(|(unit, _)| *unit).chain(units))),
+        };
+        schema["description"] = self.expected().into();
+        crate::record::defined(name, schema, generator)
+    }
+}
+
+/// The buffer that thresholds refer to.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'a> {
+    /// As the scenario writes it.
+    pub written: Buffer,
+    /// In packets, cells or bytes, also where the scenario writes a percentage; `None` if something is wrong with it.
+    pub resolved: Option<Buffer>,
+    /// Place of the queue.
+    pub at: &'a str,
+}
+
+impl Threshold {
+    /// In packets or cells. What does not fit the buffer is reported.
+    pub(crate) fn units(self, counted: Counted, buffer: Places, key: &str, report: &mut Report) -> u64 {
+        let (place, buffer_at) = (format!("{}.{key}", buffer.at), format!("{}.buffer", buffer.at));
+        let (true, true, Some(resolved)) = (report.sound(&place), report.sound(&buffer_at), buffer.resolved) else { return 0 };
+        let found = match (counted, self, resolved) {
+            // A buffer in bytes holds whole cells, and cells say nothing of a buffer in packets, which is an error of its own.
+            (Counted::InCells | Counted::InCellsOrNone, threshold, _) => match (threshold, resolved.cells()) {
+                (Threshold::Share(share), Some(whole)) => (share.of(whole), Some(format!("{whole} cells")), whole),
+                (Threshold::Share(_), None) => {
+                    if resolved == Buffer::Unlimited {
+                        let problem = report.add(place, "a threshold in percent of an unlimited buffer");
+                        problem.given(self.to_string()).expected("a threshold in cells such as `480 cells`, or a finite buffer");
+                    }
+                    return 0;
+                }
+                (Threshold::Packets(count) | Threshold::Cells(count), whole) => {
+                    (count, whole.map(|whole| format!("{whole} cells")), whole.unwrap_or(u64::MAX))
+                }
+            },
+            (Counted::AsTheBuffer, Threshold::Packets(count), Buffer::Packets(whole))
+            | (Counted::AsTheBuffer, Threshold::Cells(count), Buffer::Cells(whole)) => (count, Some(resolved.to_string()), whole),
+            (Counted::AsTheBuffer, Threshold::Share(share), Buffer::Packets(whole) | Buffer::Cells(whole)) => {
+                (share.of(whole), Some(resolved.to_string()), whole)
+            }
+            (Counted::AsTheBuffer, _, Buffer::Bytes(_) | Buffer::Unlimited) => {
+                let problem = report.add(buffer_at, "this policy counts what the queue holds");
+                problem.given(buffer.written.to_string()).expected("a buffer in packets or cells such as `100 packets`");
+                return 0;
+            }
+            (Counted::AsTheBuffer, ..) => {
+                let problem = report.add(place, "threshold and buffer are counted in different units");
+                problem.given(format!("{self}, of {}", buffer.written)).expected("packets or cells for both");
+                return 0;
+            }
+        };
+        let (units, shown, whole) = found;
+        if let Some(shown) = shown.filter(|_| units > whole) {
+            let problem = report.add(place, "a threshold beyond the buffer");
+            problem.given(self.to_string()).expected(format!("at most the buffer, {shown}"));
+        }
+        units
+    }
+}
+
+impl std::fmt::Display for Threshold {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Threshold::Packets(count) => write!(out, "{count} packets"),
+            Threshold::Cells(count) => write!(out, "{count} cells"),
+            Threshold::Share(share) => write!(out, "{share}"),
+        }
+    }
+}

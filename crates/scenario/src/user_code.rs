@@ -1,0 +1,323 @@
+//! User code in a scenario: `user:NAME`, and parameters that are plain data.
+
+use crate::decode::{Decode, Decoder, kind};
+use crate::member::Choice;
+use crate::problem::Report;
+use crate::scenario::Description;
+use crate::schema::{UserLaw, UserPolicy, UserSource};
+use crate::tree::Node;
+use crate::values::{NAME_PATTERN, Name};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use tailback_core::network::CodeKind;
+use tailback_core::user_code::UserCode;
+
+const PREFIX: &str = "user:";
+
+/// Whether this word stands for user code, whatever its name.
+pub(crate) fn is_user_code(node: &Node) -> bool {
+    matches!(node, Node::Text(text) if text.starts_with(PREFIX))
+}
+
+/// `user:NAME`: the name under which Python code has registered a class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserName(Name);
+
+impl UserName {
+    /// Without `user:`.
+    pub fn name(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl Decode for UserName {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<UserName> {
+        let name = if let Node::Text(text) = node { text.strip_prefix(PREFIX) } else { None };
+        if name == Some("") {
+            return decoder.misfit(node, "user code without a name");
+        }
+        match name.and_then(Name::of) {
+            Some(name) => Some(UserName(name)),
+            None => decoder.misfit(node, "not the name of user code"),
+        }
+    }
+
+    fn expected() -> String {
+        "`user:NAME`, with the name under which the code is registered: at most 64 letters, digits, `_` and `-`".into()
+    }
+}
+
+impl Serialize for UserName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{PREFIX}{}", self.0))
+    }
+}
+
+impl JsonSchema for UserName {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "UserName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "string", "pattern": "^user:[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$"})
+    }
+}
+
+/// What user code is made with: numbers, text, truth values, and lists and tables of these.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Parameters(BTreeMap<Name, Parameter>);
+
+impl Parameters {
+    pub(crate) fn of(code: &UserCode) -> Parameters {
+        let read = crate::tree::from_json(&code.parameters, "").ok().and_then(|(node, source)| {
+            let mut decoder = Decoder::new(Report::new(&source));
+            Parameters::decode(&node, &mut decoder)
+        });
+        // The text was made here, of what had been read.
+        read.unwrap_or_default()
+    }
+
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// As the core takes it.
+pub(crate) fn code(name: &UserName, parameters: &Parameters, at: String) -> UserCode {
+    UserCode { name: name.name().into(), parameters: parameters.json(), at }
+}
+
+/// What is wrong with user code that a scenario names, by the judgement of whoever brings it along.
+pub enum Objection {
+    /// Nothing is registered by that name; these are.
+    Unknown(Vec<String>),
+    /// It is, and cannot be made with these parameters.
+    Misfit {
+        /// The parameter, empty if it is none of those given.
+        parameter: String,
+        message: String,
+        expected: String,
+    },
+}
+
+impl Objection {
+    pub(crate) fn report(self, kind: CodeKind, code: &UserCode, report: &mut Report) {
+        let (noun, key) = match kind {
+            CodeKind::Controller => ("controller", ""),
+            CodeKind::Policy => ("queue policy", ".policy"),
+            CodeKind::Source => ("source", ".kind"),
+        };
+        match self {
+            Objection::Unknown(known) => {
+                let known: Vec<String> = known.iter().map(|name| format!("{PREFIX}{name}")).collect();
+                let (place, name) = (format!("{}{key}", code.at), format!("{PREFIX}{}", code.name));
+                let problem = report.unknown(&place, noun, &name, known.iter().map(String::as_str));
+                if known.is_empty() {
+                    problem.expected(format!("a {noun} in Python that is registered by that name; none is"));
+                }
+                if problem.hint.is_none() {
+                    problem.hint("`--code FILE.py` loads the file that registers it; in Python, import it first");
+                }
+            }
+            Objection::Misfit { parameter, message, expected } => {
+                let place = if parameter.is_empty() { "parameters".into() } else { format!("parameters.{parameter}") };
+                report.add(format!("{}.{place}", code.at), message).expected(expected);
+            }
+        }
+    }
+}
+
+/// The user code that a scenario names, in the order of its parts.
+pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
+    let topology = &description.topology;
+    let helpers = [
+        ("dumbbell", topology.dumbbell.as_ref().map(|dumbbell| &dumbbell.queue)),
+        ("parking_lot", topology.parking_lot.as_ref().map(|lot| &lot.queue)),
+        ("chain", topology.chain.as_ref().map(|chain| &chain.queue)),
+    ];
+    let made = helpers.into_iter().map(|(helper, queue)| (format!("topology.{helper}.queue"), queue));
+    let links = description.links.iter().flat_map(|(name, link)| {
+        let back = link.reverse.as_ref().and_then(|reverse| reverse.queue.as_ref());
+        [(format!("links.{name}.queue"), Some(&link.queue)), (format!("links.{name}.reverse.queue"), back)]
+    });
+    let policies = made.chain(links).filter_map(|(at, queue)| match &queue?.policy {
+        Choice::User(UserPolicy { policy, parameters }) => Some((CodeKind::Policy, code(policy, parameters, at))),
+        _ => None,
+    });
+    let senders = description.flows.iter().filter_map(|(name, flow)| {
+        let law = flow.tcp.as_ref().and_then(|tcp| tcp.controller.as_ref()).map(|controller| &controller.0);
+        match (law, flow.source.as_ref().map(|source| &source.arrivals)) {
+            (Some(Choice::User(UserLaw { kind, parameters })), _) => {
+                Some((CodeKind::Controller, code(kind, parameters, format!("flows.{name}.tcp.controller"))))
+            }
+            (_, Some(Choice::User(UserSource { kind, parameters }))) => {
+                Some((CodeKind::Source, code(kind, parameters, format!("flows.{name}.source"))))
+            }
+            _ => None,
+        }
+    });
+    policies.chain(senders).collect()
+}
+
+/// The other way round.
+pub(crate) fn named(code: &UserCode) -> UserName {
+    UserName(Name::made(code.name.clone()))
+}
+
+impl Decode for Parameters {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Parameters> {
+        match node {
+            Node::Table(_) => BTreeMap::decode(node, decoder).map(Parameters),
+            _ => decoder.misfit(node, format!("not a table: {}", kind(node))),
+        }
+    }
+
+    fn expected() -> String {
+        "a table of numbers, text, truth values, lists and tables".into()
+    }
+}
+
+impl JsonSchema for Parameters {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Parameters".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        // Any name may stand here, unlike in tables of links or flows, where names are given first.
+        schemars::json_schema!({
+            "description": "What user code is made with, by the names of its class's keyword arguments.",
+            "type": "object",
+            "propertyNames": {"pattern": NAME_PATTERN},
+            "additionalProperties": generator.subschema_for::<Parameter>(),
+        })
+    }
+}
+
+/// One parameter of user code.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Parameter(Value);
+
+impl Default for Parameter {
+    fn default() -> Parameter {
+        Parameter(Value::Null)
+    }
+}
+
+impl Decode for Parameter {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Parameter> {
+        let value = match node {
+            Node::Boolean(truth) => Value::from(*truth),
+            Node::Text(text) => Value::from(text.as_str()),
+            Node::Integer(number) => match i64::try_from(*number) {
+                Ok(number) => Value::from(number),
+                Err(_) => return decoder.misfit(node, "a number out of range"),
+            },
+            Node::Float(number) if number.is_finite() => Value::from(*number),
+            Node::Float(_) => return decoder.misfit(node, "not a finite number"),
+            Node::List(_) => serde_json::to_value(Vec::<Parameter>::decode(node, decoder)?).unwrap_or_default(),
+            Node::Table(_) => serde_json::to_value(Parameters::decode(node, decoder)?).unwrap_or_default(),
+            Node::Null | Node::Date(_) => return decoder.misfit(node, format!("not plain data: {}", kind(node))),
+        };
+        Some(Parameter(value))
+    }
+
+    fn expected() -> String {
+        "a number (whole ones below 2^63), text, a truth value, a list or a table".into()
+    }
+}
+
+impl JsonSchema for Parameter {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Parameter".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (itself, table) = (generator.subschema_for::<Parameter>(), generator.subschema_for::<Parameters>());
+        schemars::json_schema!({
+            "description": Parameter::expected(),
+            "anyOf": [
+                {"type": "boolean"},
+                {"type": "number"},
+                {"type": "string"},
+                {"type": "array", "items": itself},
+                table,
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Objection, Scenario};
+
+    const MINE: &str = r#"
+duration = "1 s"
+[topology]
+dumbbell = {rate = "10 Mbps", delay = "1 ms", queue = {buffer = "9 packets", policy = "user:q", parameters = {share = 0.5}}}
+[flows.web]
+from = "left"
+to = "right"
+tcp = {preset = "sack", controller = {kind = "user:law", parameters = {gain = 2, names = ["a", "b"], deep = {on = true}}}}
+[flows.udp]
+from = "left"
+to = "right"
+source = {kind = "user:src", header = "28 B"}
+"#;
+
+    #[test]
+    fn user_code_is_named_with_its_place_and_parameters_and_normalised() {
+        let scenario = Scenario::from_toml(MINE, "").unwrap();
+        let found: Vec<_> = scenario.user_code().into_iter().map(|(_, code)| (code.at, code.name, code.parameters)).collect();
+        let text = |at: &str, name: &str, parameters: &str| (at.to_string(), name.to_string(), parameters.to_string());
+        let wanted = [
+            text("topology.dumbbell.queue", "q", r#"{"share":0.5}"#),
+            text("flows.udp.source", "src", "{}"),
+            text("flows.web.tcp.controller", "law", r#"{"deep":{"on":true},"gain":2,"names":["a","b"]}"#),
+        ];
+        assert_eq!(found, wanted);
+        let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+        assert_eq!((again.to_json(), again.user_code()), (scenario.to_json(), scenario.user_code()));
+        assert_eq!(again.build().unwrap(), scenario.build().unwrap());
+        let mut built: Vec<_> = scenario.build().unwrap().user_code().map(|(kind, code)| (kind, code.clone())).collect();
+        built.sort_by_key(|(_, code)| code.at.clone());
+        let mut named = scenario.user_code();
+        named.sort_by_key(|(_, code)| code.at.clone());
+        assert_eq!(built, named);
+    }
+
+    #[test]
+    fn the_hash_covers_the_code() {
+        let scenario = Scenario::from_toml(MINE, "").unwrap();
+        assert_eq!(scenario.content_hash(""), scenario.content_hash(""));
+        assert_ne!(scenario.content_hash(""), scenario.content_hash("law 1"));
+    }
+
+    #[test]
+    fn objections_are_told_with_place_and_line() {
+        let scenario = Scenario::from_toml(MINE, "mine.toml").unwrap();
+        let errors = scenario.check_code(|_, code| match code.name.as_str() {
+            "q" => Some(Objection::Misfit { parameter: "share".into(), message: "no share".into(), expected: "none".into() }),
+            "law" => Some(Objection::Unknown(vec!["laws".into(), "other".into()])),
+            _ => Some(Objection::Unknown(Vec::new())),
+        });
+        let errors = errors.unwrap_err();
+        let found: Vec<_> =
+            errors.list.iter().map(|problem| (problem.at.as_str(), problem.line, problem.hint.as_deref())).collect();
+        let load = "`--code FILE.py` loads the file that registers it; in Python, import it first";
+        let wanted = [
+            ("topology.dumbbell.queue.parameters.share", Some(4), None),
+            ("flows.web.tcp.controller", Some(8), Some("did you mean `user:laws`?")),
+            ("flows.udp.source.kind", Some(12), Some(load)),
+        ];
+        assert_eq!(found, wanted);
+        assert!(scenario.check_code(|_, _| None).is_ok());
+    }
+}

@@ -1,0 +1,42 @@
+"""`tailback check FILE...`: say what is wrong with scenarios without running them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tailback._cli.output import Exit, command, data, note, path
+from tailback._cli.user_code import Code
+from tailback._cli.user_code import load as load_code
+
+__all__ = ["check"]
+
+
+@command
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.", parser=path)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
+    code: Code = None,
+) -> Exit:
+    """Check scenarios without running them. Every problem is listed, with its place."""
+    from tailback._scenario import load
+    from tailback.errors import ScenarioError
+
+    load_code(code)
+    verdicts: list[dict[str, Any]] = []
+    for file in files:
+        problems = []
+        try:
+            load(file)
+        except ScenarioError as error:
+            note(str(error))
+            problems = [vars(problem) for problem in error.problems]
+        verdicts.append({"file": str(file), "sound": not problems, "errors": problems})
+        if not as_json and not problems:
+            data(f"{file}: sound")
+    if as_json:
+        data(json.dumps(verdicts, indent=2))
+    return Exit.DONE if all(verdict["sound"] for verdict in verdicts) else Exit.INPUT

@@ -1,0 +1,43 @@
+"""`tailback demo`: two questions, each answered by a table and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tailback._cli.output import Exit, command, note, path
+from tailback._cli.reproduce import KEPT
+from tailback._progress import RunsBar
+
+__all__ = ["demo"]
+
+
+@command
+def demo(
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where the reports go; made if missing. DIR/study keeps the runs.", parser=path)
+    ] = Path("out"),
+    quick: Annotated[bool, typer.Option("--quick", help="A coarse grid: seconds instead of a minute.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run what DIR/study has, too.")] = False,
+) -> Exit:
+    """How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch?
+
+    Prints a table each, writes DIR/buffer.html and DIR/bpd-2001.html. Stopped at any time, the same command goes on.
+    """
+    from tailback._demo import buffer, switch
+
+    kept = out / KEPT
+    there = 0
+    try:
+        with RunsBar("simulating") as bar:
+            there += buffer.answer(out, quick=quick, kept=kept, fresh=fresh, progress=bar)
+        with RunsBar("simulating") as bar:
+            there += switch.answer(out, seeds=3 if quick else 10, kept=kept, fresh=fresh, progress=bar)
+    except KeyboardInterrupt:
+        note(f"interrupted; what was run is kept in {kept}, and the same command goes on")
+        return Exit.INTERRUPTED
+    if there:
+        note(f"{there:,} of the runs were in {kept} already; `--fresh` runs them again")
+    return Exit.DONE

@@ -1,0 +1,213 @@
+"""What a command shows: data on stdout, everything else on stderr, and an exit code that scripts can trust."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
+
+import typer
+
+from tailback.errors import (
+    InternalError,
+    MissingExtra,
+    OutputError,
+    ParameterError,
+    ScenarioError,
+    ScenarioWarning,
+    StudyError,
+    StudyInterrupted,
+    UnknownName,
+    UserCodeError,
+)
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["Exit", "command", "data", "jsonable", "note", "path", "stdout_watched"]
+
+P = ParamSpec("P")
+
+
+class Exit(IntEnum):
+    """All exit codes."""
+
+    DONE = 0
+    CLAIM_FAILED = 1
+    # The same for scripts: done, but not as hoped.
+    RUNS_FAILED = 1
+    DIFFERENT = 1
+    INPUT = 2
+    BUG = 3
+    INTERRUPTED = 130
+
+
+def command(function: Callable[P, Exit]) -> Callable[P, None]:
+    """A command whose exceptions become messages and exit codes."""
+
+    @functools.wraps(function)
+    def guarded(*arguments: P.args, **options: P.kwargs) -> None:
+        as_json = bool(options.get("as_json"))
+        try:
+            with warnings_noted():
+                code = function(*arguments, **options)
+        except StdoutError:
+            raise
+        except BaseException as error:
+            code = failed(error, as_json=as_json)
+        raise typer.Exit(code)
+
+    return guarded
+
+
+@contextmanager
+def warnings_noted() -> Iterator[None]:
+    """Shows what a scenario is warned of as it shows errors, once each; other warnings stay as they are."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, ScenarioWarning):
+                note(f"warning: {message}")
+            else:
+                usual(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
+
+
+class StdoutError(Exception):
+    """What was printed has no place to go."""
+
+
+class Watched:
+    """A stdout that tells its own failures from those of files and of libraries."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except (OSError, UnicodeEncodeError) as error:
+            raise StdoutError from error
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError as error:
+            raise StdoutError from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def stdout_watched() -> Iterator[None]:
+    """Turns a stdout that cannot be written into an exit code: 0 if its reader has seen enough, else 2 and a line why."""
+    stream = sys.stdout
+    # A process that was started without a stdout has none here; the types do not say so.
+    if cast("TextIO | None", stream) is None:
+        note("error: the output could not be written: stdout is closed")
+        raise SystemExit(Exit.INPUT)
+    sys.stdout = cast("TextIO", Watched(stream))
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except StdoutError as failure:
+        # Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if isinstance(failure.__cause__, BrokenPipeError):
+            raise SystemExit(Exit.DONE) from None
+        note(f"error: the output could not be written: {getattr(failure.__cause__, 'strerror', None) or failure.__cause__}")
+        raise SystemExit(Exit.INPUT) from None
+    finally:
+        sys.stdout = stream
+
+
+def failed(error: BaseException, *, as_json: bool) -> Exit:
+    """Shows what went wrong, on stderr for people and as JSON on stdout if that was asked for."""
+    file, problems = "", [{"message": str(error)}]
+    if isinstance(error, ScenarioError):
+        code, shown = Exit.INPUT, str(error)
+        file, problems = error.file, [vars(problem) for problem in error.problems]
+    elif isinstance(error, (StudyError, StudyInterrupted)):
+        # They say themselves what was run and what is kept.
+        code = Exit.INPUT if isinstance(error, StudyError) else Exit.INTERRUPTED
+        shown = f"error: {error}" if isinstance(error, StudyError) else str(error)
+    elif isinstance(error, UserCodeError):
+        code, shown = Exit.INPUT, f"{_raised(error)}error: {error}\nnothing was kept"
+        problems = [{"message": error.message, "at": error.at}]
+    elif isinstance(error, (OutputError, MissingExtra, ParameterError, UnknownName)):
+        code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
+    elif isinstance(error, KeyboardInterrupt):
+        code, shown = Exit.INTERRUPTED, "interrupted; nothing was kept"
+        problems = [{"message": shown}]
+    elif isinstance(error, InternalError):
+        code, shown = Exit.BUG, f"error: {error}"
+    elif isinstance(error, SystemExit):
+        raise error
+    else:
+        import traceback
+
+        trace = "".join(traceback.format_exception(error))
+        code, shown = (
+            Exit.BUG,
+            f"{trace}error: this is a bug in Tailback; please report it with what is above and the scenario file",
+        )
+    note(shown)
+    if as_json:
+        data(json.dumps({"exit_code": code, "file": file, "errors": problems}, indent=2))
+    return code
+
+
+def _raised(error: UserCodeError) -> str:
+    """The traceback of what user code raised, from its own first line on."""
+    cause = error.__cause__
+    if cause is None:
+        return ""
+    import traceback
+
+    trace, ours = cause.__traceback__, Path(__file__).parents[1]
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith("<frozen") and ours not in Path(file).parents:
+            break
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(cause), cause, trace))
+
+
+def data(text: str) -> None:
+    """A result, to stdout."""
+    sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+def note(text: str) -> None:
+    """Anything that is not a result, to stderr; where that cannot be written, nobody is there to be told."""
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(text + "\n")
+
+
+def path(text: str) -> Path:
+    """A path that the user gave. An empty one, such as of a shell variable without a value, is not the current directory."""
+    if not text:
+        raise typer.BadParameter("the name is empty")
+    return Path(text)
+
+
+def jsonable(value: Any) -> Any:
+    """`value` with ``null`` for what is missing: JSON has no NaN."""
+    if isinstance(value, dict):
+        return {key: jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [jsonable(inner) for inner in value]
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value

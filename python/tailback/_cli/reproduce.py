@@ -1,0 +1,110 @@
+"""`tailback reproduce list | ID...`: run the experiments of documents and judge their claims."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tailback._cli.output import Exit, command, data, note
+from tailback._progress import RunsBar
+
+if TYPE_CHECKING:
+    from tailback.papers._reproduction import Reproduction
+
+__all__ = ["KEPT", "reproduce"]
+
+# In the directory of a report: the study of its runs.
+KEPT = "study"
+
+
+@command
+def reproduce(
+    wanted: Annotated[
+        list[str],
+        typer.Argument(metavar="ID...", help="Experiments (bpd-2001/fig12), documents (bpd-2001), or `list` for what there is."),
+    ],
+    seeds: Annotated[int, typer.Option(min=2, metavar="N", help="Runs of each variant, with seeds 1 to N.")] = 10,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write report and numbers of each document to DIR, made if missing; DIR/study keeps the runs, and the same "
+            "command goes on there.",
+            readable=False,
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run what DIR/study has, too.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs side by side; one a processor if not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
+) -> Exit:
+    """Reproduce figures of documents: what they claim beside what is measured. Exit code 1 if an R claim fails."""
+    from tailback import papers, plots
+    from tailback._store import claimed
+
+    if wanted == ["list"]:
+        data(_listed(seeds, as_json=as_json))
+        return Exit.DONE
+    if out is not None:
+        papers.experiments(*wanted)
+        plots.require()
+        claimed(out)
+    code = Exit.DONE
+    try:
+        with RunsBar("reproducing") as bar:
+            study = None if out is None else out / KEPT
+            done = papers.reproduce(*wanted, seeds=seeds, study=study, fresh=fresh, workers=workers, progress=bar)
+    except papers.ReproductionInterrupted as stopped:
+        done, code = stopped.reproduction, Exit.INTERRUPTED
+        again = "; the same command does the rest" if out is not None else ""
+        note(f"{stopped}; kept what was done, without {', '.join(done.missing)}{again}")
+    data(done.to_json() if as_json else "\n".join(_lines(done)))
+    if out is not None:
+        if done.kept:
+            note(f"{done.kept:,} of {done.tally.planned:,} runs were in {out / KEPT} already; `--fresh` runs them again")
+        note("\n".join(f"wrote {file}" for file in done.save(out)))
+    if code is Exit.DONE and not done.holds:
+        return Exit.CLAIM_FAILED
+    return code
+
+
+def _listed(seeds: int, *, as_json: bool) -> str:
+    from tailback import papers
+    from tailback._format import aligned
+
+    found = papers.experiments()
+    if as_json:
+        rows = [
+            {"id": each.id, "title": each.title, "claims": [claim.id for claim in each.claims], "runs": each.runs(seeds)}
+            for each in found
+        ]
+        return json.dumps(rows, indent=2)
+    table = [[each.id, str(len(each.claims)), str(each.runs(seeds)), f" {each.title}"] for each in found]
+    # Titles to the left: they are last and may be of any length.
+    width = max(len(each.title) for each in found) + 1
+    return aligned([["id", "claims", "runs", " title".ljust(width)], *([*row[:3], row[3].ljust(width)] for row in table)])
+
+
+def _lines(done: Reproduction) -> Iterator[str]:
+    """Each experiment with its claims, then the verdict."""
+    from tailback.papers._wording import number, word
+
+    for outcome in done.experiments:
+        yield f"{outcome.experiment.id}  {outcome.experiment.title}"
+        for paragraph in outcome.answer.split("\n\n"):
+            yield from textwrap.wrap(paragraph, 108, initial_indent="  ", subsequent_indent="  ")
+        width = 1 + max((len(verdict.claim.id) for verdict in outcome.claims), default=0)
+        margin = " " * (width + 5)
+        for verdict in outcome.claims:
+            claim = verdict.claim
+            published = "" if claim.published is None else f", published {claim.published:g}"
+            yield f"  {claim.id:<{width}}{claim.kind}  {word(verdict)}: {number(verdict)}{published}; must be {claim.must}"
+            yield textwrap.fill(verdict.text, 100, initial_indent=margin, subsequent_indent=margin)
+            if verdict.contrast:
+                yield f"{margin}but {verdict.contrast.contrast.setting}: {number(verdict.contrast)}"
+        yield ""
+    yield done.verdict()

@@ -1,0 +1,98 @@
+"""`tailback run FILE`: simulate a scenario and show or write what was measured."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tailback._cli.output import Exit, command, data, jsonable, note, path
+from tailback._cli.user_code import Code
+from tailback._cli.user_code import load as load_code
+from tailback._progress import ProgressBar
+
+if TYPE_CHECKING:
+    from tailback._run import Run
+
+__all__ = ["run"]
+
+
+@command
+def run(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.", parser=path)
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Plot: DIR/plot.svg with --out DIR, a window without.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.")] = None,
+    code: Code = None,
+) -> Exit:
+    """Simulate a scenario. Without --out, print a summary and write nothing."""
+    from tailback import _simulation, _store
+    from tailback._run import Interrupted
+    from tailback._scenario import load
+    from tailback.plots import require
+
+    if plot:
+        require(window=out is None)
+    load_code(code)
+    scenario = load(file)
+    exit_code = Exit.DONE
+    with nullcontext() if out is None else _store.staged(out) as folder:
+        try:
+            with ProgressBar(file.name) as bar:
+                result = _simulation.simulate(scenario, seed, progress=bar)
+        except Interrupted as stopped:
+            result, exit_code = stopped.run, Exit.INTERRUPTED
+        if folder:
+            _store.write(result.tables, result.provenance, folder)
+            if plot:
+                result.plot().savefig(folder / "plot.svg")
+    if as_json:
+        data(_document(result))
+    else:
+        _show(result)
+    if out is not None:
+        note(f"wrote {len(result.tables)} tables and provenance to {out}")
+    elif plot:
+        from tailback._run_plot import show
+
+        show(str(result), result.tables)
+    if exit_code is Exit.INTERRUPTED:
+        note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
+    return exit_code
+
+
+def _document(result: Run) -> str:
+    tables = {name: table.to_dict() for name, table in result.tables.items()}
+    return json.dumps(jsonable({**result.provenance, "tables": tables}), allow_nan=False)
+
+
+def _show(result: Run) -> None:
+    """Tables for a terminal, plain text for a pipe."""
+    if not sys.stdout.isatty():
+        data(result.summary())
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    from tailback._summary import listings
+
+    console = Console()
+    console.print(str(result), style="bold", highlight=False)
+    for listing in listings(result.tables):
+        caption = f"and {listing.left_out} more" if listing.left_out else None
+        table = Table(title=listing.title, title_justify="left", caption=caption, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        for index, column in enumerate(listing.columns):
+            # One word a line, so that eight columns fit into eighty characters.
+            table.add_column(column.replace(" ", "\n"), justify="left" if index == 0 else "right", vertical="bottom")
+        for row in listing.rows:
+            table.add_row(*row)
+        console.print(table)

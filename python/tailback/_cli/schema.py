@@ -1,0 +1,18 @@
+"""`tailback schema`: the JSON Schema of a scenario, for editors and validators."""
+
+from __future__ import annotations
+
+import json
+
+from tailback._cli.output import Exit, command, data
+
+__all__ = ["schema"]
+
+
+@command
+def schema() -> Exit:
+    """Print the JSON Schema of a scenario."""
+    from tailback import _scenario
+
+    data(json.dumps(_scenario.schema(), indent=2))
+    return Exit.DONE

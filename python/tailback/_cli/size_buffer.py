@@ -1,0 +1,87 @@
+"""`tailback size-buffer [FILE]`: how much buffer a bottleneck needs, by every rule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tailback._cli.output import Exit, command, data, jsonable, note, path
+
+__all__ = ["size_buffer"]
+
+
+@command
+def size_buffer(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A scenario; what is not given below comes from it.", parser=path),
+    ] = None,
+    target: Annotated[str, typer.Option(metavar="SHARE", help="Share of the capacity to be used: '80 %' or 0.8.")] = ...,  # type: ignore[assignment]
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Of each transmitter: '40 Gbps'.")] = None,
+    base_rtt: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Round trips without queueing: '100 ms', or '{uniform = [\"60 ms\", \"180 ms\"]}'."),
+    ] = None,
+    flows: Annotated[str | None, typer.Option(metavar="N", help="Long-lived flows.")] = None,
+    transmitters: Annotated[str | None, typer.Option(metavar="K", help="That share the buffer; 1 if not given.")] = None,
+    inputs: Annotated[
+        str | None, typer.Option(metavar="M", help="Input links; so many that they do not matter if not given.")
+    ] = None,
+    packet: Annotated[str | None, typer.Option(metavar="SIZE", help="On the wire; '1500 B' if not given.")] = None,
+    access_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Of the link that each sender has for itself.")] = None,
+    paced: Annotated[bool | None, typer.Option("--paced/--not-paced", help="Whether senders spread their packets.")] = None,
+    window: Annotated[str | None, typer.Option(metavar="PACKETS", help="Largest window of a flow.")] = None,
+    link: Annotated[str | None, typer.Option(metavar="NAME", help="The scenario's link that is meant.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print question and answers as one JSON document.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw buffer against utilisation to this SVG, PNG or PDF.", parser=path)
+    ] = None,
+) -> Exit:
+    """How much buffer does a bottleneck need? Every rule's answer, why they differ, and which is meant for the case."""
+    from tailback import plots
+    from tailback._scenario import load
+    from tailback.prediction._buffer_size import answer
+    from tailback.prediction._question import ask
+
+    if plot is not None:
+        plots.require()
+    texts = {"target": target, "rate": rate, "packet": packet, "access_rate": access_rate}
+    numbers = {"flows": flows, "transmitters": transmitters, "inputs": inputs, "window": window}
+    given: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
+    given |= {name: _number(text) for name, text in numbers.items() if text is not None}
+    given["target"] = _number(target)
+    if base_rtt is not None:
+        given["base_rtt"] = _value(base_rtt)
+    if paced is not None:
+        given["paced"] = paced
+    answers = answer(ask(given, None if file is None else load(file), link, flags=True))
+    if plot is not None:
+        plots.save(answers.plot(), plot)
+        note(f"drew {plot}")
+    data(json.dumps(jsonable(answers.to_dict()), indent=2, allow_nan=False) if as_json else str(answers))
+    return Exit.DONE
+
+
+def _number(text: str) -> int | float | str:
+    """A number where the text is one; else the text, for the reader to complain of."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _value(text: str) -> Any:
+    """A list or a table as a scenario writes it; else the text."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    import tomllib
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,132 @@
+"""`tailback sweep FILE --vary PATH=VALUES --out DIR`: run a grid, and keep it as a study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tailback._cli.output import Exit, command, data, note, path
+from tailback._cli.study import Executor, crew_named, finished
+from tailback._cli.user_code import Code
+from tailback._cli.user_code import load as load_code
+from tailback._progress import RunsBar
+
+if TYPE_CHECKING:
+    from tailback._study.cost import Estimate
+    from tailback._study.grid import Grid
+
+__all__ = ["sweep"]
+
+# Points that a dry run lists.
+_LISTED = 20
+
+
+@command
+def sweep(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.", parser=path)
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH=VALUES",
+            help="A field and its values: `flows.web.count=1,10`, a range `1..9:2` or `10..50:10 Mbps`, named variants "
+            "`policy=old{a.b=1;a.c=2},new{a.b=3}`, or fields side by side `a.x=1,2 & a.y=3,4`. Again for each axis of the grid.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The study: new, or this very one, which then goes on.", parser=path)
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Run every point with so many seeds; 1, or 10 with --until, if not given.")
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QUANTITY:WIDTH%",
+            help="Add seeds until the 95 % interval is as narrow: `goodput:2%`, `queues.bottleneck.utilisation:1%`.",
+        ),
+    ] = None,
+    most_seeds: Annotated[int, typer.Option(min=2, help="With --until: no more seeds than this.")] = 1000,
+    executor: Executor = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="How many; one a processor if not given.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, or `local` for a cluster of its own.")
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first run that fails.")] = False,
+    extend: Annotated[bool, typer.Option("--extend", help="DIR has another plan: give it this one, keep what fits.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the grid and what it may cost; run nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the dry run, as JSON.")] = False,
+    code: Code = None,
+) -> Exit:
+    """Run FILE at every point of a grid with every seed. Whatever stops it, DIR keeps what was finished."""
+    from tailback import _study as library
+    from tailback._scenario import load
+    from tailback._study.vary import parse
+    from tailback.errors import ParameterError
+
+    load_code(code)
+    scenario = load(file)
+    axes = parse(vary or [])
+    if dry_run:
+        from tailback._processors import processors
+        from tailback._study.cost import estimate
+        from tailback._study.sweeping import planned
+
+        grid, _ = planned(scenario, axes, seeds=seeds, until=until, most_seeds=most_seeds)
+        _show(grid, estimate(grid, workers or processors()), until, as_json=as_json)
+        return Exit.DONE
+    if out is None:
+        raise ParameterError("a sweep needs a place for its results: --out DIR (or --dry-run, which needs none)")
+    with crew_named(executor, cluster, workers) as (crew, size), RunsBar(file.name) as bar:
+        study = library.sweep(
+            scenario,
+            axes,
+            seeds=seeds,
+            out=out,
+            until=until,
+            most_seeds=most_seeds,
+            executor=crew,
+            workers=size,
+            fail_fast=fail_fast,
+            extend=extend,
+            progress=bar,
+        )
+    return finished(study, as_json=as_json)
+
+
+def _show(grid: Grid, cost: Estimate, until: str | None, *, as_json: bool) -> None:
+    if as_json:
+        listed = [{"point": point.index, **point.labels} for point in (grid.point(index) for index in range(len(grid)))]
+        document: dict[str, Any] = {
+            "points": len(grid),
+            "seeds": list(grid.seeds),
+            "runs": grid.runs,
+            "until": until,
+            "grid": listed,
+            "estimate": vars(cost),
+        }
+        data(json.dumps(document, indent=2))
+        return
+    data(f"{len(grid):,} points x {len(grid.seeds):,} seeds = {grid.runs:,} runs" + (f", more until {until}" if until else ""))
+    for axis in grid.axes:
+        data(f"  {axis.text}")
+    for index in range(min(len(grid), _LISTED)):
+        data(f"  point {index}: {grid.where(index) or 'the scenario as it is'}")
+    if len(grid) > _LISTED:
+        data(f"  ... and {len(grid) - _LISTED:,} more points")
+    data(
+        f"estimate: {_time(cost.wall_s)} on {cost.workers} workers, {_time(cost.cpu_s)} of processor time "
+        f"({_time(cost.lowest_s)} to {_time(cost.highest_s)}), from {cost.probes} probes of at most half a second"
+    )
+    note("nothing was run")
+
+
+def _time(seconds: float) -> str:
+    for unit, length in (("h", 3600.0), ("min", 60.0), ("s", 1.0)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:.1f} s"

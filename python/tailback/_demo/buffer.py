@@ -1,0 +1,45 @@
+"""The demonstration: how much buffer does a TCP link need?
+
+`buffer_grid` has what is run, `buffer_figures` and `buffer_report` what is shown.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tailback._demo import buffer_figures as figures
+from tailback._demo import buffer_grid as grid
+from tailback._demo import buffer_report as report
+from tailback._demo.buffer_grid import Study
+from tailback._format import aligned
+from tailback._store import claimed, put
+from tailback._study.runner import Progress
+from tailback.papers._plan import Plan
+from tailback.plots import require
+
+__all__ = ["answer", "measured"]
+
+
+def answer(
+    out: Path, *, quick: bool = False, kept: Path, fresh: bool = False, progress: Callable[[Progress], object] | None = None
+) -> int:
+    """Run the grid, print a table, write ``buffer.html`` into `out`; how many of the runs the study in `kept` had already."""
+    require()
+    claimed(out)
+    study, there = measured(grid.plan(quick=quick), kept=kept, fresh=fresh, progress=progress)
+    sys.stdout.write(f"\nHow much buffer does a TCP link need? {report.setting(study)}\n\n")
+    sys.stdout.write(aligned(report.table(study)) + "\n\n")
+    sys.stdout.write(f"report: {put(out / 'buffer.html', report.page(study, figures.draw(study)))}\n")
+    return there
+
+
+def measured(
+    chosen: grid.Plan, *, kept: Path | None = None, fresh: bool = False, progress: Callable[[Progress], object] | None = None
+) -> tuple[Study, int]:
+    """The grid, run as far as the study in `kept` does not have it; and how many of its runs that had."""
+    plan = Plan([grid.experiment(chosen)], chosen.seeds, command="tailback demo")
+    there = plan.run(kept, fresh=fresh, progress=progress)
+    (outcome,) = plan.outcomes()
+    return Study(chosen, outcome, plan.tally), there

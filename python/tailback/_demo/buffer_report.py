@@ -1,0 +1,278 @@
+"""The report of the demonstration: every sentence with a number in it is made from what was measured."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from tailback import models
+from tailback._core import __version__
+from tailback._demo.buffer_grid import (
+    BDP_PACKETS,
+    PACKET_BYTES,
+    RATE_MBPS,
+    RTT_MS,
+    RTT_SPREAD_MS,
+    Cell,
+    Study,
+    rule,
+    scenario,
+)
+from tailback._interval import Interval
+
+__all__ = ["page", "setting", "table"]
+
+# The utilisation that "enough buffer" means in the table.
+TARGET = 0.98
+
+# A difference of utilisation that nobody would act on, however narrow the interval.
+NEGLIGIBLE = 1e-4
+
+
+def setting(study: Study) -> str:
+    """One line on what was run."""
+    return f"{RATE_MBPS} Mbps, {RTT_MS} ms, so 1 BDP = {BDP_PACKETS} packets; mean over {study.plan.seeds} seeds ± 95 % interval"
+
+
+def table(study: Study) -> list[list[str]]:
+    """Header and one row for each number of flows, as on the terminal and in the report."""
+    least, more = 0.01, 0.1
+    head = [
+        "flows",
+        f"utilised at {_share(least)} BDP",
+        f"at {_share(more)} BDP",
+        f"buffer for {_share(TARGET)}",
+        "BDP/√N",
+        "utilised there",
+        "lost there",
+        "wait there",
+    ]
+    rows = [head]
+    for flows in study.plan.flows:
+        ruled = rule(flows)
+        rows.append(
+            [
+                str(flows),
+                _percent(study.interval("utilisation", Cell(flows, least))),
+                _percent(study.interval("utilisation", Cell(flows, more))),
+                _share(_enough(study, flows)),
+                _share(ruled.share),
+                _percent(study.interval("utilisation", ruled)),
+                _percent(study.interval("loss_share", ruled)),
+                f"{1e3 * study.interval('mean_wait_s', ruled).mean:.3g} ms",
+            ]
+        )
+    return rows
+
+
+def page(study: Study, figures: dict[str, str]) -> str:
+    """The whole report as one HTML file that needs no other."""
+    template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
+    filled = template.substitute(
+        figures,
+        answer=_answer(study),
+        setting=_method(study),
+        summary=_html_table(table(study)),
+        single=_on_single(study),
+        figure_single=figures["single"],
+        rule=_on_rule(study),
+        paced_text=_on_paced(study),
+        loss_text=_on_loss(study),
+        delay_text=_on_delay(study),
+        sawtooth_text=_on_sawtooth(study),
+        scenario=escape(json.dumps(scenario(study.plan.cells[0]).to_dict(), indent=2)),
+        all_numbers=_html_table(list(_all_numbers(study))),
+        provenance=_provenance(study),
+        version=__version__,
+    )
+    return filled.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _answer(study: Study) -> str:
+    """The first paragraph: the question answered from the extremes of the grid."""
+    few, many = study.plan.flows[0], study.plan.flows[-1]
+    needs = [_enough(study, flows) for flows in (few, many)]
+    waits = [1e3 * study.interval("mean_wait_s", Cell(flows, 2.0)).mean for flows in (few, many)]
+    return (
+        f"To keep the link {_share(TARGET)} busy, one flow needs a buffer of {_share(needs[0])} of a bandwidth-delay product, "
+        f"and {many} flows together need {_share(needs[1])}. What a larger buffer buys is delay: with two bandwidth-delay "
+        f"products a packet waits {waits[0]:.0f} ms on average behind one flow, {waits[1]:.0f} ms behind {many}; the path "
+        f"itself takes {RTT_MS} ms."
+    )
+
+
+def _on_single(study: Study) -> str:
+    """Where the closed form and the simulation differ, and by how much."""
+    cells = study.cells(1)
+    compared = [(study.interval("utilisation", cell), float(models.single_flow_utilisation(cell.share)), cell) for cell in cells]
+    measured, theory, cell = max(compared, key=lambda item: abs(item[0].mean - item[1]))
+    apart = [cell for measured, theory, cell in compared if abs(measured.mean - theory) > max(measured.half, NEGLIGIBLE)]
+    difference = f"{100 * (measured.mean - theory):+.2f}".replace("-", "\u2212")
+    text = (
+        f"The largest difference is {difference} percentage points, at a buffer of {_share(cell.share)} of a BDP: "
+        f"simulated {_percent(measured)}, closed form {100 * theory:.2f} %. "
+    )
+    if apart:
+        where = f"{len(apart)} of {len(cells)} buffers ({', '.join(_share(cell.share) for cell in apart)})"
+        return text + f"At {where} the closed form lies outside the 95 % interval of the simulation."
+    return text + (
+        f"At all {len(cells)} buffers the closed form lies inside the 95 % interval of the simulation or within "
+        f"{100 * NEGLIGIBLE:g} percentage points of it."
+    )
+
+
+def _on_rule(study: Study) -> str:
+    """What the square-root rule gives."""
+    reached = [(study.interval("utilisation", rule(flows)), flows) for flows in study.plan.flows]
+    low, low_flows = min(reached, key=lambda item: item[0].mean)
+    high, high_flows = max(reached, key=lambda item: item[0].mean)
+    short = [flows for interval, flows in reached if interval.mean + interval.half < TARGET]
+    text = (
+        f"With a buffer of BDP/√N the link was between {_percent(low)} ({_flows(low_flows)}) and {_percent(high)} "
+        f"({_flows(high_flows)}) busy. "
+    )
+    if short:
+        names = ", ".join(str(flows) for flows in short)
+        return text + f"For N = {names} the rule falls short of {_share(TARGET)}, and the interval says it is not by chance."
+    return text + f"It never fell short of {_share(TARGET)} by more than chance."
+
+
+def _on_paced(study: Study) -> str:
+    """Why many flows do worse than one in a tiny buffer."""
+    single = study.interval("utilisation", Cell(1, 0.01))
+    parts = []
+    for flows in study.paced_flows:
+        clocked, paced = (study.interval("utilisation", Cell(flows, 0.01, paced)) for paced in (False, True))
+        parts.append(f"{_flows(flows)} went from {_percent(clocked)} to {_percent(paced)}")
+    return (
+        f"With a buffer of 1 % of a BDP, {Cell(1, 0.01).buffer_packets} packets, one flow uses {_percent(single)} of the link: "
+        "its packets leave at the pace of the link that they crossed before and meet nobody. Several flows send such trains side "
+        "by side, and where two trains meet, the buffer must hold the shorter. Senders that spread a window evenly over the "
+        f"round trip (pacing) take that need away: {' and '.join(parts)}."
+    )
+
+
+def _on_loss(study: Study) -> str:
+    many = study.plan.flows[-1]
+    small, full = (study.interval("loss_share", Cell(many, share)) for share in (0.01, 1.0))
+    timeouts = study.interval("timeouts_per_flow_s", Cell(many, 0.01)).mean
+    per_flow = BDP_PACKETS / many
+    return (
+        f"Loss is the price of many flows rather than of small buffers: {many} flows share a path that holds {BDP_PACKETS} "
+        f"packets, {per_flow:.1f} each, and must lose packets to be kept that small. They lose {_percent(small)} at 1 % of a BDP "
+        f"and {_percent(full)} at one BDP; at the smallest buffer each of them times out {_often(timeouts)}."
+    )
+
+
+def _on_delay(study: Study) -> str:
+    single, shared = study.plan.flows[0], study.plan.flows[-1]
+    fills = {flows: study.interval("mean_wait_s", Cell(flows, 1.0)).mean / (RTT_MS * 1e-3) for flows in (single, shared)}
+    return (
+        f"A full buffer of one BDP is worth {RTT_MS} ms. On average {_flows(single)} kept it {_share(fills[single])} full and "
+        f"{_flows(shared)} {_share(fills[shared])}. Once the link is always busy, a larger buffer is only a longer queue."
+    )
+
+
+def _on_sawtooth(study: Study) -> str:
+    parts = []
+    for trace in study.sawtooth:
+        empty = float((trace.queue == 0).mean())
+        least = int(trace.queue.min())
+        standing = (
+            f"its queue never falls below {least} packets"
+            if least
+            else f"its queue is empty {_share(round(empty, 2))} of the time"
+        )
+        parts.append(f"at {_share(trace.share)} of a BDP {standing}")
+    text = "; ".join(parts)
+    return text[0].upper() + text[1:] + "."
+
+
+def _method(study: Study) -> str:
+    low, high = RTT_SPREAD_MS
+    return (
+        f"One link of {RATE_MBPS} Mbps with a drop-tail queue; greedy flows with SACK and Reno's window (preset "
+        f"<code>sack</code>), packets of {PACKET_BYTES} bytes. Round trips without queueing: {RTT_MS} ms for a single flow, "
+        f"uniform between {low} and {high} ms for several, so that one bandwidth-delay product (BDP) is {BDP_PACKETS} packets. "
+        f"Flows start at random, and the start of each run is not measured. Lines are means over {study.plan.seeds} seeds, "
+        "bands their 95 % intervals (Student's t); a ring marks the rule BDP/√N."
+    )
+
+
+def _provenance(study: Study) -> str:
+    tally = study.tally
+    digest = hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()
+    return (
+        f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs} runs, {tally.simulated_s:,.0f} simulated "
+        f"seconds, {tally.events:,} events. Seeds 1 to {study.plan.seeds}. "
+        f"Hash of all scenarios with their seeds and version: <code>{digest[:16]}</code>. "
+        "The same version gives the same numbers on every machine."
+    )
+
+
+def _all_numbers(study: Study) -> Iterator[list[str]]:
+    yield [
+        "flows",
+        "buffer, packets",
+        "of a BDP",
+        "utilisation",
+        "lost",
+        "mean wait, ms",
+        "timeouts per flow and minute",
+        "fairness",
+    ]
+    for flows in study.plan.flows:
+        for cell in [*study.cells(flows), *study.cells(flows, paced=True)]:
+            timeouts, fairness, wait = (study.interval(name, cell) for name in ("timeouts_per_flow_s", "fairness", "mean_wait_s"))
+            yield [
+                f"{flows}, paced" if cell.paced else str(flows),
+                str(cell.buffer_packets),
+                _share(cell.share),
+                _percent(study.interval("utilisation", cell)),
+                _percent(study.interval("loss_share", cell)),
+                f"{1e3 * wait.mean:.3g}",
+                f"{60 * timeouts.mean:.2g}",
+                f"{fairness.mean:.3f}",
+            ]
+
+
+def _enough(study: Study, flows: int) -> float | None:
+    """The smallest buffer with the target utilisation, between grid points on a logarithmic scale; None if none has it."""
+    before: tuple[float, float] | None = None
+    for cell in study.cells(flows):
+        reached = study.interval("utilisation", cell).mean
+        if reached >= TARGET:
+            if before is None:
+                return cell.share
+            share, low = before
+            return float(share * (cell.share / share) ** ((TARGET - low) / (reached - low)))
+        before = (cell.share, reached)
+    return None
+
+
+def _percent(interval: Interval) -> str:
+    return f"{100 * interval.mean:.2f} ± {100 * interval.half:.2f} %"
+
+
+def _share(share: float | None) -> str:
+    return "not reached" if share is None else f"{100 * share:.3g} %"
+
+
+def _flows(flows: int) -> str:
+    return "one flow" if flows == 1 else f"{flows} flows"
+
+
+def _often(per_second: float) -> str:
+    return "never" if per_second == 0 else f"every {1 / per_second:.2g} s"
+
+
+def _html_table(rows: list[list[str]]) -> str:
+    head, *body = rows
+    cells = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    lines = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in body)
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>\n{lines}</tbody></table>"

@@ -1,0 +1,40 @@
+"""How results are written: numbers with their units, and columns of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["aligned", "quantity"]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns of text: the first to the left, the others to the right."""
+    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        others = (f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+        lines.append("  " + "  ".join([row[0].ljust(widths[0]), *others]).rstrip())
+    return "\n".join(lines)
+
+
+def quantity(column: str, value: float | int | str) -> str:
+    """A value in the unit that its column's name ends in: ``goodput_bps`` 9.53e6 is ``9.53 Mbps``; a dash for what is missing."""
+    if isinstance(value, str):
+        return value
+    if value != value:
+        return "-"
+    if column.endswith("_bps"):
+        return _scaled(value, [(1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps")])
+    if column.endswith("_s"):
+        return _scaled(value, [(1.0, "s"), (1e-3, "ms"), (1e-6, "us")])
+    if column.endswith("_share") or column == "utilisation":
+        return f"{100 * value:.3g} %" if value < 0.995 else f"{100 * value:.2f} %"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
+    for size, unit in units:
+        if abs(value) >= size:
+            return f"{value / size:.4g} {unit}"
+    size, unit = units[-1]
+    return f"{value / size:.4g} {unit}" if value else "0"

@@ -1,0 +1,120 @@
+"""Progress bars on stderr for what takes long; shown after a second, and only to a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import ProgressColumn
+
+    from tailback._study.runner import Progress
+
+__all__ = ["ProgressBar", "RunsBar"]
+
+
+class _Bar(ABC):
+    """Nothing, until a second has passed; then a line that is taken away at the end."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._began = time.monotonic()
+        self._bar: Bars | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    @abstractmethod
+    def _columns(self) -> list[ProgressColumn]:
+        """What the line is made of."""
+
+    def _shown(self, total: int, completed: int = 0, **fields: Any) -> Bars | None:
+        """The bar, if it is time for one; begun at `completed`, so that rates leave out what was done before."""
+        if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._began >= 1:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(*self._columns(), console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._bar.add_task(self._what, total=total, completed=completed, **fields)
+        return self._bar
+
+
+class ProgressBar(_Bar):
+    """A bar for the fraction done: what ``progress`` of `tailback.simulate` and `tailback.models.simulate_trunk` is called with.
+
+    Parameters
+    ----------
+    what : str
+        The words before the bar.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> with tb.ProgressBar("a trunk") as bar:
+    ...     simulated = tb.models.simulate_trunk(inputs=16, transmitters=2, buffer=5, load=0.8, progress=bar)
+    >>> simulated.narrow
+    True
+    """
+
+    def __call__(self, fraction: float) -> None:
+        """Show the fraction, 0 to 1."""
+        bar = self._shown(1)
+        if bar is not None:
+            bar.update(bar.task_ids[0], completed=fraction)
+
+    def _columns(self) -> list[ProgressColumn]:
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        return [TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()]
+
+
+class RunsBar(_Bar):
+    """Runs done, rate, time left and failures: for ``progress`` of `tailback.sweep`, `tailback.reproduce` and `Study.resume`.
+
+    Parameters
+    ----------
+    what : str
+        The words before the bar.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="5 s")
+    >>> with tb.RunsBar("buffers") as bar:
+    ...     study = tb.sweep(scenario, {"topology.dumbbell.queue.buffer": ["10 packets", "20 packets"]}, progress=bar)
+    >>> study.counts.done
+    2
+    """
+
+    def __call__(self, progress: Progress) -> None:
+        """Show the counts."""
+        finished = progress.done + progress.failed
+        bar = self._shown(progress.total, finished, rate="", failed="")
+        if bar is None:
+            return
+        failed = f"{progress.failed} failed" if progress.failed else ""
+        task = bar.tasks[0]
+        rate = f"{task.speed:.3g} runs/s" if task.speed else ""
+        bar.update(task.id, completed=finished, total=progress.total, rate=rate, failed=failed)
+
+    def _columns(self) -> list[ProgressColumn]:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+        return [
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("runs {task.fields[rate]}"),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("[red]{task.fields[failed]}"),
+        ]

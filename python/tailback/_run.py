@@ -1,0 +1,165 @@
+"""A run: what was measured, and what it was measured from."""
+
+from __future__ import annotations
+
+import json
+import os
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from tailback import _core, _store
+from tailback._summary import html, text
+from tailback._table import COUNTERS, Table
+from tailback.errors import UnknownName
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Interrupted", "Run"]
+
+
+class Run:
+    """The results of one simulation, as tables of columns.
+
+    Attributes
+    ----------
+    complete : bool
+        False if the run was interrupted.
+    simulated_s : float
+        Simulated seconds.
+    events : int
+        Events that the engine handled.
+    provenance : dict
+        The full scenario, seed, version, content hash, and what became of the run.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="10 s", traces=["cwnd"])
+    >>> run = tb.simulate(scenario)
+    >>> run.traces
+    ['cwnd']
+    >>> run.trace("cwnd").columns
+    ['time_s', 'group', 'flow', 'cwnd_packets']
+    """
+
+    def __init__(self, results: _core.Results) -> None:
+        self._tables = {name: Table(table) for name, table in results.tables}
+        self.complete = results.complete
+        self.simulated_s = results.simulated_s
+        self.events = results.events
+        self.provenance: dict[str, Any] = json.loads(results.provenance)
+
+    @property
+    def flows(self) -> Table:
+        """One row a flow: packets, retransmissions, timeouts, goodput, completion time, ...
+
+        Counts, means and shares cover the measured part, from the end of the warm-up to the end of the run; goodput is over
+        the whole of it, also of a flow that ends before. The completion time is from the flow's start to the instant at
+        which its receiver has everything, and no warm-up cuts it. The active share is that of the time from the flow's start,
+        or the end of the warm-up, to its end in which it did not wait for a timeout.
+        """
+        return self._tables["flows"]
+
+    @property
+    def queues(self) -> Table:
+        """One row a queue, which is one direction of a link: arrivals, discards by reason, utilisation, waiting time, ..."""
+        return self._tables["queues"]
+
+    @property
+    def groups(self) -> Table:
+        """One row a flow group: total goodput, fairness, percentiles of the completion time, ..."""
+        return self._tables["groups"]
+
+    @property
+    def traces(self) -> list[str]:
+        """Kinds of the traces that the scenario asked for."""
+        return [name for name in self._tables if name not in COUNTERS]
+
+    def trace(self, kind: str) -> Table:
+        """A trace: ``cwnd``, ``queue``, ``rtt``, ... as far as ``record.traces`` of the scenario asked for it.
+
+        Raises
+        ------
+        UnknownName
+            It was not recorded; says which were.
+        """
+        if kind not in self.traces:
+            raise UnknownName("trace", kind, self.traces, note="; ask for it in `record.traces` of the scenario")
+        return self._tables[kind]
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """All tables by name."""
+        return dict(self._tables)
+
+    @property
+    def seed(self) -> int:
+        """The seed that was used."""
+        return int(self.provenance["seed"])
+
+    @property
+    def content_hash(self) -> str:
+        """Hash of scenario, seed and version: equal hashes mean equal results."""
+        return str(self.provenance["content_hash"])
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario as it was run, defaults filled in."""
+        return dict(self.provenance["scenario"])
+
+    def summary(self) -> str:
+        """What a person wants to know first, as text."""
+        return text(str(self), self._tables)
+
+    def plot(self) -> Figure:
+        """Traces over time, or flows and queues side by side if there is none; needs matplotlib.
+
+        Raises
+        ------
+        MissingExtra
+            If matplotlib is not installed.
+        """
+        from tailback._run_plot import plot_run
+        from tailback.plots import close
+
+        return close(plot_run(str(self), self._tables))
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Write every table as Parquet, and ``provenance.json``, to a new directory: all of it or nothing.
+
+        Raises
+        ------
+        OutputError
+            The directory exists or cannot be written.
+        """
+        with _store.staged(directory) as folder:
+            _store.write(self._tables, self.provenance, folder)
+
+    def __str__(self) -> str:
+        name = self.scenario.get("name") or "scenario"
+        cut = "" if self.complete else ", INCOMPLETE"
+        return f"{name}: {self.simulated_s:g} s simulated{cut}, seed {self.seed}, {self.events:,} events"
+
+    def __repr__(self) -> str:
+        return f"<Run {self}>"
+
+    def _repr_html_(self) -> str:
+        return f"<h4>{escape(str(self))}</h4>{html(self._tables)}"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run.
+
+    Attributes
+    ----------
+    run : Run
+        What was measured until then; its ``complete`` is false.
+    """
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"interrupted at {run.simulated_s:g} s of simulated time")
+        self.run = run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Interrupted, (self.run,)

@@ -1,0 +1,314 @@
+"""A scenario: a plain dictionary in the schema that TOML files use too. Nothing here knows a field; the core checks them all."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import os
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+from tailback import _core
+
+__all__ = ["Scenario", "load", "schema"]
+
+# Far above any scenario written by hand or by a script; a device that never ends is refused instead of read.
+_MAX_BYTES = 32 * 1024 * 1024
+
+# As the core has it: deeper than any scenario, and what refers to itself has no end.
+_DEEPEST = 64
+
+# More than the core reads exactly; Python itself refuses to write numbers of thousands of digits.
+_HUGE = 2**127
+
+_MAX_SEED = 2**53 - 1
+
+
+class Scenario:
+    """What to simulate: nodes, links, queues, flows, what to record, for how long, and the seed.
+
+    Parameters
+    ----------
+    description : mapping
+        Tables and values as in a scenario file (``tailback schema`` prints the schema). It is copied.
+
+    Raises
+    ------
+    ScenarioError
+        If it holds something that no scenario file could, such as a function or NaN. Everything else is checked
+        by `check` and before every run.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.Scenario({
+    ...     "duration": "5 s",
+    ...     "topology": {"dumbbell": {"rate": "10 Mbps", "delay": "10 ms", "queue": {"buffer": "20 packets"}}},
+    ...     "flows": {"web": {"from": "left", "to": "right", "count": 3, "rtt": "100 ms", "tcp": {"preset": "sack"}}},
+    ... })
+    >>> scenario.check()
+    >>> scenario.with_({"flows.web.count": 5})["flows.web.count"]
+    5
+    """
+
+    def __init__(self, description: Mapping[str, Any]) -> None:
+        self._file = ""
+        self._description = _plain(_table(description))
+        self._text = json.dumps(self._description)
+        self._format: Literal["json", "toml"] = "json"
+
+    @classmethod
+    def from_toml(cls, text: str, file: str = "scenario.toml") -> Scenario:
+        """A scenario from TOML text; `file` is the name that errors give it.
+
+        Raises
+        ------
+        ScenarioError
+            With the line of every problem.
+        """
+        return cls._from_text(text, file, "toml")
+
+    @classmethod
+    def from_json(cls, text: str, file: str = "scenario.json") -> Scenario:
+        """A scenario from JSON text; otherwise as `from_toml`."""
+        return cls._from_text(text, file, "json")
+
+    @classmethod
+    def _from_text(cls, text: str, file: str, format: Literal["json", "toml"]) -> Scenario:
+        _core.check(text, file, format)
+        scenario = cls.__new__(cls)
+        scenario._file, scenario._text, scenario._format = file, text, format
+        if format == "json":
+            scenario._description = json.loads(text)
+        else:
+            import tomllib
+
+            scenario._description = tomllib.loads(text)
+        return scenario
+
+    @property
+    def name(self) -> str:
+        """The scenario's ``name``, or where it came from."""
+        return str(self._description.get("name", "") or self._file or "scenario")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A copy of the description, as it was given."""
+        copy: dict[str, Any] = _plain(self._description)
+        return copy
+
+    def normalised(self) -> dict[str, Any]:
+        """The description as the core reads it, defaults filled in."""
+        full: dict[str, Any] = json.loads(_core.normalise(self._text, self._file, self._format))
+        return full
+
+    def check(self) -> None:
+        """Raise a `ScenarioError` with every problem, if there is one."""
+        _core.check(self._text, self._file, self._format)
+
+    def with_(self, changes: Mapping[str, Any]) -> Scenario:
+        """A copy with some values changed.
+
+        Parameters
+        ----------
+        changes : mapping
+            Path to new value. ``*`` stands for every name (``flows.*.tcp.preset``), ``[0]`` for a place in a list
+            (``timeline[0].at``). ``None`` removes what is there.
+
+        Raises
+        ------
+        ScenarioError
+            If a path leads through something that is not a table.
+        """
+        description = self.to_dict()
+        for path, value in changes.items():
+            if not isinstance(path, str):
+                raise _core.scenario_error("", "", "not a path", given=_short(path), expected="text such as `flows.web.count`")
+            _set(description, _steps(path), value, path)
+        return Scenario(description)
+
+    def __getitem__(self, path: str) -> Any:
+        """The value at a path such as ``links.bottleneck.rate``; KeyError if it is not given."""
+        value: Any = self._description
+        for step in _steps(path):
+            if step not in _places(value):
+                raise KeyError(path)
+            value = value[step]
+        return value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self._description == other._description
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Scenario({self._description!r})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(json.dumps(self._description, indent=2))}</pre>"
+
+    def _source(self) -> tuple[str, str, str]:
+        """Text, file and format, as the core reads it."""
+        return self._text, self._file, self._format
+
+    def _simulation(self, seed: int | None) -> _core.Simulation:
+        return _core.Simulation(*self._source(), None if seed is None else _whole(seed))
+
+    def _outline(self, seed: int | None) -> tuple[str, bytes]:
+        return _core.outline(*self._source(), None if seed is None else _whole(seed))
+
+
+def load(path: str | os.PathLike[str]) -> Scenario:
+    """Read and check a scenario file.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file, or JSON if the name ends in ``.json``.
+
+    Raises
+    ------
+    ScenarioError
+        For every problem in it, each with its line; also if it is missing, a directory, or not text.
+    """
+    if not os.fspath(path):
+        raise _core.scenario_error("", "", "the name of the file is empty", expected="a scenario file")
+    file = Path(path)
+    text = _read(file)
+    return Scenario.from_json(text, str(file)) if file.suffix == ".json" else Scenario.from_toml(text, str(file))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario."""
+    exported: dict[str, Any] = json.loads(_core.schema())
+    return exported
+
+
+def _read(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(_MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise _core.scenario_error(str(file), "", "no such file", expected="a scenario file") from None
+    except IsADirectoryError:
+        raise _core.scenario_error(str(file), "", "this is a directory", expected="a scenario file") from None
+    except (OSError, ValueError) as error:
+        raise _core.scenario_error(
+            str(file), "", f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    if len(data) > _MAX_BYTES:
+        raise _core.scenario_error(
+            str(file), "", "the file is too large for a scenario", expected=f"at most {_MAX_BYTES >> 20} MiB"
+        )
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        expected = "a scenario in TOML, encoded as UTF-8"
+        raise _core.scenario_error(str(file), "", "this is not text", expected=expected) from None
+
+
+def _table(description: Any) -> Mapping[str, Any]:
+    """The description itself, if it is a table; says what to do with the name or the text of a file instead."""
+    if isinstance(description, Mapping):
+        return description
+    hint = None
+    if isinstance(description, os.PathLike):
+        hint = f"`tailback.load({os.fspath(description)!r})` reads a file"
+    elif isinstance(description, str):
+        is_text = "\n" in description or "=" in description or description.lstrip().startswith("{")
+        hint = "`Scenario.from_toml(text)` reads text" if is_text else f"`tailback.load({_short(description)})` reads a file"
+    raise _core.scenario_error(
+        "",
+        "",
+        "not a scenario",
+        given=_short(description),
+        expected="a Scenario, or a dictionary as in a scenario file",
+        hint=hint,
+    )
+
+
+def _whole(seed: Any) -> int:
+    """A seed that the core takes."""
+    expected = f"a whole number from 0 to {_MAX_SEED}"
+    try:
+        number = None if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = None
+    if number is None:
+        raise _core.scenario_error("", "seed", "not a seed", given=_short(seed), expected=expected)
+    if not 0 <= number <= _MAX_SEED:
+        raise _core.scenario_error("", "seed", "a seed out of range", given=_short(seed), expected=expected)
+    return number
+
+
+def _short(value: Any) -> str:
+    """As Python writes it, cut to what fits in a message."""
+    try:
+        written = repr(value)
+    except (RecursionError, ValueError):
+        # Too deep, or a number of thousands of digits.
+        written = f"a {type(value).__name__}"
+    return written if len(written) <= 80 else f"{written[:77]}..."
+
+
+def _plain(value: Any, at: str = "", depth: int = 0) -> Any:
+    """A deep copy in the types that JSON has; NumPy scalars and arrays become numbers and lists."""
+    if depth > _DEEPEST:
+        hint = "does something contain itself?"
+        raise _core.scenario_error("", _short_path(at), f"nested deeper than {_DEEPEST} levels", hint=hint)
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise _core.scenario_error("", at, "a key that is not text", given=_short(key))
+        return {key: _plain(inner, f"{at}.{key}" if at else key, depth + 1) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner, f"{at}[{index}]", depth + 1) for index, inner in enumerate(value)]
+    if hasattr(value, "tolist") and not isinstance(value, (str, bytes)):
+        return _plain(value.tolist(), at, depth + 1)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _core.scenario_error("", at, "not a finite number", given=str(value))
+    if isinstance(value, int) and not -_HUGE < value < _HUGE:
+        raise _core.scenario_error("", at, "a number out of range", given=_short(value))
+    if isinstance(value, (str, bool, int, float)):
+        return value
+    raise _core.scenario_error(
+        "", at, "not a value of a scenario", given=_short(value), expected="text, a number, a list or a table"
+    )
+
+
+def _short_path(at: str) -> str:
+    """The beginning of a path that may have no end."""
+    return at if len(at) <= 60 else f"{at[:57]}..."
+
+
+def _steps(path: str) -> list[str | int]:
+    """``timeline[0].at`` as ``["timeline", 0, "at"]``."""
+    steps = re.findall(r"([^.\[\]]+)|\[(\d+)\]", path)
+    return [int(place) if place else name for name, place in steps] or [path]
+
+
+def _places(value: Any) -> list[str | int]:
+    """What leads into a table or a list."""
+    return list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+
+
+def _set(parent: Any, steps: list[str | int], value: Any, path: str) -> None:
+    step, rest = steps[0], steps[1:]
+    for place in _chosen(parent, step, path):
+        if rest:
+            _set(parent.setdefault(place, {}) if isinstance(parent, dict) else parent[place], rest, value, path)
+        elif value is None and isinstance(parent, dict):
+            parent.pop(place, None)
+        else:
+            parent[place] = value
+
+
+def _chosen(parent: Any, step: str | int, path: str) -> list[str | int]:
+    if step == "*":
+        return _places(parent)
+    if step in _places(parent) or (isinstance(parent, dict) and isinstance(step, str)):
+        return [step]
+    raise _core.scenario_error("", path, f"there is no `{step}` in this path", given=_short(parent))

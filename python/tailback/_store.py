@@ -1,0 +1,143 @@
+"""Results on disk: a directory that appears complete or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tailback.errors import OutputError
+
+if TYPE_CHECKING:
+    from tailback._table import Table
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["claimed", "put", "staged", "write"]
+
+
+@contextmanager
+def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary directory that becomes `directory` at the end, or vanishes if the block raises.
+
+    It is made beside its destination before anything runs, so that a full night is not spent on results that have no place. What
+    a process that was killed has left of the same destination is removed; what a living one is writing is not.
+
+    Raises
+    ------
+    OutputError
+        `directory` exists, or its parent is missing or cannot be written.
+    """
+    target = Path(directory)
+    if target.exists() or target.is_symlink():
+        raise OutputError(f"`{target}` exists already; give a new name or remove it")
+    try:
+        folder, lock = _stage(target)
+    except OSError as error:
+        raise OutputError(f"nothing can be written to `{target}`: {error.strerror}") from None
+    try:
+        yield folder
+        # mkdtemp keeps others out; results are for whoever may read the parent.
+        folder.chmod(0o777 & ~_umask())
+        folder.rename(target)
+    except OSError as error:
+        raise OutputError(f"nothing was written to `{target}`: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path) -> None:
+    """Every table of a run as ``NAME.parquet``, and its provenance."""
+    for name, table in tables.items():
+        table.write_parquet(folder / f"{name}.parquet")
+    (folder / "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
+
+
+def claimed(directory: Path) -> None:
+    """Make a directory if it is missing, and see that files can be written to it.
+
+    Raises
+    ------
+    OutputError
+        They cannot.
+    """
+    probe = directory / ".partial"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OutputError(f"nothing can be written to `{directory}`: {error.strerror}") from None
+
+
+def put(file: Path, text: str) -> Path:
+    """A file that appears complete or not at all, in a directory that is made if missing."""
+    claimed(file.parent)
+    partial = file.with_name(f".{file.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(file)
+    except OSError as error:
+        raise OutputError(f"nothing was written to `{file}`: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return file
+
+
+def _stage(target: Path) -> tuple[Path, int | None]:
+    """A new temporary directory beside `target`, and the lock that says for how long somebody writes there.
+
+    The system gives up the locks of a process that dies. The parent is locked meanwhile, so that nobody takes the new directory
+    for a dead one before it has its lock.
+    """
+    parent = _locked(target.parent, wait=True)
+    try:
+        if parent is not None:
+            _remove_dead(target)
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
+        return folder, _locked(folder)
+    finally:
+        if parent is not None:
+            os.close(parent)
+
+
+def _remove_dead(target: Path) -> None:
+    """Remove the temporary directories of `target` that nobody holds a lock on."""
+    name = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.partial")
+    for folder in target.parent.iterdir():
+        if name.fullmatch(folder.name) and (lock := _locked(folder)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def _locked(folder: Path, *, wait: bool = False) -> int | None:
+    """A lock on a directory, until it is closed; None where somebody else has it, or where there are no such locks."""
+    if sys.platform == "win32":
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _umask() -> int:
+    """The process's mask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

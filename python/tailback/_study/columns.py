@@ -1,0 +1,87 @@
+"""Result tables of many runs: packed one by one for the ledger, joined into one table for the reader."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+from tailback import _core
+from tailback._table import Table
+
+__all__ = ["Column", "column", "join", "packed", "repeated", "unpack"]
+
+Column = tuple[str, str, bytes, list[str]]
+"""Name, kind (`float`, `integer`, `word`), values in little-endian order, words."""
+
+
+def packed(columns: list[Column]) -> bytes:
+    """Columns as the ledger keeps them."""
+    return _core.Table("", columns).packed()
+
+
+def unpack(packed: bytes) -> list[Column]:
+    """The columns of a packed table; see `Table.packed` of the core."""
+    (length,) = struct.unpack_from("<I", packed)
+    begin = 4 + length
+    columns: list[Column] = []
+    for name, kind, size, words in json.loads(packed[4:begin]):
+        columns.append((name, kind, packed[begin : begin + size], words))
+        begin += size
+    return columns
+
+
+def rows_of(columns: list[Column]) -> int:
+    """How long the columns are."""
+    _, kind, data, _ = columns[0]
+    return len(data) // (4 if kind == "word" else 8)
+
+
+def column(name: str, values: list[Any]) -> Column:
+    """A column of Python values: integers if all are, numbers if all are, text otherwise."""
+    if all(isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63 for value in values):
+        return name, "integer", struct.pack(f"<{len(values)}q", *values), []
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return name, "float", struct.pack(f"<{len(values)}d", *values), []
+    words = {str(value): None for value in values}
+    places = {word: place for place, word in enumerate(words)}
+    return name, "word", struct.pack(f"<{len(values)}I", *(places[str(value)] for value in values)), list(words)
+
+
+def repeated(one_a_run: Column, times: list[int]) -> Column:
+    """A column with one value a run, as often as the run has rows."""
+    name, kind, data, words = one_a_run
+    width = 4 if kind == "word" else 8
+    values = (data[place : place + width] for place in range(0, len(data), width))
+    return name, kind, b"".join(value * count for value, count in zip(values, times, strict=True)), words
+
+
+def join(name: str, runs: Iterable[list[Column]], labels: list[Column]) -> Table:
+    """One table of all runs, in front of its columns the labels of the run, which have one value a run."""
+    counts: list[int] = []
+    parts: dict[str, tuple[str, list[bytes], dict[str, int]]] = {}
+    for columns in runs:
+        counts.append(rows_of(columns))
+        for title, kind, data, words in columns:
+            _, pieces, known = parts.setdefault(title, (kind, [], {}))
+            pieces.append(_renumbered(data, words, known) if kind == "word" else data)
+    front = [repeated((_free(title, parts), kind, data, words), counts) for title, kind, data, words in labels]
+    body = [(title, kind, b"".join(pieces), list(known)) for title, (kind, pieces, known) in parts.items()]
+    return Table(_core.Table(name, [*front, *body]))
+
+
+def _free(title: str, taken: Iterable[str]) -> str:
+    """A name that no column of the results has."""
+    return f"vary.{title}" if title in taken else title
+
+
+def _renumbered(data: bytes, words: list[str], known: dict[str, int]) -> bytes:
+    """Places in a run's words as places in the words of all."""
+    places = [known.setdefault(word, len(known)) for word in words]
+    if places == list(range(len(places))):
+        return data
+    import numpy as np
+
+    renumbered: bytes = np.array(places, dtype="<u4")[np.frombuffer(data, dtype="<u4")].tobytes()
+    return renumbered

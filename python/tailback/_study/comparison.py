@@ -1,0 +1,132 @@
+"""Where two studies differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tailback._study.columns import Column, unpack
+from tailback._study.ledger import Ledger, RunRow
+from tailback._study.stopping import numbers
+
+__all__ = ["Comparison", "Difference", "compare"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One place where two studies differ.
+
+    Attributes
+    ----------
+    run : str
+        Labels and seed.
+    at : str
+        Table, row and column; or what the run lacks.
+    left, right : Any
+        What stands there in each.
+    """
+
+    run: str
+    at: str
+    left: Any
+    right: Any
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.at}: {self.left} and {self.right}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison found; true if the studies are the same.
+
+    Attributes
+    ----------
+    runs : int
+        Runs that both have.
+    differences : tuple of Difference
+        The first of each table and run.
+    """
+
+    runs: int
+    differences: tuple[Difference, ...]
+
+    def __bool__(self) -> bool:
+        return not self.differences
+
+
+def compare(left: Ledger, right: Ledger, left_traces: Path, right_traces: Path) -> Comparison:
+    """Run by run, those with equal labels and seed; then table by table, and traces byte by byte."""
+    ours, theirs = _by_name(left), _by_name(right)
+    found: list[Difference] = []
+    for name in sorted(ours.keys() ^ theirs.keys()):
+        found.append(Difference(name, "run", *(("there", "missing") if name in ours else ("missing", "there"))))
+    both = [name for name in ours if name in theirs]
+    tables = dict.fromkeys([*left.table_names(), *right.table_names()])
+    kinds = [_kinds(ledger) for ledger in (left, right)]
+    for name in both:
+        a, b = ours[name], theirs[name]
+        if a.state != b.state or a.error != b.error:
+            found.append(Difference(name, "state", a.error or a.state, b.error or b.state))
+            continue
+        if a.state != "done":
+            continue
+        for table in tables:
+            found += _tables_differ(name, table, left.table(a.content_hash, table), right.table(b.content_hash, table))
+        for kind in sorted(kinds[0].get(a.content_hash, set()) | kinds[1].get(b.content_hash, set())):
+            files = (left_traces / a.content_hash / f"{kind}.parquet", right_traces / b.content_hash / f"{kind}.parquet")
+            sizes = [file.read_bytes() if file.exists() else None for file in files]
+            if sizes[0] != sizes[1]:
+                found.append(Difference(name, f"trace `{kind}`", *(_size(data) for data in sizes)))
+    return Comparison(len(both), tuple(found))
+
+
+def _by_name(ledger: Ledger) -> dict[str, RunRow]:
+    labels = {point: labels for point, labels, _ in ledger.points()}
+    return {_name(labels[row.point], row.seed): row for row in ledger.runs()}
+
+
+def _name(labels: dict[str, Any], seed: int) -> str:
+    return ", ".join([*(f"{column}={json.dumps(label)}" for column, label in sorted(labels.items())), f"seed {seed}"])
+
+
+def _kinds(ledger: Ledger) -> dict[str, set[str]]:
+    kinds: dict[str, set[str]] = {}
+    for _, _, kind, content_hash in ledger.traces():
+        kinds.setdefault(content_hash, set()).add(kind)
+    return kinds
+
+
+def _size(data: bytes | None) -> str:
+    return "missing" if data is None else f"{len(data)} bytes"
+
+
+def _tables_differ(run: str, table: str, left: bytes | None, right: bytes | None) -> Iterator[Difference]:
+    """The first value of each column that differs."""
+    if left == right:
+        return
+    if left is None or right is None:
+        yield Difference(run, f"table `{table}`", "missing" if left is None else "there", "missing" if right is None else "there")
+        return
+    ours = {name: _values(column) for column in unpack(left) for name in [column[0]]}
+    theirs = {name: _values(column) for column in unpack(right) for name in [column[0]]}
+    for name in [*ours, *(name for name in theirs if name not in ours)]:
+        if name not in ours or name not in theirs:
+            place = ("there", "missing") if name in ours else ("missing", "there")
+            yield Difference(run, f"{table}.{name}", *place)
+        elif len(ours[name]) != len(theirs[name]):
+            yield Difference(run, f"{table}.{name}", f"{len(ours[name])} rows", f"{len(theirs[name])} rows")
+        else:
+            pairs = enumerate(zip(ours[name], theirs[name], strict=True))
+            # A missing number is NaN, which is the same as a missing number.
+            first = next(((row, a, b) for row, (a, b) in pairs if a != b and not (a != a and b != b)), None)
+            if first is not None:
+                yield Difference(run, f"{table}.{name}[{first[0]}]", first[1], first[2])
+
+
+def _values(column: Column) -> list[Any]:
+    _, kind, data, words = column
+    values = numbers(kind, data)
+    return [words[place] for place in values] if kind == "word" else values

@@ -1,0 +1,69 @@
+"""What a grid will cost, from some runs begun and not finished: an estimate, and called one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from tailback._simulation import simulate
+from tailback._study.grid import Grid
+
+__all__ = ["Estimate", "estimate"]
+
+# Seconds that each probe may take, and points that are probed: the first, the middle and the last.
+_PROBE_S = 0.4
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds, if every run costs the mean of the probes.
+
+    Attributes
+    ----------
+    cpu_s : float
+        Processor seconds of all runs.
+    wall_s : float
+        On so many workers that have a processor each.
+    lowest_s, highest_s : float
+        Processor seconds of all runs, if all cost as little or as much as the cheapest or dearest probe.
+    probes : int
+        Runs that were begun.
+    """
+
+    cpu_s: float
+    wall_s: float
+    lowest_s: float
+    highest_s: float
+    probes: int
+    workers: int
+
+
+class _Enough(Exception):
+    pass
+
+
+def estimate(grid: Grid, workers: int) -> Estimate:
+    """Begin a run at the first, the middle and the last point, and assume that cost grows with simulated time."""
+    indices = sorted({0, len(grid) // 2, len(grid) - 1})
+    costs = [_cost(grid, index) for index in indices]
+    mean = sum(costs) / len(costs)
+    runs = grid.runs
+    return Estimate(mean * runs, mean * runs / min(workers, runs), min(costs) * runs, max(costs) * runs, len(costs), workers)
+
+
+def _cost(grid: Grid, index: int) -> float:
+    began = time.thread_time()
+    done = 0.0
+
+    def watch(fraction: float) -> None:
+        nonlocal done
+        done = fraction
+        if time.thread_time() - began > _PROBE_S and fraction > 0:
+            raise _Enough
+
+    try:
+        simulate(grid.point(index).scenario, grid.seeds[0], progress=watch)
+        done = 1.0
+    except _Enough:
+        pass
+    return (time.thread_time() - began) / done

@@ -1,0 +1,52 @@
+"""A study as files for others to read: the same bytes for the same plan, whatever happened on the way."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tailback import _store
+from tailback._table import Table
+from tailback.errors import ParameterError
+
+__all__ = ["write"]
+
+FORMATS = ("parquet", "csv", "json")
+
+
+def write(directory: Path, tables: dict[str, Table], plan: dict[str, Any], format: str, traces: list[tuple[str, Path]]) -> None:
+    """A file for each table, the plan as JSON, and traces under names that say which run they are of."""
+    if format not in FORMATS:
+        raise ParameterError(f"no format `{format}`; expected one of {', '.join(FORMATS)}")
+    with _store.staged(directory) as folder:
+        for name, table in tables.items():
+            file = folder / f"{name}.{format}"
+            if format == "parquet":
+                table.write_parquet(file)
+            elif format == "csv":
+                _write_csv(table, file)
+            else:
+                _write_json(table, file)
+        (folder / "plan.json").write_text(json.dumps(plan, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        if traces:
+            (folder / "traces").mkdir()
+        for name, file in traces:
+            shutil.copyfile(file, folder / "traces" / name)
+
+
+def _write_csv(table: Table, file: Path) -> None:
+    """Numbers as Python writes them, which reads back to the same bits; nothing where a number is missing."""
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(table.columns)
+        for row in zip(*table.to_dict().values(), strict=True):
+            writer.writerow(["" if value != value else value for value in row])
+
+
+def _write_json(table: Table, file: Path) -> None:
+    """Columns, with null where a number is missing."""
+    columns = {name: [None if value != value else value for value in values] for name, values in table.to_dict().items()}
+    file.write_text(json.dumps(columns, allow_nan=False) + "\n", encoding="utf-8")

@@ -1,0 +1,186 @@
+"""The grid of a sweep: every combination of the axes, each with every seed. Its size is known before anything of it is built."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tailback import _core
+from tailback._scenario import Scenario, _short, _whole
+from tailback._study.ledger import Planned
+from tailback._study.problems import Problems
+from tailback._study.vary import Axis, Label, Vary, axes
+from tailback.errors import ScenarioError
+
+__all__ = ["Grid", "Point", "grid"]
+
+# A thousand points with a thousand seeds. Beyond, a plan takes minutes to check, and was probably not meant.
+MAX_RUNS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Point:
+    """One scenario of the grid.
+
+    Attributes
+    ----------
+    index : int
+        Its place: the last axis varies fastest.
+    labels : dict
+        Column to value, for each axis.
+    scenario : Scenario
+        The scenario with this point's changes.
+    """
+
+    index: int
+    labels: dict[str, Label]
+    scenario: Scenario
+
+    @property
+    def text(self) -> str:
+        """The description as JSON, in one order of keys."""
+        return json.dumps(self.scenario.to_dict(), sort_keys=True)
+
+    def normalised(self) -> str:
+        """The description as the core reads it."""
+        return _core.normalise(self.text, "", "json")
+
+    def keys(self, seeds: Iterable[int]) -> list[str]:
+        """The content hash of each run."""
+        return _core.content_hashes(self.text, "", "json", list(seeds))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a sweep runs.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        What all points share.
+    axes : tuple of Axis
+        What differs.
+    seeds : tuple of int
+        Every point runs with each of them: points share their random numbers.
+    """
+
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """Points, seeds not counted."""
+        return math.prod(len(axis) for axis in self.axes)
+
+    @property
+    def runs(self) -> int:
+        """Points times seeds."""
+        return len(self) * len(self.seeds)
+
+    @property
+    def columns(self) -> list[str]:
+        """What the axes are called in the results."""
+        return [column for axis in self.axes for column in axis.columns]
+
+    def point(self, index: int) -> Point:
+        """One point; the last axis varies fastest."""
+        labels: dict[str, Label] = {}
+        changes: dict[str, Any] = {}
+        rest = index
+        places = []
+        for axis in reversed(self.axes):
+            rest, place = divmod(rest, len(axis))
+            places.append(place)
+        for axis, place in zip(self.axes, reversed(places), strict=True):
+            choice = axis[place]
+            labels |= choice.labels
+            changes |= choice.changes
+        return Point(index, labels, self.scenario.with_(changes) if changes else self.scenario)
+
+    def points(self) -> Iterator[Point]:
+        """All of them, one at a time."""
+        return (self.point(index) for index in range(len(self)))
+
+    def planned(self) -> Iterator[Planned]:
+        """The same for the ledger: what each run is kept under."""
+        for point in self.points():
+            runs = list(zip(self.seeds, point.keys(self.seeds), strict=True))
+            yield Planned(point.labels, point.text, point.normalised(), runs)
+
+    def check(self) -> None:
+        """Raise a `ScenarioError` with everything that is wrong at any point; a problem that many points share is told once."""
+        problems = Problems(self.scenario)
+        for index in range(len(self)):
+            try:
+                self.point(index).scenario.check()
+            except ScenarioError as error:
+                problems.add_point(error, self.where(index))
+        problems.complain()
+
+    def where(self, index: int) -> str:
+        """How a person finds the point."""
+        if not self.axes:
+            return ""
+        try:
+            labels = self.point(index).labels
+        except ScenarioError:
+            return f"point {index}"
+        return ", ".join(f"{column}={value}" for column, value in labels.items())
+
+    def digest(self) -> str:
+        """Equal for grids that ask for the same runs under the same labels, in the same order."""
+        hash = hashlib.sha256(json.dumps([self.scenario.to_dict(), self.seeds], sort_keys=True).encode())
+        for axis in self.axes:
+            for index in range(len(axis)):
+                hash.update(json.dumps([list(axis[index].labels.items()), list(axis[index].changes.items())]).encode())
+            hash.update(b"\n")
+        return hash.hexdigest()
+
+
+def grid(scenario: Scenario, vary: Vary | None, seeds: int | Iterable[int]) -> Grid:
+    """The grid, its size checked but none of its points.
+
+    Raises
+    ------
+    ScenarioError
+        Paths that the scenario does not have, an empty grid, more runs than anybody means.
+    """
+    directions = tuple(axes(scenario, vary))
+    chosen = _seeds(scenario, seeds)
+    made = Grid(scenario, directions, tuple(chosen) if len(chosen) <= MAX_RUNS else ())
+    points, runs = len(made), len(made) * len(chosen)
+    if runs > MAX_RUNS:
+        problems = Problems(scenario)
+        sizes = " x ".join(f"{len(axis):,}" for axis in directions) or "1"
+        given = f"{sizes} points, {len(chosen):,} seed{'' if len(chosen) == 1 else 's'}"
+        problems.add(
+            "",
+            f"a grid of {points:,} point{'' if points == 1 else 's'} and {runs:,} runs",
+            given=given,
+            expected=f"at most {MAX_RUNS:,} runs",
+        )
+        problems.complain()
+    return made
+
+
+def _seeds(scenario: Scenario, seeds: int | Iterable[int]) -> range | list[int]:
+    problems = Problems(scenario)
+    chosen: range | list[int]
+    if isinstance(seeds, int) and not isinstance(seeds, bool):
+        chosen = range(1, seeds + 1)
+    elif isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)):
+        chosen = [_whole(seed) for seed in seeds]
+    else:
+        problems.add("seeds", "not seeds", given=_short(seeds), expected="a number of seeds, or the seeds themselves")
+        problems.complain()
+        raise AssertionError
+    if not len(chosen):
+        problems.add("seeds", "an empty grid: no seeds", given=_short(seeds), expected="at least one")
+    elif isinstance(chosen, list) and len(set(chosen)) < len(chosen):
+        problems.add("seeds", "a seed is given twice", given=_short(chosen), expected="each seed once")
+    problems.complain()
+    return chosen

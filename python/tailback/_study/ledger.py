@@ -1,0 +1,423 @@
+"""The ledger of a study: one SQLite file that says which runs there are, in which state, and what came of them.
+
+Durability: a rollback journal and `synchronous=EXTRA`, so that a commit that returned outlives the process and the machine, and
+the ledger is one file that can be copied. A run counts as finished once the transaction with its results is committed, never
+before.
+
+Results belong to a content hash, not to a place in the grid: points that describe the same run share it, and a plan that
+changes keeps what it still asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tailback import _core
+from tailback._study.failpoint import reach
+from tailback._study.work import Result
+from tailback.errors import StudyError
+
+__all__ = ["LEDGER", "Counts", "Due", "Ledger", "Planned", "RunRow"]
+
+LEDGER = "study.sqlite3"
+
+# "tail" in ASCII, which tells a ledger from other databases, and the version of the tables below.
+_APPLICATION = 0x7461696C
+_SCHEMA = 2
+
+_TABLES = """
+CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE points (point INTEGER PRIMARY KEY, labels TEXT NOT NULL, scenario TEXT NOT NULL, normalised TEXT NOT NULL);
+CREATE TABLE runs (
+    point INTEGER NOT NULL, seed INTEGER NOT NULL, content_hash TEXT NOT NULL, PRIMARY KEY (point, seed)
+) WITHOUT ROWID;
+CREATE INDEX runs_by_hash ON runs (content_hash);
+CREATE TABLE results (
+    content_hash TEXT PRIMARY KEY,
+    state TEXT NOT NULL CHECK (state IN ('done', 'failed')),
+    error TEXT, version TEXT, events INTEGER, simulated_s REAL, cpu_s REAL, finished TEXT
+);
+CREATE TABLE tables (content_hash TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, UNIQUE (content_hash, name));
+CREATE TABLE traces (content_hash TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (content_hash, kind));
+"""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A point of a plan: its labels, its description, the same with nothing left out, and seed and content hash of each run."""
+
+    labels: dict[str, Any]
+    text: str
+    normalised: str
+    runs: list[tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class Due:
+    """A run without a result, and how many of the plan it is."""
+
+    content_hash: str
+    point: int
+    seed: int
+    runs: int
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run of the plan and what is known of it."""
+
+    point: int
+    seed: int
+    content_hash: str
+    state: str
+    error: str | None
+    events: int
+    simulated_s: float
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Runs by their state."""
+
+    planned: int
+    running: int
+    done: int
+    failed: int
+
+    @property
+    def total(self) -> int:
+        """All runs of the plan."""
+        return self.planned + self.running + self.done + self.failed
+
+
+class Ledger:
+    """An open ledger. `thorough` reads all of it to see that it is whole, which should happen once, not for every question.
+
+    Raises
+    ------
+    StudyError
+        There is none, or it is damaged, foreign, or of a newer Tailback. It is not touched then.
+    """
+
+    def __init__(self, file: Path, *, thorough: bool) -> None:
+        self.file = file
+        if not file.exists():
+            raise StudyError(f"there is no study in `{file.parent}`")
+        try:
+            self._connection = _connect(file)
+            try:
+                self._verify(thorough=thorough)
+            except BaseException:
+                self.close()
+                raise
+        except sqlite3.DatabaseError as error:
+            raise StudyError(f"the ledger `{file}` is damaged or foreign, and was left as it is: {error}") from None
+
+    @classmethod
+    def create(cls, file: Path, plan: dict[str, Any], points: Iterable[Planned]) -> Ledger:
+        """A new ledger with the whole plan in it. It appears complete or not at all."""
+        partial = file.with_name(f"{file.name}.partial")
+        for left_behind in (partial, partial.with_name(f"{partial.name}-journal")):
+            left_behind.unlink(missing_ok=True)
+        reach("ledger: about to be made")
+        connection = _connect(partial, mode="rwc")
+        try:
+            with _transaction(connection):
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+                for statement in _TABLES.split(";"):
+                    connection.execute(statement)
+                reach("ledger: tables made")
+                _write_plan(connection, plan, points)
+                reach("ledger: planned")
+        finally:
+            connection.close()
+        reach("ledger: plan committed")
+        partial.rename(file)
+        reach("ledger: named")
+        synced(file.parent)
+        reach("ledger: name synced")
+        return cls(file, thorough=False)
+
+    def close(self) -> None:
+        """Nothing waits to be written: every change is a transaction of its own."""
+        self._connection.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # What was planned.
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What was asked for, and of which version."""
+        plan: dict[str, Any] = json.loads(self._value("plan") or "{}")
+        return plan
+
+    @property
+    def owner(self) -> dict[str, Any] | None:
+        """Process and host that worked on it last."""
+        owner = self._value("owner")
+        return None if owner is None else json.loads(owner)
+
+    def replan(self, plan: dict[str, Any], points: Iterable[Planned], needed: Iterable[tuple[str, str]] = ()) -> None:
+        """Ask for other runs; results that these share with the old ones stay.
+
+        `needed` has content hash and name of tables without which a result is none, because another plan wanted less of it.
+        """
+        with _transaction(self._connection):
+            for table in ("study", "points", "runs"):
+                self._connection.execute(f"DELETE FROM {table}")
+            reach("ledger: old plan gone")
+            _write_plan(self._connection, plan, points)
+            self._connection.execute("CREATE TEMPORARY TABLE needed (content_hash, name)")
+            self._connection.executemany("INSERT INTO needed VALUES (?, ?)", needed)
+            self._connection.execute(
+                "DELETE FROM results WHERE content_hash IN "
+                "(SELECT content_hash FROM needed LEFT JOIN tables USING (content_hash, name) WHERE data IS NULL)"
+            )
+            self._connection.execute("DROP TABLE needed")
+            reach("ledger: new plan written")
+
+    @property
+    def code(self) -> list[dict[str, Any]]:
+        """What is known of the user code of the plan: kind, name, class, file and hash of each."""
+        row = self._connection.execute("SELECT value FROM study WHERE key = 'code'").fetchone()
+        return [] if row is None else json.loads(row[0])
+
+    def keep_code(self, told: list[dict[str, Any]]) -> None:
+        """What the runs are done with from now on."""
+        with _transaction(self._connection):
+            self._connection.execute("INSERT OR REPLACE INTO study VALUES ('code', ?)", (json.dumps(told),))
+
+    def points(self) -> list[tuple[int, dict[str, Any], str]]:
+        """Index, labels and description of every point."""
+        rows = self._connection.execute("SELECT point, labels, scenario FROM points ORDER BY point")
+        return [(point, json.loads(labels), scenario) for point, labels, scenario in rows]
+
+    def normalised(self, point: int) -> dict[str, Any]:
+        """The description of a point as the core read it."""
+        (text,) = self._connection.execute("SELECT normalised FROM points WHERE point = ?", (point,)).fetchone()
+        described: dict[str, Any] = json.loads(text)
+        return described
+
+    def add_runs(self, runs: Iterable[tuple[int, int, str]]) -> None:
+        """More seeds for some points: point, seed, content hash."""
+        with _transaction(self._connection):
+            self._connection.executemany("INSERT INTO runs VALUES (?, ?, ?)", runs)
+            reach("ledger: seeds added")
+        reach("ledger: seeds committed")
+
+    def rehash(self, runs: Iterable[tuple[int, int, str]]) -> None:
+        """New content hashes, because the core has changed: what it computed before no longer counts."""
+        with _transaction(self._connection):
+            self._connection.executemany(
+                "UPDATE runs SET content_hash = ?3 WHERE point = ?1 AND seed = ?2",
+                runs,
+            )
+
+    # What came of it.
+
+    def begin(self) -> None:
+        """Start to work: what another process had begun and not finished is planned again."""
+        owner = json.dumps({"process": os.getpid(), "host": socket.gethostname()})
+        with _transaction(self._connection):
+            self._set("owner", owner)
+            self._set("running", "0")
+        reach("ledger: begun")
+
+    def retry_failed(self) -> None:
+        """Failed runs are planned again."""
+        with _transaction(self._connection):
+            self._connection.execute("DELETE FROM results WHERE state = 'failed'")
+
+    def forget(self) -> None:
+        """All runs of the plan are to be done again."""
+        with _transaction(self._connection):
+            self._connection.execute("DELETE FROM results WHERE content_hash IN (SELECT content_hash FROM runs)")
+
+    def todo(self) -> list[Due]:
+        """Runs without a result, in the order of points and seeds; those that are the same run once."""
+        rows = self._connection.execute(
+            "SELECT content_hash, min(point), min(seed), count(*) FROM runs "
+            "WHERE content_hash NOT IN (SELECT content_hash FROM results) "
+            "GROUP BY content_hash ORDER BY min(point), min(seed)"
+        )
+        return [Due(*row) for row in rows]
+
+    def record(self, results: Sequence[Result], running: int) -> None:
+        """Write results, and how many runs are with workers now, as one transaction. Once this returns, these are finished."""
+        reach("ledger: about to record")
+        with _transaction(self._connection):
+            # The time of day is for people; nothing is decided by it and no export has it.
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, datetime('now'))", map(_row, results)
+            )
+            tables = ((result.content_hash, *table) for result in results for table in result.tables.items())
+            self._connection.executemany("INSERT OR REPLACE INTO tables VALUES (?, ?, ?)", tables)
+            traces = ((result.content_hash, kind) for result in results for kind in result.traces)
+            self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?, ?)", traces)
+            reach("ledger: results written")
+            self._set("running", str(running))
+            reach("ledger: about to commit")
+        reach("ledger: committed")
+
+    def counts(self, *, working: bool) -> Counts:
+        """Runs by state; none is running if nobody is at work."""
+        query = "SELECT coalesce(state, 'planned'), count(*) FROM runs LEFT JOIN results USING (content_hash) GROUP BY 1"
+        found = dict(self._connection.execute(query).fetchall())
+        left = found.get("planned", 0)
+        running = min(left, int(self._value("running") or 0)) if working else 0
+        return Counts(left - running, running, found.get("done", 0), found.get("failed", 0))
+
+    def runs(self) -> list[RunRow]:
+        """All runs of the plan, by point and seed."""
+        rows = self._connection.execute(
+            "SELECT point, seed, content_hash, coalesce(state, 'planned'), error, coalesce(events, 0), "
+            "coalesce(simulated_s, 0.0) FROM runs LEFT JOIN results USING (content_hash) ORDER BY point, seed"
+        )
+        return [RunRow(*row) for row in rows]
+
+    def of(self, point: int) -> list[tuple[int, str, str]]:
+        """Seed, content hash and state of the runs of a point."""
+        query = (
+            "SELECT seed, content_hash, coalesce(state, 'planned') FROM runs LEFT JOIN results USING (content_hash) "
+            "WHERE point = ? ORDER BY seed"
+        )
+        return self._connection.execute(query, (point,)).fetchall()
+
+    def has(self, content_hash: str) -> bool:
+        """Whether a run is finished."""
+        query = "SELECT count(*) FROM results WHERE content_hash = ?"
+        found: int = self._connection.execute(query, (content_hash,)).fetchone()[0]
+        return bool(found)
+
+    def version(self, content_hash: str) -> str:
+        """The version that computed a result."""
+        row = self._connection.execute("SELECT version FROM results WHERE content_hash = ?", (content_hash,)).fetchone()
+        return str(row[0])
+
+    def table_names(self) -> list[str]:
+        """Names of the tables that the results have."""
+        rows = self._connection.execute("SELECT DISTINCT name FROM tables JOIN runs USING (content_hash)").fetchall()
+        order = {"flows": 0, "queues": 1, "groups": 2}
+        return sorted((name for (name,) in rows), key=lambda name: (order.get(name, 3), name))
+
+    def tables(self, name: str) -> Iterator[tuple[int, int, bytes]]:
+        """A table of every run that is done, packed, with point and seed."""
+        return iter(
+            self._connection.execute(
+                "SELECT point, seed, data FROM runs JOIN tables USING (content_hash) JOIN results USING (content_hash) "
+                "WHERE name = ? AND state = 'done' ORDER BY point, seed",
+                (name,),
+            )
+        )
+
+    def table(self, content_hash: str, name: str) -> bytes | None:
+        """A table of one run, packed."""
+        query = "SELECT data FROM tables WHERE content_hash = ? AND name = ?"
+        row = self._connection.execute(query, (content_hash, name)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def traces(self) -> list[tuple[int, int, str, str]]:
+        """Point, seed, kind and content hash of every trace of the plan's runs."""
+        query = "SELECT point, seed, kind, content_hash FROM runs JOIN traces USING (content_hash) ORDER BY point, seed, kind"
+        return self._connection.execute(query).fetchall()
+
+    def sweep_out(self) -> int:
+        """Remove results that the plan no longer asks for; how many there were."""
+        with _transaction(self._connection):
+            unasked = "content_hash NOT IN (SELECT content_hash FROM runs)"
+            removed = self._connection.execute(f"DELETE FROM results WHERE {unasked}").rowcount
+            for table in ("tables", "traces"):
+                self._connection.execute(f"DELETE FROM {table} WHERE {unasked}")
+            # A plan that names its tables wants no others: those of measures that have changed since.
+            if wanted := self.plan.get("tables"):
+                others = "name NOT IN (SELECT value FROM json_each(?))"
+                self._connection.execute(f"DELETE FROM tables WHERE {others}", (json.dumps(wanted),))
+        self._connection.execute("VACUUM")
+        return removed
+
+    def _value(self, key: str) -> str | None:
+        row = self._connection.execute("SELECT value FROM study WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _set(self, key: str, value: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", (key, value))
+
+    def _verify(self, *, thorough: bool) -> None:
+        application = self._connection.execute("PRAGMA application_id").fetchone()[0]
+        schema = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != _APPLICATION:
+            raise StudyError(f"`{self.file}` is not the ledger of a study, and was left as it is")
+        if schema != _SCHEMA:
+            other = "a newer" if schema > _SCHEMA else "an older"
+            raise StudyError(f"`{self.file}` was written by {other} Tailback (schema {schema}; this one reads {_SCHEMA})")
+        pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
+        size = self._connection.execute("PRAGMA page_size").fetchone()[0]
+        (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone() if thorough else ("ok",)
+        if self.file.stat().st_size < pages * size:
+            verdict = "its end is missing"
+        if verdict != "ok":
+            raise StudyError(f"the ledger `{self.file}` is damaged, and was left as it is: {verdict}")
+
+
+def _row(result: Result) -> tuple[Any, ...]:
+    state = "failed" if result.error else "done"
+    return result.content_hash, state, result.error, result.version, result.events, result.simulated_s, result.cpu_s
+
+
+def synced(directory: Path) -> None:
+    """What was renamed in a directory outlives a power cut; Windows has no such call and needs none."""
+    if os.name == "nt":
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _connect(file: Path, mode: str = "rw") -> sqlite3.Connection:
+    # A reader writes too, if only to undo what a killed process left half-done. Whoever meets a commit waits for it.
+    uri = f"{file.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA synchronous = EXTRA")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # A full disk may have rolled back already.
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _write_plan(connection: sqlite3.Connection, plan: dict[str, Any], points: Iterable[Planned]) -> None:
+    connection.execute("INSERT INTO study VALUES ('plan', ?)", (json.dumps({**plan, "version": _core.__version__}),))
+    for index, point in enumerate(points):
+        row = (index, json.dumps(point.labels), point.text, point.normalised)
+        connection.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)
+        connection.executemany("INSERT INTO runs VALUES (?, ?, ?)", ((index, seed, key) for seed, key in point.runs))

@@ -1,0 +1,90 @@
+"""Means over seeds and how sure of them we are; differences of two policies on common random numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tailback._interval import Interval
+from tailback._study.columns import Column, column
+from tailback.errors import ParameterError, UnknownName
+from tailback.statistics import Bounds, bootstrap
+
+__all__ = ["Sample", "bootstrapped", "differences", "means", "student"]
+
+Sample = tuple[dict[str, Any], int, float]
+"""Labels, seed and value of one run."""
+
+
+def means(samples: Iterable[Sample], columns: list[str], bounds: Callable[[list[float]], Bounds]) -> list[Column]:
+    """One row a point: its labels, how many seeds, mean, and the ends of the interval."""
+    points: dict[str, tuple[dict[str, Any], list[float]]] = {}
+    for labels, _, value in samples:
+        points.setdefault(json.dumps(labels), (labels, []))[1].append(value)
+    return _table([(labels, values) for labels, values in points.values()], columns, bounds)
+
+
+def differences(samples: Iterable[Sample], columns: list[str], axis: str, left: Any, right: Any) -> list[Column]:
+    """One row for each combination of the other labels: `right` minus `left`, seed by seed.
+
+    Both ran with the same seeds and drew the same random numbers, so that their difference varies less than either.
+    Source: Law, Simulation Modeling and Analysis (5th ed., 2015), section 10.2.1 (paired-t) and 11.2 (common random numbers).
+    """
+    if axis not in columns:
+        raise UnknownName("axis", axis, columns)
+    values: dict[str, dict[Any, dict[int, float]]] = {}
+    others: dict[str, dict[str, Any]] = {}
+    known: dict[Any, None] = {}
+    for labels, seed, value in samples:
+        rest = {name: label for name, label in labels.items() if name != axis}
+        others[json.dumps(rest)] = rest
+        known[labels[axis]] = None
+        values.setdefault(json.dumps(rest), {}).setdefault(labels[axis], {})[seed] = value
+    for label in (left, right):
+        if label not in known:
+            raise UnknownName(f"value of `{axis}`", label, [str(word) for word in known])
+    if left == right:
+        raise ParameterError(f"`{left}` compared with itself")
+    rows = []
+    for key, labels in others.items():
+        before, after = values[key].get(left, {}), values[key].get(right, {})
+        rows.append((labels, [after[seed] - before[seed] for seed in sorted(before.keys() & after.keys())]))
+    return _table(rows, [name for name in columns if name != axis], student)
+
+
+def student(values: list[float]) -> Bounds:
+    """The 95 % interval of Student's t; unknown (NaN) with one seed."""
+    if len(values) < 2:
+        return _unknown(values)
+    interval = Interval.of(values)
+    return Bounds(interval.mean, interval.low, interval.high)
+
+
+def bootstrapped(seed: int) -> Callable[[list[float]], Bounds]:
+    """The 95 % bootstrap interval (BCa), drawn with this seed at every point; unknown (NaN) with one seed or an unknown value."""
+
+    def bounds(values: list[float]) -> Bounds:
+        if not all(map(math.isfinite, values)):
+            return Bounds(math.nan, math.nan, math.nan)
+        return bootstrap(values, seed=seed) if len(values) > 1 else _unknown(values)
+
+    return bounds
+
+
+def _unknown(values: list[float]) -> Bounds:
+    return Bounds(values[0] if values else math.nan, math.nan, math.nan)
+
+
+def _table(
+    rows: list[tuple[dict[str, Any], list[float]]], columns: list[str], bounds: Callable[[list[float]], Bounds]
+) -> list[Column]:
+    intervals = [bounds(values) for _, values in rows]
+    return [
+        *(column(name, [labels[name] for labels, _ in rows]) for name in columns),
+        column("seeds", [len(values) for _, values in rows]),
+        column("mean", [interval.mean for interval in intervals]),
+        column("low", [interval.low for interval in intervals]),
+        column("high", [interval.high for interval in intervals]),
+    ]

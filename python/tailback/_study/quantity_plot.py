@@ -1,0 +1,292 @@
+"""A study in one picture: lines with their bands, shares below a value, or two axes as a map of colours."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from tailback._format import quantity as written
+from tailback._interval import Interval
+from tailback._study.stopping import Quantity
+from tailback.errors import ParameterError, UnknownName
+from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Drawn", "Kind", "drawn", "figure"]
+
+Kind: TypeAlias = Literal["line", "ecdf", "heat", "traces"]
+
+Values = tuple[dict[str, Any], list[float]]
+"""Labels of one run and its numbers: the quantity itself, or for shares one a row."""
+
+# Lines that one panel shows: no more than there are colours.
+_LINES = len(COLOURS)
+# Cells of a map that are large enough for their number.
+_NUMBERED = 64
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a picture shows of a study.
+
+    Attributes
+    ----------
+    kind : str
+        ``line``, ``ecdf``, ``heat`` or ``traces``.
+    over : tuple of str
+        The axis along x, and for a map that along y; none for shares.
+    by : str or None
+        The axis that has a line, or a column of traces, for each of its labels.
+    where : dict
+        Axis to the one label that is shown.
+    """
+
+    kind: Kind
+    over: tuple[str, ...]
+    by: str | None
+    where: dict[str, Any]
+
+
+def drawn(
+    kind: Kind, over: str | Sequence[str] | None, by: str | None, where: Mapping[str, Any] | None, labels: list[dict[str, Any]]
+) -> Drawn:
+    """What was asked for, checked against the labels of all points: every axis that varies has a place.
+
+    Raises
+    ------
+    ParameterError, UnknownName
+        No such kind, axis or label, or an axis without a place.
+    """
+    if kind not in get_args(Kind):
+        raise ParameterError(f"`kind` is {kind!r}; expected `line`, `ecdf`, `heat` or `traces`")
+    axes = list(labels[0]) if labels else []
+    chosen = dict(where or {})
+    places = () if over is None else (over,) if isinstance(over, str) else tuple(over)
+    named = [*places, *([] if by is None else [by]), *chosen]
+    for axis in named:
+        if axis not in axes:
+            raise UnknownName("axis", axis, axes)
+    if twice := next((axis for axis in named if named.count(axis) > 1), None):
+        raise ParameterError(f"`{twice}` is named twice; expected one place for each axis")
+    for axis, label in chosen.items():
+        known = list(dict.fromkeys(point[axis] for point in labels))
+        if label not in known:
+            raise UnknownName(f"value of `{axis}`", label, [str(word) for word in known])
+    varying = [axis for axis in axes if axis not in named and len({str(point[axis]) for point in labels}) > 1]
+    wanted = {"line": 1, "ecdf": 0, "heat": 2, "traces": 0}[kind]
+    if over is None and len(varying) == wanted:
+        places, varying = tuple(varying), []
+    if len(places) != wanted or (kind == "heat" and by is not None):
+        expected = ("no `over`", "one axis as `over`", "two axes as `over` and no `by`")[wanted]
+        raise ParameterError(f"kind `{kind}` takes {expected}; there is {_listed(axes)}")
+    if varying:
+        shown = "column" if kind == "traces" else "line"
+        hint = "" if kind == "heat" or by is not None else f"draw a {shown} for each of its labels with `by`, or "
+        raise ParameterError(f"`{varying[0]}` varies too; {hint}choose one label with `where={{{varying[0]!r}: ...}}`")
+    return Drawn(kind, places, by, chosen)
+
+
+def figure(measured: Quantity, asked: Drawn, runs: Iterable[Values]) -> Figure:
+    """The picture, out of pyplot's hands."""
+    require()
+    import matplotlib.pyplot as plt
+
+    chosen = [(labels, values) for labels, values in runs if all(labels[axis] == label for axis, label in asked.where.items())]
+    if not chosen:
+        raise ParameterError("there is no finished run to draw")
+    draw = {"line": _lines, "ecdf": _shares, "heat": _map}[asked.kind]
+    with plt.rc_context(STYLE):
+        made, axis = plt.subplots(figsize=(5.6, 3.5), layout="constrained")
+        draw(axis, measured, asked, chosen)
+        if asked.where:
+            note = ", ".join(f"{name} = {label}" for name, label in asked.where.items())
+            made.supxlabel(note, x=0.01, ha="left", fontsize=8, color="#666666")
+    return close(made)
+
+
+def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
+    """The mean over seeds along an axis, in its 95 % band of Student's t; a point with one seed has none."""
+    (over,) = asked.over
+    places = _Places(over, [labels[over] for labels, _ in runs])
+    ends: dict[str, End] = {}
+    banded = False
+    for name, colour, mine in _by(asked, runs):
+        x, points = [], []
+        for place, values in _grouped((places.of(labels[over]), values) for labels, values in mine):
+            x.append(place)
+            points.append(Interval.of(values) if len(values) > 1 else Interval(values[0], math.nan))
+        means = [point.mean for point in points]
+        axis.fill_between(
+            x, [point.low for point in points], [point.high for point in points], color=colour, alpha=0.18, linewidth=0
+        )
+        axis.plot(x, means, color=colour, marker="o", markersize=3)
+        if len(x) == 1:
+            # A band has no width here.
+            axis.errorbar(x, means, yerr=points[0].half, color=colour)
+        banded = banded or any(math.isfinite(point.half) for point in points)
+        known = [(place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean)]
+        if known and name:
+            ends[name] = (*known[-1], colour)
+    places.mark(axis.xaxis)
+    axis.set_xlabel(places.title)
+    _scale(axis.yaxis, measured)
+    axis.set_title(
+        _title(measured) + (", mean and 95 % interval" if banded else ", mean"), loc="left", fontsize=9, color="#333333"
+    )
+    _name(axis, asked, ends)
+
+
+def _shares(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
+    """The share of all rows of all runs that are at most x. Rows without a number, such as unfinished flows, are never."""
+    lines = [(name, colour, [value for _, row in mine for value in row]) for name, colour, mine in _by(asked, runs)]
+    everything = [value for _, _, values in lines for value in values]
+    last = max(filter(math.isfinite, everything), default=math.nan)
+    for name, colour, values in lines:
+        known = sorted(filter(math.isfinite, values))
+        heights = [place / len(values) for place in range(len(known) + 1)]
+        if known:
+            # Each line goes on to where the last one ends: what is missing there to 1 is seen to be missing.
+            axis.plot([known[0], *known, last], [*heights, heights[-1]], drawstyle="steps-post", color=colour, label=name)
+    unknown = len(everything) - sum(map(math.isfinite, everything))
+    _scale(axis.xaxis, measured)
+    axis.set_ylim(0, 1.02)
+    axis.set_title(f"share of {_rows(measured)} at or below", loc="left", fontsize=9, color="#333333")
+    axis.set_xlabel(_title(measured) + (f" ({unknown:,} of {len(everything):,} {_rows(measured)} have none)" if unknown else ""))
+    if asked.by is not None:
+        # Steps end together at the top: names there could not be told apart.
+        axis.legend(frameon=False, fontsize=8, title=asked.by, title_fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
+    """The mean over seeds at each pair of labels as a colour, and as a number where there is room."""
+    import numpy as np
+
+    across, up = (_Places(over, [labels[over] for labels, _ in runs]) for over in asked.over)
+    means = np.full((len(up.labels), len(across.labels)), math.nan)
+    cells = _grouped(((up.row(labels[up.axis]), across.row(labels[across.axis])), values) for labels, values in runs)
+    for cell, values in cells:
+        means[cell] = math.fsum(values) / len(values)
+    if not np.isfinite(means).any():
+        raise ParameterError(f"`{measured.name}` is known nowhere; expected a number at one point at least")
+    image = axis.imshow(means, origin="lower", aspect="auto", cmap="viridis")
+    axis.set_xticks(range(len(across.labels)), across.words)
+    axis.set_yticks(range(len(up.labels)), up.words)
+    axis.set_xlabel(across.title)
+    axis.set_title(f"{_title(measured)}, mean\nup: {up.title}", loc="left", fontsize=9, color="#333333")
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    low, high = float(np.nanmin(means)), float(np.nanmax(means))
+    if means.size <= _NUMBERED:
+        for (row, place), mean in np.ndenumerate(means):
+            # Dark on the light end of the scale, light on the dark one.
+            colour = "#222222" if (mean - low) > 0.6 * (high - low) else "#ffffff"
+            text = written(measured.column, float(mean))
+            axis.text(place, row, text, ha="center", va="center", fontsize=8, color=colour if text != "-" else "#777777")
+    else:
+        bar = axis.figure.colorbar(image, ax=axis)
+        bar.outline.set_visible(False)
+        _scale(bar.ax.yaxis, measured)
+
+
+class _Places:
+    """The labels of an axis along a scale: where all are numbers of one unit as these, otherwise side by side."""
+
+    def __init__(self, axis: str, labels: Iterable[Any]) -> None:
+        self.axis = axis
+        self.labels = list(dict.fromkeys(labels))
+        parsed = [_number(label) for label in self.labels]
+        units = {unit for _, unit in parsed}
+        self._numbers: dict[Any, float] | None = None
+        self.title = axis
+        self.words = [str(label) for label in self.labels]
+        if len(units) == 1 and None not in units:
+            unit = units.pop()
+            self._numbers = {label: number for label, (number, _) in zip(self.labels, parsed, strict=True)}
+            self.labels.sort(key=self._numbers.__getitem__)
+            self.words = [f"{self._numbers[label]:g}" for label in self.labels]
+            self.title += f", {unit}" if unit else ""
+
+    def row(self, label: Any) -> int:
+        """The label's turn."""
+        return self.labels.index(label)
+
+    def of(self, label: Any) -> float:
+        """Where the label stands."""
+        return self.row(label) if self._numbers is None else self._numbers[label]
+
+    def mark(self, scale: Any) -> None:
+        """Ticks at the labels, unless there are too many numbers for that."""
+        if self._numbers is None or len(self.labels) <= 8:
+            scale.set_ticks([self.of(label) for label in self.labels], self.words)
+
+
+def _number(label: Any) -> tuple[float, str | None]:
+    """A label and its unit, ``""`` for a plain number; no unit at all if it is no number."""
+    if isinstance(label, (int, float)) and not isinstance(label, bool):
+        return float(label), ""
+    match = re.fullmatch(r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*([A-Za-z%/]*)", label) if isinstance(label, str) else None
+    return (float(match[1]), match[2]) if match else (math.nan, None)
+
+
+def _by(asked: Drawn, runs: list[Values]) -> list[tuple[str, str, list[Values]]]:
+    """Name, colour and runs of each line."""
+    if asked.by is None:
+        return [("", COLOURS[0], runs)]
+    labels = _Places(asked.by, [labels[asked.by] for labels, _ in runs]).labels
+    if len(labels) > _LINES:
+        raise ParameterError(
+            f"`{asked.by}` has {len(labels)} labels; expected at most {_LINES} lines, choose others with `where`"
+        )
+    return [
+        (str(label), colour, [run for run in runs if run[0][asked.by] == label])
+        for label, colour in zip(labels, cycle(COLOURS), strict=False)
+    ]
+
+
+def _grouped(placed: Iterable[tuple[Any, list[float]]]) -> list[tuple[Any, list[float]]]:
+    """The values of all runs at each place, in the order of places."""
+    groups: dict[Any, list[float]] = {}
+    for place, values in placed:
+        groups.setdefault(place, []).extend(values)
+    return sorted(groups.items())
+
+
+def _name(axis: Axes, asked: Drawn, ends: dict[str, End]) -> None:
+    """Names of lines at their right ends, once the layout has settled where these are."""
+    if not ends:
+        return
+    assert asked.by is not None
+    low, high = axis.get_xlim()
+    longest = max(len(name) for name in ends)
+    # Room for the names: a character is about a 75th of the panel.
+    axis.set_xlim(low, high + (high - low) * longest / 75)
+    axis.set_ylim(axis.get_ylim())
+    axis.figure.draw_without_rendering()  # type: ignore[union-attr]
+    name_ends(axis, ends, end=-1)
+
+
+def _scale(scale: Any, measured: Quantity) -> None:
+    scale.set_major_formatter(lambda value, _place: written(measured.column, float(value)))
+
+
+def _title(measured: Quantity) -> str:
+    """``utilisation of bottleneck``; the unit stands at the scale."""
+    if measured.name == "goodput":
+        return "goodput"
+    column = re.sub(r"_(bps|s)$", "", measured.column).replace("_", " ")
+    return column if measured.row == "*" else f"{column} of {measured.row}"
+
+
+def _rows(measured: Quantity) -> str:
+    return "runs" if measured.name == "goodput" else measured.table
+
+
+def _listed(axes: Sequence[str]) -> str:
+    return ", ".join(f"`{axis}`" for axis in axes) or "no axis"

@@ -1,0 +1,332 @@
+"""Runs of which only some readings are kept: a number, or points of a curve, taken by a function where the run happens.
+
+A reading is kept under the content hash of its run and the fingerprint of the function that takes it. What has been read is not
+computed again; a function that has changed reads anew, and nothing else does. What is run is a scenario or a `Computation`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import re
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from tailback import _core
+from tailback._run import Run
+from tailback._scenario import Scenario
+from tailback._simulation import simulate
+from tailback._study.columns import Column, packed, unpack
+from tailback._study.crew import crew
+from tailback._study.directory import laid, working
+from tailback._study.fingerprint import Fingerprints, fingerprint
+from tailback._study.ledger import LEDGER, Ledger, Planned
+from tailback._study.runner import Progress
+from tailback._study.work import Done, Task, WorkFailed
+from tailback._table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Computation", "Curve", "Number", "Reader", "Readings", "Subject", "Tally"]
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A pure function and its parameters: what may be run in place of a scenario, such as a model or a Monte Carlo experiment.
+
+    What it returns is handed to the readers, as a `Run` is. It is computed again once the function, or code of Tailback or of its
+    own package that it reaches, has changed.
+
+    Attributes
+    ----------
+    function : callable
+        Called with the parameters as keywords, and with `seed` (int) if it has a parameter of that name. The same arguments give
+        the same result.
+    parameters : mapping
+        Numbers, text, and lists and tables of these.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> from tailback._study.readings import Computation
+    >>> Computation(tb.models.mm1k, {"load": 0.5}).with_({"places": 2}).run(seed=1).loss
+    0.14285714285714285
+    """
+
+    function: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_(self, changes: Mapping[str, Any]) -> Computation:
+        """The same with some parameters changed."""
+        return Computation(self.function, {**self.parameters, **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name of the function and parameters, as a report shows them."""
+        name = f"{self.function.__module__}.{self.function.__qualname__}"
+        return {"function": name, "parameters": dict(self.parameters)}
+
+    def run(self, seed: int) -> Any:
+        """What the function returns."""
+        return self.function(**self.parameters, **({"seed": seed} if self._random else {}))
+
+    def keys(self, seeds: Iterable[int], code: Fingerprints | None = None) -> list[str]:
+        """What each seed's result is kept under; the same for all if the function takes none. `code` is that of the function."""
+        version = (code or Fingerprints(self.function)).given(sorted(self.parameters.items()))
+        return [hashlib.sha256(f"{version} {seed if self._random else ''}".encode()).hexdigest() for seed in seeds]
+
+    @property
+    def _random(self) -> bool:
+        return "seed" in inspect.signature(self.function).parameters
+
+
+Subject: TypeAlias = Scenario | Computation
+
+
+class Reader(Protocol):
+    """Takes a reading; `name` is that of its table in the ledger, and changes with its code."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, result: Any) -> list[Column]:
+        """The reading, as columns."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number taken from a result by a function."""
+
+    function: Callable[[Any], float]
+
+    @cached_property
+    def name(self) -> str:
+        """What the function is called, and its fingerprint."""
+        return _name(self.function)
+
+    def read(self, result: Any) -> list[Column]:
+        """One row."""
+        return [("value", "float", struct.pack("<d", float(self.function(result))), [])]
+
+    @staticmethod
+    def value(columns: list[Column]) -> float:
+        """The number that was read."""
+        ((_, _, data, _),) = columns
+        value: float = struct.unpack("<d", data)[0]
+        return value
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points taken from a result by a function that returns two arrays of one length."""
+
+    function: Callable[[Any], tuple[NDArray[Any], NDArray[Any]]]
+
+    @cached_property
+    def name(self) -> str:
+        """What the function is called, and its fingerprint."""
+        return _name(self.function)
+
+    def read(self, result: Any) -> list[Column]:
+        """A row for each point."""
+        x, y = self.function(result)
+        return [_array("x", x), _array("y", y)]
+
+    @staticmethod
+    def value(columns: list[Column]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The two arrays."""
+        import numpy as np
+
+        x, y = (np.frombuffer(data, dtype="<f8" if kind == "float" else "<i8") for _, kind, data, _ in columns)
+        return x, y
+
+
+@dataclass(frozen=True)
+class Read:
+    """The work of a run: what is run, and who reads what of it."""
+
+    subject: Subject
+    readers: tuple[Reader, ...]
+
+    def __call__(self, seed: int, watch: Callable[[float], None]) -> Done:
+        if isinstance(self.subject, Scenario):
+            run = simulate(self.subject, seed, progress=watch)
+            return Done(run.content_hash, self._tables(run), run.provenance["version"], run.events, run.simulated_s)
+        result = self.subject.run(seed)
+        watch(1.0)
+        return Done(self.subject.keys([seed])[0], self._tables(result), _core.__version__)
+
+    def _tables(self, result: Any) -> dict[str, bytes]:
+        tables = {}
+        for reader in self.readers:
+            try:
+                tables[reader.name] = packed(reader.read(result))
+            except Exception as error:
+                raise WorkFailed(f"{reader.name}: {type(error).__name__}: {error}") from error
+        return tables
+
+
+@dataclass
+class Wanted:
+    """A run, who wants it first, and what is read of it."""
+
+    subject: Subject
+    seed: int
+    label: str
+    readers: dict[str, Reader] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was run, and what it took.
+
+    Attributes
+    ----------
+    planned : int
+        Different runs.
+    runs : int
+        Those that are finished, whenever that was.
+    events : int
+        That the engine handled.
+    simulated_s : float
+        Simulated seconds.
+    hashes : list of str
+        Content hashes of the finished runs.
+    """
+
+    planned: int
+    runs: int
+    events: int
+    simulated_s: float
+    hashes: list[str]
+
+
+class Readings:
+    """Different runs, each with all that is wanted of it; those that are wanted first are run first."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, Wanted] = {}
+        # Runs of one description are a point of the study.
+        self._points: dict[str, list[str]] = {}
+        self._code: dict[Callable[..., Any], Fingerprints] = {}
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def want(self, subject: Subject, seeds: Iterable[int], readers: Iterable[Reader], label: str) -> list[str]:
+        """Ask for runs, with these seeds, and for readings of them; what each run is kept under.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario cannot run.
+        """
+        seeds, wanted = list(seeds), {reader.name: reader for reader in readers}
+        first, *keys = self._keys(subject, [1, *seeds])
+        for seed, key in zip(seeds, keys, strict=True):
+            if key not in self._runs:
+                self._runs[key] = Wanted(subject, seed, label)
+                self._points.setdefault(first, []).append(key)
+            self._runs[key].readers.update(wanted)
+        return keys
+
+    def label(self, key: str) -> tuple[str, int]:
+        """Who wanted a run first, and its seed."""
+        return self._runs[key].label, self._runs[key].seed
+
+    def collect(
+        self, directory: Path, *, command: str, fresh: bool, workers: int | None, tell: Callable[[Progress], object] | None
+    ) -> int:
+        """Have everything in the study in `directory`: run what is not there yet. How many runs were.
+
+        Parameters
+        ----------
+        command : str
+            What goes on if this stops, as a person would type it.
+        fresh : bool
+            Run what is there again.
+
+        Raises
+        ------
+        RunFailed
+            A run failed; others are kept.
+        StudyError, KeyboardInterrupt
+            As from `directory`.
+        """
+        laid(directory, self._plan(command), self._planned, needed=self._needed(), extend=True)
+        with working(directory, crew("threads", workers), again="the same", fail_fast=True, tell=tell) as (ledger, runner):
+            ledger.begin()
+            ledger.retry_failed()
+            if fresh:
+                ledger.forget()
+            due = ledger.todo()
+            runner.run(self._task(run.content_hash) for run in due)
+        return len(self._runs) - len(due)
+
+    def found(self, directory: Path) -> tuple[dict[tuple[str, str], list[Column]], Tally]:
+        """What has been read: columns by content hash and name of the reader; and what it took."""
+        columns: dict[tuple[str, str], list[Column]] = {}
+        with Ledger(directory / LEDGER, thorough=False) as ledger:
+            rows = ledger.runs()
+            keys = {(row.point, row.seed): row.content_hash for row in rows}
+            for name in self._names():
+                for point, seed, data in ledger.tables(name):
+                    columns[keys[point, seed], name] = unpack(data)
+        done = [row for row in rows if row.state == "done"]
+        events, simulated_s = sum(row.events for row in done), sum(row.simulated_s for row in done)
+        return columns, Tally(len(self._runs), len(done), events, simulated_s, [row.content_hash for row in done])
+
+    def _keys(self, subject: Subject, seeds: list[int]) -> list[str]:
+        if isinstance(subject, Scenario):
+            return _core.content_hashes(*subject._source(), seeds)
+        if subject.function not in self._code:
+            self._code[subject.function] = Fingerprints(subject.function)
+        return subject.keys(seeds, self._code[subject.function])
+
+    def _task(self, key: str) -> Task:
+        wanted = self._runs[key]
+        return Task(key, wanted.seed, Read(wanted.subject, tuple(wanted.readers.values())))
+
+    def _names(self) -> list[str]:
+        return sorted({name for wanted in self._runs.values() for name in wanted.readers})
+
+    def _needed(self) -> Iterator[tuple[str, str]]:
+        return ((key, name) for key, wanted in self._runs.items() for name in wanted.readers)
+
+    def _planned(self) -> Iterator[Planned]:
+        for keys in self._points.values():
+            first = self._runs[keys[0]]
+            text = json.dumps(first.subject.to_dict(), default=str)
+            full = json.dumps(first.subject.normalised()) if isinstance(first.subject, Scenario) else text
+            yield Planned({"of": first.label}, text, full, [(self._runs[key].seed, key) for key in keys])
+
+    def _plan(self, command: str) -> dict[str, Any]:
+        asked = [[key, *wanted.readers] for key, wanted in self._runs.items()]
+        return {
+            "kind": "reproduction",
+            "command": command,
+            "digest": hashlib.sha256(json.dumps(asked).encode()).hexdigest(),
+            "columns": ["of"],
+            "axes": [f"`{command}`"],
+            "seeds": sorted({wanted.seed for wanted in self._runs.values()}),
+            "until": None,
+            "tables": self._names(),
+        }
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """Readable, and different for different code. What is measured of a run goes through the methods of these two."""
+    word = re.sub(r"[^\w.]", "", getattr(function, "__qualname__", "")).removeprefix(".")
+    return f"{word or 'reading'}-{fingerprint(function, Table, Run.__init__, Run.trace)[:20]}"
+
+
+def _array(name: str, values: NDArray[Any]) -> Column:
+    import numpy as np
+
+    whole = np.issubdtype(np.asarray(values).dtype, np.integer)
+    return name, "integer" if whole else "float", np.asarray(values, dtype="<i8" if whole else "<f8").tobytes(), []

@@ -1,0 +1,80 @@
+"""Seeds for the points of a study, round by round, each point for itself.
+
+A point's next round is decided once all runs of its last one are in the ledger, whatever other points are at, so that workers
+are not kept waiting for the slowest run of all. The decision looks at the results of that point's seeds and at nothing else; who
+was done first decides in which order runs are done, and never which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tailback import _core
+from tailback._study.columns import unpack
+from tailback._study.ledger import Ledger
+from tailback._study.stopping import Until, quantity_of
+from tailback._study.work import Result, Simulated, Task
+
+__all__ = ["Rounds"]
+
+
+class Rounds:
+    """The runs of a study that has a width to reach, or has none. `work` is what is done at each point."""
+
+    def __init__(self, ledger: Ledger, work: dict[int, Simulated], asked: Until | None, most: int) -> None:
+        self._ledger, self._work, self._asked, self._most = ledger, work, asked, most
+        # Content hashes that each point waits for, and the points that wait for a content hash: several may ask for the same run.
+        self._open: dict[int, set[str]] = {}
+        self._waiting: dict[str, list[int]] = {}
+
+    def first(self) -> Iterator[Task]:
+        """What is left of the plan, and of points whose round was finished before: their next one."""
+        due = self._ledger.todo()
+        if self._asked is not None:
+            undone = {run.content_hash for run in due}
+            for row in self._ledger.runs():
+                self._open.setdefault(row.point, set())
+                if row.content_hash in undone:
+                    self._wait(row.point, row.content_hash)
+        yield from (Task(run.content_hash, run.seed, self._work[run.point], run.runs) for run in due)
+        for point in [point for point, missing in self._open.items() if not missing]:
+            yield from self._next(point)
+
+    def after(self, results: Iterable[Result]) -> Iterator[Task]:
+        """The next rounds of the points that had waited for these results last."""
+        for result in results:
+            for point in self._waiting.pop(result.content_hash, ()):
+                self._open[point].discard(result.content_hash)
+                if not self._open[point]:
+                    yield from self._next(point)
+
+    def _next(self, point: int) -> Iterator[Task]:
+        """Rounds of a point until there is something to run, or enough. A point with a failed run gets no more."""
+        while not self._open[point]:
+            known = self._ledger.of(point)
+            if any(state != "done" for _, _, state in known):
+                return
+            seeds = self._wanted(known)
+            if not seeds:
+                return
+            keys = _core.content_hashes(self._work[point].scenario, "", "json", seeds)
+            self._ledger.add_runs(zip([point] * len(seeds), seeds, keys, strict=True))
+            for seed, key in zip(seeds, keys, strict=True):
+                begun = key in self._waiting
+                if begun or not self._ledger.has(key):
+                    self._wait(point, key)
+                    if not begun:
+                        yield Task(key, seed, self._work[point])
+
+    def _wanted(self, known: list[tuple[int, str, str]]) -> list[int]:
+        """Seeds that a point still needs."""
+        assert self._asked is not None
+        measured = quantity_of(self._asked.quantity)
+        packed = (self._ledger.table(key, measured.table) for _, key, _ in known)
+        values = [measured.value(unpack(one)) for one in packed if one is not None]
+        last = max(seed for seed, _, _ in known)
+        return list(range(last + 1, self._asked.seeds(values, self._most) + 1))
+
+    def _wait(self, point: int, key: str) -> None:
+        self._open[point].add(key)
+        self._waiting.setdefault(key, []).append(point)

@@ -1,0 +1,266 @@
+"""Hands runs to a crew, and what comes back to the ledger.
+
+Only this thread touches the ledger and the traces. Workers are kept busy first; what they finished is then committed together,
+so that many short runs share the price of one commit. A worker that dies takes nothing with it but the runs it had: they are
+done again.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from dataclasses import dataclass
+from pathlib import Path
+
+from tailback._study.crew import Crew
+from tailback._study.failpoint import reach
+from tailback._study.ledger import Ledger, synced
+from tailback._study.work import Measured, Result, Task
+from tailback._table import Table
+from tailback.errors import StudyError
+
+__all__ = ["Progress", "RunFailed", "Runner", "keep_traces"]
+
+# Results wait at most this long for others to be committed with, or twice as long as the last commit took: disks differ a
+# hundredfold.
+_COMMIT_S = 0.2
+
+# Workers are handed so much work ahead, and twice what a commit takes, so that they do not wait while results are written.
+_AHEAD_S = 0.2
+_AHEAD_RUNS = 500
+
+# While they have enough for twice as long, this thread rests before it looks for more that have ended: each time it wakes it
+# takes Python's lock from those that work.
+_REST_S = 0.02
+
+# A run that is alone with a worker when that dies, so often, is the one that kills it.
+_DEATHS = 2
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is.
+
+    Attributes
+    ----------
+    done, failed : int
+        Runs that are finished and kept.
+    total : int
+        Runs that are planned; grows where seeds are added until a width is reached.
+    """
+
+    done: int
+    failed: int
+    total: int
+
+
+class RunFailed(StudyError):
+    """A run failed, and the others were not to go on."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"a run failed, and the study stopped: {result.error}")
+        self.result = result
+
+
+class Runner:
+    """One working session of a study."""
+
+    def __init__(
+        self, ledger: Ledger, traces: Path, crew: Crew, *, fail_fast: bool, tell: Callable[[Progress], object] | None
+    ) -> None:
+        self._ledger, self._traces, self._crew = ledger, traces, crew
+        self._fail_fast, self._tell = fail_fast, tell
+        self._waiting: deque[Task] = deque()
+        self._flying: dict[Future[Measured], Task] = {}
+        self._ended: queue.SimpleQueue[Future[Measured]] = queue.SimpleQueue()
+        self._results: list[Result] = []
+        self._committed = time.monotonic()
+        self._commit_took_s = 0.0
+        self._told_running = 0
+        # Runs that dead workers had: they are done one at a time, and their workers' deaths counted from then on.
+        self._suspects: deque[Task] = deque()
+        self._deaths: dict[str, int] = {}
+        self._mean_s = 0.0
+        # Runs of the plan that a task stands for.
+        self._runs: dict[str, int] = {}
+        self._progress = Progress(0, 0, 0)
+
+    def run(self, tasks: Iterable[Task], more: Callable[[Sequence[Result]], Iterable[Task]] | None = None) -> None:
+        """Do this work; every task has its result in the ledger afterwards.
+
+        `more` is told of results once they are in the ledger, and has further tasks if they call for some.
+        """
+        self._add(tasks)
+        try:
+            while self._waiting or self._suspects or self._flying:
+                self._refill()
+                self._take(self._patience())
+                self._refill()
+                if not self._flying or time.monotonic() >= self._due():
+                    committed = self._commit()
+                    if more is not None and committed and (further := list(more(committed))):
+                        self._add(further, first=True)
+        except BaseException:
+            for future in self._flying:
+                future.cancel()
+            raise
+        if more is not None:
+            # A run that another point asked for meanwhile was counted once.
+            self._recount()
+
+    def rescue(self) -> None:
+        """After an interruption: keep what came back before it, and tell nobody."""
+        self._tell, self._fail_fast = None, False
+        while not self._ended.empty():
+            future = self._ended.get()
+            if future in self._flying and not future.cancelled() and future.exception() is None:
+                self._kept(future.result())
+            self._flying.pop(future, None)
+        self._commit()
+
+    def _add(self, tasks: Iterable[Task], *, first: bool = False) -> None:
+        """With `first` before all that waits: what follows from results may be followed by more."""
+        added = list(tasks)
+        if first:
+            self._waiting.extendleft(reversed(added))
+        else:
+            self._waiting.extend(added)
+        self._runs |= {task.content_hash: task.runs for task in added}
+        self._recount()
+
+    def _recount(self) -> None:
+        counts = self._ledger.counts(working=True)
+        self._report(Progress(counts.done, counts.failed, counts.total))
+
+    def _refill(self) -> None:
+        room = self._room() - len(self._flying)
+        source = self._suspects or self._waiting
+        while room > 0 and source:
+            task = source[0]
+            try:
+                future = self._crew.submit(task)
+            except BrokenExecutor:
+                # The pool broke before anything told; what is under way comes back first.
+                if self._flying:
+                    return
+                self._crew.renew()
+                continue
+            source.popleft()
+            self._flying[future] = task
+            future.add_done_callback(self._ended.put)
+            room -= 1
+
+    def _room(self) -> int:
+        """How many runs may be under way: enough to keep all workers busy while results are written, and no more."""
+        if self._suspects or self._deaths:
+            return 1
+        ahead_s = _AHEAD_S and _AHEAD_S + 2 * self._commit_took_s
+        ahead = int(ahead_s / self._mean_s) if self._mean_s else 0
+        return self._crew.workers * (1 + min(_AHEAD_RUNS, ahead)) + 1
+
+    def _spare_s(self) -> float:
+        """For how long all workers have something to do, whoever of them is done first."""
+        spare = len(self._flying) - 2 * self._crew.workers
+        return spare * self._mean_s / self._crew.workers
+
+    def _patience(self) -> float | None:
+        """How long to wait for a run: for ever if nothing waits to be committed."""
+        return max(0.0, self._due() - time.monotonic()) if self._results else None
+
+    def _due(self) -> float:
+        """When to commit."""
+        return self._committed + (_COMMIT_S and max(_COMMIT_S, 2 * self._commit_took_s))
+
+    def _take(self, patience: float | None) -> None:
+        """Wait for a run to end, and take all that have."""
+        try:
+            self._ended_one(self._ended.get(timeout=patience))
+            if self._spare_s() > 2 * _REST_S:
+                time.sleep(_REST_S)
+            while True:
+                self._ended_one(self._ended.get_nowait())
+        except queue.Empty:
+            pass
+
+    def _ended_one(self, future: Future[Measured]) -> None:
+        task = self._flying.pop(future)
+        try:
+            measured = future.result()
+        except (BrokenExecutor, CancelledError):
+            self._died(task)
+        except Exception as error:
+            # Not the run's own failure, which comes back as a result, but a run that did not come back.
+            self._kept(Measured(Result(task.content_hash, f"{type(error).__name__}: {error}")))
+        else:
+            self._kept(measured)
+            self._deaths.pop(task.content_hash, None)
+
+    def _died(self, task: Task) -> None:
+        """Whose fault it was is not known while others were under way; so each that was is done again, alone."""
+        if task.content_hash in self._deaths:
+            self._deaths[task.content_hash] += 1
+        else:
+            self._deaths[task.content_hash] = 0
+        if self._deaths[task.content_hash] >= _DEATHS:
+            del self._deaths[task.content_hash]
+            self._kept(Measured(Result(task.content_hash, "WorkerDied: the worker process died each time it was given this run")))
+        else:
+            self._suspects.append(task)
+        if not self._flying:
+            self._crew.renew()
+
+    def _kept(self, measured: Measured) -> None:
+        result = measured.result
+        self._mean_s = result.cpu_s if not self._mean_s else 0.9 * self._mean_s + 0.1 * result.cpu_s
+        if measured.traces:
+            keep_traces(self._traces, result.content_hash, measured.traces)
+        self._results.append(result)
+
+    def _commit(self) -> list[Result]:
+        """Write what has come back since the last commit, and say what that was."""
+        results, self._results = self._results, []
+        running = sum(self._runs[task.content_hash] for task in self._flying.values())
+        if results or running != self._told_running:
+            began = time.monotonic()
+            self._ledger.record(results, running)
+            self._told_running = running
+            self._commit_took_s = time.monotonic() - began
+            before = self._progress
+            failures = sum(self._runs[result.content_hash] for result in results if result.error)
+            successes = sum(self._runs[result.content_hash] for result in results if not result.error)
+            self._report(Progress(before.done + successes, before.failed + failures, before.total))
+            failed = [result for result in results if result.error]
+            if failed and self._fail_fast:
+                raise RunFailed(failed[0])
+        self._committed = time.monotonic()
+        return results
+
+    def _report(self, progress: Progress) -> None:
+        self._progress = progress
+        if self._tell is not None:
+            self._tell(progress)
+
+
+def keep_traces(folder: Path, content_hash: str, traces: dict[str, Table]) -> None:
+    """Write the traces of a run, complete and on the disk before its result is."""
+    target, partial = folder / content_hash, folder / f".{content_hash}.partial"
+    for left_behind in (target, partial):
+        shutil.rmtree(left_behind, ignore_errors=True)
+    reach("traces: about to be written")
+    partial.mkdir(parents=True)
+    for kind, table in traces.items():
+        file = partial / f"{kind}.parquet"
+        table.write_parquet(file)
+        with file.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        reach("traces: one written")
+    synced(partial)
+    partial.rename(target)
+    reach("traces: named")
+    synced(folder)
+    reach("traces: name synced")

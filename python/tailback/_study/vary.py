@@ -1,0 +1,342 @@
+"""What varies in a sweep: fields by their path, lists, ranges, named variants, alone, side by side, or crossed.
+
+In Python a mapping; on the command line a text for each axis:
+
+    links.bottleneck.queue.gap=5,10,15                  a list
+    topology.dumbbell.rate=10..50:10 Mbps               10, 20, 30, 40 and 50 Mbps
+    flows.*.tcp.preset=reno,sack                        all flow groups at once
+    policy=old{a.b=1;a.c=2},new{a.b=3;a.c=4}            named variants, each with several changes
+    links.a.rate=1 Mbps,2 Mbps & links.b.rate=3 Mbps,4 Mbps     side by side: two points, not four
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, overload
+
+from tailback._scenario import Scenario, _plain
+from tailback._study.paths import Paths
+from tailback._study.problems import Problems
+from tailback.errors import ParameterError
+
+__all__ = ["Axis", "Span", "Vary", "axes", "parse"]
+
+Label = str | int | float
+
+Vary = Mapping[Any, Any]
+"""Path, or tuple of paths side by side, to values; or a name to named variants."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One place on an axis: what it is called in each column of the results, and what it changes."""
+
+    labels: dict[str, Label]
+    changes: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One direction of the grid. Its values are not built before they are asked for."""
+
+    columns: tuple[str, ...]
+    paths: tuple[str, ...]
+    values: Sequence[Any]
+    named: Mapping[str, Mapping[str, Any]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: int) -> Choice:
+        value = self.values[index]
+        if self.named is not None:
+            return Choice({self.columns[0]: value}, dict(self.named[value]))
+        together = (value,) if len(self.columns) == 1 else tuple(value)
+        changes = dict(zip(self.columns, together, strict=True))
+        return Choice({path: label(value) for path, value in changes.items()}, changes)
+
+    @property
+    def text(self) -> str:
+        """As a person reads it, shortened."""
+        shown = [", ".join(str(value) for value in self[index].labels.values()) for index in range(min(len(self), 6))]
+        rest = [] if len(self) <= 6 else [f"... ({len(self):,} values)"]
+        return f"{' & '.join(self.columns)} = {' | '.join(shown + rest)}"
+
+
+@dataclass(frozen=True)
+class Span(Sequence[Any]):
+    """Evenly spaced values from `first` to at most `last`, with an optional unit; not built before they are asked for.
+
+    Examples
+    --------
+    >>> from tailback._study import Span
+    >>> list(Span("10", "30", "10", unit="Mbps"))
+    ['10 Mbps', '20 Mbps', '30 Mbps']
+    >>> list(Span(0.1, 0.3, 0.1)), len(Span(1, 10**9))
+    ([0.1, 0.2, 0.3], 1000000000)
+    """
+
+    first: Any
+    last: Any
+    step: Any = 1
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            first, last, step = (Decimal(str(value)) for value in (self.first, self.last, self.step))
+        except InvalidOperation:
+            raise ParameterError(f"a range needs numbers: `{self.first}..{self.last}:{self.step}`") from None
+        if not all(number.is_finite() for number in (first, last, step)) or step <= 0 or last < first:
+            text = f"`{self.first}..{self.last}:{self.step}`"
+            raise ParameterError(f"a range without values: {text}; expected FIRST..LAST:STEP with STEP > 0 and LAST >= FIRST")
+        object.__setattr__(self, "_start", first)
+        object.__setattr__(self, "_step", step)
+        object.__setattr__(self, "_size", int((last - first) / step) + 1)
+
+    def __len__(self) -> int:
+        size: int = self.__dict__["_size"]
+        return size
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        value: Decimal = self.__dict__["_start"] + (index % len(self)) * self.__dict__["_step"]
+        number = int(value) if value == value.to_integral_value() else float(value)
+        return f"{number} {self.unit}" if self.unit else number
+
+
+def label(value: Any) -> Label:
+    """What a value is called in the columns of the results."""
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return value
+    return "none" if value is None else json.dumps(value, separators=(",", ":"))
+
+
+def axes(scenario: Scenario, vary: Any) -> list[Axis]:
+    """The axes of a grid, each path checked; no point is built.
+
+    Raises
+    ------
+    ScenarioError
+        Every path that the scenario does not have, with the nearest one; axes without values, values given twice.
+    """
+    problems = Problems(scenario)
+    if vary is not None and not isinstance(vary, Mapping):
+        problems.add("", "not what varies", given=vary, expected="a mapping such as {'flows.web.count': [1, 10]}")
+        problems.complain()
+    paths = Paths(scenario)
+    found: list[Axis] = []
+    for name, values in (vary or {}).items():
+        axis = _axis(name, values, paths, problems)
+        if axis is not None:
+            found.append(axis)
+    changed: dict[str, None] = {}
+    for axis in found:
+        for path in axis.paths:
+            _check(path, paths, problems)
+            if path in changed:
+                problems.add(path, "varies twice", expected="each field on one axis")
+        changed |= dict.fromkeys(axis.paths)
+    problems.complain()
+    return found
+
+
+def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | None:
+    columns = name if isinstance(name, tuple) else (name,)
+    if not columns or not all(isinstance(column, str) and column for column in columns):
+        problems.add("", "not a path", given=name, expected="text such as `flows.web.count`")
+        return None
+    at = " & ".join(columns)
+    if isinstance(values, Mapping):
+        if len(columns) > 1 or not all(isinstance(word, str) for word in values):
+            problems.add(at, "named variants need one name and words for labels", given=values)
+            return None
+        named = _named(columns[0], values, paths, problems)
+        if len(named) < len(values):
+            return None
+        axis = Axis(columns, tuple(dict.fromkeys(path for changes in named.values() for path in changes)), list(named), named)
+    else:
+        if hasattr(values, "tolist"):
+            values = values.tolist()
+        if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
+            values = [values]
+        if not isinstance(values, (range, Span)):
+            values = [_plain_or_none(value, at) for value in values]
+        if len(columns) > 1 and not _together(at, columns, values, problems):
+            return None
+        axis = Axis(columns, columns, values)
+    if not len(axis):
+        problems.add(at, "an empty grid: no values", expected="at least one value")
+        return None
+    if not isinstance(axis.values, (range, Span)):
+        _distinct(at, axis, problems)
+    return axis
+
+
+def _named(name: str, values: Mapping[str, Any], paths: Paths, problems: Problems) -> dict[str, dict[str, Any]]:
+    """Changes by label. A name that is a field gives the label's value to that field."""
+    if "." in name or "[" in name or paths.is_field(name):
+        return {word: {name: _plain_or_none(value, name)} for word, value in values.items()}
+    named = {}
+    for word, changes in values.items():
+        if not isinstance(changes, Mapping):
+            expected = "path to value for each change; empty for the scenario as it is"
+            problems.add(name, f"the variant `{word}` is no table of changes", given=changes, expected=expected)
+        else:
+            named[word] = {path: _plain_or_none(value, f"{name}.{word}.{path}") for path, value in changes.items()}
+    return named
+
+
+def _plain_or_none(value: Any, at: str) -> Any:
+    """A value as a scenario has it, or none, which removes a field."""
+    return None if value is None else _plain(value, at)
+
+
+def _together(at: str, columns: tuple[str, ...], values: Sequence[Any], problems: Problems) -> bool:
+    for index, together in enumerate(values):
+        if isinstance(together, str) or not isinstance(together, Sequence) or len(together) != len(columns):
+            expected = f"{len(columns)} values, one for each path"
+            problems.add(at, f"value {index + 1} does not fit side by side", given=together, expected=expected)
+            return False
+    return True
+
+
+def _distinct(at: str, axis: Axis, problems: Problems) -> None:
+    seen: set[str] = set()
+    for index in range(len(axis)):
+        text = json.dumps(list(axis[index].labels.values()))
+        if text in seen:
+            problems.add(at, "a value is given twice", given=text[1:-1], expected="each value once")
+            return
+        seen.add(text)
+
+
+def _check(path: Any, paths: Paths, problems: Problems) -> None:
+    if not isinstance(path, str):
+        problems.add("", "not a path", given=path, expected="text such as `flows.web.count`")
+    elif path == "seed":
+        problems.add(path, "seeds are not an axis of the grid", expected="`seeds`, which runs every point with each of them")
+    elif (fault := paths.fault(path)) is not None:
+        message, expected, nearest = fault
+        problems.add(path, message, expected=expected, hint=nearest and f"did you mean `{nearest}`?")
+
+
+def parse(texts: Sequence[str]) -> dict[Any, Any]:
+    """What the texts of the command line mean, as Python has it.
+
+    Raises
+    ------
+    ParameterError
+        A text that cannot be read; shows it, and what would fit.
+
+    Examples
+    --------
+    >>> from tailback._study.vary import parse
+    >>> parse(["flows.web.count=1,10", "flows.*.tcp.preset=reno,sack"])
+    {'flows.web.count': [1, 10], 'flows.*.tcp.preset': ['reno', 'sack']}
+    >>> parse(["a.x=1,2 & a.y=3,4"])
+    {('a.x', 'a.y'): [(1, 3), (2, 4)]}
+    >>> parse(["policy=old{a.b=1;a.c=x y},new{a.b=2}"])
+    {'policy': {'old': {'a.b': 1, 'a.c': 'x y'}, 'new': {'a.b': 2}}}
+    """
+    found: dict[Any, Any] = {}
+    for text in texts:
+        parts = [_assignment(part, text) for part in _split(text, "&")]
+        names = tuple(name for name, _ in parts)
+        key = names if len(names) > 1 else names[0]
+        if key in found:
+            raise ParameterError(f"`{text}`: this axis is given twice")
+        if len(parts) == 1:
+            found[key] = parts[0][1]
+            continue
+        sizes = {len(values) for _, values in parts}
+        if len(sizes) > 1 or any(isinstance(values, Mapping) for _, values in parts):
+            raise ParameterError(f"`{text}`: what stands side by side needs lists of one length; given {sorted(sizes)}")
+        found[key] = _zipped([values for _, values in parts])
+    return found
+
+
+def _zipped(columns: list[Sequence[Any]]) -> Sequence[Any]:
+    # A list of tuples is built here: two ranges of 10^9 side by side are refused before.
+    if len(columns[0]) > 1_000_000:
+        raise ParameterError(f"a grid of {len(columns[0]):,} points side by side; at most 1,000,000")
+    return list(zip(*columns, strict=True))
+
+
+def _assignment(part: str, text: str) -> tuple[str, Any]:
+    name, equals, values = part.partition("=")
+    name = name.strip()
+    if not equals or not name:
+        raise ParameterError(f"`{text}` is no axis; expected PATH=VALUE,VALUE,... such as `flows.web.count=1,10`")
+    words = [word.strip() for word in _split(values, ",")]
+    if words == [""]:
+        return name, []
+    if "" in words:
+        raise ParameterError(f"`{text}`: a value is missing between two commas")
+    variants = [re.fullmatch(r"([\w.-]+)\s*\{(.*)\}", word, re.DOTALL) for word in words]
+    if any(variants):
+        if not all(variants):
+            raise ParameterError(f"`{text}`: either all or none of the values are variants such as `new{{a.b=1;a.c=2}}`")
+        return name, _variants([(match[1], match[2]) for match in variants if match], text)
+    if len(words) == 1 and ".." in words[0] and (span := _span(words[0])) is not None:
+        return name, span
+    return name, [_value(word) for word in words]
+
+
+def _variants(given: list[tuple[str, str]], text: str) -> dict[str, dict[str, Any]]:
+    named: dict[str, dict[str, Any]] = {}
+    for word, inside in given:
+        if word in named:
+            raise ParameterError(f"`{text}`: the variant `{word}` is given twice")
+        named[word] = {}
+        for change in _split(inside, ";") if inside.strip() else ():
+            path, equals, value = change.partition("=")
+            if not equals or not path.strip() or not value.strip():
+                raise ParameterError(f"`{text}`: `{change.strip()}` is no change; expected PATH=VALUE")
+            named[word][path.strip()] = _value(value.strip())
+    return named
+
+
+def _span(word: str) -> Span | None:
+    number = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+    match = re.fullmatch(rf"({number})\s*\.\.\s*({number})(?:\s*:\s*({number}))?\s*(\D.*)?", word)
+    return Span(match[1], match[2], match[3] or "1", (match[4] or "").strip()) if match else None
+
+
+def _value(word: str) -> Any:
+    """A number, a truth value, a list, a table or quoted text as TOML has them; anything else is text."""
+    try:
+        value = tomllib.loads(f"value = {word}")["value"]
+    except tomllib.TOMLDecodeError:
+        return word
+    # Dates are text in a scenario, and so is `inf`.
+    return value if isinstance(value, (int, str, list, dict)) or (isinstance(value, float) and abs(value) < 1e308) else word
+
+
+def _split(text: str, mark: str) -> Iterator[str]:
+    """At each mark outside brackets and quotes."""
+    depth, quote, begin = 0, "", 0
+    for index, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        elif letter == mark and depth == 0:
+            yield text[begin:index]
+            begin = index + 1
+    yield text[begin:]

@@ -1,0 +1,202 @@
+"""A result table: columns that any Arrow reader takes, and NumPy arrays where that is all one needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from tailback import _core
+from tailback.errors import MissingExtra, ParameterError, UnknownName
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas
+    from numpy.typing import NDArray
+
+__all__ = ["COUNTERS", "Table"]
+
+# The tables that every run has; its others are traces.
+COUNTERS = ("flows", "queues", "groups")
+
+_SHOWN_ROWS = 10
+_DTYPES = {"float": "f8", "integer": "i8", "word": "u4"}
+
+
+class Table:
+    """Named columns of one length; units are part of the names (``goodput_bps``, ``time_s``).
+
+    It speaks the Arrow PyCapsule interface, so ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    ``pandas.DataFrame.from_arrow(table)`` and DuckDB read it without a copy. ``dict(table)`` has its columns as NumPy arrays,
+    `to_pandas` a data frame of any version of pandas. Missing numbers are NaN. It can be pickled.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
+    >>> run.queues.columns[:3]
+    ['queue', 'unit', 'arrived_units']
+    >>> run.queues["queue"][0]
+    np.str_('bottleneck')
+    """
+
+    def __init__(self, core: _core.Table) -> None:
+        self._core = core
+        self._kinds = dict(core.columns)
+
+    @property
+    def name(self) -> str:
+        """``flows``, ``queues``, ``groups``, or the kind of a trace."""
+        return self._core.name
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __contains__(self, column: object) -> bool:
+        return isinstance(column, str) and column in self._kinds
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        """One column as a read-only NumPy array: float64, int64 or text."""
+        import numpy as np
+
+        values = self._raw(column)
+        if self._kinds[column] == "word":
+            values = np.array(self._core.words(column), dtype=str)[values]
+        return values
+
+    def keys(self) -> list[str]:
+        """Names of the columns: what ``dict(table)`` asks for."""
+        return self.columns
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
+        # pandas.DataFrame(table) comes here and would otherwise take the names of the columns for the data.
+        raise TypeError(
+            "a table has columns of several types, which no single array holds: use table[column], table.to_numpy(), "
+            "table.to_pandas() or pandas.DataFrame.from_arrow(table)"
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a data frame of pandas.
+
+        Raises
+        ------
+        MissingExtra
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("a data frame", "pandas", "pandas") from None
+        return pandas.DataFrame(self.to_numpy())
+
+    def to_numpy(self) -> dict[str, NDArray[Any]]:
+        """All columns as NumPy arrays."""
+        return {column: self[column] for column in self}
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """All columns as lists of ``float``, ``int`` or ``str``."""
+        return {column: self._core.values(column) for column in self}
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One dictionary a row: for few rows."""
+        columns = self.to_dict()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def where(self, **equal: str | float) -> Table:
+        """The rows in which the named columns have the given values, as a table of the same columns.
+
+        Raises
+        ------
+        UnknownName
+            No such column; says which there are.
+        ParameterError
+            A number was asked of a column of words, or a word of a column of numbers.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
+        >>> len(run.queues.where(queue="bottleneck"))
+        1
+        """
+        import numpy as np
+
+        chosen: NDArray[np.bool_] = np.ones(len(self), dtype=bool)
+        for column, value in equal.items():
+            chosen &= self._raw(column) == self._written(column, value)
+        columns: list[tuple[str, str, bytes, list[str]]] = [
+            (column, kind, self._raw(column)[chosen].astype(f"<{_DTYPES[kind]}").tobytes(), self._core.words(column))
+            for column, kind in self._kinds.items()
+        ]
+        return Table(_core.Table(self.name, columns))
+
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to `path` as Parquet (Snappy)."""
+        self._core.write_parquet(path)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._core.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.name}: {len(self)} rows x {len(self.columns)} columns", *self._rendered_rows()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = min(len(self), _SHOWN_ROWS)
+        cells = [[shown(value) for value in self.head(column, rows)] for column in self]
+        head = "".join(f"<th>{escape(column)}</th>" for column in self)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in zip(*cells, strict=True))
+        rest = f"<p>{len(self) - rows} more rows</p>" if len(self) > rows else ""
+        return f"<table><caption>{escape(self.name)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+    def _rendered_rows(self) -> Iterator[str]:
+        """Columns down, rows across: many columns and few rows is the usual shape."""
+        rows = min(len(self), 4)
+        width = max((len(column) for column in self), default=0)
+        for column in self:
+            cells = "  ".join(f"{shown(value):>12}" for value in self.head(column, rows))
+            yield f"  {column:<{width}}  {cells}" + ("  ..." if len(self) > rows else "")
+
+    def head(self, column: str, rows: int) -> list[Any]:
+        """The first values of a column, without NumPy."""
+        self._kind(column)
+        return self._core.values(column, rows)
+
+    def _raw(self, column: str) -> NDArray[Any]:
+        """A column as it is kept: words by their places in the list of all."""
+        import numpy as np
+
+        kind = self._kind(column)
+        return np.frombuffer(self._core.buffer(column), dtype=_DTYPES[kind])
+
+    def _written(self, column: str, value: str | float) -> float:
+        """A value as `_raw` has it; -1, which no word has, for a word that is not there."""
+        if self._kind(column) != "word":
+            if isinstance(value, str):
+                raise ParameterError(f"`{column}` of `{self.name}` holds numbers; expected one, not `{value}`")
+            return value
+        if not isinstance(value, str):
+            raise ParameterError(f"`{column}` of `{self.name}` holds words; expected one in quotes, not {value!r}")
+        words = self._core.words(column)
+        return words.index(value) if value in words else -1
+
+    def _kind(self, column: str) -> str:
+        if not isinstance(column, str) or column not in self._kinds:
+            raise UnknownName(f"column in `{self.name}`", column, self._kinds)
+        return self._kinds[column]
+
+
+def shown(value: float | int | str) -> str:
+    """A value as a person reads it: five digits, a dash for what is missing."""
+    if isinstance(value, float):
+        return "-" if value != value else f"{value:.5g}"
+    return str(value)

@@ -1,0 +1,927 @@
+"""The tables of a scenario as types: plain dictionaries, with names that editors and type checkers know.
+
+Made from the JSON Schema by tools/scenario_types.py; a test compares. What is required is checked by the core, as all else is.
+
+>>> import tailback as tb
+>>> tb.Flow(count=3, rtt="100 ms", tcp=tb.Tcp(preset="sack"))
+{'count': 3, 'rtt': '100 ms', 'tcp': {'preset': 'sack'}}
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypedDict
+
+__all__ = [
+    "Access",
+    "ActiveVcs",
+    "Application",
+    "Buffer",
+    "Chain",
+    "Controller",
+    "ControllerTable",
+    "DelayedAck",
+    "DelayedAckTable",
+    "Description",
+    "Drop",
+    "DroppingThreshold",
+    "Dumbbell",
+    "Duration",
+    "DurationDistribution",
+    "Event",
+    "FastRetransmit",
+    "Flow",
+    "Framing",
+    "Halves",
+    "Level",
+    "Link",
+    "Loss",
+    "Node",
+    "NodeKind",
+    "PacketBytes",
+    "Parameter",
+    "Parameters",
+    "ParkingLot",
+    "PresetName",
+    "Probability",
+    "Processing",
+    "Queue",
+    "Queued",
+    "Rate",
+    "Record",
+    "Recovery",
+    "Reverse",
+    "Segments",
+    "Size",
+    "SizeDistribution",
+    "Source",
+    "SpdReading",
+    "Switching",
+    "Tcp",
+    "Threshold",
+    "Throughput",
+    "Timer",
+    "TimerForm",
+    "Topology",
+    "TraceTable",
+    "TraceWord",
+    "Traces",
+    "Window",
+]
+
+
+class Access(TypedDict, total=False):
+    """A private link with room for everything.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay, one way.
+    rate
+        Bit rate; no serialisation if not given.
+    """
+
+    delay: Duration
+    rate: Rate
+
+
+# Which VCs share a threshold.
+ActiveVcs: TypeAlias = "Literal['configured', 'backlogged']"
+
+
+class Application(TypedDict, total=False):
+    """An application above TCP. What TCP may not send yet it keeps, however much that is.
+
+    Attributes
+    ----------
+    burst
+        Full segments that it hands over at a time.
+    kind
+        When an application hands over data.
+    rate
+        Mean rate of the payload that it hands over; of an on-off application, while it is on.
+    mean_off
+        Mean length of a silence.
+    mean_on
+        Mean length of a burst.
+    """
+
+    burst: int
+    kind: Literal["constant", "poisson", "on_off"]
+    rate: Rate
+    mean_off: Duration
+    mean_on: Duration
+
+
+# `100 packets`, `1200 cells`, `50 kB`, `50 %` (of rate times `bdp_rtt`) or `unlimited`
+Buffer: TypeAlias = "Literal['unlimited'] | str | Size"
+
+
+class Chain(TypedDict, total=False):
+    """Routers in a row, with links of their own kind.
+
+    Attributes
+    ----------
+    delays
+        Propagation delays, link by link; as many as there are rates.
+    queue
+        The queue in front of each link.
+    rates
+        Bit rates, link by link.
+    """
+
+    delays: list[Duration]
+    queue: Queue
+    rates: list[Rate]
+
+
+# one of `reno`, `cubic`, `vegas`, `fast`, `fixed`, `user:NAME` for a law in Python, or a table such as {kind =
+# "vegas", alpha = 1, beta = 3}
+Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fast', 'fixed'] | str | ControllerTable"
+
+
+class ControllerTable(TypedDict, total=False):
+    """A control law with its settings.
+
+    Attributes
+    ----------
+    kind
+        Control law of the congestion window.
+    fast_convergence
+        A flow that loses again before it was back where it was gives way to others (of `cubic`).
+    alpha
+        The window grows with fewer segments queued (of `vegas`).
+    beta
+        The window shrinks with more segments queued (of `vegas`).
+    gamma
+        Slow start ends with more segments queued (of `vegas`).
+    draining
+        How many times slower a new flow sends for a while, once it is stable, so that the queues drain (of `fast`).
+    mi_threshold
+        Slow start while the queueing delay is below this (of `fast`).
+    round_trips
+        Round trips from one update of the window to the next (of `fast`).
+    rate
+        Rate on the wire at which full segments leave, if acknowledgements do not clock them (of `fixed`).
+    parameters
+        What the law is made with (of `user:NAME`).
+    """
+
+    kind: Literal["reno", "cubic", "vegas", "fast", "fixed"] | str
+    fast_convergence: bool
+    alpha: Queued
+    beta: Queued
+    gamma: Queued
+    draining: int
+    mi_threshold: Duration
+    round_trips: int
+    rate: Rate
+    parameters: Parameters
+
+
+# true, false, or a table such as {every = 2, timeout = "200 ms"}
+DelayedAck: TypeAlias = "bool | DelayedAckTable"
+
+
+class DelayedAckTable(TypedDict, total=False):
+    """Delayed acknowledgements (RFC 5681 section 4.2).
+
+    Attributes
+    ----------
+    every
+        Acknowledge at least every so many full segments.
+    timeout
+        Acknowledge at most this long after the first segment that waits.
+    """
+
+    every: int
+    timeout: Duration
+
+
+class Description(TypedDict, total=False):
+    """A network, what runs in it, and what to record: everything that a run needs. Times, rates and sizes are text
+    with a unit, such as `10 ms`, `75 Mbps`, `50 kB`.
+
+    Attributes
+    ----------
+    duration
+        Length of the run.
+    flows
+        Flow groups by name.
+    links
+        Links by name.
+    name
+        What the scenario is about, in a few words.
+    nodes
+        Nodes by name.
+    record
+        What to keep beside the counters.
+    seed
+        Seed of all random streams.
+    timeline
+        Changes while the network runs.
+    topology
+        Common networks in one line.
+    warmup
+        Results count from here.
+    """
+
+    duration: Duration
+    flows: dict[str, Flow]
+    links: dict[str, Link]
+    name: str
+    nodes: dict[str, Node]
+    record: Record
+    seed: int
+    timeline: list[Event]
+    topology: Topology
+    warmup: Duration
+
+
+class Drop(TypedDict, total=False):
+    """One transmission of one packet.
+
+    Attributes
+    ----------
+    cell
+        Of a packet that travels in cells, this one of those that reach the queue, the first being 0; all of them if
+        not given.
+    flow
+        Flow in the group; 0 is the first.
+    group
+        Flow group.
+    segment
+        Data segment or datagram of the flow; 0 is the first.
+    transmission
+        1 is the first transmission, 2 the first retransmission.
+    """
+
+    cell: int
+    flow: int
+    group: str
+    segment: int
+    transmission: int
+
+
+# `20 cells`, `2 %` (of the buffer) or `none`
+DroppingThreshold: TypeAlias = "Threshold | Literal['none']"
+
+
+class Dumbbell(TypedDict, total=False):
+    """Two routers and a bottleneck.
+
+    Attributes
+    ----------
+    delay
+        Its propagation delay, one way.
+    loss
+        Packets that it loses.
+    queue
+        The queue in front of it.
+    rate
+        Bit rate of the bottleneck.
+    """
+
+    delay: Duration
+    loss: Loss
+    queue: Queue
+    rate: Rate
+
+
+# a duration such as `10 ms` (ns, us, ms, s, min, h)
+Duration: TypeAlias = "str"
+
+# One value per flow: the same for all, a list, or drawn.
+DurationDistribution: TypeAlias = "Duration | list[Duration] | dict[str, Any]"
+
+
+class Event(TypedDict, total=False):
+    """A change at a given time, of one direction of a link or of a flow group.
+
+    Attributes
+    ----------
+    at
+        When.
+    delay
+        The link's new delay, for packets that leave from now on; they never overtake.
+    group
+        Flow group that changes.
+    link
+        Link that changes (`NAME`, or `NAME.reverse` for its way back).
+    loss
+        The link's new probability of random loss.
+    rate
+        The link's new rate; the packet being sent finishes at the old one.
+    return_route
+        The group's new return route; if not given with `route`, found as for a flow.
+    route
+        The group's new route.
+    start
+        `true`: the group's `start` counts from now.
+    stop
+        `true`: the group sends no new data from now on.
+    """
+
+    at: Duration
+    delay: Duration
+    group: str
+    link: str
+    loss: Probability
+    rate: Rate
+    return_route: list[str]
+    route: list[str]
+    start: bool
+    stop: bool
+
+
+# a whole number from 1 to 1000, or false
+FastRetransmit: TypeAlias = "int | Literal[False]"
+
+
+Flow = TypedDict(
+    "Flow",
+    {
+        "application": "Application",
+        "count": "int",
+        "framing": "Framing",
+        "from": "str",
+        "jitter": "Duration",
+        "receive_processing": "Processing",
+        "receiver_access": "Access",
+        "return_route": "list[str]",
+        "route": "list[str]",
+        "rtt": "DurationDistribution",
+        "send_processing": "Processing",
+        "sender_access": "Access",
+        "size": "SizeDistribution",
+        "source": "Source",
+        "start": "DurationDistribution",
+        "stop": "Duration",
+        "tcp": "Tcp",
+        "to": "str",
+    },
+    total=False,
+)
+Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says what they send.
+
+    Attributes
+    ----------
+    application
+        What hands data to TCP. If not given, all that there is to send waits from the start.
+    count
+        Flows in the group.
+    framing
+        Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
+    from
+        Node where the senders are.
+    jitter
+        Each data packet leaves the sender later by a uniform draw from 0 to this; order is kept.
+    receive_processing
+        Processing of each packet at the receiver, if not the node's.
+    receiver_access
+        Private link between the network and each receiver.
+    return_route
+        Links that acknowledgements cross; if not given, the route backwards, or where that is not possible the
+        shortest by delay.
+    route
+        Links that data crosses in turn (`NAME`, or `NAME.reverse` for a way back); shortest by delay if not given.
+    rtt
+        Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
+    send_processing
+        Processing of each data packet at the sender, if not the node's.
+    sender_access
+        Private link between each sender and the network, both ways, with room for everything.
+    size
+        Payload that each flow transfers; without end if not given.
+    source
+        Datagrams without a transport.
+    start
+        When each flow starts.
+    stop
+        When all stop sending new data.
+    tcp
+        TCP.
+    to
+        Node where the receivers are.
+"""
+
+
+class Framing(TypedDict, total=False):
+    """AAL5: a packet is cut into 53-byte cells, each with 48 bytes of the frame.
+
+    Attributes
+    ----------
+    llc_snap
+        Whether each packet has the 8 bytes of LLC and SNAP in front (RFC 2684 section 5.1).
+    reassembly_delay
+        From the arrival of a packet's last cell until the packet is handed up.
+    segmentation_delay
+        From a packet's arrival at the adaptation until its first cell may leave; data and acknowledgements alike.
+    trailer
+        Bytes behind each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 reckons with none.
+    """
+
+    llc_snap: bool
+    reassembly_delay: Duration
+    segmentation_delay: Duration
+    trailer: Size
+
+
+# The quantity whose half becomes the slow-start threshold when a segment is lost.
+Halves: TypeAlias = "Literal['flight_size', 'window']"
+
+# `20 packets`, `400 cells` or `25 %` (of the buffer)
+Level: TypeAlias = "str"
+
+
+Link = TypedDict(
+    "Link",
+    {
+        "delay": "Duration",
+        "duplex": "bool",
+        "from": "str",
+        "loss": "Loss",
+        "queue": "Queue",
+        "rate": "Rate",
+        "reverse": "Reverse",
+        "switching": "Switching",
+        "to": "str",
+        "transmitters": "int",
+    },
+    total=False,
+)
+Link.__doc__ = """A link from one node to another, with a queue where packets wait for it.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay, one way.
+    duplex
+        Whether there is a way back, called NAME.reverse: the same rate and delay, and an unlimited queue.
+    from
+        Node where the link begins.
+    loss
+        Packets that the wire loses.
+    queue
+        The queue in front of the link.
+    rate
+        Bit rate of each transmitter.
+    reverse
+        What is different on the way back.
+    switching
+        When the queue hears of a packet: with its last bit, or with its first (cut-through).
+    to
+        Node where it ends.
+    transmitters
+        Transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
+"""
+
+
+class Loss(TypedDict, total=False):
+    """Packets that get lost whatever the queue does.
+
+    Attributes
+    ----------
+    drops
+        Packets to discard on arrival at the queue.
+    probability
+        Of each packet on the wire, independently.
+    """
+
+    drops: list[Drop]
+    probability: Probability
+
+
+class Node(TypedDict, total=False):
+    """A node. Every node that a link or a flow names must be declared, unless a topology helper makes it.
+
+    Attributes
+    ----------
+    kind
+        `router` forwards; a route never leads through a `host`.
+    receive_processing
+        Hosts only: the same for each packet received, before it is acknowledged.
+    send_processing
+        Hosts only: serial, order-preserving processing of each data packet before it is sent. Each flow has a server
+        of its own.
+    """
+
+    kind: NodeKind
+    receive_processing: Processing
+    send_processing: Processing
+
+
+# What a node does: a router forwards, a host only begins and ends flows.
+NodeKind: TypeAlias = "Literal['router', 'host']"
+
+# Payload of a datagram.
+PacketBytes: TypeAlias = "Size | dict[str, Any]"
+
+# a number (whole ones below 2^63), text, a truth value, a list or a table
+Parameter: TypeAlias = "bool | float | str | list[Parameter] | Parameters"
+
+# What user code is made with, by the names of its class's keyword arguments.
+Parameters: TypeAlias = "dict[str, Parameter]"
+
+
+class ParkingLot(TypedDict, total=False):
+    """Routers in a row, with equal links.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay of each link, one way.
+    hops
+        Links in the row.
+    queue
+        The queue in front of each link.
+    rate
+        Bit rate of each link.
+    """
+
+    delay: Duration
+    hops: int
+    queue: Queue
+    rate: Rate
+
+
+# Settings with a name. Plain names follow the RFCs, the others the document that they name.
+PresetName: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe']"
+
+# a number from 0 to 1, or a percentage such as `1 %`
+Probability: TypeAlias = "float | str"
+
+# A delay per packet.
+Processing: TypeAlias = "Duration | dict[str, Any]"
+
+
+class Queue(TypedDict, total=False):
+    """A queue.
+
+    Attributes
+    ----------
+    bdp_packet
+        Packet size that a `buffer` in percent is counted in.
+    bdp_rtt
+        Round-trip time that a `buffer` in percent refers to.
+    buffer
+        Waiting places: packets, cells, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means
+        no waiting.
+    counts_in_service
+        Whether the packet or cell being sent holds a waiting place. Without this key it does where the buffer is in
+        cells.
+    policy
+        Queue policy.
+    threshold
+        Cells in the buffer from which no packet may begin.
+    active
+        Which VCs are active.
+    gap
+        For how many packets after a loss a VC is judged by `upper`.
+    lower
+        Cells in the buffer from which packets of most VCs may not begin.
+    upper
+        Cells in the buffer from which those of a VC that has just lost may not.
+    congestion_threshold
+        Cells in the buffer that must be exceeded for the single discard.
+    dropping_threshold
+        Cells of the VC itself from which one packet is discarded; `none` turns this off.
+    epd_threshold
+        Cells in the buffer from which no packet may begin.
+    reading
+        How the printed code is read.
+    gentle
+        From `upper` to twice that the probability grows to 1.
+    max_probability
+        Probability of a mark as the average reaches `upper`.
+    packet
+        Typical packet: what an idle time is counted in.
+    weight
+        Of a new sample in the average.
+    interval
+        How long waits have to exceed it: about the longest usual round-trip time.
+    target
+        Wait that is good enough.
+    burst
+        A burst of this length after a calm passes unmarked.
+    max_marked
+        Highest probability at which packets are marked; above it they are discarded.
+    period
+        Time between updates of the probability, at least 1 us.
+    parameters
+        What the policy is made with (of `user:NAME`).
+    """
+
+    bdp_packet: Size
+    bdp_rtt: Duration
+    buffer: Buffer
+    counts_in_service: bool
+    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie"] | str
+    threshold: Threshold
+    active: ActiveVcs
+    gap: int
+    lower: Threshold
+    upper: Threshold
+    congestion_threshold: Threshold
+    dropping_threshold: DroppingThreshold
+    epd_threshold: Threshold
+    reading: SpdReading
+    gentle: bool
+    max_probability: Probability
+    packet: Size
+    weight: Probability
+    interval: Duration
+    target: Duration
+    burst: Duration
+    max_marked: Probability
+    period: Duration
+    parameters: Parameters
+
+
+# a number of segments from 0 to 1000000
+Queued: TypeAlias = "float"
+
+# a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)
+Rate: TypeAlias = "str"
+
+
+class Record(TypedDict, total=False):
+    """What to keep beside the counters.
+
+    Attributes
+    ----------
+    delay_percentiles
+        Keep percentiles of the delay per queue and per flow group.
+    traces
+        Traces: a list of kinds (of everything), or a table of what to follow for each kind.
+    """
+
+    delay_percentiles: bool
+    traces: Traces
+
+
+# How losses are found and repaired.
+Recovery: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'bpd_sack']"
+
+
+class Reverse(TypedDict, total=False):
+    """What is different on a link's way back.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay, if not the link's.
+    loss
+        Packets that the wire loses.
+    queue
+        The queue in front of it, if not an unlimited one.
+    rate
+        Bit rate, if not the link's.
+    switching
+        When that queue hears of a packet, if not as the link's does.
+    """
+
+    delay: Duration
+    loss: Loss
+    queue: Queue
+    rate: Rate
+    switching: Switching
+
+
+# a number of segments from 1 to 1000000000, or `unlimited`
+Segments: TypeAlias = "float | Literal['unlimited']"
+
+# a size such as `1500 B` (B, kB, MB, GB, KiB, MiB, GiB)
+Size: TypeAlias = "str"
+
+# One value per flow: the same for all, a list, or drawn.
+SizeDistribution: TypeAlias = "Size | list[Size] | dict[str, Any]"
+
+
+class Source(TypedDict, total=False):
+    """A source of datagrams.
+
+    Attributes
+    ----------
+    header
+        Bytes of headers that each datagram carries.
+    kind
+        When a source sends.
+    packet
+        Payload of each datagram: fixed or exponential.
+    rate
+        Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
+    mean_off
+        Mean length of a silence.
+    mean_on
+        Mean length of a burst.
+    mean_idle
+        Mean idle time (of `alternating`).
+    parameters
+        What the source is made with (of `user:NAME`).
+    """
+
+    header: Size
+    kind: Literal["constant", "poisson", "on_off", "alternating"] | str
+    packet: PacketBytes
+    rate: Rate
+    mean_off: Duration
+    mean_on: Duration
+    mean_idle: Duration
+    parameters: Parameters
+
+
+# How the printed code of single packet discard is read.
+SpdReading: TypeAlias = "Literal['corrected', 'printed']"
+
+# When a queue hears of a packet.
+Switching: TypeAlias = "Literal['store_and_forward', 'cut_through']"
+
+
+class Tcp(TypedDict, total=False):
+    """A TCP: a preset, and settings that differ from it. Windows are counted in segments.
+
+    Attributes
+    ----------
+    ack_size
+        Size of an acknowledgement on the wire, 1 B to 1 kB.
+    controller
+        Control law of the window.
+    delayed_ack
+        Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
+    ecn
+        Explicit congestion notification (RFC 3168): queues whose policy marks need not discard. Not with `framing`.
+    fast_retransmit
+        Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
+    halves
+        The quantity whose half becomes the slow-start threshold when a segment is lost.
+    header
+        Headers of each data segment on the wire, 0 B to 1 kB.
+    initial_ssthresh
+        Slow-start threshold at the start; `unlimited` is arbitrarily high.
+    initial_window
+        Congestion window at the start.
+    limited_transmit
+        Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
+    mss
+        Payload of a full segment, 1 B to 1 MB.
+    pacing
+        Spread new data at window / RTT instead of sending when acknowledgements come.
+    preset
+        Where all settings that are not given come from.
+    receiver_window
+        Receiver's window: segments, or bytes of which as many whole segments count as fit.
+    recovery
+        How losses are found and repaired.
+    restart_after_idle
+        After an idle time of more than a timeout start again from the initial window (RFC 5681 section 4.1). Only an
+        application leaves a flow idle.
+    sack_blocks
+        SACK blocks that an acknowledgement holds.
+    timer
+        Retransmission timer.
+    timestamps
+        A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
+    """
+
+    ack_size: Size
+    controller: Controller
+    delayed_ack: DelayedAck
+    ecn: bool
+    fast_retransmit: FastRetransmit
+    halves: Halves
+    header: Size
+    initial_ssthresh: Segments
+    initial_window: Segments
+    limited_transmit: bool
+    mss: Size
+    pacing: bool
+    preset: PresetName
+    receiver_window: Window
+    recovery: Recovery
+    restart_after_idle: bool
+    sack_blocks: int
+    timer: Timer
+    timestamps: bool
+
+
+# `480 cells` or `40 %` (of the buffer)
+Threshold: TypeAlias = "str"
+
+
+class Throughput(TypedDict, total=False):
+    """A throughput trace.
+
+    Attributes
+    ----------
+    bin
+        Width of a bin.
+    of
+        Flow groups or flows.
+    """
+
+    bin: Duration
+    of: list[str]
+
+
+class Timer(TypedDict, total=False):
+    """Settings of the retransmission timer that differ from the preset's.
+
+    Attributes
+    ----------
+    form
+        How it counts.
+    granularity
+        Clock granularity G of RFC 6298 (form `exact`).
+    initial_rto
+        Timeout before the first round-trip sample.
+    max_backoff
+        Largest back-off factor, a power of two.
+    max_rto
+        Longest timeout.
+    min_rto
+        Shortest timeout.
+    tick
+        Length of a tick (coarse forms).
+    """
+
+    form: TimerForm
+    granularity: Duration
+    initial_rto: Duration
+    max_backoff: int
+    max_rto: Duration
+    min_rto: Duration
+    tick: Duration
+
+
+# How the retransmission timer counts.
+TimerForm: TypeAlias = "Literal['exact', 'coarse_ns', 'coarse_bsd']"
+
+
+class Topology(TypedDict, total=False):
+    """Common networks; each helper makes nodes and links of its own.
+
+    Attributes
+    ----------
+    chain
+        Nodes `n0`, `n1`, ... and the links `link1`, `link2`, ... between them, each with its own rate and delay.
+    dumbbell
+        Nodes `left` and `right` and the link `bottleneck` between them.
+    parking_lot
+        Nodes `n0`, `n1`, ... and the links `hop1`, `hop2`, ... between them, all alike.
+    """
+
+    chain: Chain
+    dumbbell: Dumbbell
+    parking_lot: ParkingLot
+
+
+class TraceTable(TypedDict, total=False):
+    """What to follow. Flow traces name groups (`web`) or single flows (`web[0]`), link traces links (`NAME`,
+    `NAME.reverse`).
+
+    Attributes
+    ----------
+    acks
+        Acknowledgements as they reach the sender.
+    cwnd
+        Congestion window at each change, in packets.
+    drops
+        Packets discarded at a queue.
+    in_flight
+        Packets sent and not yet acknowledged.
+    queue
+        Packets in a queue, at each change.
+    rtt
+        Round-trip samples.
+    segments
+        Data segments as sent.
+    ssthresh
+        Slow-start threshold at each change, in packets.
+    state
+        Changes between slow start, congestion avoidance, recovery and timeout.
+    throughput
+        Delivered payload per bin.
+    """
+
+    acks: list[str]
+    cwnd: list[str]
+    drops: list[str]
+    in_flight: list[str]
+    queue: list[str]
+    rtt: list[str]
+    segments: list[str]
+    ssthresh: list[str]
+    state: list[str]
+    throughput: Throughput
+
+
+# Kinds of traces.
+TraceWord: TypeAlias = (
+    "Literal['cwnd', 'ssthresh', 'rtt', 'in_flight', 'segments', 'acks', 'state', 'throughput', 'queue', 'drops']"
+)
+
+# What to trace.
+Traces: TypeAlias = "list[TraceWord] | TraceTable"
+
+# a whole number of segments from 1 to 1073741824, or a size such as `64 KiB`
+Window: TypeAlias = "int | Size"

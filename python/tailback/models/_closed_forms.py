@@ -1,0 +1,2179 @@
+"""The closed forms of crates/models, each as a function. Made by tools/models.py; a test compares."""
+
+# ruff: noqa: E501 (what rules say of themselves are single strings)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from tailback.models._broadcasting import answers, number
+from tailback.models._words import Rule, Word
+
+if TYPE_CHECKING:
+    from tailback.models._broadcasting import Numbers, Result
+
+__all__ = [
+    "LOSS_MODELS",
+    "OPEN_LOOPS",
+    "READINGS",
+    "SIZING_RULES",
+    "BufferSize",
+    "ClosedLoop",
+    "FiniteQueue",
+    "LossModel",
+    "OpenLoop",
+    "Reading",
+    "SlowStart",
+    "TrunkLoss",
+    "appenzeller_buffer",
+    "appenzeller_flows",
+    "appenzeller_utilisation",
+    "bandwidth_delay_buffer",
+    "beheshti_buffer",
+    "closed_loop",
+    "cubic_rate",
+    "cui_link_buffer",
+    "cui_link_flows",
+    "cui_link_utilisation",
+    "cui_trunk_buffer",
+    "cui_trunk_flows",
+    "cui_trunk_utilisation",
+    "enachescu_buffer",
+    "enachescu_flows",
+    "enachescu_utilisation",
+    "enachescu_window",
+    "erlang_b",
+    "exact_trunk_loss",
+    "full_utilisation_buffer",
+    "gorinsky_buffer",
+    "least_queue",
+    "mathis_rate",
+    "md1_mean_wait",
+    "md1k",
+    "mm1k",
+    "mmck",
+    "padhye_goodput",
+    "padhye_rate",
+    "single_flow_mean_queue",
+    "single_flow_utilisation",
+    "slow_start",
+    "synchronised_buffer",
+    "synchronised_utilisation",
+    "trunk_loss",
+    "window_limited_rate",
+]
+
+LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl"]
+LOSS_MODELS: dict[LossModel, Word] = {
+    "g1dm": Word(
+        "G1DM",
+        "the general one-dimensional model: busy, inserting and discarding input links take no new packet",
+        "cui-thesis, section 3.6.2",
+    ),
+    "ebd": Word(
+        "EBD", "Engset with a buffer and discarding: input links that insert are taken for idle", "cui-thesis, section 3.6.2"
+    ),
+    "ebi": Word(
+        "EBI", "Engset with a buffer and inserting: input links that discard are taken for idle", "cui-thesis, section 3.6.2"
+    ),
+    "eb": Word("EB", "Engset with a buffer: links that insert or discard are taken for idle", "cui-thesis, section 3.6.2"),
+    "mmkkb": Word(
+        "M/M/K/(K+B)", "M/M/K/(K+B): Poisson arrivals, whatever the number of input links", "cui-thesis, equation (3.15)"
+    ),
+    "ebl": Word(
+        "EBL",
+        "ours, Engset with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
+        "docs/trunk_accuracy.md",
+    ),
+}
+
+Reading: TypeAlias = Literal["own_length", "fresh", "coupled"]
+READINGS: dict[Reading, Word] = {
+    "own_length": Word("own_length", "as long as it took to come", ""),
+    "fresh": Word("fresh", "an exponential time drawn anew", ""),
+    "coupled": Word("coupled", "the same, and if it is still coming then, it has come, too", ""),
+}
+
+OpenLoop: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl", "md1k"]
+OPEN_LOOPS: dict[OpenLoop, Word] = {
+    "g1dm": Word(
+        "G1DM",
+        "the general one-dimensional model: busy, inserting and discarding input links take no new packet",
+        "cui-thesis, section 3.6.2",
+    ),
+    "ebd": Word(
+        "EBD", "Engset with a buffer and discarding: input links that insert are taken for idle", "cui-thesis, section 3.6.2"
+    ),
+    "ebi": Word(
+        "EBI", "Engset with a buffer and inserting: input links that discard are taken for idle", "cui-thesis, section 3.6.2"
+    ),
+    "eb": Word("EB", "Engset with a buffer: links that insert or discard are taken for idle", "cui-thesis, section 3.6.2"),
+    "mmkkb": Word(
+        "M/M/K/(K+B)", "M/M/K/(K+B): Poisson arrivals, whatever the number of input links", "cui-thesis, equation (3.15)"
+    ),
+    "ebl": Word(
+        "EBL",
+        "ours, Engset with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
+        "docs/trunk_accuracy.md",
+    ),
+    "md1k": Word("M/D/1/K", "packets of one size and Poisson arrivals at one transmitter", "that of `md1k`"),
+}
+
+SIZING_RULES: dict[str, Rule] = {
+    "cui_trunk": Rule(
+        "cui_trunk",
+        "lets as much be lost as TCP bears at the target: the buffer holds bursts only, and channels share it",
+        "max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, E = C(M,K) a^K / sum_{i<=K} C(M,i) a^i, a = UK / (M - UK)",
+        "cui-thesis, equations (3.23) and (3.24), appendix A",
+        (
+            "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
+            "enough flows for packets to come as from a Poisson process",
+            "no flow is held back by its window or its access link",
+            "loss so small that load and utilisation are the same",
+            "the one-dimensional loss model G1DM behind it",
+        ),
+    ),
+    "cui_link": Rule(
+        "cui_link",
+        "lets as much be lost as TCP bears at the target: the buffer holds bursts only",
+        "max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))",
+        "cui-thesis, equation (3.27)",
+        (
+            "one transmitter, and so many inputs that none of them is ever in the way",
+            "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
+            "enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees",
+            "no flow is held back by its window or its access link",
+            "loss so small that load and utilisation are the same",
+        ),
+    ),
+    "enachescu": Rule(
+        "enachescu",
+        "keeps losses so rare that flows stay at their largest window; bursts are short, so its logarithm is enough",
+        "log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given",
+        "Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; cui-thesis, equations (2.4) and (3.25)",
+        (
+            "over-provision: with every flow at its largest window W the load is rho, below 1",
+            "packets come smoothly: paced, or from access links far slower than the bottleneck",
+            "utilisation below rho: more than all flows at their largest window is not there",
+        ),
+    ),
+    "appenzeller": Rule(
+        "appenzeller",
+        "holds the swing of the sum of all windows, which their number evens out",
+        "x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) x / (1 + x / sqrt(N)))",
+        "Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; cui-thesis, equations (2.3) and (3.26)",
+        (
+            "many long-lived flows that do not halve together: the sum of their windows is normal",
+            "windows of many packets: a fluid, without the bursts of single packets",
+            "buffer of about a bandwidth-delay product over sqrt(N); how many links feed it does not matter",
+        ),
+    ),
+    "synchronised": Rule(
+        "synchronised",
+        "holds what all flows together give up when all halve at once; the link may idle a little",
+        "b C RTT_mean, where U = (3/4) (1 + b)^2 / (1 + b + b^2), and b = 0 for U <= 3/4",
+        "Villamizar and Song, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 2",
+        (
+            "one flow, or flows of one round trip that all lose and halve together",
+            "a bandwidth-delay product of many packets: a fluid",
+            "no timeout, and no slow start but the first",
+        ),
+    ),
+    "bandwidth_delay": Rule(
+        "bandwidth_delay",
+        "holds what all flows together give up when all halve at once, so that the link never idles",
+        "C RTT_mean",
+        "Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994",
+        ("flows halve together, or there is one: the trough of the sawtooth still fills the link", "a full link is wanted"),
+    ),
+    "full_utilisation": Rule(
+        "full_utilisation",
+        "the same even if the flow with the longest round trip has the link for itself",
+        "more than C RTT_max",
+        "cui-thesis, equations (3.28) and (3.29)",
+        (
+            "drop-tail, and at most one loss of each flow when the buffer overflows",
+            "no timeout, and no other bottleneck",
+            "the worst case: the flow with the longest round trip may hold the whole link",
+        ),
+    ),
+    "gorinsky": Rule(
+        "gorinsky",
+        "holds what may arrive on all inputs at once",
+        "2 M",
+        "Gorinsky, Kantawala and Turner, Link Buffer Sizing: A New Look at the Old Problem, ISCC 2005",
+        (
+            "bursts are those of packets that arrive on several inputs at once",
+            "the input links; of a link whose inputs are not known, its flows",
+            "no promise of a utilisation",
+        ),
+    ),
+    "beheshti": Rule(
+        "beheshti",
+        "holds what is left of bursts in smooth traffic, by experience",
+        "10 to 20",
+        "Beheshti, Ganjali, Rajaduray, Blumenthal and McKeown, Buffer Sizing in All-optical Packet Switches, OFC 2006",
+        (
+            "packets come smoothly: paced, or from access links far slower than the bottleneck",
+            "some utilisation may be lost: no promise of one",
+        ),
+    ),
+}
+
+"""All rules, from those that know most of the network to those that know least."""
+
+
+@dataclass(frozen=True)
+class FiniteQueue:
+    """A port with limited room in equilibrium.
+
+    Attributes
+    ----------
+    loss : float or array
+        Fraction of arrivals refused, 0 to 1.
+    mean_number : float or array
+        Mean number of units in the port, those in service included.
+    mean_wait : float or array
+        Mean time that an accepted unit waits before its service begins, in mean service times.
+    """
+
+    loss: Result
+    mean_number: Result
+    mean_wait: Result
+
+
+@dataclass(frozen=True)
+class BufferSize:
+    """What a rule asks for.
+
+    Attributes
+    ----------
+    rule : Rule
+        Its equation, source and assumptions.
+    buffer : int or array
+        Packets: the smallest whole number that is not below what the equation gives, 0 where it asks for nothing.
+    unrounded : float or array
+        What the equation gives; below 0 where no buffer is needed.
+    most : int or array or None
+        The other end, of a rule that gives a range.
+    switch : float or array or None
+        Packets for all M / K trunks of a switch, of the trunk rule.
+    """
+
+    rule: Rule
+    buffer: Result
+    unrounded: Result
+    most: Result | None = None
+    switch: Result | None = None
+
+
+@dataclass(frozen=True)
+class SlowStart:
+    """How a transfer without loss went.
+
+    Attributes
+    ----------
+    round_trips : int or array
+        Windows of 1, 2, 4, ... times the initial one that the transfer takes, the last perhaps unfinished.
+    completion_s : float or array
+        Seconds from the first bit sent to the last acknowledgement received.
+    """
+
+    round_trips: Result
+    completion_s: Result
+
+
+@dataclass(frozen=True)
+class TrunkLoss:
+    """What a trunk loses at a given load.
+
+    Attributes
+    ----------
+    loss : float or array
+        Fraction of packets lost, 0 to 1; 0 also where it is below the smallest float.
+    log10_loss : float or array
+        Its logarithm to base 10, which has no such limit; minus infinity where nothing is lost.
+    """
+
+    loss: Result
+    log10_loss: Result
+
+
+@dataclass(frozen=True)
+class ClosedLoop:
+    """Where the flows and the trunk agree.
+
+    Attributes
+    ----------
+    load : float or array
+        Intended load: what the flows would send over what the transmitters carry. At most `inputs / transmitters`.
+    loss : float or array
+        Fraction of packets lost; 0 where it is below the smallest float.
+    ln_loss : float or array
+        Its natural logarithm; minus infinity where nothing is lost.
+    utilisation : float or array
+        Share of the transmitters' capacity that is used, ``load * (1 - loss)``.
+    throughput_bps : float or array
+        The same in bit/s on the wire.
+    inputs_full : bool or array
+        The flows would send more than the input links carry: these are the bottleneck, not the trunk, and are never idle.
+    keeps_bound : bool or array
+        False where the utilisation came out above 1, which no trunk does: the loss model is beyond its range, as G1DM and
+        EBI are with many waiting places at high loads. The numbers are then what the equations say, and no prediction.
+    """
+
+    load: Result
+    loss: Result
+    ln_loss: Result
+    utilisation: Result
+    throughput_bps: Result
+    inputs_full: Result
+    keeps_bound: Result
+
+
+def mm1k(load: Numbers, places: Numbers) -> FiniteQueue:
+    """M/M/1/K: Poisson arrivals, exponential service, one transmitter.
+
+    Packets of one size lose less: see `md1k`.
+
+    Parameters
+    ----------
+    load : float or array
+        Offered load: offered work over the capacity of all transmitters; >= 0; may exceed 1.
+    places : int or array
+        Units that fit, those in service included; 0 to 1,000,000.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``p(k) = load p(k-1) / (1 + load p(k-1))``
+
+    Assumes:
+
+    - Poisson arrivals
+    - packets of exponential length
+
+    References
+    ----------
+    Kleinrock, Queueing Systems 1, 1975, section 3.6.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.mm1k(load=1.0, places=4).loss
+    0.2
+    """
+    return FiniteQueue(*answers("mm1k", load=load, places=places))
+
+
+def md1_mean_wait(load: Numbers) -> Result:
+    """M/D/1: mean time that a unit waits before its service begins, in service times.
+
+    The mean number waiting is `load` times this.
+
+    Parameters
+    ----------
+    load : float or array
+        Offered load: offered work over the capacity of all transmitters; at least 0 and below 1.
+
+    Returns
+    -------
+    float or array
+        Service times.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``load / (2 (1 - load))``
+
+    Assumes:
+
+    - Poisson arrivals
+    - packets of one size
+    - room for all
+
+    References
+    ----------
+    Pollaczek-Khinchine: Kleinrock, Queueing Systems 1, 1975, section 5.6.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.md1_mean_wait(0.5)
+    0.5
+    """
+    return number("md1_mean_wait", load=load)
+
+
+def md1k(load: Numbers, places: Numbers) -> FiniteQueue:
+    """M/D/1/K: Poisson arrivals, units of one size, one transmitter.
+
+    Exact, apart from rounding: losses below about 1e-15 come out as 0. Takes time proportional to `places` squared.
+
+    Parameters
+    ----------
+    load : float or array
+        Offered load: offered work over the capacity of all transmitters; >= 0; may exceed 1.
+    places : int or array
+        Units that fit, those in service included; 0 to 1,000,000.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for more than 10,000 places or a load above 500.
+
+    Notes
+    -----
+    ``loss = 1 - 1 / (v(0) + load), v(0) the share of departures that leave nothing behind``
+
+    Assumes:
+
+    - Poisson arrivals
+    - packets of one size
+
+    References
+    ----------
+    Cooper, Introduction to Queueing Theory, 2nd ed., 1981, chapter 5: the chain embedded at departures.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.md1k(load=0.8, places=10).loss < tb.models.mm1k(load=0.8, places=10).loss
+    True
+    """
+    return FiniteQueue(*answers("md1k", load=load, places=places))
+
+
+def mmck(load: Numbers, servers: Numbers, places: Numbers) -> FiniteQueue:
+    """M/M/c/K: Poisson arrivals, exponential service, `servers` transmitters.
+
+    The offered traffic is `load * servers` erlangs.
+
+    Parameters
+    ----------
+    load : float or array
+        Offered load: offered work over the capacity of all transmitters; >= 0; may exceed 1.
+    servers : int or array
+        Transmitters; 1 to 1,000,000.
+    places : int or array
+        Units that fit, those in service included; 0 to 1,000,000.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``p(k) = r(k) p(k-1) / (1 + r(k) p(k-1)), r(k) = load servers / min(k, servers)``
+
+    Assumes:
+
+    - Poisson arrivals
+    - packets of exponential length
+    - c transmitters; with c = K and K + B places, the M/M/K/(K+B) of trunk sizing
+
+    References
+    ----------
+    Kleinrock, Queueing Systems 1, 1975, sections 3.5 to 3.8.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.mmck(load=1.0, servers=1, places=4) == tb.models.mm1k(load=1.0, places=4)
+    True
+    """
+    return FiniteQueue(*answers("mmck", load=load, servers=servers, places=places))
+
+
+def erlang_b(load: Numbers, servers: Numbers) -> Result:
+    """Erlang B: fraction of Poisson arrivals that find all transmitters of a port without waiting places busy.
+
+    Parameters
+    ----------
+    load : float or array
+        Offered load per transmitter: the offered traffic is `load * servers` erlangs; >= 0; may exceed 1.
+    servers : int or array
+        Transmitters; 1 to 1,000,000.
+
+    Returns
+    -------
+    float or array
+        Loss, 0 to 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``B(k) = a B(k-1) / (k + a B(k-1)), a = load * servers``
+
+    Assumes:
+
+    - Poisson arrivals
+    - no waiting place
+    - any service time: only its mean matters
+
+    References
+    ----------
+    Erlang 1917; Kleinrock, Queueing Systems 1, 1975, section 3.7.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.erlang_b(load=1.0, servers=1)
+    0.5
+    """
+    return number("erlang_b", load=load, servers=servers)
+
+
+def cui_trunk_buffer(
+    *,
+    inputs: Numbers,
+    transmitters: Numbers,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    flows: Numbers,
+    harmonic_rtt_s: Numbers,
+    utilisation: Numbers,
+) -> BufferSize:
+    """The trunk rule of cui-thesis: K transmitters, M inputs, N greedy flows.
+
+    With at most as many inputs as transmitters nothing is ever lost and no buffer is needed.
+
+    Parameters
+    ----------
+    inputs : int or array
+        M, input links that feed the bottleneck, each as fast as one transmitter; >= 1.
+    transmitters : int or array
+        K, transmitters that share the buffer: the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    harmonic_rtt_s : float or array
+        Harmonic mean of the flows' round trips without queueing; see `round_trips`; seconds, > 0.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where
+        that is 1 or less: the inputs do not bring it.
+
+    Notes
+    -----
+    ``max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, E = C(M,K) a^K / sum_{i<=K}
+    C(M,i) a^i, a = UK / (M - UK)``
+
+    Assumes:
+
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to come as from a Poisson process
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+    - the one-dimensional loss model G1DM behind it
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (3.23) and (3.24), appendix A.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> trunk = dict(inputs=32, transmitters=16, rate_bps=40e9, packet_bytes=1040, flows=64000, harmonic_rtt_s=0.1)
+    >>> tb.models.cui_trunk_buffer(**trunk, utilisation=0.7).buffer
+    9
+    """
+    return BufferSize(
+        SIZING_RULES["cui_trunk"],
+        *answers(
+            "cui_trunk_buffer",
+            inputs=inputs,
+            transmitters=transmitters,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            flows=flows,
+            harmonic_rtt_s=harmonic_rtt_s,
+            utilisation=utilisation,
+        ),
+    )
+
+
+def cui_trunk_utilisation(
+    *,
+    inputs: Numbers,
+    transmitters: Numbers,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    flows: Numbers,
+    harmonic_rtt_s: Numbers,
+    buffer: Numbers,
+) -> Result:
+    """The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if for any below 1.
+
+    Parameters
+    ----------
+    inputs : int or array
+        M, input links that feed the bottleneck, each as fast as one transmitter; >= 1.
+    transmitters : int or array
+        K, transmitters that share the buffer: the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    harmonic_rtt_s : float or array
+        Harmonic mean of the flows' round trips without queueing; see `round_trips`; seconds, > 0.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, E = C(M,K) a^K / sum_{i<=K}
+    C(M,i) a^i, a = UK / (M - UK)``
+
+    Assumes:
+
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to come as from a Poisson process
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+    - the one-dimensional loss model G1DM behind it
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (3.23) and (3.24), appendix A.
+    """
+    return number(
+        "cui_trunk_utilisation",
+        inputs=inputs,
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        flows=flows,
+        harmonic_rtt_s=harmonic_rtt_s,
+        buffer=buffer,
+    )
+
+
+def cui_trunk_flows(
+    *,
+    inputs: Numbers,
+    transmitters: Numbers,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    harmonic_rtt_s: Numbers,
+    utilisation: Numbers,
+    buffer: Numbers,
+) -> Result:
+    """The smallest number of flows with which `cui_trunk_buffer` asks for no more than `buffer`.
+
+    Parameters
+    ----------
+    inputs : int or array
+        M, input links that feed the bottleneck, each as fast as one transmitter; >= 1.
+    transmitters : int or array
+        K, transmitters that share the buffer: the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    harmonic_rtt_s : float or array
+        Harmonic mean of the flows' round trips without queueing; see `round_trips`; seconds, > 0.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where
+        that is 1 or less: the inputs do not bring it.
+
+    Notes
+    -----
+    ``max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, E = C(M,K) a^K / sum_{i<=K}
+    C(M,i) a^i, a = UK / (M - UK)``
+
+    Assumes:
+
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to come as from a Poisson process
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+    - the one-dimensional loss model G1DM behind it
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (3.23) and (3.24), appendix A.
+    """
+    return number(
+        "cui_trunk_flows",
+        inputs=inputs,
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        harmonic_rtt_s=harmonic_rtt_s,
+        utilisation=utilisation,
+        buffer=buffer,
+    )
+
+
+def cui_link_buffer(
+    *, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, harmonic_rtt_s: Numbers, utilisation: Numbers
+) -> BufferSize:
+    """The trunk rule for one transmitter and inputs without number.
+
+    Parameters
+    ----------
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    harmonic_rtt_s : float or array
+        Harmonic mean of the flows' round trips without queueing; see `round_trips`; seconds, > 0.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))``
+
+    Assumes:
+
+    - one transmitter, and so many inputs that none of them is ever in the way
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equation (3.27).
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> link = dict(rate_bps=16e6, packet_bytes=500, harmonic_rtt_s=0.1)
+    >>> tb.models.cui_link_buffer(**link, flows=[10, 100], utilisation=0.75).buffer.tolist()
+    [20, 4]
+    """
+    return BufferSize(
+        SIZING_RULES["cui_link"],
+        *answers(
+            "cui_link_buffer",
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            flows=flows,
+            harmonic_rtt_s=harmonic_rtt_s,
+            utilisation=utilisation,
+        ),
+    )
+
+
+def cui_link_utilisation(
+    *, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, harmonic_rtt_s: Numbers, buffer: Numbers
+) -> Result:
+    """The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if for any below 1.
+
+    Parameters
+    ----------
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    harmonic_rtt_s : float or array
+        Harmonic mean of the flows' round trips without queueing; see `round_trips`; seconds, > 0.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))``
+
+    Assumes:
+
+    - one transmitter, and so many inputs that none of them is ever in the way
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equation (3.27).
+    """
+    return number(
+        "cui_link_utilisation",
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        flows=flows,
+        harmonic_rtt_s=harmonic_rtt_s,
+        buffer=buffer,
+    )
+
+
+def cui_link_flows(
+    *, rate_bps: Numbers, packet_bytes: Numbers, harmonic_rtt_s: Numbers, utilisation: Numbers, buffer: Numbers
+) -> Result:
+    """The smallest number of flows with which `cui_link_buffer` asks for no more than `buffer`.
+
+    Parameters
+    ----------
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    harmonic_rtt_s : float or array
+        Harmonic mean of the flows' round trips without queueing; see `round_trips`; seconds, > 0.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))``
+
+    Assumes:
+
+    - one transmitter, and so many inputs that none of them is ever in the way
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equation (3.27).
+    """
+    return number(
+        "cui_link_flows",
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        harmonic_rtt_s=harmonic_rtt_s,
+        utilisation=utilisation,
+        buffer=buffer,
+    )
+
+
+def enachescu_buffer(*, window: Numbers, over_provision: Numbers = 0.95, utilisation: Numbers) -> BufferSize:
+    """O(log W): for a network with more capacity than its flows can use.
+
+    Parameters
+    ----------
+    window : float or array
+        W, the largest window of a flow in packets; see `enachescu_window`; > 0.
+    over_provision : float or array, optional
+        rho, the load of the bottleneck if every flow ran at its largest window; cui-thesis computes with 0.95 (section
+        3.8.1); above 0 and below 1.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a utilisation of `over_provision` or more.
+
+    Notes
+    -----
+    ``log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given``
+
+    Assumes:
+
+    - over-provision: with every flow at its largest window W the load is rho, below 1
+    - packets come smoothly: paced, or from access links far slower than the bottleneck
+    - utilisation below rho: more than all flows at their largest window is not there
+
+    References
+    ----------
+    Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; Y. Cui, Three problems
+    in TCP performance analysis and congestion management, equations (2.4) and (3.25).
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.enachescu_buffer(window=16, over_provision=0.5, utilisation=0.25).buffer
+    8
+    """
+    return BufferSize(
+        SIZING_RULES["enachescu"],
+        *answers("enachescu_buffer", window=window, over_provision=over_provision, utilisation=utilisation),
+    )
+
+
+def enachescu_window(
+    *,
+    transmitters: Numbers = 1,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    flows: Numbers,
+    mean_rtt_s: Numbers,
+    over_provision: Numbers = 0.95,
+) -> Result:
+    """The window at which all flows together load the bottleneck to `over_provision`.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    over_provision : float or array, optional
+        rho, the load of the bottleneck if every flow ran at its largest window; cui-thesis computes with 0.95 (section
+        3.8.1); above 0 and below 1.
+
+    Returns
+    -------
+    float or array
+        Packets.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given``
+
+    Assumes:
+
+    - over-provision: with every flow at its largest window W the load is rho, below 1
+    - packets come smoothly: paced, or from access links far slower than the bottleneck
+    - utilisation below rho: more than all flows at their largest window is not there
+
+    References
+    ----------
+    Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; Y. Cui, Three problems
+    in TCP performance analysis and congestion management, equations (2.4) and (3.25).
+    """
+    return number(
+        "enachescu_window",
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        flows=flows,
+        mean_rtt_s=mean_rtt_s,
+        over_provision=over_provision,
+    )
+
+
+def enachescu_utilisation(*, window: Numbers, over_provision: Numbers = 0.95, buffer: Numbers) -> Result:
+    """The largest utilisation for which `enachescu_buffer` asks for no more than `buffer`; 0 if it promises none.
+
+    Parameters
+    ----------
+    window : float or array
+        W, the largest window of a flow in packets; see `enachescu_window`; > 0.
+    over_provision : float or array, optional
+        rho, the load of the bottleneck if every flow ran at its largest window; cui-thesis computes with 0.95 (section
+        3.8.1); above 0 and below 1.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given``
+
+    Assumes:
+
+    - over-provision: with every flow at its largest window W the load is rho, below 1
+    - packets come smoothly: paced, or from access links far slower than the bottleneck
+    - utilisation below rho: more than all flows at their largest window is not there
+
+    References
+    ----------
+    Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; Y. Cui, Three problems
+    in TCP performance analysis and congestion management, equations (2.4) and (3.25).
+    """
+    return number("enachescu_utilisation", window=window, over_provision=over_provision, buffer=buffer)
+
+
+def enachescu_flows(
+    *,
+    transmitters: Numbers = 1,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    mean_rtt_s: Numbers,
+    over_provision: Numbers = 0.95,
+    utilisation: Numbers,
+    buffer: Numbers,
+) -> Result:
+    """The smallest number of flows with which `enachescu_buffer`, at `enachescu_window`, asks for no more than `buffer`.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    over_provision : float or array, optional
+        rho, the load of the bottleneck if every flow ran at its largest window; cui-thesis computes with 0.95 (section
+        3.8.1); above 0 and below 1.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a utilisation of `over_provision` or more.
+
+    Notes
+    -----
+    ``log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given``
+
+    Assumes:
+
+    - over-provision: with every flow at its largest window W the load is rho, below 1
+    - packets come smoothly: paced, or from access links far slower than the bottleneck
+    - utilisation below rho: more than all flows at their largest window is not there
+
+    References
+    ----------
+    Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; Y. Cui, Three problems
+    in TCP performance analysis and congestion management, equations (2.4) and (3.25).
+    """
+    return number(
+        "enachescu_flows",
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        mean_rtt_s=mean_rtt_s,
+        over_provision=over_provision,
+        utilisation=utilisation,
+        buffer=buffer,
+    )
+
+
+def appenzeller_buffer(
+    *,
+    transmitters: Numbers = 1,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    flows: Numbers,
+    mean_rtt_s: Numbers,
+    utilisation: Numbers,
+) -> BufferSize:
+    """A bandwidth-delay product over the square root of the number of flows, times an x that depends on the utilisation.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a utilisation that the equation does not reach with so
+        few flows, whatever the buffer: erf(3 sqrt(3 N) / (2 sqrt(2))) or more.
+
+    Notes
+    -----
+    ``x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) x / (1 + x / sqrt(N)))``
+
+    Assumes:
+
+    - many long-lived flows that do not halve together: the sum of their windows is normal
+    - windows of many packets: a fluid, without the bursts of single packets
+    - buffer of about a bandwidth-delay product over sqrt(N); how many links feed it does not matter
+
+    References
+    ----------
+    Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; Y. Cui, Three problems in TCP performance
+    analysis and congestion management, equations (2.3) and (3.26).
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> link = dict(rate_bps=8e9, packet_bytes=1000, flows=10_000, mean_rtt_s=0.1)
+    >>> tb.models.appenzeller_buffer(**link, utilisation=0.99).buffer
+    1002
+    """
+    return BufferSize(
+        SIZING_RULES["appenzeller"],
+        *answers(
+            "appenzeller_buffer",
+            transmitters=transmitters,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            flows=flows,
+            mean_rtt_s=mean_rtt_s,
+            utilisation=utilisation,
+        ),
+    )
+
+
+def appenzeller_utilisation(
+    *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, mean_rtt_s: Numbers, buffer: Numbers
+) -> Result:
+    """Utilisation that the equation of `appenzeller_buffer` promises for `buffer`, 0 to 1.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) x / (1 + x / sqrt(N)))``
+
+    Assumes:
+
+    - many long-lived flows that do not halve together: the sum of their windows is normal
+    - windows of many packets: a fluid, without the bursts of single packets
+    - buffer of about a bandwidth-delay product over sqrt(N); how many links feed it does not matter
+
+    References
+    ----------
+    Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; Y. Cui, Three problems in TCP performance
+    analysis and congestion management, equations (2.3) and (3.26).
+    """
+    return number(
+        "appenzeller_utilisation",
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        flows=flows,
+        mean_rtt_s=mean_rtt_s,
+        buffer=buffer,
+    )
+
+
+def appenzeller_flows(
+    *,
+    transmitters: Numbers = 1,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    mean_rtt_s: Numbers,
+    utilisation: Numbers,
+    buffer: Numbers,
+) -> Result:
+    """The smallest number of flows with which `appenzeller_buffer` asks for no more than `buffer`.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+    buffer : float or array
+        B, packets that can wait; > 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) x / (1 + x / sqrt(N)))``
+
+    Assumes:
+
+    - many long-lived flows that do not halve together: the sum of their windows is normal
+    - windows of many packets: a fluid, without the bursts of single packets
+    - buffer of about a bandwidth-delay product over sqrt(N); how many links feed it does not matter
+
+    References
+    ----------
+    Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; Y. Cui, Three problems in TCP performance
+    analysis and congestion management, equations (2.3) and (3.26).
+    """
+    return number(
+        "appenzeller_flows",
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        mean_rtt_s=mean_rtt_s,
+        utilisation=utilisation,
+        buffer=buffer,
+    )
+
+
+def synchronised_buffer(
+    *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, mean_rtt_s: Numbers, utilisation: Numbers
+) -> BufferSize:
+    """What one flow needs, or any number that halve together: the inverse of `single_flow_utilisation`.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``b C RTT_mean, where U = (3/4) (1 + b)^2 / (1 + b + b^2), and b = 0 for U <= 3/4``
+
+    Assumes:
+
+    - one flow, or flows of one round trip that all lose and halve together
+    - a bandwidth-delay product of many packets: a fluid
+    - no timeout, and no slow start but the first
+
+    References
+    ----------
+    Villamizar and Song, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 2.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.synchronised_buffer(rate_bps=8e6, packet_bytes=1000, mean_rtt_s=0.1, utilisation=27 / 28).buffer
+    50
+    """
+    return BufferSize(
+        SIZING_RULES["synchronised"],
+        *answers(
+            "synchronised_buffer",
+            transmitters=transmitters,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            mean_rtt_s=mean_rtt_s,
+            utilisation=utilisation,
+        ),
+    )
+
+
+def synchronised_utilisation(
+    *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, mean_rtt_s: Numbers, buffer: Numbers
+) -> Result:
+    """Utilisation, 0.75 to 1, that one flow, or any number that halve together, reach with `buffer`.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``b C RTT_mean, where U = (3/4) (1 + b)^2 / (1 + b + b^2), and b = 0 for U <= 3/4``
+
+    Assumes:
+
+    - one flow, or flows of one round trip that all lose and halve together
+    - a bandwidth-delay product of many packets: a fluid
+    - no timeout, and no slow start but the first
+
+    References
+    ----------
+    Villamizar and Song, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 2.
+    """
+    return number(
+        "synchronised_utilisation",
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        mean_rtt_s=mean_rtt_s,
+        buffer=buffer,
+    )
+
+
+def bandwidth_delay_buffer(
+    *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, mean_rtt_s: Numbers
+) -> BufferSize:
+    """The bandwidth-delay product of the mean round trip.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``C RTT_mean``
+
+    Assumes:
+
+    - flows halve together, or there is one: the trough of the sawtooth still fills the link
+    - a full link is wanted
+
+    References
+    ----------
+    Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.bandwidth_delay_buffer(rate_bps=40e9, packet_bytes=1040, mean_rtt_s=0.05).buffer
+    240385
+    """
+    return BufferSize(
+        SIZING_RULES["bandwidth_delay"],
+        *answers(
+            "bandwidth_delay_buffer",
+            transmitters=transmitters,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            mean_rtt_s=mean_rtt_s,
+        ),
+    )
+
+
+def full_utilisation_buffer(
+    *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, max_rtt_s: Numbers
+) -> BufferSize:
+    """The first whole number above the bandwidth-delay product of the longest round trip: the queue never runs empty.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    max_rtt_s : float or array
+        The longest of the flows' round trips without queueing; seconds, > 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``more than C RTT_max``
+
+    Assumes:
+
+    - drop-tail, and at most one loss of each flow when the buffer overflows
+    - no timeout, and no other bottleneck
+    - the worst case: the flow with the longest round trip may hold the whole link
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (3.28) and (3.29).
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.full_utilisation_buffer(rate_bps=10e6, packet_bytes=1000, max_rtt_s=0.1).buffer
+    126
+    """
+    return BufferSize(
+        SIZING_RULES["full_utilisation"],
+        *answers(
+            "full_utilisation_buffer",
+            transmitters=transmitters,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            max_rtt_s=max_rtt_s,
+        ),
+    )
+
+
+def least_queue(
+    *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, max_rtt_s: Numbers, buffer: Numbers
+) -> Result:
+    """Packets left, in the worst case, in a buffer that overflowed and was answered by all flows.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    max_rtt_s : float or array
+        The longest of the flows' round trips without queueing; seconds, > 0.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Returns
+    -------
+    float or array
+        Packets.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``max(0, (B - C RTT_max) / 2)``
+
+    Assumes:
+
+    - drop-tail, and at most one loss of each flow when the buffer overflows
+    - no timeout, and no other bottleneck
+    - the worst case: the flow with the longest round trip may hold the whole link
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equation (3.28).
+    """
+    return number(
+        "least_queue", transmitters=transmitters, rate_bps=rate_bps, packet_bytes=packet_bytes, max_rtt_s=max_rtt_s, buffer=buffer
+    )
+
+
+def gorinsky_buffer(inputs: Numbers) -> BufferSize:
+    """Two packets for each input link; of a link whose inputs are not known, take its flows.
+
+    Parameters
+    ----------
+    inputs : int or array
+        M, input links that feed the bottleneck, each as fast as one transmitter; >= 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``2 M``
+
+    Assumes:
+
+    - bursts are those of packets that arrive on several inputs at once
+    - the input links; of a link whose inputs are not known, its flows
+    - no promise of a utilisation
+
+    References
+    ----------
+    Gorinsky, Kantawala and Turner, Link Buffer Sizing: A New Look at the Old Problem, ISCC 2005.
+    """
+    return BufferSize(SIZING_RULES["gorinsky"], *answers("gorinsky_buffer", inputs=inputs))
+
+
+def beheshti_buffer() -> BufferSize:
+    """Ten to twenty packets, whatever the network.
+
+    Notes
+    -----
+    ``10 to 20``
+
+    Assumes:
+
+    - packets come smoothly: paced, or from access links far slower than the bottleneck
+    - some utilisation may be lost: no promise of one
+
+    References
+    ----------
+    Beheshti, Ganjali, Rajaduray, Blumenthal and McKeown, Buffer Sizing in All-optical Packet Switches, OFC 2006.
+    """
+    return BufferSize(SIZING_RULES["beheshti"], *answers("beheshti_buffer"))
+
+
+def single_flow_utilisation(buffer_over_bdp: Numbers) -> Result:
+    """Utilisation of a link that carries one greedy Reno-like flow, 0.75 to 1.
+
+    Parameters
+    ----------
+    buffer_over_bdp : float or array
+        b, waiting places of a drop-tail port over rate times two-way propagation; >= 0.
+
+    Returns
+    -------
+    float or array
+        Share of the capacity, 0.75 to 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``(3/4) (1 + b)^2 / (1 + b + b^2) for b <= 1, and 1 beyond``
+
+    Assumes:
+
+    - a fluid sawtooth
+    - no slow start
+    - no timeout
+
+    References
+    ----------
+    Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown,
+    Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/theory.md.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.single_flow_utilisation([0, 1]).tolist()
+    [0.75, 1.0]
+    """
+    return number("single_flow_utilisation", buffer_over_bdp=buffer_over_bdp)
+
+
+def single_flow_mean_queue(buffer_over_bdp: Numbers) -> Result:
+    """Mean queue of the same sawtooth as in `single_flow_utilisation`.
+
+    Parameters
+    ----------
+    buffer_over_bdp : float or array
+        b, waiting places of a drop-tail port over rate times two-way propagation; >= 0.
+
+    Returns
+    -------
+    float or array
+        Bandwidth-delay products.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``((W^3 - 1) / 3 - (W^2 - 1) / 2) / (1 - W/2 + (W^2 - 1) / 2) with W = 1 + b for b <= 1, and 7 W / 9 - 1 beyond``
+
+    Assumes:
+
+    - a fluid sawtooth
+    - no slow start
+    - no timeout
+
+    References
+    ----------
+    Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown,
+    Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/theory.md.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.single_flow_mean_queue(1), 4)
+    0.5556
+    """
+    return number("single_flow_mean_queue", buffer_over_bdp=buffer_over_bdp)
+
+
+def mathis_rate(*, mss_bytes: Numbers, rtt_s: Numbers, loss: Numbers, segments_per_ack: Numbers = 1) -> Result:
+    """The square-root law: payload rate of a greedy flow under light random loss.
+
+    Parameters
+    ----------
+    mss_bytes : float or array
+        Payload of a segment; bytes, > 0.
+    rtt_s : float or array
+        Round trip, queueing included; seconds, > 0.
+    loss : float or array
+        Probability that a segment is lost, whatever becomes of others; good up to about 0.01; above 0 and below 1.
+    segments_per_ack : int or array, optional
+        Segments per acknowledgement, b: 1, or 2 with delayed acknowledgements; >= 1.
+
+    Returns
+    -------
+    float or array
+        bit/s.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``MSS / RTT sqrt(3 / (2 b p))``
+
+    Assumes:
+
+    - periodic losses
+    - no timeout
+    - no window limit
+
+    References
+    ----------
+    Mathis, Semke, Mahdavi and Ott, The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, CCR 27(3), 1997,
+    equation (3) and table 1.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.mathis_rate(mss_bytes=1000, rtt_s=0.1, loss=0.006))
+    1264911
+    """
+    return number("mathis_rate", mss_bytes=mss_bytes, rtt_s=rtt_s, loss=loss, segments_per_ack=segments_per_ack)
+
+
+def cubic_rate(*, mss_bytes: Numbers, rtt_s: Numbers, loss: Numbers) -> Result:
+    """Payload rate of a greedy CUBIC flow under light random loss: by its curve, or by Reno's where that is more.
+
+    Parameters
+    ----------
+    mss_bytes : float or array
+        Payload of a segment; bytes, > 0.
+    rtt_s : float or array
+        Round trip, queueing included; seconds, > 0.
+    loss : float or array
+        Probability that a segment is lost, whatever becomes of others; above 0 and below 1.
+
+    Returns
+    -------
+    float or array
+        bit/s.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``MSS / RTT max((C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), sqrt(3 / (2 p))), C = 0.4, beta = 0.7``
+
+    Assumes:
+
+    - periodic losses
+    - no fast convergence
+    - no timeout
+    - no window limit
+
+    References
+    ----------
+    RFC 9438, section 5.1.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> flow = dict(mss_bytes=1000, rtt_s=0.1, loss=1e-6)
+    >>> round(tb.models.cubic_rate(**flow) / tb.models.mathis_rate(**flow), 2)
+    4.84
+    """
+    return number("cubic_rate", mss_bytes=mss_bytes, rtt_s=rtt_s, loss=loss)
+
+
+def padhye_rate(
+    *, mss_bytes: Numbers, rtt_s: Numbers, loss: Numbers, rto_s: Numbers, receiver_window: Numbers, segments_per_ack: Numbers = 1
+) -> Result:
+    """Payload rate at which a greedy Reno flow with timeouts and a window limit sends, retransmissions included.
+
+    Parameters
+    ----------
+    mss_bytes : float or array
+        Payload of a segment; bytes, > 0.
+    rtt_s : float or array
+        Round trip, queueing included; seconds, > 0.
+    loss : float or array
+        Probability p that a packet is the first lost of its round: loss indications over packets sent; above 0 and below 1.
+    rto_s : float or array
+        First timeout T0; it doubles up to 64 T0; seconds, > 0.
+    receiver_window : int or array
+        Receiver window in segments; >= 1.
+    segments_per_ack : int or array, optional
+        Segments per acknowledgement, b: 1, or 2 with delayed acknowledgements; >= 1.
+
+    Returns
+    -------
+    float or array
+        bit/s.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``MSS ((1 - p) / p + W + Q / (1 - p)) / (RTT X + Q f(p) T0 / (1 - p)), W the mean window in which a loss falls, X the
+    round trips of a period, Q the share of timeouts``
+
+    Assumes:
+
+    - losses in a round share its fate
+    - the RTT does not depend on the window
+
+    References
+    ----------
+    Padhye, Firoiu, Towsley and Kurose, Modeling TCP Throughput, SIGCOMM 1998, section 2.3: the full model, both branches.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> flow = dict(mss_bytes=1000, rtt_s=0.1, loss=0.01)
+    >>> tb.models.padhye_rate(**flow, rto_s=1, receiver_window=1000) < tb.models.mathis_rate(**flow)
+    True
+    """
+    return number(
+        "padhye_rate",
+        mss_bytes=mss_bytes,
+        rtt_s=rtt_s,
+        loss=loss,
+        rto_s=rto_s,
+        receiver_window=receiver_window,
+        segments_per_ack=segments_per_ack,
+    )
+
+
+def padhye_goodput(
+    *, mss_bytes: Numbers, rtt_s: Numbers, loss: Numbers, rto_s: Numbers, receiver_window: Numbers, segments_per_ack: Numbers = 1
+) -> Result:
+    """Payload rate at which the data of a greedy Reno flow with timeouts and a window limit arrives.
+
+    Parameters
+    ----------
+    mss_bytes : float or array
+        Payload of a segment; bytes, > 0.
+    rtt_s : float or array
+        Round trip, queueing included; seconds, > 0.
+    loss : float or array
+        Probability p that a packet is the first lost of its round: loss indications over packets sent; above 0 and below 1.
+    rto_s : float or array
+        First timeout T0; it doubles up to 64 T0; seconds, > 0.
+    receiver_window : int or array
+        Receiver window in segments; >= 1.
+    segments_per_ack : int or array, optional
+        Segments per acknowledgement, b: 1, or 2 with delayed acknowledgements; >= 1.
+
+    Returns
+    -------
+    float or array
+        bit/s.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``MSS ((1 - p) / p + W / 2 + Q) / (RTT X + Q f(p) T0 / (1 - p)), as in padhye_rate``
+
+    Assumes:
+
+    - losses in a round share its fate
+    - the RTT does not depend on the window
+
+    References
+    ----------
+    Padhye, Firoiu, Towsley and Kurose, Modeling TCP Reno Performance, IEEE/ACM ToN 8(2), 2000, section V.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> flow = dict(mss_bytes=1000, rtt_s=0.1, loss=0.01, rto_s=1, receiver_window=1000)
+    >>> tb.models.padhye_goodput(**flow) < tb.models.padhye_rate(**flow)
+    True
+    """
+    return number(
+        "padhye_goodput",
+        mss_bytes=mss_bytes,
+        rtt_s=rtt_s,
+        loss=loss,
+        rto_s=rto_s,
+        receiver_window=receiver_window,
+        segments_per_ack=segments_per_ack,
+    )
+
+
+def slow_start(*, segments: Numbers, initial_window: Numbers, rtt_s: Numbers, segment_s: Numbers) -> SlowStart:
+    """Round trips and completion time of a finite transfer that never leaves slow start.
+
+    Each acknowledgement lets two segments out, so windows double until the link never idles. A window that starts at t
+    begins to return at t + RTT. The next starts then, or once the link has sent this one, whichever is later; from there
+    acknowledgements return at the link's pace and keep it busy.
+
+    Parameters
+    ----------
+    segments : int or array
+        Full segments to transfer; >= 1.
+    initial_window : int or array
+        Segments; >= 1.
+    rtt_s : float or array
+        From the first bit of a segment to its acknowledgement in an empty network, serialisation included; seconds, > 0.
+    segment_s : float or array
+        Time that the slowest link takes for a segment; at most `rtt_s` in any network; seconds, > 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``sum over all windows w but the last of max(RTT, w S), plus RTT + (n - 1) S for the n segments of the last``
+
+    Assumes:
+
+    - no loss
+    - no delayed acknowledgement
+    - no limit on the window
+
+    References
+    ----------
+    RFC 5681, section 3.1; the reckoning of Kurose and Ross, Computer Networking, 2nd ed., section 3.7, with the link's own
+    time in it.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.slow_start(segments=7, initial_window=1, rtt_s=0.1, segment_s=0.001).round_trips
+    3
+    """
+    return SlowStart(*answers("slow_start", segments=segments, initial_window=initial_window, rtt_s=rtt_s, segment_s=segment_s))
+
+
+def window_limited_rate(*, window_bytes: Numbers, rtt_s: Numbers, capacity_bps: Numbers) -> Result:
+    """Rate of a flow that its window or the link holds back: a window per round trip, or the link if that is slower.
+
+    Exact for a fixed window without loss.
+
+    Parameters
+    ----------
+    window_bytes : float or array
+        Bytes in flight that the window allows, counted as the rate shall be: payload alone or with headers; bytes, > 0.
+    rtt_s : float or array
+        Round trip through the empty network, serialisation included; seconds, > 0.
+    capacity_bps : float or array
+        Of the slowest link, for the same bytes; bit/s, > 0.
+
+    Returns
+    -------
+    float or array
+        bit/s.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``min(W / RTT, C)``
+
+    Assumes:
+
+    - no loss
+
+    References
+    ----------
+    RFC 7323, section 1.1.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.window_limited_rate(window_bytes=65535, rtt_s=0.1, capacity_bps=1e9)
+    5242800.0
+    """
+    return number("window_limited_rate", window_bytes=window_bytes, rtt_s=rtt_s, capacity_bps=capacity_bps)
+
+
+def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load: Numbers, model: LossModel = "g1dm") -> TrunkLoss:
+    """Loss of a trunk at a given load, by one of the thesis's five models or by one of ours.
+
+    With at least as many transmitters as inputs nothing is lost, except in ``"mmkkb"``, which knows no input links. How far
+    each is off says `trunk_accuracy`.
+
+    Parameters
+    ----------
+    inputs : int or array
+        M, input links, each as fast as one transmitter; 1 to 1,000,000.
+    transmitters : int or array
+        K, transmitters that share the buffer: wavelength channels of the trunk; 1 to 1,000,000.
+    buffer : int or array
+        B, packets that can wait; 0 to 1,000,000,000.
+    load : float or array
+        rho, intended load per channel: what the input links would send if nothing kept them from it, over what the channels
+        carry; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
+    model : str, optional
+        Of the loss. ``"g1dm"``, the general one-dimensional model: busy, inserting and discarding input links take no new
+        packet; ``"ebd"``, Engset with a buffer and discarding: input links that insert are taken for idle; ``"ebi"``,
+        Engset with a buffer and inserting: input links that discard are taken for idle; ``"eb"``, Engset with a buffer:
+        links that insert or discard are taken for idle; ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of
+        input links; ``"ebl"``, ours, Engset with a buffer and lengths: packets leave in the time in which they came, and
+        links that discard do so while the trunk is full; three of its constants are fitted to simulations.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``P_B = a(K+B) p(K+B) / sum over i of a(i) p(i), with the arrival rates a and the states p of the model's chain``
+
+    Assumes:
+
+    - exponential packets and gaps
+    - M input links, K channels, B waiting places
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, sections 3.6.2 and 3.6.4; EBL:
+    docs/trunk_accuracy.md.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> trunk = dict(inputs=16, transmitters=2, buffer=10)
+    >>> tb.models.trunk_loss(**trunk, load=[0.5, 1.0]).log10_loss.round(3).tolist()
+    [-4.132, -1.158]
+    >>> bool(tb.models.trunk_loss(**trunk, load=0.5, model="mmkkb").loss > tb.models.trunk_loss(**trunk, load=0.5).loss)
+    True
+    """
+    return TrunkLoss(*answers("trunk_loss", model, inputs=inputs, transmitters=transmitters, buffer=buffer, load=load))
+
+
+def exact_trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load: Numbers, reading: Reading) -> TrunkLoss:
+    """Loss of a trunk in the detailed model that `trunk_loss` approximates, from its Markov chain; 1e-10 exact.
+
+    Parameters
+    ----------
+    inputs : int or array
+        M, input links, each as fast as one transmitter; 1 to 1,000,000.
+    transmitters : int or array
+        K, transmitters that share the buffer: wavelength channels of the trunk; 1 to 1,000,000.
+    buffer : int or array
+        B, packets that can wait; 0 to 1,000,000,000.
+    load : float or array
+        rho, intended load per channel: what the input links would send if nothing kept them from it, over what the channels
+        carry; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
+    reading : str
+        What the source leaves open: how long a packet takes to leave that had to wait. Without a buffer there is no
+        difference. ``"own_length"``, as long as it took to come; ``"fresh"``, an exponential time drawn anew;
+        ``"coupled"``, the same, and if it is still coming then, it has come, too.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for ``"own_length"`` with a buffer, which is no finite
+        chain, ``"coupled"`` with more than 20 places, whose states double with each, or a chain of more than 4,000,000
+        states, which takes minutes.
+
+    Notes
+    -----
+    ``the stationary distribution of all link states``
+
+    Assumes:
+
+    - exponential packets and gaps, all link states followed
+    - a packet that waited leaves in a fresh exponential time
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 3.6.1.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> trunk = dict(inputs=16, transmitters=2, buffer=10, load=0.7)
+    >>> exact = tb.models.exact_trunk_loss(**trunk, reading="fresh").loss
+    >>> round(tb.models.trunk_loss(**trunk).loss / exact, 2)
+    0.96
+    """
+    return TrunkLoss(*answers("exact_trunk_loss", reading, inputs=inputs, transmitters=transmitters, buffer=buffer, load=load))
+
+
+def closed_loop(
+    *,
+    inputs: Numbers,
+    transmitters: Numbers,
+    buffer: Numbers,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    flows: Numbers,
+    harmonic_rtt_s: Numbers,
+    segments_per_ack: Numbers = 1,
+    rto_s: Numbers | None = None,
+    receiver_window: Numbers | None = None,
+    model: OpenLoop = "g1dm",
+) -> ClosedLoop:
+    """Utilisation and loss of a trunk that greedy TCP flows share: the fixed point of a loss model and a law of TCP's rate.
+
+    Parameters
+    ----------
+    inputs : int or array
+        M, input links, each as fast as one transmitter; 1 to 1,000,000.
+    transmitters : int or array
+        K, transmitters that share the buffer: wavelength channels of the trunk; 1 to 1,000,000.
+    buffer : int or array
+        B, packets that can wait; 0 to 1,000,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, greedy flows; >= 1.
+    harmonic_rtt_s : float or array
+        Harmonic mean of their round trips without queueing; see `round_trips`. Queueing adds nothing: for small buffers;
+        seconds, > 0.
+    segments_per_ack : int or array, optional
+        Segments per acknowledgement: 1, or 2 with delayed acknowledgements; >= 1.
+    rto_s : float or array, optional
+        First timeout: with it and `receiver_window` the rate is Padhye's instead of the square-root law. Its timeouts make
+        the harmonic mean an approximation where round trips differ, for a timeout takes the same time over any; seconds, >
+        0.
+    receiver_window : int or array, optional
+        Receiver window in segments; >= 1.
+    model : str, optional
+        Of the loss at a given load; `trunk_accuracy` says how far each is off at the load that comes out. ``"g1dm"``, the
+        general one-dimensional model: busy, inserting and discarding input links take no new packet; ``"ebd"``, Engset with
+        a buffer and discarding: input links that insert are taken for idle; ``"ebi"``, Engset with a buffer and inserting:
+        input links that discard are taken for idle; ``"eb"``, Engset with a buffer: links that insert or discard are taken
+        for idle; ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of input links; ``"ebl"``, ours, Engset
+        with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the
+        trunk is full; three of its constants are fitted to simulations; ``"md1k"``, packets of one size and Poisson
+        arrivals at one transmitter.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a load below 1e-200, of flows that send next to nothing.
+
+    Notes
+    -----
+    ``U = N rate(P) (1 - P) / C, P the loss of the model at the load N rate(P) / C``
+
+    Assumes:
+
+    - greedy flows, rates by Mathis or Padhye
+    - no queueing in the round trips
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 3.7.1, equations (3.19) to (3.22).
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> trunk = dict(rate_bps=40e9, packet_bytes=1040, harmonic_rtt_s=0.1091)
+    >>> end = tb.models.closed_loop(inputs=[32, 1600], transmitters=[2, 100], buffer=0, flows=[8000, 400_000], **trunk)
+    >>> end.utilisation.round(2).tolist()
+    [0.09, 0.71]
+    """
+    return ClosedLoop(
+        *answers(
+            "closed_loop",
+            model,
+            inputs=inputs,
+            transmitters=transmitters,
+            buffer=buffer,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            flows=flows,
+            harmonic_rtt_s=harmonic_rtt_s,
+            segments_per_ack=segments_per_ack,
+            rto_s=rto_s,
+            receiver_window=receiver_window,
+        )
+    )

@@ -1,0 +1,111 @@
+"""Means of round trips that are listed, or of a distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tailback.errors import ParameterError, UnknownName
+
+__all__ = ["RoundTrips", "round_trips"]
+
+_DISTRIBUTIONS = ("lognormal", "pareto", "uniform")
+
+
+@dataclass(frozen=True)
+class RoundTrips:
+    """Means of the round trips of many flows.
+
+    Attributes
+    ----------
+    harmonic_s : float
+        Harmonic mean: flows of the square-root law send as much together as if all had this one.
+    mean_s : float
+        Arithmetic mean.
+    max_s : float
+        The longest; infinite where the distribution has no end.
+    """
+
+    harmonic_s: float
+    mean_s: float
+    max_s: float
+
+
+def round_trips(rtt_s: float | Sequence[float] | Mapping[str, Any]) -> RoundTrips:
+    """Means of round trips that are listed, or of a distribution.
+
+    Parameters
+    ----------
+    rtt_s : float, sequence of float or mapping
+        Seconds, > 0: one for all, one for each flow, or a distribution as a scenario has it: ``{"uniform": [low, high]}``,
+        ``{"lognormal": {"median": m, "sigma": s}}`` or ``{"pareto": {"mean": m, "shape": a}}`` with a shape above 1.
+
+    Raises
+    ------
+    ParameterError
+        If one is not above 0. An exponential distribution has no harmonic mean but 0 and is refused.
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 3.3.2: ``(b - a) / ln(b / a)``.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.round_trips({"uniform": [0.06, 0.18]}).harmonic_s, 4)
+    0.1092
+    """
+    if isinstance(rtt_s, Mapping):
+        if len(rtt_s) != 1:
+            raise ParameterError(f"`rtt_s` is {rtt_s!r}; expected one distribution such as {{'uniform': [0.06, 0.18]}}")
+        [(word, shape)] = rtt_s.items()
+        if word == "exponential":
+            raise ParameterError("`rtt_s` is exponential, whose harmonic mean is 0; expected round trips that have a least")
+        if word not in _DISTRIBUTIONS:
+            raise UnknownName("distribution of round trips", word, _DISTRIBUTIONS)
+        return _of_distribution(word, shape)
+    values = [rtt_s] if isinstance(rtt_s, (int, float)) else list(rtt_s)
+    if not values:
+        raise ParameterError("`rtt_s` is empty; expected at least one round trip")
+    trips = [_positive("rtt_s", value) for value in values]
+    if min(trips) == max(trips):
+        return RoundTrips(trips[0], trips[0], trips[0])
+    return RoundTrips(len(trips) / math.fsum(1 / trip for trip in trips), math.fsum(trips) / len(trips), max(trips))
+
+
+def _of_distribution(word: str, shape: Any) -> RoundTrips:
+    try:
+        if word == "uniform":
+            low, high = shape
+        elif word == "pareto":
+            mean, exponent = shape["mean"], shape["shape"]
+        else:
+            median, sigma = shape["median"], shape["sigma"]
+    except (TypeError, ValueError, KeyError):
+        expected = {"uniform": "[low, high]", "pareto": "{'mean': m, 'shape': a}", "lognormal": "{'median': m, 'sigma': s}"}[word]
+        raise ParameterError(f"`rtt_s.{word}` is {shape!r}; expected {expected}") from None
+    if word == "uniform":
+        low, high = _positive("rtt_s.uniform", low), _positive("rtt_s.uniform", high)
+        if low > high:
+            raise ParameterError(f"`rtt_s.uniform` is {shape!r}; expected the lower bound first")
+        ratio = math.log(high / low)
+        return RoundTrips((high - low) / ratio if ratio else low, (low + high) / 2, high)
+    if word == "pareto":
+        mean, exponent = _positive("rtt_s.pareto.mean", mean), _positive("rtt_s.pareto.shape", exponent)
+        if exponent <= 1:
+            raise ParameterError(f"`rtt_s.pareto.shape` is {exponent:g}; expected more than 1, so that there is a mean")
+        # With the lowest value l = mean (a - 1) / a the mean of 1 / x is a / ((a + 1) l).
+        lowest = mean * (exponent - 1) / exponent
+        return RoundTrips(lowest * (exponent + 1) / exponent, mean, math.inf)
+    median, sigma = _positive("rtt_s.lognormal.median", median), _positive("rtt_s.lognormal.sigma", sigma)
+    spread = math.exp(sigma * sigma / 2)
+    return RoundTrips(median / spread, median * spread, math.inf)
+
+
+def _positive(name: str, value: Any) -> float:
+    number = float(value) if isinstance(value, (int, float)) or hasattr(value, "__float__") else math.nan
+    if not (0 < number < math.inf):
+        raise ParameterError(f"`{name}` is {value!r}; expected a finite number above 0")
+    return number

@@ -1,0 +1,214 @@
+"""The drawings of an experiment, as inline SVG: one figure a row of panels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from tailback.papers._experiment import Curves, Drawn, Level, Panel, Ranking
+from tailback.papers._measured import Measured, Point
+from tailback.plots import COLOURS, PAGE, End, name_ends, svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw"]
+
+_WIDTH = 8.2
+_NAMED = 12
+_INK = "#333333"
+_PALE = "#888888"
+
+
+def draw(rows: Iterable[tuple[Panel, ...]], measured: Measured) -> list[str]:
+    """Each row of panels as an SVG element."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(PAGE):
+        return [_row(measured, panels) for panels in rows]
+
+
+def _row(measured: Measured, panels: tuple[Panel, ...]) -> str:
+    """Panels side by side on one vertical scale, and below them what their dotted lines are."""
+    from matplotlib.figure import Figure
+
+    rank = isinstance(panels[0], Ranking)
+    titled = any(panel.title or (isinstance(panel, Drawn) and len(panel.traces) > 1) for panel in panels)
+    above, below = (0.3 if titled else 0.1), (0.7 if panels[0].levels or isinstance(panels[0], Curves) else 0.5)
+    height = above + below + (_height(panels[0]) if len(panels) == 1 else 2.2)
+    figure = Figure(figsize=(_WIDTH, height))
+    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    figure.subplots_adjust(left=0.24 if rank else 0.085, right=0.99, top=1 - above / height, bottom=below / height, wspace=0.06)
+    ends = {}
+    for axis, panel in zip(axes, panels, strict=True):
+        axis.set_title(panel.title, loc="left", fontsize=9.5, color=_INK)
+        if isinstance(panel, Curves):
+            ends = _curves(axis, measured, panel, names=0.12 * len(panels) if axis is axes[-1] else 0)
+        elif isinstance(panel, Ranking):
+            _ranking(axis, measured, panel)
+        else:
+            _drawn(axis, measured, panel)
+    if isinstance(panels[0], Drawn):
+        # Not before all panels have their data: the first would keep the scale for itself.
+        bottom = -0.03 * axes[0].get_ylim()[1] if panels[0].markers else 0
+        axes[0].set_ylim(bottom=bottom)
+    cut = isinstance(panels[0], Curves) and _around_means(axes, log=panels[0].log)
+    if not rank:
+        axes[0].set_ylabel(panels[0].axis)
+    name_ends(axes[-1], ends, end=-1)
+    legend = []
+    if panels[0].levels:
+        legend.append("dotted: " + "; ".join(level.label for level in panels[0].levels))
+    if isinstance(panels[0], Curves) and panels[0].printed:
+        legend.append("crosses: printed in the document")
+    if cut:
+        legend.append("95 % bands go on beyond the scale")
+    figure.text(0.085, 0.05 / height, "; ".join(legend), fontsize=8, color="#666666", va="bottom")
+    return svg(figure)
+
+
+def _height(panel: Panel) -> float:
+    if isinstance(panel, Ranking):
+        return 0.24 * len(panel.lines)
+    return 2.2 if isinstance(panel, Drawn) else 3.0
+
+
+def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: float) -> dict[str, End]:
+    """Lines of means in their bands, and room for their names at the right. Returns the right end of each."""
+    chosen = {line.label: measured.where(**line.where) for line in panel.lines}
+    places = sorted({_place(point, panel) for points in chosen.values() for point in points if panel.over in point.labels})
+    ends: dict[str, End] = {}
+    for colour, line in zip(COLOURS, panel.lines, strict=False):
+        points = chosen[line.label]
+        curve = sorted((point for point in points if panel.over in point.labels), key=lambda point: _place(point, panel))
+        # What has no place on the axis is drawn across it.
+        across = not curve
+        x = [places[0], places[-1]] if across else [_place(point, panel) for point in curve]
+        intervals = [measured.interval(point.values[panel.measure]) for point in (points * 2 if across else curve)]
+        means = [interval.mean for interval in intervals]
+        low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
+        axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+        style = (0, (5, 2)) if across or line.dashed else "solid"
+        axis.plot(x, means, color=colour, linestyle=style, marker="" if across else "o", markersize=2.5)
+        # Where there is no answer the line has a gap.
+        known = [
+            (place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean) and (mean > 0 or not panel.log)
+        ]
+        if known:
+            ends[line.label] = (*known[-1], colour)
+    if panel.printed:
+        _printed(axis, panel, chosen)
+    span = places[-1] - places[0]
+    axis.set_xlim(places[0] - 0.04 * span, places[-1] + (names + 0.04) * span)
+    # Of many places not all can be named; round numbers are then.
+    if len(places) <= _NAMED:
+        axis.set_xticks(places if len(places) <= 6 else places[1::2])
+    axis.set_xlabel(panel.unit)
+    _levels(axis, panel.levels)
+    return ends
+
+
+def _printed(axis: Axes, panel: Curves, chosen: Mapping[str, list[Point]]) -> None:
+    """The document's numbers: in the colour of their line, or once in ink if all lines have the same."""
+    crosses = {
+        label: [
+            (_place(point, panel), point.labels["printed"])
+            for point in points
+            if isinstance(point.labels.get("printed"), int | float)
+        ]
+        for label, points in chosen.items()
+    }
+    alike = all(pairs == next(iter(crosses.values())) for pairs in crosses.values())
+    for colour, pairs in zip(COLOURS, crosses.values(), strict=False):
+        if pairs:
+            axis.plot(*zip(*sorted(pairs), strict=True), "x", color=_INK if alike else colour, markersize=5, markeredgewidth=1.2)
+        if alike:
+            break
+
+
+def _around_means(axes: Sequence[Axes], *, log: bool) -> bool:
+    """A scale that shows every line, whatever the bands do: with two seeds they may be wider than all there is. Are they?"""
+    import numpy as np
+
+    drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for axis in axes for line in axis.lines])
+    heights = drawn[np.isfinite(drawn) & ((drawn > 0) | (not log))]
+    if not log:
+        axes[0].ticklabel_format(axis="y", style="plain", useOffset=False)
+    if not heights.size:
+        return False
+    low, high = float(heights.min()), float(heights.max())
+    if log:
+        axes[0].set_yscale("log")
+        factor = (high / low) ** 0.08
+        low, high = low / factor, high * factor
+    else:
+        margin = 0.08 * (high - low)
+        low, high = low - margin, high + margin
+    axes[0].set_ylim(low, high)
+    bands = [
+        np.asarray(path.vertices, dtype=float)[:, 1] for axis in axes for band in axis.collections for path in band.get_paths()
+    ]
+    return any(bool(np.any((edge < low) | (edge > high))) for edge in bands)
+
+
+def _place(point: Point, panel: Curves) -> float:
+    return float(point.labels[panel.over])
+
+
+def _levels(axis: Axes, levels: tuple[Level, ...]) -> None:
+    """What the document's text states, as thin lines across."""
+    for level in levels:
+        axis.axhline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+
+
+def _ranking(axis: Axes, measured: Measured, panel: Ranking) -> None:
+    """A dot with its interval in each row, the first on top."""
+    ends = []
+    for row, line in enumerate(reversed(panel.lines)):
+        (point,) = measured.where(**line.where)
+        interval = measured.interval(point.values[panel.measure])
+        axis.errorbar(interval.mean, row, xerr=interval.half, fmt="o", markersize=4.5, elinewidth=1.1, color=COLOURS[0])
+        ends.append(interval.high)
+    axis.set_yticks(range(len(panel.lines)), [line.label for line in reversed(panel.lines)])
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)
+    axis.set_ylim(-0.6, len(panel.lines) - 0.4)
+    groups = [line.label.partition(":")[0] for line in reversed(panel.lines)]
+    for row, (own, above) in enumerate(pairwise(groups)):
+        if own != above:
+            axis.axhline(row + 0.5, color=_PALE, linewidth=0.4)
+    reach = [each for each in (*ends, *(level.value for level in panel.levels)) if math.isfinite(each)]
+    axis.set_xlim(0, 1.06 * max(reach, default=1.0) or 1.0)
+    axis.set_xlabel(panel.axis)
+    for level in panel.levels:
+        axis.axvline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+
+
+def _drawn(axis: Axes, measured: Measured, panel: Drawn) -> None:
+    """Traces; named in a legend above where there are several."""
+    for place, (colour, name) in enumerate(zip(COLOURS, panel.traces, strict=False)):
+        x, y = measured.traces[name]
+        if panel.markers:
+            axis.plot(
+                x,
+                y,
+                panel.markers[place],
+                linestyle="none",
+                markersize=6 if panel.markers[place] == "x" else 3,
+                color=colour,
+                label=name,
+            )
+        else:
+            axis.plot(x, y, drawstyle="steps-post", linewidth=0.8, color=colour, label=name)
+    if panel.span:
+        axis.set_xlim(panel.span)
+        curves = [measured.traces[name] for name in panel.traces]
+        axis.set_ylim(top=1.06 * max(y[(x >= panel.span[0]) & (x <= panel.span[1])].max(initial=0) for x, y in curves))
+    axis.set_xlabel(panel.unit)
+    _levels(axis, panel.levels)
+    if len(panel.traces) > 1:
+        axis.legend(
+            frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(panel.traces), borderaxespad=0.2
+        )

@@ -1,0 +1,124 @@
+"""What experiments ask for, as runs of a study: each distinct run once, reduced to its measures where it happens."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tailback._study.columns import Column
+from tailback._study.readings import Curve, Number, Reader, Readings, Tally
+from tailback._study.runner import Progress, RunFailed
+from tailback.errors import InternalError, ScenarioError, StudyError
+from tailback.papers._experiment import Experiment, Trace, Variant
+from tailback.papers._measured import point
+from tailback.papers._outcome import Outcome
+
+__all__ = ["Plan"]
+
+# Content hashes of the runs of a variant or a trace, by seed.
+Runs = list[str]
+
+
+class Plan:
+    """All runs of some experiments, in their order, so that those that are interrupted leave whole experiments behind.
+
+    Runs with the same scenario and seed are one run, whoever asks for them.
+    """
+
+    def __init__(self, experiments: Sequence[Experiment], seeds: int, command: str = "") -> None:
+        self.experiments = experiments
+        self.seeds = seeds
+        self.asked = sum(experiment.runs(seeds) for experiment in experiments)
+        self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)} --seeds {seeds}"
+        self._readings = Readings()
+        self._measures = {experiment.id: _measures(experiment) for experiment in experiments}
+        self._points: dict[str, list[Runs]] = {}
+        self._traces: dict[str, list[tuple[Curve, Runs]]] = {}
+        for experiment in experiments:
+            seen = range(1, experiment.seeds(seeds) + 1)
+            readers = self._measures[experiment.id].values()
+            # What is drawn first: it is often a long run, and should not be the last.
+            self._traces[experiment.id] = [self._traced(experiment, trace) for trace in experiment.traces]
+            self._points[experiment.id] = [self._want(experiment, variant, seen, readers) for variant in experiment.variants]
+        self._found: dict[tuple[str, str], list[Column]] = {}
+        self.tally = Tally(len(self._readings), 0, 0, 0.0, [])
+
+    def run(
+        self,
+        study: Path | None = None,
+        *,
+        workers: int | None = None,
+        fresh: bool = False,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> int:
+        """Run everything that the study in this directory does not have yet, and say how many runs it had.
+
+        Without a directory nothing is kept. Ctrl-C stops all workers within a slice of simulated time; what is done stays.
+        """
+        if study is None:
+            with tempfile.TemporaryDirectory(prefix="tailback-study-", ignore_cleanup_errors=True) as folder:
+                return self.run(Path(folder), workers=workers, progress=progress)
+        try:
+            kept = self._readings.collect(study, command=self._command, fresh=fresh, workers=workers, tell=progress)
+        except RunFailed as failed:
+            raise self._told(failed) from None
+        except KeyboardInterrupt:
+            self._found, self.tally = self._readings.found(study)
+            raise
+        self._found, self.tally = self._readings.found(study)
+        return kept
+
+    def outcomes(self) -> list[Outcome]:
+        """Those experiments of which every run is done."""
+        return [outcome for experiment in self.experiments if (outcome := self._outcome(experiment)) is not None]
+
+    def _outcome(self, experiment: Experiment) -> Outcome | None:
+        measures = self._measures[experiment.id]
+        try:
+            points = [
+                point(variant.labels, [{name: self._value(reader, key) for name, reader in measures.items()} for key in runs])
+                for variant, runs in zip(experiment.variants, self._points[experiment.id], strict=True)
+            ]
+            traces = {
+                trace.name: self._value(curve, key)
+                for trace, (curve, (key,)) in zip(experiment.traces, self._traces[experiment.id], strict=True)
+            }
+        except KeyError:
+            return None
+        return Outcome(points, traces, experiment=experiment, seeds=experiment.seeds(self.seeds))
+
+    def _value(self, reader: Number | Curve, key: str) -> Any:
+        return reader.value(self._found[key, reader.name])
+
+    def _told(self, failed: RunFailed) -> InternalError | StudyError:
+        """Of which experiment it was. That there is no memory for a run now is no bug, and the rest of the study is kept."""
+        label, seed = self._readings.label(failed.result.content_hash)
+        message = f"{label}, seed {seed}: {failed.result.error}"
+        if failed.result.error and failed.result.error.startswith(ScenarioError.__name__):
+            return StudyError(message)
+        return InternalError(message, failed.result.content_hash, seed)
+
+    def _traced(self, experiment: Experiment, trace: Trace) -> tuple[Curve, Runs]:
+        """The run of which a trace is drawn: that variant with the first seed, recording it."""
+        (variant,) = (
+            variant
+            for variant in experiment.variants
+            if all(variant.labels.get(name) == label for name, label in trace.where.items())
+        )
+        curve = Curve(trace.of)
+        recording = {} if trace.record is None else {"record.traces": trace.record}
+        drawn = Variant({**variant.labels, "trace": trace.name}, variant.scenario.with_(recording))
+        return curve, self._want(experiment, drawn, [1], [curve])
+
+    def _want(self, experiment: Experiment, variant: Variant, seeds: Iterable[int], readers: Iterable[Reader]) -> Runs:
+        place = f"{experiment.id} ({variant})"
+        try:
+            return self._readings.want(variant.scenario, seeds, readers, place)
+        except ScenarioError as error:
+            raise InternalError(f"{place}: {error}", "none", 1) from error
+
+
+def _measures(experiment: Experiment) -> dict[str, Number]:
+    return {name: Number(measure) for name, measure in experiment.measures.items()}

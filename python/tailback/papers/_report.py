@@ -1,0 +1,200 @@
+"""The report on a document: the verdict first, then each figure with its plot, its claims, and what was left open."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from tailback._core import __version__
+from tailback._interval import Interval
+from tailback._study.readings import Tally
+from tailback.papers._experiment import Document, Experiment, Grid, LeftOpen
+from tailback.papers._experiment_plot import draw
+from tailback.papers._outcome import Outcome, Verdict
+from tailback.papers._wording import number, sentence, word
+from tailback.plots import require
+
+__all__ = ["Basis", "page"]
+
+_KINDS = (
+    "Claims are of three kinds. <b>R</b>: robust, must hold. <b>S</b>: holds in a special setting, which is named, and is shown "
+    "beside a setting in which it fails. <b>N</b>: not obtained with any setting that was tried; measured, and reported with "
+    "both numbers. Brackets hold 95 % intervals over the seeds (Student's t). An inequality holds when the whole interval lies "
+    "on its side, a value when it lies within the stated tolerance of the interval, an order when the difference with the same "
+    "seeds does. Numbers of the document are those that its text states; none is read off a picture."
+)
+
+# Points that the page lists in full; of more, the JSON beside it has all.
+_LISTED = 120
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the numbers of a page rest on: seeds, runs that experiments asked for, and those that were done."""
+
+    seeds: int
+    asked: int
+    tally: Tally
+
+
+def page(document: Document, outcomes: list[Outcome], missing: list[str], basis: Basis) -> str:
+    """One HTML file that needs no other. `missing` are experiments that were interrupted."""
+    require()
+    verdicts = [verdict for outcome in outcomes for verdict in outcome.claims]
+    template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
+    filled = template.substitute(
+        title=escape(document.title),
+        citation=escape(document.citation),
+        cut=f'<p class="verdict">Interrupted: without {escape(", ".join(missing))}.</p>' if missing else "",
+        verdict=sentence(verdicts) + ".",
+        failed=_failed(verdicts),
+        lead="\n".join(_experiment(outcome) for outcome in outcomes if outcome.experiment.id == document.lead),
+        kinds=_KINDS,
+        contents=_contents(outcomes),
+        left_open=_left_open(document.left_open),
+        experiments="\n".join(_experiment(outcome) for outcome in outcomes if outcome.experiment.id != document.lead),
+        provenance=_provenance(basis),
+    )
+    return filled.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _failed(verdicts: list[Verdict]) -> str:
+    """Robust claims that do not hold, at the top of the page."""
+    failed = [verdict for verdict in verdicts if verdict.claim.kind == "R" and not verdict.holds]
+    return f"<p>Robust claims that fail:</p>{_claims(failed)}" if failed else ""
+
+
+def _contents(outcomes: list[Outcome]) -> str:
+    """A line for each figure: where it is, and what became of its claims."""
+    rows = [["", "figure", "claims"]]
+    for outcome in outcomes:
+        name = outcome.experiment.id
+        link = f'<a href="#{name}">{name.partition("/")[2]}</a>'
+        rows.append([link, escape(outcome.experiment.title), ", ".join(_brief(verdict) for verdict in outcome.claims)])
+    return _table(rows)
+
+
+def _brief(verdict: Verdict) -> str:
+    claim = verdict.claim
+    return f'<span class="{_colour(verdict)}" title="{escape(verdict.text)}">{claim.id} {word(verdict)}</span>'
+
+
+def _experiment(outcome: Outcome) -> str:
+    experiment = outcome.experiment
+    runs = "nothing here is random: one run each" if experiment.exact else f"{outcome.seeds} seeds each"
+    example = json.dumps(experiment.variants[0].scenario.to_dict(), indent=2)
+    parts = [
+        f'<h2 id="{experiment.id}">{escape(experiment.title)}</h2>',
+        f'<p class="small">{escape(experiment.source)}; {_variants(experiment)}, {runs}</p>',
+        f"<p>{escape(experiment.question)}</p>",
+        *(f"<p>{escape(paragraph)}</p>" for paragraph in outcome.answer.split("\n\n") if paragraph),
+        *(_grid(outcome, grid) for grid in experiment.grids),
+        *(f"<figure>{svg}</figure>" for svg in draw(experiment.panels, outcome)),
+        _claims(outcome.claims) if outcome.claims else "",
+        f'<p class="small">Left open here:</p>{_left_open(experiment.left_open)}' if experiment.left_open else "",
+        f"<details><summary>All numbers</summary>{_points(outcome)}</details>",
+        f"<details><summary>One of the scenarios</summary><pre>{escape(example)}</pre></details>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _grid(outcome: Outcome, grid: Grid) -> str:
+    found = {
+        (point.labels[grid.rows], point.labels[grid.columns]): outcome.interval(point.values[grid.measure])
+        for point in outcome.points
+    }
+    names, columns = (list(dict.fromkeys(place[side] for place in found)) for side in (0, 1))
+    choose = max if grid.best == "most" else min
+    rows = [[escape(grid.title), *(f"*{escape(str(column))}" for column in columns)]]
+    for name in names:
+        means = {column: found[name, column].mean for column in columns}
+        best = choose(means, key=means.__getitem__)
+        cells = [_spread(found[name, column]) for column in columns]
+        rows.append(
+            [escape(str(name)), *(f"<b>{cell}</b>" if each == best else cell for each, cell in zip(columns, cells, strict=True))]
+        )
+    return _table(rows)
+
+
+def _variants(experiment: Experiment) -> str:
+    count = len(experiment.variants)
+    return "one variant" if count == 1 else f"{count} variants"
+
+
+def _claims(verdicts: list[Verdict]) -> str:
+    rows = [["claim", "", "", "*published", "*measured", "*must be"]]
+    for verdict in verdicts:
+        claim = verdict.claim
+        note = f' <span class="aside">{escape(claim.note)}</span>' if claim.note else ""
+        said = f'<span class="word {_colour(verdict)}">{word(verdict)}</span>'
+        published = "" if claim.published is None else f"{claim.published:g}"
+        rows.append(
+            [
+                f'<span class="word">{claim.id} {claim.kind}</span>',
+                escape(verdict.text) + note,
+                said,
+                published,
+                number(verdict),
+                escape(str(claim.must)),
+            ]
+        )
+        if verdict.contrast:
+            beside = f'<span class="aside">beside it: {escape(verdict.contrast.contrast.setting)}</span>'
+            held = "holds there too" if verdict.contrast.holds else "fails there"
+            rows.append(["", beside, f'<span class="word">{held}</span>', "", number(verdict.contrast), ""])
+    return _table(rows)
+
+
+def _colour(verdict: Verdict) -> str:
+    """Good, bad, or a matter that the document leaves open."""
+    if verdict.claim.kind == "N":
+        return "open"
+    return "yes" if verdict.shown else "no" if verdict.claim.kind == "R" else "open"
+
+
+def _left_open(choices: tuple[LeftOpen, ...]) -> str:
+    return "<dl>" + "".join(f"<dt>{escape(each.what)}</dt><dd>{escape(each.choice)}</dd>" for each in choices) + "</dl>"
+
+
+def _points(outcome: Outcome) -> str:
+    points = outcome.points[:_LISTED]
+    labels = list(dict.fromkeys(name for point in points for name in point.labels))
+    measures = list(outcome.experiment.measures)
+    rows = [[*labels, *(f"*{name}" for name in measures)]]
+    for point in points:
+        named = [escape(str(point.labels.get(name, ""))) for name in labels]
+        rows.append([*named, *(_spread(outcome.interval(point.values[name])) for name in measures)])
+    rest = len(outcome.points) - len(points)
+    return _table(rows) + (f"<p>{rest} more are in the JSON file beside this page.</p>" if rest else "")
+
+
+def _spread(interval: Interval) -> str:
+    half = f"{interval.half:.2g}" if interval.half < 100 else f"{interval.half:.0f}"
+    return f"{interval.mean:.4g}" + (f" \N{PLUS-MINUS SIGN} {half}" if interval.half else "")
+
+
+def _table(rows: list[list[str]]) -> str:
+    """Rows of HTML cells under a head; columns whose head begins with a star hold numbers."""
+    kinds = [" class=n" if name.startswith("*") else "" for name in rows[0]]
+    head = "".join(f"<th{kind}>{name.removeprefix('*')}</th>" for kind, name in zip(kinds, rows[0], strict=True))
+    body = "".join(
+        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>\n" for row in rows[1:]
+    )
+    return f'<div class="wide"><table><tr>{head}</tr>\n{body}</table></div>'
+
+
+def _provenance(basis: Basis) -> str:
+    tally = basis.tally
+    digest = hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()
+    shared = f" instead of {basis.asked:,}, because figures share them" if basis.asked > tally.runs else ""
+    return (
+        f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs:,} runs{shared}; "
+        f"{tally.simulated_s:,.0f} simulated seconds, {tally.events:,} events. Seeds 1 to {basis.seeds}. "
+        f"Hash of all scenarios with their seeds and version: <code>{digest[:16]}</code>. "
+        "The same version gives the same numbers on every machine."
+    )

@@ -1,0 +1,76 @@
+"""`tailback.reproduce`: from the names of experiments to their claims, judged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from tailback._study.runner import Progress
+from tailback.errors import ParameterError
+from tailback.papers._documents import experiments
+from tailback.papers._plan import Plan
+from tailback.papers._reproduction import Reproduction, ReproductionInterrupted
+
+__all__ = ["reproduce"]
+
+SEEDS = 10
+
+
+def reproduce(
+    *wanted: str,
+    seeds: int = SEEDS,
+    study: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    workers: int | None = None,
+    progress: Callable[[Progress], object] | None = None,
+) -> Reproduction:
+    """Run experiments of documents and judge their claims.
+
+    Parameters
+    ----------
+    *wanted : str
+        Experiments (``"bpd-2001/fig12"``) or whole documents (``"bpd-2001"``). Runs that several have in common are run once.
+    seeds : int
+        Runs of each variant, with seeds 1, 2, ...; at least 2. Experiments in which nothing is random are run once.
+    study : path, optional
+        The directory of a study that keeps the runs: new, or one of an earlier reproduction, of which whatever is asked for again
+        and has not changed since is not run again. Without it nothing is kept.
+    fresh : bool
+        Run everything again.
+    workers : int, optional
+        Runs side by side; as many as there are processors if not given.
+    progress : callable, optional
+        Called with a `Progress` whenever runs are finished, and at the start, such as a `tailback.RunsBar`.
+
+    Returns
+    -------
+    Reproduction
+        Points, claims, and a report.
+
+    Raises
+    ------
+    UnknownName
+        No such experiment; says which there are.
+    ParameterError
+        Fewer than two seeds, or no worker.
+    StudyError
+        `study` is something else, in use, or without room.
+    ReproductionInterrupted
+        Ctrl-C; its ``reproduction`` holds the experiments that were done. It is a `KeyboardInterrupt`.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> fig2 = tb.reproduce("bpd-2001/fig2")
+    >>> [(claim.claim.id, claim.holds) for claim in fig2.claims][0]
+    ('C1', True)
+    """
+    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
+        raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval needs two runs")
+    plan = Plan(experiments(*wanted), seeds, command=" ".join(["tailback reproduce", *wanted, f"--seeds {seeds}"]))
+    try:
+        kept = plan.run(None if study is None else Path(study), workers=workers, fresh=fresh, progress=progress)
+    except KeyboardInterrupt:
+        raise ReproductionInterrupted(Reproduction(plan)) from None
+    return Reproduction(plan, kept)

@@ -1,0 +1,156 @@
+"""What `reproduce` returns: experiments with their points and claims, the verdict over all, and a report."""
+
+from __future__ import annotations
+
+import json
+import os
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from tailback._store import put
+from tailback._study.readings import Tally
+from tailback.errors import OutputError
+from tailback.papers._documents import document
+from tailback.papers._outcome import Outcome, Verdict
+from tailback.papers._plan import Plan
+from tailback.papers._report import Basis, page
+from tailback.papers._wording import HEAD, row, sentence
+
+__all__ = ["Reproduction", "ReproductionInterrupted"]
+
+
+class Reproduction:
+    """Experiments of one or more documents, run and judged.
+
+    Attributes
+    ----------
+    experiments : list of Outcome
+        In the order of the documents. Of an interrupted reproduction those of which every run was done.
+    complete : bool
+        False if it was interrupted.
+    missing : list of str
+        Experiments that were interrupted.
+    tally : Tally
+        Runs, events, simulated seconds, content hashes.
+    kept : int
+        Runs that were there already.
+    """
+
+    def __init__(self, plan: Plan, kept: int = 0) -> None:
+        self.experiments: list[Outcome] = plan.outcomes()
+        done = {outcome.experiment.id for outcome in self.experiments}
+        self.missing = [experiment.id for experiment in plan.experiments if experiment.id not in done]
+        self.complete = not self.missing
+        self.seeds = plan.seeds
+        self.asked = plan.asked
+        self.tally: Tally = plan.tally
+        self.kept = kept
+
+    @property
+    def claims(self) -> list[Verdict]:
+        """Every claim, judged."""
+        return [verdict for outcome in self.experiments for verdict in outcome.claims]
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """Every point: its experiment, its labels, and for each measure mean, ends of the 95 % interval and number of seeds."""
+        return [{"experiment": each["id"], **point} for each in self.to_dict()["experiments"] for point in each["points"]]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every R claim does."""
+        return all(verdict.holds for verdict in self.claims if verdict.claim.kind == "R")
+
+    @property
+    def documents(self) -> list[str]:
+        """IDs of the documents that the experiments come from."""
+        return list(dict.fromkeys(outcome.experiment.id.split("/")[0] for outcome in self.experiments))
+
+    def verdict(self) -> str:
+        """How many claims of each kind turned out as their kind says, in one sentence."""
+        return sentence(self.claims)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Points and claims as plain data; what is not known is ``None``."""
+        return _plain(self.experiments)
+
+    def to_json(self) -> str:
+        """The same as text, as `tailback reproduce --json` prints it."""
+        return _json(self.experiments)
+
+    def report(self, path: str | os.PathLike[str]) -> list[Path]:
+        """Write a page for each document; needs matplotlib.
+
+        Parameters
+        ----------
+        path : path
+            A directory, which gets ``DOCUMENT.html`` (made if missing), or the name of one page, ending in ``.html``.
+
+        Returns
+        -------
+        list of Path
+            What was written.
+
+        Raises
+        ------
+        OutputError
+            It cannot be written, or one page was named for several documents.
+        MissingExtra
+            If matplotlib is not installed.
+        """
+        target = Path(path)
+        one = target.suffix == ".html"
+        if one and len(self.documents) != 1:
+            raise OutputError(f"`{target}` is one page, and these are {len(self.documents)} documents; name a directory")
+        basis = Basis(self.seeds, self.asked, self.tally)
+        pages = {name: page(document(name), self.of(name), self.missing, basis) for name in self.documents}
+        return [put(target if one else target / f"{name}.html", text) for name, text in pages.items()]
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write the pages, and all numbers as ``DOCUMENT.json``; otherwise as `report`."""
+        folder = Path(directory)
+        numbers = [put(folder / f"{name}.json", _json(self.of(name))) for name in self.documents]
+        return [*self.report(folder), *numbers]
+
+    def of(self, document: str) -> list[Outcome]:
+        """The experiments of one document."""
+        return [outcome for outcome in self.experiments if outcome.experiment.id.split("/")[0] == document]
+
+    def __repr__(self) -> str:
+        cut = "" if self.complete else f", INCOMPLETE: without {', '.join(self.missing)}"
+        return f"<Reproduction {', '.join(outcome.experiment.id for outcome in self.experiments)}: {self.verdict()}{cut}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (outcome.experiment.id, *row(verdict))) + "</tr>"
+            for outcome in self.experiments
+            for verdict in outcome.claims
+        )
+        head = "".join(f"<th>{word}</th>" for word in ("experiment", *HEAD))
+        return f"<h4>{escape(self.verdict())}</h4><table><tr>{head}</tr>{rows}</table>"
+
+
+def _plain(outcomes: list[Outcome]) -> dict[str, Any]:
+    return {"experiments": [outcome.to_dict() for outcome in outcomes]}
+
+
+def _json(outcomes: list[Outcome]) -> str:
+    return json.dumps(_plain(outcomes), indent=2, allow_nan=False) + "\n"
+
+
+class ReproductionInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a document is reproduced.
+
+    Attributes
+    ----------
+    reproduction : Reproduction
+        The experiments of which every run was done; its ``complete`` is false.
+    """
+
+    def __init__(self, reproduction: Reproduction) -> None:
+        super().__init__(f"interrupted after {reproduction.tally.runs} of {reproduction.tally.planned} runs")
+        self.reproduction = reproduction
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyboardInterrupt, self.args

@@ -1,0 +1,109 @@
+"""Buffer against utilisation: a curve for every rule that relates them, a mark for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tailback import models
+from tailback.errors import ParameterError
+from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
+from tailback.prediction._question import Question, windows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+__all__ = ["curves", "plot"]
+
+# Enough for a smooth line over six decades.
+_POINTS = 200
+# That the loss models take; beyond it nothing is lost that could be drawn.
+_MOST_BUFFER = 1e9
+
+
+def plot(question: Question, answers: Mapping[str, int]) -> Figure:
+    """See `BufferAnswers.plot`. `answers` has the buffer of each rule that gives one, in packets."""
+    require()
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    most = max(answers.values())
+    buffers = np.concatenate([[0.0], np.unique(np.rint(np.geomspace(1, 2 * max(most, 10), _POINTS)))])
+    with plt.rc_context(STYLE):
+        figure, axis = plt.subplots(figsize=(8, 4.5), layout="constrained")
+        found = curves(question, buffers)
+        ends: dict[str, End] = {}
+        for (name, utilisation), colour in zip(found.items(), COLOURS, strict=False):
+            axis.plot(buffers, utilisation, color=colour)
+            last = np.flatnonzero(~np.isnan(utilisation))[-1]
+            ends[name] = (float(buffers[last]), float(utilisation[last]), colour)
+        axis.axhline(question.target, color="#777777", linewidth=0.7, linestyle=":")
+        axis.set_xscale("symlog", linthresh=1)
+        axis.set_xlim(0, float(buffers[-1]))
+        axis.set_ylim(0, 1.02)
+        _mark(axis, question.target, answers, set(found))
+        axis.set_xlabel("buffer, packets")
+        axis.set_title("utilisation that a buffer gives", loc="left", fontsize=9, color="#333333")
+        axis.yaxis.set_major_formatter(lambda share, _place: f"{100 * share:.0f} %")
+        figure.canvas.draw()
+        name_ends(axis, ends, end=-1)
+    return close(figure)
+
+
+def curves(question: Question, buffers: NDArray[np.floating[Any]]) -> dict[str, NDArray[Any]]:
+    """Utilisation over `buffers` by each rule that has an answer, and by the closed loop behind the trunk rule."""
+    bottleneck: dict[str, Any] = {
+        "transmitters": question.transmitters,
+        "rate_bps": question.rate_bps,
+        "packet_bytes": question.packet_bytes,
+    }
+    flows: dict[str, Any] = {"flows": question.flows}
+    harmonic, mean = {"harmonic_rtt_s": question.base_rtt.harmonic_s}, {"mean_rtt_s": question.base_rtt.mean_s}
+    single = {name: value for name, value in bottleneck.items() if name != "transmitters"}
+    inputs = question.inputs
+    lines: dict[str, Callable[[], Any]] = {
+        "closed loop": lambda: _closed_loop(question, buffers, {**bottleneck, **flows, **harmonic}),
+        "cui_trunk": lambda: models.cui_trunk_utilisation(inputs=inputs or 1, buffer=buffers, **bottleneck, **flows, **harmonic),
+        "cui_link": lambda: models.cui_link_utilisation(buffer=buffers, **single, **flows, **harmonic),
+        "enachescu": lambda: models.enachescu_utilisation(buffer=buffers, **windows(question)),
+        "appenzeller": lambda: models.appenzeller_utilisation(buffer=buffers, **bottleneck, **flows, **mean),
+        "synchronised": lambda: models.synchronised_utilisation(buffer=buffers, **bottleneck, **mean),
+    }
+    if inputs is None:
+        del lines["cui_trunk"]
+    if inputs is not None or question.transmitters > 1:
+        del lines["cui_link"]
+    found = {}
+    for name, line in lines.items():
+        try:
+            found[name] = line()
+        except ParameterError:
+            # A rule that has no answer at all has no curve either; the table says why.
+            continue
+    return found
+
+
+def _closed_loop(question: Question, buffers: NDArray[Any], bottleneck: dict[str, Any]) -> NDArray[Any]:
+    """Missing where the loss model is beyond its range. Without a number of inputs arrivals are a Poisson process."""
+    import numpy as np
+
+    inputs: dict[str, Any] = {"inputs": question.inputs or 1_000_000, "model": "g1dm" if question.inputs else "mmkkb"}
+    ends = models.closed_loop(buffer=buffers.clip(max=_MOST_BUFFER), **inputs, **bottleneck)
+    return np.where(ends.keeps_bound, ends.utilisation, np.nan)
+
+
+def _mark(axis: Axes, target: float, answers: Mapping[str, int], drawn: set[str]) -> None:
+    """The target's buffer on each curve, and the buffers of rules that promise no utilisation."""
+    lines: dict[int, list[str]] = {}
+    for name, buffer in answers.items():
+        if name in drawn:
+            axis.plot(buffer, target, "o", markersize=4, color="#333333")
+        elif name not in ("cui_link", "cui_trunk"):
+            near = next((other for other in lines if abs(other - buffer) <= 0.1 * other), buffer)
+            lines.setdefault(near, []).append(name)
+    for buffer, names in lines.items():
+        axis.axvline(buffer, color="#bbbbbb", linewidth=0.7)
+        axis.annotate(", ".join(names), (buffer, 0.02), rotation=90, fontsize=8, color="#777777", ha="right", va="bottom")

@@ -1,0 +1,170 @@
+"""Datagrams at the first link that they reach: queues in equilibrium."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from tailback import models
+from tailback.prediction._network import DatagramGroup, Group, Network, Port
+from tailback.prediction._outcome import Outcome
+
+__all__ = ["misfit_of_port", "misfit_of_sending", "predict_datagrams"]
+
+# Places that stand for an unlimited buffer: at any load that has an equilibrium worth naming, as good.
+_ROOMY = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A group of datagrams in numbers: of one flow, packets per second, payload and wire bytes."""
+
+    group: DatagramGroup
+    packets_per_s: float
+    payload_bytes: float
+    wire_bytes: float
+    exponential: bool
+
+
+@dataclass(frozen=True)
+class _Queue:
+    model: str
+    source: str
+    loss: float
+    mean_wait: float
+
+
+def predict_datagrams(network: Network, outcome: Outcome) -> None:
+    """Every link that only datagrams cross, all of them for the first time, and none from an alternating source."""
+    for name, port in network.ports.items():
+        crossing = network.crossing(name)
+        groups = [group for group in crossing if isinstance(group, DatagramGroup) and not group.alternates]
+        if not groups or len(groups) < len(crossing):
+            continue
+        sources = [_source(group) for group in groups]
+        why = _misfit(port, groups, sources)
+        if why:
+            outcome.leave(*why)
+            continue
+        _predict_port(network, outcome, port, [source for source in sources if isinstance(source, _Source)])
+
+
+def _source(group: DatagramGroup) -> _Source | str:
+    """The group's packets, or why they are not those of a model."""
+    source = group.source
+    if source.kind != "poisson" or source.packet_bytes is None or source.packets_per_s is None:
+        return "packets do not come as a Poisson process"
+    if source.size == "exponential" and source.header:
+        return "packets are neither of one size nor exponential with their headers"
+    on_wire = source.packet_bytes + source.header
+    return _Source(group, source.packets_per_s, source.packet_bytes, on_wire, source.size == "exponential")
+
+
+def _misfit(port: Port, groups: list[DatagramGroup], sources: list[_Source | str]) -> tuple[str, str] | None:
+    """The first assumption that fails at this link, with its place."""
+    at = f"links.{port.name}"
+    for group, source in zip(groups, sources, strict=True):
+        place = f"flows.{group.name}"
+        if isinstance(source, str):
+            return place, source
+        if group.path is None or group.path[0] != port.name:
+            return at, f"{place} reaches it over other links, which change the process of arrivals"
+        if group.sender_access_bps is not None or group.jitter_s or group.processing:
+            return place, "a private link, jitter or processing changes the process of arrivals"
+        why = misfit_of_sending(group)
+        if why:
+            return why
+    known = [source for source in sources if isinstance(source, _Source)]
+    if len({(source.exponential, source.wire_bytes) for source in known}) > 1:
+        return at, "packets of several sizes share it"
+    return misfit_of_port(port)
+
+
+def misfit_of_sending(group: Group) -> tuple[str, str] | None:
+    """What no queue in equilibrium has: cells, or a beginning or an end."""
+    if group.in_cells:
+        return f"flows.{group.name}", "packets travel in cells"
+    if not group.greedy or group.stops:
+        return f"flows.{group.name}", "does not send for the whole run"
+    return None
+
+
+def misfit_of_port(port: Port) -> tuple[str, str] | None:
+    """Models are of places for packets, taken as they come."""
+    at = f"links.{port.name}"
+    if port.policy != "drop_tail":
+        return f"{at}.queue", f"the policy is {port.policy}, not drop_tail"
+    if port.listed_drops:
+        return f"{at}.loss.drops", "listed packets are discarded"
+    if port.buffer is not None and port.unit != "packets":
+        return f"{at}.queue.buffer", "the buffer is counted in bytes, models count packets"
+    return None
+
+
+def _predict_port(network: Network, outcome: Outcome, port: Port, sources: list[_Source]) -> None:
+    arrivals = math.fsum(source.packets_per_s * source.group.count for source in sources)
+    service_s = 8 * sources[0].wire_bytes / port.rate_bps
+    load = arrivals * service_s / port.transmitters
+    waiting = port.waiting_places()
+    names = [f"links.{port.name}", *(f"flows.{source.group.name}" for source in sources)]
+    if waiting is None and load >= 1:
+        outcome.leave(names[0], f"a load of {load:.3g} with room for everything has no equilibrium")
+        outcome.queues[port.name]["utilisation"] = 1.0
+        return
+    queue = _queue(port, load, waiting, exponential=sources[0].exponential)
+    if isinstance(queue, str):
+        outcome.leave(names[0], queue)
+        return
+    accepted = arrivals * (1 - queue.loss)
+    lost = queue.loss + (1 - queue.loss) * port.random_loss
+    waits = accepted * queue.mean_wait * service_s
+    busy = load * (1 - queue.loss)
+    outcome.queues[port.name] = {
+        "loss_share": lost,
+        "utilisation": busy,
+        "mean_queue_units": waits + (busy * port.transmitters if port.counts_in_service else 0.0),
+        "mean_wait_s": queue.mean_wait * service_s,
+    }
+    for source in sources:
+        _deliver(network, outcome, source.group, 8 * source.packets_per_s * source.payload_bytes, lost)
+    outcome.say(queue.model, queue.source, names, [])
+
+
+def _deliver(network: Network, outcome: Outcome, group: Group, sent_bps: float, lost: float) -> None:
+    """What arrives of the payload that each flow sends, if none is lost beyond its first link."""
+    later = (group.path or ())[1:]
+    if any(network.ports[name].buffer is not None or network.ports[name].random_loss for name in later):
+        outcome.leave(f"flows.{group.name}", "what is lost beyond its first link is in no model")
+        return
+    outcome.flows[group.name]["goodput_bps"][:] = sent_bps * (1 - lost)
+    outcome.flows[group.name]["loss_share"][:] = lost
+
+
+def _queue(port: Port, load: float, waiting: int | None, *, exponential: bool) -> _Queue | str:
+    """Loss and wait by the model that is meant for this port, or why there is none."""
+    servers = port.transmitters
+    places = _ROOMY if waiting is None else servers + waiting
+
+    def finite(name: str) -> str:
+        return name if waiting is None else f"{name}/{places}"
+
+    if servers > 1 and waiting == 0:
+        return _Queue("Erlang B", "Erlang 1917", float(models.erlang_b(load, servers)), 0.0)
+    if exponential:
+        queue: Any = models.mmck(load, servers, places)
+        name = f"M/M/{servers}"
+    elif servers > 1:
+        return f"packets of one size on {servers} transmitters with waiting places are in no model"
+    elif waiting is None:
+        return _Queue("M/D/1", "Pollaczek-Khinchine", 0.0, float(models.md1_mean_wait(load)))
+    elif places > 10_000:
+        return f"M/D/1/{places} is beyond the 10000 places of its model"
+    else:
+        queue, name = models.md1k(load, places), "M/D/1"
+    return _Queue(
+        finite(name),
+        "Kleinrock, Queueing Systems 1, 1975" if exponential else "the chain at departures",
+        float(queue.loss),
+        float(queue.mean_wait),
+    )

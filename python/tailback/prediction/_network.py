@@ -1,0 +1,209 @@
+"""The network of a scenario as models see it, in the scenario's words: ports, groups, and round trips before anything is sent."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from tailback._scenario import Scenario
+from tailback.errors import UnknownName
+
+__all__ = ["DatagramGroup", "Group", "Network", "Port", "Source", "Tcp", "TcpGroup"]
+
+
+@dataclass(frozen=True)
+class Port:
+    """One direction of a link.
+
+    Attributes
+    ----------
+    name : str
+        As a path has it: ``bottleneck``, ``bottleneck.reverse``.
+    rate_bps : int
+        Of one transmitter.
+    transmitters : int
+    cuts_through : bool
+        Whether it decides on a packet's head.
+    buffer : int or None
+        In `unit`; None where there is room for everything.
+    unit : str
+        ``packets`` (also where they are cells) or ``bytes``.
+    counts_in_service : bool
+        Whether the packet being sent holds a place.
+    policy : str
+        As the scenario writes it; ``user`` of user code.
+    random_loss : float
+        Probability that a packet is lost.
+    listed_drops : int
+        How many packets the scenario lists to be discarded.
+    """
+
+    name: str
+    rate_bps: int
+    transmitters: int
+    cuts_through: bool
+    buffer: int | None
+    unit: Literal["packets", "bytes"]
+    counts_in_service: bool
+    policy: str
+    random_loss: float
+    listed_drops: int
+
+    @property
+    def capacity_bps(self) -> int:
+        return self.rate_bps * self.transmitters
+
+    def waiting_places(self) -> int | None:
+        """Packets that can wait, where the buffer is counted in packets."""
+        if self.buffer is None or self.unit != "packets":
+            return None
+        return max(0, self.buffer - self.transmitters) if self.counts_in_service else self.buffer
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """What the TCP flows of a group have in common; sizes in bytes, windows in segments.
+
+    `controller` and `recovery` are words of the scenario, ``user`` of user code; `pacing_bps` is the rate of a fixed window that
+    has one.
+    """
+
+    controller: str
+    recovery: str
+    mss: int
+    header: int
+    initial_window: float
+    receiver_window: int
+    segments_per_ack: int
+    pacing: bool
+    pacing_bps: int | None
+    min_rto_s: float
+
+    @property
+    def packet_bytes(self) -> int:
+        """A full data packet on the wire."""
+        return self.mss + self.header
+
+    @property
+    def halves(self) -> bool:
+        """Whether the window falls by half for each loss and grows by a segment a round trip, as the models of TCP have it."""
+        return self.controller == "reno"
+
+    @property
+    def final_window(self) -> int | None:
+        """The window in whole segments that a flow ends at if nothing is ever lost, where its controller leaves no doubt."""
+        match self.controller:
+            case "reno" | "cubic":
+                return self.receiver_window
+            case "fixed":
+                return min(math.floor(self.initial_window), self.receiver_window)
+            case _:
+                return None
+
+
+@dataclass(frozen=True)
+class Source:
+    """What sends the datagrams of each flow of a group.
+
+    `kind` is a word of the scenario; `packet_bytes` is the mean payload, `packets_per_s` how many there are, both None of user
+    code; `rate_bps` and `mean_idle_s` are those of an alternating source.
+    """
+
+    kind: str
+    size: Literal["fixed", "exponential", "user"]
+    packet_bytes: float | None
+    header: int
+    packets_per_s: float | None
+    rate_bps: int | None
+    mean_idle_s: float | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Flows of one kind. `path` is ports by name, None where its flows differ; access rates are the least of its flows."""
+
+    name: str
+    count: int
+    path: tuple[str, ...] | None
+    base_rtts_s: tuple[float, ...]
+    in_cells: bool
+    processing: bool
+    sender_access_bps: int | None
+    receiver_access_bps: int | None
+    jitter_s: float
+    greedy: bool
+    stops: bool
+
+
+@dataclass(frozen=True)
+class TcpGroup(Group):
+    """Flows of TCP."""
+
+    tcp: Tcp
+
+
+@dataclass(frozen=True)
+class DatagramGroup(Group):
+    """Flows of datagrams."""
+
+    source: Source
+
+    @property
+    def alternates(self) -> bool:
+        """Whether its flows send a datagram, are idle, and so on."""
+        return self.source.kind == "alternating"
+
+
+class Network:
+    """What a scenario describes. Nothing is simulated; `seed`, if given, replaces the scenario's own."""
+
+    def __init__(self, scenario: Scenario, seed: int | None = None) -> None:
+        text, base_rtts = scenario._outline(seed)
+        outline: dict[str, Any] = json.loads(text)
+        self.ports = {port["name"]: Port(**port) for port in outline["ports"]}
+        names = list(self.ports)
+        paths = [tuple(names[port] for port in path) for path in outline["paths"]]
+        rtts = iter(memoryview(base_rtts).cast("d"))
+        self.groups = [_group(group, paths, tuple(next(rtts) for _ in range(group["count"]))) for group in outline["groups"]]
+        self.changes: int = outline["changes"]
+
+    @cached_property
+    def flows(self) -> Mapping[str, list[Any]]:
+        """Columns ``group``, ``flow`` and ``base_rtt_s`` of all flows."""
+        return {
+            "group": [group.name for group in self.groups for _ in range(group.count)],
+            "flow": [flow for group in self.groups for flow in range(group.count)],
+            "base_rtt_s": [rtt for group in self.groups for rtt in group.base_rtts_s],
+        }
+
+    def port(self, name: str) -> Port:
+        if name not in self.ports:
+            raise UnknownName("link", name, self.ports)
+        return self.ports[name]
+
+    def crossing(self, port: str) -> list[Group]:
+        """Groups whose data crosses the port, or may."""
+        return [group for group in self.groups if group.path is None or port in group.path]
+
+    def inputs(self, port: str) -> int | None:
+        """Links that feed the port one transmitter's rate each; None where flows come over links of their own instead."""
+        feeding: set[str] = set()
+        for group in self.crossing(port):
+            if group.path is None or group.path.index(port) == 0:
+                return None
+            feeding.add(group.path[group.path.index(port) - 1])
+        transmitters = [self.ports[name] for name in feeding]
+        if any(link.rate_bps != self.ports[port].rate_bps for link in transmitters):
+            return None
+        return sum(link.transmitters for link in transmitters)
+
+
+def _group(group: dict[str, Any], paths: list[tuple[str, ...]], base_rtts_s: tuple[float, ...]) -> Group:
+    crossed, tcp, source = group.pop("paths"), group.pop("tcp"), group.pop("source")
+    path = paths[crossed[0]] if len(crossed) == 1 else None
+    common: dict[str, Any] = {**group, "path": path, "base_rtts_s": base_rtts_s}
+    return TcpGroup(**common, tcp=Tcp(**tcp)) if tcp else DatagramGroup(**common, source=Source(**source))

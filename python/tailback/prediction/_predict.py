@@ -1,0 +1,192 @@
+"""`tailback.predict`: what a scenario will measure, by the models whose assumptions it meets, and what no model is meant for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tailback import _core
+from tailback._format import aligned, quantity
+from tailback._scenario import Scenario
+from tailback._table import Table
+from tailback.prediction._datagrams import predict_datagrams
+from tailback.prediction._network import Network
+from tailback.prediction._outcome import Applied, Comparison, Outcome, Unmodelled
+from tailback.prediction._transport import predict_tcp
+from tailback.prediction._trunk import predict_trunks
+
+if TYPE_CHECKING:
+    from tailback._run import Run
+
+__all__ = ["Prediction", "predict"]
+
+_FLOWS = ("base_rtt_s", "goodput_bps", "loss_share")
+_QUEUES = ("loss_share", "utilisation", "mean_queue_units", "mean_wait_s")
+# Rows of a table that the text shows.
+_ROWS = 12
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The quantities of a run, under the same names and in the same rows, without running it.
+
+    Attributes
+    ----------
+    flows : Table
+        ``group``, ``flow``, ``base_rtt_s``, ``goodput_bps``, ``loss_share``; NaN where no model is meant for it.
+    queues : Table
+        ``queue``, ``loss_share``, ``utilisation``, ``mean_queue_units``, ``mean_wait_s``; likewise.
+    groups : Table
+        ``group``, ``flows`` and ``goodput_bps``, the sum over its flows.
+    models : tuple of Applied
+        Which model says what, its source, what it simplifies here, and where it is known to be off.
+    not_modelled : tuple of Unmodelled
+        What was left out, and the assumption that fails.
+    """
+
+    name: str
+    flows: Table
+    queues: Table
+    groups: Table
+    models: tuple[Applied, ...]
+    not_modelled: tuple[Unmodelled, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in types that JSON has but for NaN."""
+        return {
+            "name": self.name,
+            "tables": {table.name: table.to_dict() for table in (self.groups, self.queues, self.flows)},
+            "models": [
+                {word: list(value) if isinstance(value, tuple) else value for word, value in vars(model).items()}
+                for model in self.models
+            ],
+            "not_modelled": [vars(part) for part in self.not_modelled],
+        }
+
+    def compare(self, run: Run) -> list[Comparison]:
+        """Each predicted utilisation, loss and wait of a queue and goodput of a group, with what a run measured."""
+        rows = []
+        for table, measured, key, columns in (
+            (self.queues, run.queues, "queue", ("utilisation", "loss_share", "mean_wait_s")),
+            (self.groups, run.groups, "group", ("goodput_bps",)),
+        ):
+            seen = {name: place for place, name in enumerate(measured.to_dict()[key])}
+            for place, name in enumerate(table.to_dict()[key]):
+                for column in columns:
+                    predicted = table.to_dict()[column][place]
+                    if not math.isnan(predicted):
+                        rows.append(Comparison(name, column, predicted, measured.to_dict()[column][seen[name]]))
+        return rows
+
+    def __str__(self) -> str:
+        blocks = [f"{self.name}: predicted, not simulated"]
+        for table, columns in ((self.groups, ("group", "flows", "goodput_bps")), (self.queues, ("queue", *_QUEUES))):
+            known = 2 if "flows" in columns else 1
+            rows = [row for row in _rows(table, columns) if any(cell != "-" for cell in row[known:])]
+            if rows:
+                titles = [
+                    column.removesuffix("_bps").removesuffix("_s").removesuffix("_units").replace("_", " ") for column in columns
+                ]
+                rest = f"\n  and {len(rows) - _ROWS} more" if len(rows) > _ROWS else ""
+                blocks.append(f"{table.name}\n{aligned([titles, *rows[:_ROWS]])}{rest}")
+        if self.models:
+            said = [f"  {model.model}: {', '.join(model.at)} ({model.source})" for model in self.models]
+            blocks.append("models\n" + "\n".join(said))
+        simplified = [f"  {text}" for model in self.models for text in model.simplifies]
+        if simplified:
+            blocks.append("simplified\n" + "\n".join(dict.fromkeys(simplified)))
+        warnings = [f"  {text}" for model in self.models for text in model.warnings]
+        if warnings:
+            blocks.append("warnings\n" + "\n".join(warnings))
+        if self.not_modelled:
+            blocks.append("not modelled\n" + "\n".join(f"  {part.at}: {part.why}" for part in self.not_modelled))
+        return "\n\n".join(blocks)
+
+
+def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> Prediction:
+    """Predict what a scenario would measure, wherever a model's assumptions hold, and say which one fails where they do not.
+
+    Datagrams: M/D/1, M/M/1, their finite forms, M/M/c/K and Erlang B. Inputs of a switch that share a trunk: the exact chain
+    without places, else the loss model that is nearest by `tailback.models.trunk_accuracy`. TCP without random loss: the window
+    over the round trip, the sawtooth of one flow, a trunk in closed loop, windows that are normal in sum. TCP with random loss:
+    Padhye.
+
+    Parameters
+    ----------
+    scenario : Scenario or mapping
+        As `simulate` takes it.
+    seed : int, optional
+        Instead of the scenario's own; round trips may be drawn from it.
+
+    Raises
+    ------
+    ScenarioError
+        The description cannot run.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.dumbbell(
+    ...     rate="10 Mbps", delay="1 ms", buffer="4 packets", duration="60 s",
+    ...     flows={"poisson": {"source": {"kind": "poisson", "rate": "10 Mbps", "packet": {"exponential": "1000 B"}}}},
+    ... )
+    >>> round(float(tb.predict(scenario).queues["loss_share"][0]), 4)
+    0.1667
+    """
+    described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+    network = Network(described, seed)
+    outcome = Outcome(network)
+    if network.changes:
+        outcome.leave("timeline", "models are of a steady state, and this changes while it runs")
+    else:
+        predict_datagrams(network, outcome)
+        predict_trunks(network, outcome)
+        predict_tcp(network, outcome)
+    return _tables(described.name, network, outcome)
+
+
+def _tables(name: str, network: Network, outcome: Outcome) -> Prediction:
+    import numpy as np
+
+    groups = network.flows["group"]
+    flows: dict[str, Any] = {"group": groups, "flow": network.flows["flow"], "base_rtt_s": network.flows["base_rtt_s"]}
+    for column in _FLOWS[1:]:
+        flows[column] = np.concatenate([outcome.flows[group.name][column] for group in network.groups])
+    queues: dict[str, Any] = {"queue": list(network.ports)}
+    for column in _QUEUES:
+        queues[column] = [outcome.queues[port][column] for port in network.ports]
+    summed = [float(np.sum(outcome.flows[group.name]["goodput_bps"])) for group in network.groups]
+    counts = [group.count for group in network.groups]
+    names = [group.name for group in network.groups]
+    return Prediction(
+        name=name,
+        flows=_table("flows", flows),
+        queues=_table("queues", queues),
+        groups=_table("groups", {"group": names, "flows": counts, "goodput_bps": summed}),
+        models=tuple(outcome.models),
+        not_modelled=tuple(outcome.left_out),
+    )
+
+
+def _table(name: str, columns: Mapping[str, Any]) -> Table:
+    return Table(_core.Table(name, [_column(title, list(values)) for title, values in columns.items()]))
+
+
+def _column(name: str, values: list[Any]) -> tuple[str, str, bytes, list[str]]:
+    """As the core's table takes it: a kind, bytes, and words."""
+    import numpy as np
+
+    if values and isinstance(values[0], str):
+        words = list(dict.fromkeys(values))
+        place = {word: index for index, word in enumerate(words)}
+        return name, "word", np.array([place[value] for value in values], "u4").tobytes(), words
+    if values and isinstance(values[0], int):
+        return name, "integer", np.array(values, "i8").tobytes(), []
+    return name, "float", np.array(values, "f8").tobytes(), []
+
+
+def _rows(table: Table, columns: Iterable[str]) -> list[list[str]]:
+    values = [[quantity(column, value) for value in table.to_dict()[column]] for column in columns]
+    return [list(row) for row in zip(*values, strict=True)]

@@ -1,0 +1,205 @@
+"""How much buffer? The bottleneck and its flows in numbers, from words or from a scenario."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tailback import _core
+from tailback._scenario import Scenario
+from tailback.errors import ParameterError, ScenarioError
+from tailback.models import RoundTrips, enachescu_window, round_trips
+from tailback.prediction._limits import is_slow
+from tailback.prediction._network import Network, TcpGroup
+
+__all__ = ["Question", "ask", "windows"]
+
+# Flows from which round trips that are spread evenly are as good as uniform.
+_MANY = 1000
+
+
+@dataclass(frozen=True)
+class Question:
+    """A bottleneck, its flows, and the utilisation that is wanted.
+
+    Attributes
+    ----------
+    rate_bps, packet_bytes : float
+        Of one transmitter, and of a packet on the wire.
+    transmitters, flows : int
+    base_rtt : RoundTrips
+        Without queueing, serialisation included.
+    target : float
+        Above 0, at most 1.
+    inputs : int or None
+        Input links; None if so many that they do not matter.
+    access_rate_bps : float or None
+        Of the senders' own links, if known.
+    paced : bool or None
+        Whether senders spread their packets, if known.
+    window : int or None
+        Largest window of a flow in packets, if there is one.
+    doubts : tuple of str
+        What the scenario has that no rule knows of.
+    """
+
+    rate_bps: float
+    packet_bytes: float
+    transmitters: int
+    flows: int
+    base_rtt: RoundTrips
+    target: float
+    inputs: int | None = None
+    access_rate_bps: float | None = None
+    paced: bool | None = None
+    window: int | None = None
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def capacity_bps(self) -> float:
+        return self.rate_bps * self.transmitters
+
+    @property
+    def share(self) -> float:
+        """Packets that a flow has under way if the bottleneck is full and its queue empty."""
+        return self.capacity_bps * self.base_rtt.harmonic_s / (8 * self.packet_bytes * self.flows)
+
+    @property
+    def over_provision(self) -> float | None:
+        """Load of the bottleneck if every flow ran at its largest window."""
+        if self.window is None:
+            return None
+        return self.flows * self.window * 8 * self.packet_bytes / (self.capacity_bps * self.base_rtt.mean_s)
+
+    @property
+    def smooth(self) -> bool | None:
+        """Whether packets come smoothly: paced, or from links an order of magnitude slower (cui-thesis, section 3.4)."""
+        if self.paced or is_slow(self.access_rate_bps, self.rate_bps):
+            return True
+        return None if self.paced is None or self.access_rate_bps is None else False
+
+
+def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *, flags: bool = False) -> Question:
+    """The question in numbers. What is given replaces what the scenario has.
+
+    Parameters
+    ----------
+    given : mapping
+        As `tailback.size_buffer` takes it, without what is None.
+    flags : bool
+        Whether errors name command-line flags.
+    """
+    if scenario is None:
+        if link is not None:
+            raise ParameterError(f"`link` is {link!r}, without a scenario that could have it")
+        return _read(given, flags=flags)
+    network = Network(scenario)
+    described = _of_scenario(network, link)
+    # The scenario's own numbers stand in for what is not given, for the reader wants all.
+    filled = {"rate": "1 bps", "base_rtt": "1 s", "flows": 1} | dict(given)
+    read = _read(filled, flags=flags)
+    fields = {"rate": "rate_bps", "packet": "packet_bytes", "access_rate": "access_rate_bps"}
+    changed = {fields.get(name, name): getattr(read, fields.get(name, name)) for name in given}
+    return replace(described, **changed)
+
+
+def windows(question: Question) -> dict[str, float]:
+    """Window and over-provision: those of the flows, or those with which the document cui-thesis computes (section 3.8.1)."""
+    if question.over_provision is not None and question.over_provision < 1:
+        return {"window": float(question.window or 0), "over_provision": question.over_provision}
+    window = enachescu_window(
+        transmitters=question.transmitters,
+        rate_bps=question.rate_bps,
+        packet_bytes=question.packet_bytes,
+        flows=question.flows,
+        mean_rtt_s=question.base_rtt.mean_s,
+    )
+    return {"window": window, "over_provision": 0.95}
+
+
+def _read(given: Mapping[str, Any], *, flags: bool) -> Question:
+    try:
+        numbers = json.loads(_core.buffer_question(json.dumps(_plain(given)), ""))
+    except ScenarioError as error:
+        if not flags:
+            raise
+        problems = [
+            (_flag(problem.at), problem.message, problem.given, problem.expected, problem.hint) for problem in error.problems
+        ]
+        raise _core.scenario_errors("the options", problems, 0) from None
+    rtt = numbers.pop("base_rtt_s")
+    if isinstance(rtt, dict) and "evenly" in rtt:
+        (low, high), flows = rtt["evenly"], numbers["flows"]
+        steps = [low + (high - low) * (flow + 0.5) / flows for flow in range(flows)] if flows <= _MANY else None
+        rtt = steps or {"uniform": [low, high]}
+    return Question(base_rtt=round_trips(rtt), **numbers)
+
+
+def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
+    """As a scenario would hold it; what no scenario could hold is refused there."""
+    return Scenario(dict(given)).to_dict()
+
+
+def _flag(at: str) -> str:
+    """``access_rate`` as ``--access-rate``; places inside stay as they are."""
+    head, dot, rest = at.partition(".")
+    return f"--{head.replace('_', '-')}{dot}{rest}" if head else at
+
+
+def _of_scenario(network: Network, link: str | None) -> Question:
+    """The bottleneck of a scenario; the target is not the scenario's to say."""
+    port = network.port(link) if link is not None else network.ports[_bottleneck(network)]
+    groups = _tcp(network, port.name)
+    if not groups:
+        raise ParameterError(f"no TCP flow crosses `{port.name}`; expected a link whose buffer TCP fills, or none named")
+    rtts = [rtt for group in groups for rtt in group.base_rtts_s]
+    packets = {group.tcp.packet_bytes for group in groups}
+    access = [rate for group in groups for rate in (group.sender_access_bps,) if rate is not None]
+    return Question(
+        rate_bps=port.rate_bps,
+        packet_bytes=max(packets),
+        transmitters=port.transmitters,
+        flows=sum(group.count for group in groups),
+        base_rtt=round_trips(rtts),
+        target=1.0,
+        inputs=network.inputs(port.name),
+        access_rate_bps=max(access) if len(access) == len(groups) else None,
+        paced=all(group.tcp.pacing for group in groups),
+        window=max(group.tcp.receiver_window for group in groups),
+        doubts=tuple(_doubts(network, port.name, groups)),
+    )
+
+
+def _bottleneck(network: Network) -> str:
+    """The port with the least capacity for each TCP flow that crosses it."""
+    flows: dict[str, int] = {
+        name: sum(group.count for group in _tcp(network, name)) for name, port in network.ports.items() if port.buffer is not None
+    }
+    crossed = [name for name, count in flows.items() if count]
+    if not crossed:
+        raise ParameterError("the scenario has no link with a limited buffer that TCP flows cross; expected one, or `link`")
+    return min(crossed, key=lambda name: network.ports[name].capacity_bps / flows[name])
+
+
+def _tcp(network: Network, port: str) -> list[TcpGroup]:
+    return [group for group in network.crossing(port) if isinstance(group, TcpGroup)]
+
+
+def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
+    port = network.ports[link]
+    doubts = []
+    if port.policy != "drop_tail":
+        doubts.append(f"`{link}` has the policy {port.policy}; the rules are of drop-tail queues")
+    for group in groups:
+        if not group.tcp.halves:
+            doubts.append(f"flows.{group.name}: the controller is {group.tcp.controller}; the rules are of windows that halve")
+        if not group.greedy or group.stops:
+            doubts.append(f"flows.{group.name}: not greedy for the whole run; idle flows use less")
+        if group.in_cells:
+            doubts.append(f"flows.{group.name}: packets travel in cells; the rules count packets")
+    others = [group.name for group in network.crossing(link) if not isinstance(group, TcpGroup)]
+    if others:
+        doubts.append(f"flows.{', flows.'.join(others)}: datagrams take a part of the link that the rules give to TCP")
+    return doubts

@@ -1,0 +1,211 @@
+"""Greedy flows and one bottleneck that they fill: the sawtooth of one flow, a closed loop, or windows that are normal in sum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tailback import models
+from tailback.models import OPEN_LOOPS, round_trips
+from tailback.prediction._limits import FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow
+from tailback.prediction._network import Network, Port, TcpGroup
+from tailback.prediction._outcome import Outcome
+
+__all__ = ["predict_saturated"]
+
+
+@dataclass(frozen=True)
+class _Bottleneck:
+    """The port and the flows in numbers."""
+
+    port: Port
+    buffer: int
+    groups: list[TcpGroup]
+    packet_bytes: float
+    flows: int
+    trips: models.RoundTrips
+    segments_per_ack: int
+    smooth: bool
+
+    @property
+    def product(self) -> float:
+        """Bandwidth-delay product, packets."""
+        return self.port.capacity_bps * self.trips.mean_s / (8 * self.packet_bytes)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        return {
+            "transmitters": self.port.transmitters,
+            "rate_bps": self.port.rate_bps,
+            "packet_bytes": self.packet_bytes,
+        }
+
+
+def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup], ports: list[Port]) -> None:
+    """All groups share `ports`; one of these must be everybody's bottleneck."""
+    for group in groups:
+        if not group.tcp.halves:
+            outcome.leave(f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, models are of Reno")
+            return
+    port = _bottleneck(network, groups)
+    if isinstance(port, str):
+        outcome.leave(f"flows.{groups[0].name}", port)
+        return
+    waiting = port.waiting_places()
+    if waiting is None:
+        outcome.leave(
+            f"links.{port.name}.queue", "room for everything: windows grow until the receiver's, with an ever longer queue"
+        )
+        return
+    if len({group.tcp.packet_bytes for group in groups}) > 1:
+        outcome.leave(f"links.{port.name}", "packets of several sizes share it")
+        return
+    rtts = [rtt for group in groups for rtt in group.base_rtts_s]
+    found = _Bottleneck(
+        port=port,
+        buffer=waiting,
+        groups=groups,
+        packet_bytes=float(groups[0].tcp.packet_bytes),
+        flows=len(rtts),
+        trips=round_trips(rtts),
+        segments_per_ack=max(group.tcp.segments_per_ack for group in groups),
+        smooth=all(group.tcp.pacing or is_slow(group.sender_access_bps, port.rate_bps) for group in groups),
+    )
+    hasty = [group.name for group in groups if group.tcp.recovery in ("tahoe", "reno")]
+    if found.flows > 1 and hasty:
+        why = "several losses of a window cost it a timeout, which models of many flows do not have"
+        outcome.leave(f"flows.{hasty[0]}.tcp.recovery", why)
+        return
+    if found.flows == 1:
+        utilisation, loss, queue = _sawtooth(outcome, found)
+    elif found.smooth and found.buffer <= SHORT_QUEUE * found.product:
+        utilisation, loss, queue = _closed_loop(network, outcome, found)
+    else:
+        utilisation, loss, queue = _fluid(outcome, found)
+    _share(network, outcome, found, utilisation, loss, queue)
+
+
+def _bottleneck(network: Network, groups: list[TcpGroup]) -> Port | str:
+    """The port with the least capacity for each flow, if all flows cross it and no other is near it; else why there is none."""
+    flows: dict[str, int] = {}
+    for group in groups:
+        for name in group.path or ():
+            flows[name] = flows.get(name, 0) + group.count
+    shares = {name: network.ports[name].capacity_bps / count for name, count in flows.items()}
+    tight = min(shares, key=lambda name: shares[name])
+    total = sum(group.count for group in groups)
+    if flows[tight] != total:
+        return f"no link that all flows cross is the bottleneck of all: links.{tight} is that of {flows[tight]} of {total}"
+    rivals = [name for name in flows if name != tight and QUIET_LOAD * shares[name] < shares[tight]]
+    if rivals:
+        return f"links.{rivals[0]} is as much of a bottleneck as links.{tight}"
+    access = [rate for group in groups for rate in (group.sender_access_bps, group.receiver_access_bps) if rate is not None]
+    if access and min(access) * total <= network.ports[tight].capacity_bps:
+        return f"private links of {min(access):g} bit/s hold the flows back, not links.{tight}"
+    return network.ports[tight]
+
+
+def _sawtooth(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
+    """One flow: utilisation, one loss for the packets of a tooth, mean queue."""
+    utilisation = models.synchronised_utilisation(**found.numbers, mean_rtt_s=found.trips.mean_s, buffer=found.buffer)
+    peak = found.product + found.buffer
+    limit = float(found.groups[0].tcp.receiver_window)
+    if limit < peak:
+        # The window never overflows the buffer.
+        rate = min(1.0, limit / found.product)
+        _say(outcome, found, "window over round trip", "RFC 7323, section 1.1", [])
+        return rate, 0.0, max(0.0, limit - found.product)
+    simplifies = [
+        "a fluid: packets are whole, and growth shows a round trip late",
+        "recovery lets the network drain to half a window",
+    ]
+    _say(outcome, found, "sawtooth of one flow", "Villamizar and Song 1994; docs/theory.md", simplifies)
+    # From half a peak to the peak: 3 peak^2 / 8 packets, and as many times more as segments share an acknowledgement.
+    return float(utilisation), 8 / (3 * found.segments_per_ack * peak * peak), _queue_of_sawtooth(found)
+
+
+def _queue_of_sawtooth(found: _Bottleneck) -> float:
+    """Mean packets that wait."""
+    return float(models.single_flow_mean_queue(found.buffer / found.product)) * found.product
+
+
+def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
+    """Smooth packets and a short queue: the loss that makes TCP send the load that loses so much."""
+    inputs = network.inputs(found.port.name)
+    # Without input links that would space packets out, arrivals are a Poisson process.
+    model: Any = "g1dm" if inputs else "md1k" if found.port.transmitters == 1 else "mmkkb"
+    end = models.closed_loop(
+        inputs=inputs or 1_000_000,
+        model=model,
+        buffer=found.buffer,
+        flows=found.flows,
+        harmonic_rtt_s=found.trips.harmonic_s,
+        segments_per_ack=found.segments_per_ack,
+        rto_s=max(found.groups[0].tcp.min_rto_s, found.trips.mean_s),
+        receiver_window=min(group.tcp.receiver_window for group in found.groups),
+        **found.numbers,
+    )
+    lengths = "" if model == "md1k" else " and have exponential lengths"
+    simplifies = [f"packets come as from a Poisson process{lengths}", "losses are spread evenly over flows"]
+    if inputs:
+        simplifies.append("no input link is ever full; one that is keeps a transmitter for itself, and its flows get more")
+    if not end.keeps_bound:
+        simplifies.append("beyond the range of its loss model: the utilisation came out above 1")
+    if found.product / found.flows < SMALL_WINDOW:
+        simplifies.append("windows of fewer than four packets")
+    name = f"closed loop of {OPEN_LOOPS[model]} and Padhye"
+    warnings = _doubts(found, inputs, end) if inputs else []
+    _say(outcome, found, name, "cui-thesis, section 3.7; Padhye et al. 1998", simplifies, warnings)
+    return end.utilisation, end.loss, math.nan
+
+
+def _doubts(found: _Bottleneck, inputs: int, end: models.ClosedLoop) -> list[str]:
+    """How far the loss by G1DM is off at the load that was found, if it is not within 5 %."""
+    where = f"M = {inputs}, K = {found.port.transmitters}, B = {found.buffer}"
+    if end.inputs_full:
+        return [f"the loss by G1DM at {where}: not mapped where input links are full; see docs/trunk_accuracy.md"]
+    off = models.trunk_accuracy(inputs=inputs, transmitters=found.port.transmitters, buffer=found.buffer, load=end.load)
+    return [] if off.within(1.05) else [f"the loss by G1DM at {where}, load {end.load:.3g}: {off}; see docs/trunk_accuracy.md"]
+
+
+def _fluid(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
+    """Bursts or a long queue: all windows halve together, or so many do not that their sum is normal."""
+    numbers: dict[str, Any] = {**found.numbers, "mean_rtt_s": found.trips.mean_s, "buffer": found.buffer}
+    simplifies = []
+    if found.product / found.flows < SMALL_WINDOW:
+        simplifies.append("windows of fewer than four packets, whose losses cost timeouts that are in no fluid")
+    if found.flows < FEW_FLOWS:
+        simplifies.append("all flows halve at once; where they do not, the link is fuller")
+        _say(outcome, found, "synchronised sawtooth", "Villamizar and Song 1994; docs/theory.md", simplifies)
+        return float(models.synchronised_utilisation(**numbers)), math.nan, _queue_of_sawtooth(found)
+    simplifies.append("the sum of all windows is normal: no bursts, no flows that halve together")
+    _say(outcome, found, "normal sum of windows", "Appenzeller, Keslassy and McKeown 2004", simplifies)
+    return float(models.appenzeller_utilisation(**numbers, flows=found.flows)), math.nan, math.nan
+
+
+def _say(
+    outcome: Outcome, found: _Bottleneck, name: str, source: str, simplifies: list[str], warnings: Sequence[str] = ()
+) -> None:
+    at = [f"links.{found.port.name}", *(f"flows.{group.name}" for group in found.groups)]
+    shares = ["flows share by the inverse of their round trips"] if found.trips.max_s > found.trips.harmonic_s else []
+    outcome.say(name, source, at, simplifies + shares, warnings)
+
+
+def _share(network: Network, outcome: Outcome, found: _Bottleneck, utilisation: float, loss: float, queue: float) -> None:
+    """Queue and flows: each by the inverse of its round trip, the mean wait in the queue included."""
+    import numpy as np
+
+    per_s = found.port.capacity_bps / (8 * found.packet_bytes)
+    held = queue + (utilisation * found.port.transmitters if found.port.counts_in_service else 0.0)
+    wait_s = queue / (utilisation * per_s)
+    outcome.queues[found.port.name].update(utilisation=utilisation, loss_share=loss, mean_queue_units=held, mean_wait_s=wait_s)
+    payload = found.groups[0].tcp.mss / found.packet_bytes
+    total = utilisation * found.port.capacity_bps * payload
+    queued = 0.0 if math.isnan(wait_s) else wait_s
+    weights = {group.name: 1 / (np.array(group.base_rtts_s) + queued) for group in found.groups}
+    whole = sum(float(weight.sum()) for weight in weights.values())
+    for group in found.groups:
+        outcome.flows[group.name]["goodput_bps"][:] = total * weights[group.name] / whole
+        outcome.flows[group.name]["loss_share"][:] = loss

@@ -1,0 +1,218 @@
+"""TCP: what limits each group of flows, and the model that is meant for that limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tailback import models
+from tailback.prediction._limits import QUIET_LOAD
+from tailback.prediction._network import Network, Port, TcpGroup
+from tailback.prediction._outcome import Outcome
+from tailback.prediction._saturated import predict_saturated
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["predict_tcp"]
+
+
+@dataclass(frozen=True)
+class _Bundle:
+    """TCP groups that share links, directly or through others, and the links that they share."""
+
+    groups: list[TcpGroup]
+    ports: list[Port]
+
+
+def predict_tcp(network: Network, outcome: Outcome) -> None:
+    """Every bundle of TCP groups by its own: window, random loss, or one saturated bottleneck."""
+    usable = []
+    for group in network.groups:
+        if not isinstance(group, TcpGroup):
+            continue
+        why = _misfit(network, group)
+        if why:
+            outcome.leave(*why)
+        else:
+            usable.append(group)
+    for bundle in _bundles(network, usable):
+        _predict_bundle(network, outcome, bundle)
+
+
+def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
+    """The first assumption of all TCP models that fails for a group."""
+    at = f"flows.{group.name}"
+    if group.path is None:
+        return at, "its flows take different routes"
+    if not group.greedy or group.stops:
+        return at, "not greedy for the whole run: models are of flows that always have data to send"
+    if group.in_cells:
+        return f"{at}.framing", "packets travel in cells, models count packets"
+    if group.processing:
+        return at, "processing times at hosts are in no model"
+    shared = {name for port in group.path for name in (other.name for other in network.crossing(port))}
+    strangers = [other.name for other in network.groups if other.name in shared and not isinstance(other, TcpGroup)]
+    if strangers:
+        return at, f"datagrams (flows.{', flows.'.join(strangers)}) share its links"
+    for name in group.path:
+        port = network.ports[name]
+        if port.policy != "drop_tail":
+            return f"links.{name}.queue", f"the policy is {port.policy}, models are of drop_tail"
+        if port.listed_drops:
+            return f"links.{name}.loss.drops", "listed packets are discarded"
+        if port.buffer is not None and port.unit != "packets":
+            return f"links.{name}.queue.buffer", "the buffer is counted in bytes, models count packets"
+    return None
+
+
+def _bundles(network: Network, groups: list[TcpGroup]) -> list[_Bundle]:
+    """Groups that meet at some link belong together; a link that a group outside crosses is for no model."""
+    left, bundles = list(groups), []
+    while left:
+        members, names = [left.pop(0)], set[str]()
+        grew = True
+        while grew:
+            names = {name for group in members for name in group.path or ()}
+            joining = [group for group in left if names & set(group.path or ())]
+            members += joining
+            left = [group for group in left if group not in joining]
+            grew = bool(joining)
+        ports = [port for name, port in network.ports.items() if name in names]
+        bundles.append(_Bundle(members, ports))
+    return bundles
+
+
+def _predict_bundle(network: Network, outcome: Outcome, bundle: _Bundle) -> None:
+    members = {group.name for group in bundle.groups}
+    for port in bundle.ports:
+        strange = [group.name for group in network.crossing(port.name) if group.name not in members]
+        if strange:
+            outcome.leave(f"links.{port.name}", f"flows.{', flows.'.join(strange)}, which no model is meant for, cross it too")
+            return
+    lossy = [port for port in bundle.ports if port.random_loss]
+    if _window_limited(bundle):
+        _predict_windows(outcome, bundle)
+    elif lossy:
+        _predict_random_loss(network, outcome, bundle)
+    else:
+        predict_saturated(network, outcome, bundle.groups, bundle.ports)
+
+
+def _window_limited(bundle: _Bundle) -> bool:
+    """Whether links and buffers hold the windows of all flows, so that nothing is ever lost."""
+    if any(port.random_loss for port in bundle.ports) or any(group.tcp.final_window is None for group in bundle.groups):
+        return False
+    for port in bundle.ports:
+        if port.buffer is None:
+            continue
+        crossing = [group for group in bundle.groups if port.name in (group.path or ())]
+        windows = sum(group.count * _window(group) for group in crossing)
+        # What the link itself holds is left out: nothing is lost whatever the round trips.
+        if windows > port.buffer:
+            return False
+    return all(_window(group) < 1e6 for group in bundle.groups)
+
+
+def _window(group: TcpGroup) -> int:
+    """The one that a flow ends at, in segments; 0 where its controller does not say."""
+    return group.tcp.final_window or 0
+
+
+def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
+    """Window over round trip, stretched by the queue of the one link that this would overload."""
+    rates = {group.name: _rates(group, 0.0) for group in bundle.groups}
+    over = [port for port in bundle.ports if _load(port, bundle.groups, rates) > 1]
+    if len(over) > 1:
+        outcome.leave(f"links.{over[1].name}", f"a second bottleneck beside links.{over[0].name}")
+        return
+    queue_s = _queueing(over[0], bundle.groups) if over else 0.0
+    for group in bundle.groups:
+        if over and over[0].name in (group.path or ()):
+            rates[group.name] = _rates(group, queue_s)
+        outcome.flows[group.name]["goodput_bps"][:] = 8 * group.tcp.mss * rates[group.name]
+        outcome.flows[group.name]["loss_share"][:] = 0.0
+    for port in bundle.ports:
+        outcome.queues[port.name].update(loss_share=0.0, utilisation=min(1.0, _load(port, bundle.groups, rates)))
+    if over:
+        packets = queue_s * over[0].capacity_bps / (8 * max(group.tcp.packet_bytes for group in bundle.groups))
+        outcome.queues[over[0].name].update(mean_queue_units=packets, mean_wait_s=queue_s)
+    at = [*(f"links.{port.name}" for port in bundle.ports), *(f"flows.{group.name}" for group in bundle.groups)]
+    simplifies = ["all acknowledgements come back without a queue"]
+    outcome.say("window over round trip", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
+
+
+def _rates(group: TcpGroup, wait_s: float) -> NDArray[np.floating[Any]]:
+    """Packets per second of each flow that waits so long in a queue. All have one size: all but the last segment are full."""
+    import numpy as np
+
+    limits = (group.sender_access_bps, group.receiver_access_bps, group.tcp.pacing_bps)
+    limit = min((rate for rate in limits if rate is not None), default=math.inf) / (8 * group.tcp.packet_bytes)
+    return np.minimum(_window(group) / (np.array(group.base_rtts_s) + wait_s), limit)
+
+
+def _load(port: Port, groups: list[TcpGroup], rates: dict[str, Any]) -> float:
+    """Of what flows send at these rates."""
+    bits = (8 * group.tcp.packet_bytes * rates[group.name].sum() for group in groups if port.name in (group.path or ()))
+    return float(sum(bits)) / port.capacity_bps
+
+
+def _queueing(port: Port, groups: list[TcpGroup]) -> float:
+    """The wait at which all windows together bring just what the port carries, seconds."""
+    crossing = [group for group in groups if port.name in (group.path or ())]
+    low, high = 0.0, sum(8 * group.tcp.packet_bytes * group.count * _window(group) for group in crossing) / port.capacity_bps
+    for _ in range(100):
+        middle = (low + high) / 2
+        overloaded = _load(port, crossing, {group.name: _rates(group, middle) for group in crossing}) > 1
+        low, high = (middle, high) if overloaded else (low, middle)
+    return high
+
+
+def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) -> None:
+    """Padhye's rate at the loss of the route, as long as no link is near its capacity."""
+    import numpy as np
+
+    rates, losses = {}, {}
+    for group in bundle.groups:
+        at = f"flows.{group.name}"
+        if not group.tcp.halves:
+            outcome.leave(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, the model is of Reno")
+            return
+        kept = math.prod(1 - network.ports[name].random_loss for name in group.path or ())
+        if kept in (0.0, 1.0):
+            outcome.leave(at, "loses everything" if kept == 0 else "meets no random loss, and flows beside it do")
+            return
+        losses[group.name] = 1 - kept
+        trips = np.array(group.base_rtts_s)
+        rto_s = np.maximum(group.tcp.min_rto_s, trips)
+        rates[group.name] = _padhye(models.padhye_rate, group, trips, 1 - kept, rto_s)
+        goodput = _padhye(models.padhye_goodput, group, trips, 1 - kept, rto_s)
+        outcome.flows[group.name].update(goodput_bps=goodput, loss_share=np.full(group.count, 1 - kept))
+    loads = {port.name: _load(port, bundle.groups, rates) for port in bundle.ports}
+    busiest = max(loads, key=lambda name: loads[name])
+    if loads[busiest] > QUIET_LOAD:
+        why = f"random losses would leave it {100 * min(loads[busiest], 99):.3g} % busy: what its queue adds is in no model"
+        outcome.leave(f"links.{busiest}", why)
+        for group in bundle.groups:
+            outcome.flows[group.name].update({column: np.full(group.count, math.nan) for column in ("goodput_bps", "loss_share")})
+        return
+    for port in bundle.ports:
+        outcome.queues[port.name].update(utilisation=loads[port.name], loss_share=port.random_loss)
+    of = [f"flows.{group.name}" for group in bundle.groups]
+    simplifies = ["a lost packet takes the rest of its round with it", "the first timeout is the least one, or a round trip"]
+    outcome.say("Padhye", "Padhye, Firoiu, Towsley and Kurose, 1998 and 2000", of, simplifies)
+
+
+def _padhye(law: Any, group: TcpGroup, trips: Any, loss: float, rto_s: Any) -> Any:
+    """In packets per second for the rate, in bit/s of payload for the goodput."""
+    rate = law(
+        mss_bytes=group.tcp.mss,
+        rtt_s=trips,
+        loss=loss,
+        rto_s=rto_s,
+        receiver_window=group.tcp.receiver_window,
+        segments_per_ack=group.tcp.segments_per_ack,
+    )
+    return rate / (8 * group.tcp.mss) if law is models.padhye_rate else rate

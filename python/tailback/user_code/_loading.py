@@ -1,0 +1,113 @@
+"""Files with user code, and how another process finds them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from tailback.errors import ParameterError, UserCodeError
+from tailback.user_code._registry import Registered, registered, required
+
+__all__ = ["Place", "ensure", "load", "place"]
+
+
+def load(file: str | os.PathLike[str]) -> ModuleType:
+    """Run a Python file, so that the classes in it are registered. What it has loaded before, it does not load again.
+
+    The file becomes a module by its own name, and may import what lies beside it, as a script may.
+
+    Parameters
+    ----------
+    file : path
+        Such as ``my_laws.py``; the name has to be one that Python can import.
+
+    Raises
+    ------
+    ParameterError
+        It is missing, no Python file, or a module that is loaded already has its name.
+    UserCodeError
+        It raises something; that is the ``__cause__``.
+    """
+    path = Path(file)
+    if path.suffix != ".py" or not path.stem.isidentifier():
+        raise ParameterError(f"`{path}` cannot be loaded; expected the name of a Python file, such as `my_laws.py`")
+    if not path.is_file():
+        raise ParameterError(f"`{path}` cannot be loaded; there is no such file")
+    path, name = path.resolve(), path.stem
+    known = sys.modules.get(name)
+    if known is not None:
+        if _file(known) != str(path):
+            raise ParameterError(
+                f"`{path.name}` cannot be loaded: a module `{name}` is loaded already; give the file another name"
+            )
+        return known
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ParameterError(f"`{path}` cannot be loaded as a module")
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise UserCodeError(f"{type(error).__name__}: {error}", path.name, "", None) from error
+    return module
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where another process finds a registered class: its module, the file of that, and what its source was."""
+
+    kind: str
+    name: str
+    module: str
+    file: str | None
+    sha256: str
+
+
+def place(kind: str, name: str) -> Place:
+    """The place of a class, which is registered."""
+    known = required(kind, name)
+    return Place(kind, name, known.cls.__module__, known.fingerprint.file, known.fingerprint.sha256)
+
+
+def ensure(places: tuple[Place, ...]) -> None:
+    """Let these classes be registered here: imported by their module, or else loaded from their file.
+
+    Raises
+    ------
+    ParameterError
+        Neither does it, or the code here is not the same.
+    """
+    for wanted in places:
+        known = registered(wanted.kind, wanted.name) or _found(wanted)
+        if known is None:
+            raise ParameterError(
+                f"this worker does not find the {wanted.kind} `{wanted.name}`: neither in the module `{wanted.module}` nor in "
+                f"{f'the file `{wanted.file}`' if wanted.file else 'any file'}; put it in a file that workers can read"
+            )
+        if known.fingerprint.sha256 != wanted.sha256:
+            raise ParameterError(f"the {wanted.kind} `{wanted.name}` has another source on this worker")
+
+
+def _found(wanted: Place) -> Registered | None:
+    if wanted.module not in ("__main__", "__mp_main__"):
+        with suppress(ImportError):
+            importlib.import_module(wanted.module)
+    known = registered(wanted.kind, wanted.name)
+    if known is None and wanted.file is not None and Path(wanted.file).is_file():
+        load(wanted.file)
+        known = registered(wanted.kind, wanted.name)
+    return known
+
+
+def _file(module: ModuleType) -> str | None:
+    file = getattr(module, "__file__", None)
+    return None if file is None else str(Path(file).resolve())

@@ -1,0 +1,32 @@
+"""`tailback check`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support import ROOT, SMALL, Command
+
+
+def test_check_says_which_files_are_sound(command: Command, file: Path) -> None:
+    bad = file.parent / "bad.toml"
+    bad.write_text(SMALL.replace("10 Mbps", "10"))
+    done = command("check", file.name, bad.name)
+    assert (done.returncode, done.stdout) == (2, "small.toml: sound\n")
+    assert done.stderr == (
+        "error: a rate without a unit\n"
+        "  at       topology.dumbbell.rate (bad.toml, line 6)\n"
+        '  given    "10"\n'
+        "  expected a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)\n"
+        "1 error in bad.toml; nothing was run\n"
+    )
+    verdicts = json.loads(command("check", "--json", file.name, bad.name).stdout)
+    assert [verdict["sound"] for verdict in verdicts] == [True, False]
+    assert verdicts[1]["errors"][0]["line"] == 6
+
+
+def test_all_examples_are_sound(command: Command) -> None:
+    examples = sorted((ROOT / "examples").glob("*.toml"))
+    assert len(examples) >= 12
+    done = command("check", *examples)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,141 @@
+"""`tailback reproduce`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from support import ROOT, Command
+from tailback import papers
+from tailback._cli import app
+from tailback.papers import (
+    Claim,
+    Contrast,
+    Experiment,
+    Inequality,
+    Kind,
+)
+from toy_experiment import TOY, more_with_fifty, replaced
+
+
+@pytest.mark.parametrize(("kind", "code"), [("R", 1), ("N", 0)])
+def test_only_a_failing_r_claim_fails_the_command(toys: list[Experiment], kind: Kind, code: int) -> None:
+    toys[:] = [replaced(Claim("T", kind, "false", more_with_fifty, Inequality("<", 0)))]
+    done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "2"])
+    assert done.exit_code == code, done.output
+    assert ("FAILS" if kind == "R" else "not reproduced") in done.stdout
+
+
+def test_an_s_claim_that_holds_nowhere_does_not_fail_the_command(toys: list[Experiment]) -> None:
+    claim = Claim(
+        "T", "S", "false", more_with_fifty, Inequality("<", 0), setting="here", contrast=Contrast("there", more_with_fifty)
+    )
+    toys[:] = [replaced(claim)]
+    done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "2"])
+    assert (done.exit_code, "not shown" in done.stdout) == (0, True)
+
+
+def test_our_bug_in_an_experiment_is_exit_code_3(toys: list[Experiment]) -> None:
+    toys[:] = [Experiment("toy/fig9", "", "", "", TOY.variants, {"broken": lambda _run: float("x")}, ())]
+    done = CliRunner().invoke(app, ["reproduce", "toy"])
+    assert done.exit_code == 3
+    assert re.search(r"toy/fig9 \(policy drop_tail, packets \d+\), seed \d+: .*: ValueError", done.stderr)
+
+
+def test_the_list_names_every_experiment(command: Command) -> None:
+    done = command("reproduce", "list")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads(command("reproduce", "list", "--json").stdout)
+    assert set(rows[0]) == {"id", "title", "claims", "runs"}
+    assert [row["id"] for row in rows] == [experiment.id for experiment in papers.experiments()]
+    assert all(row["id"] in done.stdout for row in rows)
+
+
+def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
+    done = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")
+    assert (done.returncode, done.stderr) == (0, "wrote out/bpd-2001.html\nwrote out/bpd-2001.json\n")
+    document = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert list(document) == ["experiments"]
+    (experiment,) = document["experiments"]
+    assert [(claim["id"], claim["kind"], claim["holds"]) for claim in experiment["claims"]] == [
+        ("C1", "R", True),
+        ("C3", "R", True),
+    ]
+    assert json.loads((tmp_path / "out" / "bpd-2001.json").read_text()) == document
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"bpd-2001.html", "bpd-2001.json", "study"}
+    again = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    said = re.fullmatch(
+        r"(\d+) of (\d+) runs were in out/study already; `--fresh` runs them again\n(.*)", again.stderr, re.DOTALL
+    )
+    assert said
+    assert (said[1], said[3]) == (said[2], done.stderr)
+    assert "already" not in command("reproduce", "bpd-2001/fig2", "--out", "out", "--fresh").stderr
+
+
+def test_an_unknown_experiment_gets_the_nearest_word(command: Command) -> None:
+    done = command("reproduce", "bpd-2001/fg2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: no experiment or document `bpd-2001/fg2`; there is `bpd-2001`, ")
+    assert "did you mean `bpd-2001/fig2`?" in done.stderr
+
+
+@pytest.mark.parametrize("seeds", ["0", "1", "-3", "many", "2.5"])
+def test_fewer_than_two_seeds_are_refused(command: Command, seeds: str) -> None:
+    done = command("reproduce", "bpd-2001/fig1", "--seeds", seeds)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--seeds" in done.stderr
+
+
+@pytest.mark.parametrize("out", ["taken", "/proc/out", "taken/out"])
+def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(command: Command, tmp_path: Path, out: str) -> None:
+    (tmp_path / "taken").touch()
+    done = command("reproduce", "bpd-2001/fig1", "--out", out)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: nothing can be written to `{out}`: ")
+
+
+def test_ctrl_c_keeps_the_experiments_that_were_done(tmp_path: Path) -> None:
+    script = tmp_path / "endless.py"
+    script.write_text(
+        """\
+import sys, types
+from tailback import papers
+from tailback._cli import app
+from tailback.papers import Document, Experiment, vary
+from toy_experiment import BASE, TOY, goodput
+
+endless = Experiment("toy/fig2", "", "", "", vary(BASE.with_({"duration": "1000000 s"})), {"goodput": goodput}, ())
+def said(self, progress):
+    if progress.done == 5:
+        sys.stderr.write("done so far\\n")
+        sys.stderr.flush()
+module = sys.modules["toys"] = types.ModuleType("toys")
+module.DOCUMENT = Document("toy", "Toys", "", (), (TOY, endless))
+papers._documents.DOCUMENTS = {"toy": "toys"}
+from tailback._progress import RunsBar
+RunsBar.__call__ = said
+app()
+"""
+    )
+    words = [sys.executable, str(script), "reproduce", "toy", "--seeds", "2", "--out", "out", "--json"]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}", "MPLBACKEND": "agg"}
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        assert process.stderr.readline() == "done so far\n"
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "interrupted after 5 of 7 runs; kept what was done, without toy/fig2; the same command does the rest" in stderr
+    assert [experiment["id"] for experiment in json.loads(stdout)["experiments"]] == ["toy/fig1"]
+    assert "Interrupted: without toy/fig2." in (tmp_path / "out" / "toy.html").read_text()

@@ -1,0 +1,171 @@
+"""`tailback run`: exit code, stdout, stderr, and what is left on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+import tailback as tb
+from support import SMALL, Command, left_behind
+
+
+def test_a_run_prints_a_summary_and_writes_nothing(command: Command, file: Path) -> None:
+    done = command("run", file)
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *_ = done.stdout.splitlines()
+    assert first.startswith("small: 5 s simulated, seed 1, ")
+    assert "bottleneck.reverse" in done.stdout
+    assert left_behind(file.parent) == {"small.toml"}
+
+
+def test_two_runs_print_the_same(command: Command, file: Path) -> None:
+    assert command("run", file).stdout == command("run", file).stdout
+    assert command("run", file, "--json").stdout == command("run", file, "--json").stdout
+
+
+def test_json_is_one_document_with_all_tables(command: Command, file: Path) -> None:
+    done = command("run", file, "--json", "--seed", 7)
+    document = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (document["seed"], document["complete"], document["simulated_s"]) == (7, True, 5.0)
+    assert set(document["tables"]) == {"flows", "queues", "groups", "cwnd", "queue", "drops"}
+    assert document["tables"]["flows"]["flow"] == [0, 1]
+    # Greedy flows never complete: missing, not NaN.
+    assert document["tables"]["flows"]["completion_time_s"] == [None, None]
+
+
+def test_out_holds_every_table_and_provenance(command: Command, file: Path) -> None:
+    done = command("run", file, "--out", "results", "--plot")
+    results = file.parent / "results"
+    assert (done.returncode, done.stderr) == (0, "wrote 6 tables and provenance to results\n")
+    assert left_behind(file.parent) == {"small.toml", "results", *created_by_matplotlib(file.parent)}
+    tables = {"flows", "queues", "groups", "cwnd", "queue", "drops"}
+    assert left_behind(results) == {f"{name}.parquet" for name in tables} | {"provenance.json", "plot.svg"}
+    run = tb.simulate(tb.load(file))
+    for name in tables:
+        written = pyarrow.parquet.read_table(results / f"{name}.parquet")
+        np.testing.assert_equal(written.to_pydict(), run.tables[name].to_dict())
+    assert json.loads((results / "provenance.json").read_text()) == run.provenance
+    assert "<svg" in (results / "plot.svg").read_text()
+
+
+def created_by_matplotlib(home: Path) -> set[str]:
+    """Matplotlib keeps its font cache in the home directory, which is the test's own."""
+    return {".cache", ".config"} & left_behind(home)
+
+
+def test_an_existing_directory_is_not_written_to(command: Command, file: Path) -> None:
+    (file.parent / "results").mkdir()
+    done = command("run", file, "--out", "results")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: `results` exists already; give a new name or remove it\nnothing was run\n"
+    assert left_behind(file.parent) == {"small.toml", "results"}
+    assert left_behind(file.parent / "results") == set()
+
+
+@pytest.mark.parametrize("out", ["missing/results", "/proc/results", "small.toml/results"])
+def test_a_place_that_cannot_be_written_is_refused_before_the_run(command: Command, file: Path, out: str) -> None:
+    done = command("run", file, "--out", out)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: nothing can be written to `{out}`: ")
+    assert left_behind(file.parent) == {"small.toml"}
+
+
+@pytest.mark.parametrize("arguments", [["run", "small.toml", "--out", ""], ["run", ""], ["check", ""], ["demo", "--out", ""]])
+def test_an_empty_name_is_not_the_current_directory(command: Command, file: Path, arguments: list[str]) -> None:
+    done = command(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the name is empty" in done.stderr
+    assert left_behind(file.parent) == {"small.toml"}
+
+
+def test_an_existing_file_is_not_written_over(command: Command, file: Path) -> None:
+    done = command("run", file, "--out", file.name)
+    assert done.returncode == 2
+    assert done.stderr == "error: `small.toml` exists already; give a new name or remove it\nnothing was run\n"
+    assert file.read_text() == SMALL
+
+
+def test_a_plot_needs_a_display_or_a_place(command: Command, file: Path) -> None:
+    done = command("run", file, "--plot")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: there is no display for a plot; with --out DIR")
+
+
+def test_a_seed_out_of_range_is_refused(command: Command, file: Path) -> None:
+    assert command("run", file, "--seed", 2**53).returncode == 2
+    assert command("run", file, "--seed", -1).returncode == 2
+
+
+def test_errors_of_a_run_are_also_json(command: Command, file: Path) -> None:
+    file.write_text(SMALL.replace("newreno", "newrino"))
+    done = command("run", "--json", file.name)
+    document = json.loads(done.stdout)
+    assert done.returncode == document["exit_code"] == 2
+    assert document["file"] == "small.toml"
+    (problem,) = document["errors"]
+    assert set(problem) == {"at", "line", "message", "given", "expected", "hint"}
+    assert (problem["at"], problem["line"], problem["hint"]) == ("flows.tcp.tcp.preset", 14, "did you mean `newreno`?")
+    assert "did you mean `newreno`?" in done.stderr
+
+
+# A run that lasts for minutes if nobody stops it.
+ENDLESS = SMALL.replace('duration = "5 s"', 'duration = "1000000 s"').replace('traces = ["cwnd", "queue", "drops"]', "")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--out", "results"]])
+def test_ctrl_c_keeps_what_was_measured(file: Path, options: list[str]) -> None:
+    file.write_text(ENDLESS)
+    code, stdout, stderr = interrupted(["run", file.name, *options], file.parent)
+    assert code == 130
+    assert "what was measured until then is kept and marked incomplete" in stderr
+    assert "Traceback" not in stderr
+    if options == ["--json"]:
+        provenance = json.loads(stdout)
+        assert provenance["tables"]["queues"]["departed_units"][0] > 0
+    elif options:
+        provenance = json.loads((file.parent / "results" / "provenance.json").read_text())
+        assert left_behind(file.parent) == {"small.toml", "results"}
+    else:
+        assert "INCOMPLETE" in stdout
+        return
+    assert provenance["complete"] is False
+    assert 0 < provenance["simulated_s"] < 1_000_000
+
+
+def interrupted(arguments: list[str], directory: Path) -> tuple[int, str, str]:
+    """The command in a terminal for stderr; Ctrl-C once its progress bar shows that it is in the middle of the run."""
+    screen, terminal = pty.openpty()
+    words = [sys.executable, "-m", "tailback", *arguments]
+    environment = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(words, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=terminal) as process:
+        os.close(terminal)
+        seen = b""
+        signalled = False
+        while chunk := read(screen):
+            seen += chunk
+            if not signalled and "━".encode() in seen:
+                process.send_signal(signal.SIGINT)
+                signalled = True
+        stdout, _ = process.communicate()
+    os.close(screen)
+    return process.returncode, stdout.decode(), seen.decode()
+
+
+def read(screen: int) -> bytes:
+    """What a terminal shows next; nothing once the other end is closed."""
+    try:
+        select.select([screen], [], [])
+        return os.read(screen, 4096)
+    except OSError:
+        return b""

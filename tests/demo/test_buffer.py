@@ -1,0 +1,64 @@
+"""The first question of the demonstration, on its coarse grid: table, report, and the theory it draws."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree
+
+import pytest
+
+from tailback import models
+from tailback._demo import buffer
+from tailback._demo import buffer_figures as figures
+from tailback._demo import buffer_grid as grid
+from tailback._demo import buffer_report as report
+from tailback._demo.buffer_grid import Cell
+
+
+@pytest.fixture(scope="module")
+def study() -> grid.Study:
+    measured, _ = buffer.measured(grid.plan(quick=True))
+    return measured
+
+
+def test_the_full_grid_is_the_question() -> None:
+    plan = grid.plan(quick=False)
+    cells = plan.cells
+    assert (min(plan.flows), max(plan.flows)) == (1, 200)
+    assert (min(cell.share for cell in cells), max(cell.share for cell in cells)) == (0.01, 2.0)
+    assert plan.seeds >= 3
+
+
+def test_one_flow_follows_the_closed_form(study: grid.Study) -> None:
+    for cell in study.cells(1):
+        measured, theory = study.interval("utilisation", cell), models.single_flow_utilisation(cell.share)
+        assert measured.mean == pytest.approx(theory, abs=0.015), cell
+
+
+def test_a_larger_buffer_never_loses_more(study: grid.Study) -> None:
+    for flows in study.plan.flows:
+        losses = [study.interval("loss_share", cell).mean for cell in study.cells(flows)]
+        assert losses == sorted(losses, reverse=True)
+
+
+def test_the_page_needs_no_other(study: grid.Study) -> None:
+    drawn = figures.draw(study)
+    page = report.page(study, drawn)
+    assert not re.search(r'(src|href)="(?!#)', page)
+    assert "url(http" not in page
+    assert "@import" not in page
+    assert page.count("<svg ") == len(drawn) == 6
+    for svg in drawn.values():
+        assert xml.etree.ElementTree.fromstring(svg).tag.endswith("svg")
+
+
+def test_the_table_says_what_was_measured(study: grid.Study) -> None:
+    head, *rows = report.table(study)
+    assert [row[0] for row in rows] == ["1", "10", "100"]
+    utilised = study.interval("utilisation", Cell(1, 0.01))
+    assert rows[0][1] == f"{100 * utilised.mean:.2f} ± {100 * utilised.half:.2f} %"
+    assert all(len(row) == len(head) for row in rows)
+
+
+def test_the_same_study_draws_the_same_page(study: grid.Study) -> None:
+    assert figures.draw(study) == figures.draw(study)

@@ -1,0 +1,123 @@
+"""How far the models of a trunk are off: what is said between the mapped points, against the exact chain there."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import tailback as tb
+from tailback.models import LOSS_MODELS, LossModel
+
+# Inputs, channels, places, load: none of these is a point of the map.
+BETWEEN = [
+    (12, 3, 3, 0.55),
+    (20, 6, 7, 0.85),
+    (7, 3, 4, 0.95),
+    (24, 2, 15, 0.95),
+    (30, 3, 12, 1.05),
+    (5, 1, 8, 0.6),
+    (14, 5, 1, 1.2),
+]
+NO_PLACE = [(3, 1, 0, 0.95), (7, 3, 0, 0.6), (14, 10, 0, 0.85), (100, 7, 0, 0.95), (13, 12, 0, 0.9)]
+
+
+def trunk(numbers: tuple[int, int, int, float]) -> dict[str, Any]:
+    return dict(zip(("inputs", "transmitters", "buffer", "load"), numbers, strict=True))
+
+
+@pytest.mark.parametrize("model", LOSS_MODELS)
+@pytest.mark.parametrize("numbers", BETWEEN)
+def test_between_its_points_the_map_says_what_the_exact_chain_says(
+    numbers: tuple[int, int, int, float], model: LossModel
+) -> None:
+    at = trunk(numbers)
+    said = tb.models.trunk_accuracy(**at, model=model, reading="fresh")
+    exact = tb.models.trunk_loss(**at, model=model).loss / tb.models.exact_trunk_loss(**at, reading="fresh").loss
+    # The nearer the points around are to each other, the nearer is what lies between them.
+    assert abs(math.log(said.ratio / exact)) < 0.03 + 0.15 * math.log(said.high / said.low), (said, exact)
+    assert 0.97 * said.low <= exact <= 1.03 * said.high
+
+
+@pytest.mark.parametrize("numbers", NO_PLACE)
+def test_without_places_it_is_said_to_be_off_where_it_is(numbers: tuple[int, int, int, float]) -> None:
+    at = trunk(numbers)
+    for model in LOSS_MODELS:
+        said = tb.models.trunk_accuracy(**at, model=model)
+        exact = tb.models.trunk_loss(**at, model=model).loss / tb.models.exact_trunk_loss(**at, reading="own_length").loss
+        if numbers[1] / numbers[0] > 0.8:
+            assert str(said) == "not mapped"
+            continue
+        for factor in (1.05, 1.2, 2.0):
+            # Whoever is within half a percent of a bound may be on either side of it.
+            if abs(abs(math.log(exact)) - math.log(factor)) > 0.005 + 0.15 * math.log(said.high / said.low):
+                assert said.within(factor) == (1 / factor <= exact <= factor), (model, factor, said, exact)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "model", "said"),
+    [
+        ((8, 2, 20, 0.9), "g1dm", "within a factor of 2 (-49 %)"),
+        ((8, 2, 20, 0.9), "mmkkb", "off by more than a factor of 2 (4.1 times)"),
+        ((8, 2, 101, 0.9), "g1dm", "not mapped"),
+        ((8, 2, 0, 0.05), "g1dm", "not mapped"),
+        ((2000, 1000, 20, 0.9), "g1dm", "not mapped"),
+        # A loss of 1e-21.
+        ((8, 2, 50, 0.5), "g1dm", "not mapped"),
+        ((4, 4, 1, 0.9), "g1dm", "within 5 % (+0 %)"),
+        ((4, 4, 1, 0.9), "mmkkb", "off by more than a factor of 2 (inf times)"),
+    ],
+)
+def test_what_is_said(numbers: tuple[int, int, int, float], model: LossModel, said: str) -> None:
+    assert str(tb.models.trunk_accuracy(**trunk(numbers), model=model)) == said
+
+
+def test_inputs_without_number_are_a_poisson_process() -> None:
+    said = tb.models.trunk_accuracy(inputs=1_000_000, transmitters=4, buffer=20, load=0.9, model="mmkkb")
+    assert said.ratio == pytest.approx(1, abs=1e-4)
+
+
+def test_a_reading_that_is_none_is_named() -> None:
+    with pytest.raises(tb.ParameterError, match="`reading` is 'own'; expected one of own_length, fresh, coupled"):
+        tb.models.trunk_accuracy(inputs=4, transmitters=1, buffer=0, load=0.5, reading="own")  # type: ignore[arg-type]
+
+
+def paced_trunk(inputs: int, transmitters: int, buffer: int, flows: int) -> tb.Scenario:
+    """Paced flows over `inputs` links of 100 Mbit/s each, and then over fewer of them."""
+    link = {"rate": "100 Mbps", "delay": "1 ms"}
+    return tb.Scenario(
+        {
+            "name": "a trunk",
+            "duration": "10 s",
+            "nodes": {"in": {}, "middle": {}, "out": {}},
+            "links": {
+                "inputs": {**link, "from": "in", "to": "middle", "transmitters": inputs, "queue": {"buffer": "unlimited"}},
+                "trunk": {
+                    **link,
+                    "from": "middle",
+                    "to": "out",
+                    "transmitters": transmitters,
+                    "queue": {"buffer": f"{buffer} packets"},
+                },
+            },
+            "flows": {
+                "web": {
+                    "count": flows,
+                    "from": "in",
+                    "to": "out",
+                    "rtt": "200 ms",
+                    "tcp": {"preset": "sack", "pacing": True},
+                },
+            },
+        }
+    )
+
+
+# Loads of 0.1 and 0.9 come out.
+@pytest.mark.parametrize(("buffer", "warned"), [(0, False), (20, True)])
+def test_a_prediction_warns_where_its_loss_model_is_off(buffer: int, warned: bool) -> None:
+    prediction = tb.predict(paced_trunk(inputs=8, transmitters=2, buffer=buffer, flows=100))
+    [model] = prediction.models
+    assert model.model == "closed loop of G1DM and Padhye"
+    assert bool(model.warnings) == warned, model

@@ -1,0 +1,59 @@
+"""The documents: every figure and claim is there, and what some must show."""
+
+from __future__ import annotations
+
+import re
+
+import tailback as tb
+from tailback import papers
+
+
+def test_every_claim_of_the_reference_is_there_once() -> None:
+    ids = [claim.id for experiment in papers.experiments("bpd-2001") for claim in experiment.claims]
+    assert len(ids) == len(set(ids))
+    # C24 has two parts from the start, a and b.
+    missing = [number for number in range(1, 32) if f"C{number}" not in ids and f"C{number}a" not in ids]
+    assert missing == []
+
+
+def test_every_figure_of_the_document_is_there() -> None:
+    figures = [experiment.id.removeprefix("bpd-2001/fig") for experiment in papers.experiments("bpd-2001")]
+    # Figures 5, 10, 11 and 21 are drawings of networks and of the algorithm.
+    assert figures == [str(number) for number in (1, 2, 3, 4, 6, 7, 8, 9, *range(12, 21))]
+
+
+def test_every_claim_and_figure_of_the_thesis_is_there() -> None:
+    found = papers.experiments("spd-1998")
+    ids = [claim.id for experiment in found for claim in experiment.claims]
+    assert len(ids) == len(set(ids))
+    # Some are asked for each number of connections: C32-15.
+    missing = [number for number in range(32, 51) if not any(re.match(f"C{number}(?!\\d)", each) for each in ids)]
+    assert missing == []
+    # Figure 5.15 is a drawing of the network of 5.16.
+    figures = [experiment.id.removeprefix("spd-1998/fig5.") for experiment in found if "/fig" in experiment.id]
+    assert figures == [str(number) for number in (*range(1, 15), 16)]
+
+
+def test_every_number_of_the_tables_stands_beside_what_is_measured() -> None:
+    counts = {}
+    for experiment in papers.experiments("spd-1998"):
+        short = [each for each in experiment.variants if each.labels.get("setting") == "SHORT" and "printed" in each.labels]
+        counts[experiment.id.partition("/")[2]] = len(short)
+    # Table 5.2 has two rows for 20 cells.
+    rows = {1: 9, 2: 9 - 1, 3: 9, 4: 9, 5: 9, 6: 8, 7: 18, 8: 18, 9: 18, 10: 18, 11: 18, 16: 10}
+    assert {name: count for name, count in counts.items() if count} == {f"fig5.{number}": count for number, count in rows.items()}
+
+
+def test_spd_keeps_the_queue_below_the_threshold_of_epd() -> None:
+    done = tb.reproduce("spd-1998/fig5.12", "spd-1998/fig5.14", seeds=2)
+    by_id = {verdict.claim.id: verdict for verdict in done.claims}
+    # 600 cells and a tail of 22 for each of fifteen connections.
+    assert 600 <= by_id["C44"].interval.mean <= 930
+    assert by_id["C46b"].interval.mean < 0.01
+
+
+def test_epd_keeps_the_buffer_at_its_threshold_and_bpd_does_not() -> None:
+    by_id = {verdict.claim.id: verdict for verdict in tb.reproduce("bpd-2001/fig18", seeds=2).claims}
+    # 600 cells and a tail of 11 for each of five connections; BPD may go to 1080 and beyond.
+    assert 600 <= by_id["C27"].interval.mean <= 655
+    assert 900 < by_id["C27b"].interval.mean <= 1200

@@ -1,0 +1,46 @@
+"""Reproductions and the demonstration are studies underneath: killed anywhere they go on, and what is there is not run again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from support import ROOT
+
+
+@pytest.fixture(scope="module")
+def report() -> Iterator[dict[str, Any]]:
+    """What became of those that were killed."""
+    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=shared) as folder:
+        killer = [sys.executable, str(ROOT / "tests" / "reproduction_killer.py"), folder]
+        done = subprocess.run(killer, capture_output=True, text=True, env={**os.environ, "MPLBACKEND": "agg"})
+        assert done.returncode == 0, done.stderr
+        yield json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each trial is a fork")
+@pytest.mark.parametrize("way", ["reproduce", "demo"])
+class TestKilled:
+    def test_it_was_killed_there_and_went_on(self, report: dict[str, Any], way: str) -> None:
+        assert len(report[way]["trials"]) >= 5
+        assert [trial["at"] for trial in report[way]["trials"] if not trial["killed"] or not trial["resumed"]] == []
+
+    def test_no_finished_run_is_lost_and_none_is_run_twice(self, report: dict[str, Any], way: str) -> None:
+        trials, runs = report[way]["trials"], report[way]["runs"]
+        assert [trial for trial in trials if trial["before"] + trial["after"] != runs] == []
+        # How many results a commit has is up to the threads, but some were stopped in the midst of it.
+        assert any(0 < trial["before"] < runs for trial in trials)
+
+    def test_pages_and_numbers_have_the_bytes_of_one_that_was_not_killed(self, report: dict[str, Any], way: str) -> None:
+        assert {trial["digest"] for trial in report[way]["trials"]} == {report[way]["digest"]}
+
+    def test_a_second_time_runs_nothing(self, report: dict[str, Any], way: str) -> None:
+        assert report[way]["again"] == 0

@@ -1,0 +1,115 @@
+"""How much buffer a bottleneck needs: the answers side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tailback as tb
+
+TRUNK: dict[str, Any] = {
+    "rate": "40 Gbps",
+    "base_rtt": "100 ms",
+    "transmitters": 16,
+    "inputs": 32,
+    "flows": 64000,
+    "packet": "1040 B",
+}
+
+
+def test_all_rules_answer_side_by_side() -> None:
+    answers = tb.size_buffer(**TRUNK, target="80 %")
+    # cui-thesis, table 3.4; the bandwidth-delay product there is of a whole number of packets a second.
+    assert answers["cui_trunk"].buffer == 16
+    assert answers["enachescu"].buffer == 208
+    assert answers["bandwidth_delay"].buffer == 7_692_308
+    assert answers["gorinsky"].buffer == 64
+    assert (answers["beheshti"].buffer, answers["beheshti"].most) == (10, 20)
+    assert answers["cui_link"].buffer is None
+    assert answers.recommended is answers["cui_trunk"]
+    assert answers.recommended is not None
+    assert answers.recommended.bytes == 16 * 1040
+    assert answers.recommended.delay_s == pytest.approx(16 * 8320 / 640e9)
+    assert len(answers) == len(tb.models.SIZING_RULES)
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"target": 1}, "full_utilisation"),
+        ({"target": 0.99}, "appenzeller"),
+        ({"target": 0.99, "flows": 3}, "synchronised"),
+        ({"target": 0.8, "flows": 1}, "synchronised"),
+        ({"target": 0.8, "paced": False, "access_rate": "10 Gbps"}, "appenzeller"),
+        ({"target": 0.8, "paced": False, "access_rate": "1 Gbps"}, "cui_trunk"),
+        ({"target": 0.3, "window": 50}, "enachescu"),
+        ({"target": 0.8, "window": 50}, None),
+    ],
+)
+def test_the_rule_that_is_meant_depends_on_the_case(changes: dict[str, Any], rule: str | None) -> None:
+    recommended = tb.size_buffer(**{**TRUNK, **changes}).recommended
+    assert (recommended and recommended.rule.name) == rule
+
+
+def test_a_scenario_says_what_is_not_given() -> None:
+    scenario = tb.dumbbell(
+        rate="50 Mbps",
+        delay="10 ms",
+        buffer="40 packets",
+        duration="10 s",
+        flows={"web": {"count": 20, "rtt": {"evenly": ["80 ms", "120 ms"]}, "tcp": {"preset": "sack", "pacing": True}}},
+    )
+    answers = tb.size_buffer(scenario, target=0.9)
+    assert (answers.question.flows, answers.question.rate_bps, answers.question.packet_bytes) == (20, 50e6, 1500)
+    # Serialisation is part of a round trip.
+    assert answers.question.base_rtt.mean_s == pytest.approx(0.1, rel=0.01)
+    assert answers.question.smooth
+    assert answers.recommended is answers["cui_link"]
+    more = tb.size_buffer(scenario, target=0.9, flows=200, base_rtt="10 ms")
+    assert (more.question.flows, more.question.base_rtt.mean_s, more.question.rate_bps) == (200, 0.01, 50e6)
+
+
+def test_what_no_rule_knows_of_is_said() -> None:
+    scenario = tb.dumbbell(
+        rate="50 Mbps",
+        delay="10 ms",
+        queue={"policy": "codel", "buffer": "40 packets"},
+        duration="10 s",
+        flows={"web": {"tcp": {"preset": "cubic"}}},
+    )
+    doubts = " ".join(tb.size_buffer(scenario, target=0.9).question.doubts)
+    assert "codel" in doubts
+    assert "flows.web: the controller is cubic" in doubts
+
+
+@pytest.mark.parametrize("target", [0.6, 0.8])
+def test_what_is_recommended_reaches_the_target_in_the_simulation(target: float) -> None:
+    """Paced flows over links of their own: the rule is conservative. At 90 % it is not, and says so: docs/buffer_sizing.md."""
+    shape = {"count": 40, "rtt": {"uniform": ["60 ms", "180 ms"]}, "sender_access": {"rate": "100 Mbps"}}
+    tcp = {"preset": "newreno", "pacing": True, "delayed_ack": False, "mss": "1000 B"}
+    start = {"uniform": ["0 s", "5 s"]}
+
+    def scenario(buffer: int) -> tb.Scenario:
+        flows: Any = {"web": {**shape, "start": start, "tcp": tcp}}
+        return tb.dumbbell(
+            rate="100 Mbps", delay="10 ms", buffer=f"{buffer} packets", duration="60 s", warmup="20 s", flows=flows
+        )
+
+    recommended = tb.size_buffer(scenario(10), target=target).recommended
+    assert recommended is not None
+    assert recommended.buffer is not None
+    runs = [tb.simulate(scenario(recommended.buffer), seed=seed) for seed in range(1, 4)]
+    assert sum(float(run.queues["utilisation"][0]) for run in runs) / 3 > target
+
+
+def test_the_plot_has_a_curve_for_every_rule_that_relates_buffer_and_utilisation() -> None:
+    figure = tb.size_buffer(**TRUNK, target=0.8).plot()
+    labels = {text.get_text() for text in figure.axes[0].texts}
+    assert {"closed loop", "cui_trunk", "enachescu", "appenzeller", "synchronised"} <= labels
+    assert "bandwidth_delay, full_utilisation" in labels
+
+
+def test_an_unknown_rule_is_named_with_the_nearest() -> None:
+    with pytest.raises(tb.UnknownName, match="did you mean `appenzeller`"):
+        tb.size_buffer(**TRUNK, target=0.8)["apenzeller"]

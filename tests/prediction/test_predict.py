@@ -1,0 +1,203 @@
+"""What a scenario will measure, predicted: beside what it measures, and what is left out with its reason."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import tailback as tb
+from support import ROOT
+
+EXAMPLES = ROOT / "examples"
+
+
+START = {"uniform": ["0 s", "3 s"]}
+
+
+def dumbbell(flow: Any, **changes: Any) -> tb.Scenario:
+    """A dumbbell with one group of flows, `web`."""
+    shape: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "duration": "60 s", "warmup": "20 s"}
+    return tb.dumbbell(**{**shape, **changes}, flows={"web": flow})
+
+
+def many(count: int, **tcp: Any) -> dict[str, Any]:
+    """Flows of SACK over 60 to 140 ms."""
+    return {"count": count, "rtt": {"uniform": ["60 ms", "140 ms"]}, "start": START, "tcp": {"preset": "sack", **tcp}}
+
+
+PACED = many(200, pacing=True, delayed_ack=False) | {"sender_access": {"rate": "200 Mbps"}}
+
+
+BURSTY = many(200) | {"sender_access": {"rate": "50 Mbps"}, "jitter": "1 ms"}
+FIXED: dict[str, Any] = {
+    "count": 3,
+    "rtt": ["50 ms", "100 ms", "200 ms"],
+    "tcp": {"preset": "sack", "controller": "fixed", "initial_window": 40, "delayed_ack": False},
+}
+WINDOWS = {"count": 3, "rtt": ["50 ms", "100 ms", "200 ms"], "tcp": {"preset": "sack", "receiver_window": 60}}
+
+
+# The models at work, and how far the prediction of each quantity may be from what one run measures: shares differ by so much,
+# rates and times by this part.
+CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
+    "md1": (tb.load(EXAMPLES / "md1.toml"), ["M/D/1"], {"utilisation": 0.002, "mean_wait_s": 0.02, "goodput_bps": 0.002}),
+    "mm1k": (
+        tb.load(EXAMPLES / "mm1k.toml"),
+        ["M/M/1/5"],
+        {"utilisation": 0.003, "loss_share": 0.002, "mean_wait_s": 0.01, "goodput_bps": 0.003},
+    ),
+    "one flow, one product": (
+        tb.load(EXAMPLES / "one_flow.toml"),
+        ["sawtooth of one flow"],
+        {"utilisation": 0.001, "loss_share": 0.0001, "mean_wait_s": 0.03, "goodput_bps": 0.001},
+    ),
+    "one flow, no buffer": (
+        tb.load(EXAMPLES / "empty_buffer.toml").with_({"duration": "300 s"}),
+        ["sawtooth of one flow"],
+        {"utilisation": 0.025, "loss_share": 0.0005, "goodput_bps": 0.03},
+    ),
+    "windows": (
+        dumbbell(WINDOWS, buffer="200 packets"),
+        ["window over round trip"],
+        {"utilisation": 0.001, "loss_share": 0.0, "mean_wait_s": 0.01, "goodput_bps": 0.001},
+    ),
+    "a fixed window below the receiver's": (
+        dumbbell(FIXED, rate="100 Mbps", buffer="200 packets"),
+        ["window over round trip"],
+        {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
+    ),
+    "a fixed window above the receiver's": (
+        dumbbell({**FIXED, "tcp": {**FIXED["tcp"], "receiver_window": 30}}, rate="100 Mbps", buffer="200 packets"),
+        ["window over round trip"],
+        {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
+    ),
+    "fixed windows that leave at a rate": (
+        dumbbell(
+            {**FIXED, "tcp": {**FIXED["tcp"], "controller": {"kind": "fixed", "rate": "1 Mbps"}}},
+            rate="100 Mbps",
+            buffer="200 packets",
+        ),
+        ["window over round trip"],
+        {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
+    ),
+    "random loss": (
+        tb.load(EXAMPLES / "random_loss.toml"),
+        ["Padhye"],
+        {"utilisation": 0.001, "loss_share": 0.001, "goodput_bps": 0.2},
+    ),
+    "two round trips": (
+        tb.load(EXAMPLES / "two_rtts.toml"),
+        ["synchronised sawtooth"],
+        {"utilisation": 0.01, "mean_wait_s": 0.2, "goodput_bps": 0.05},
+    ),
+    "paced, small buffer": (
+        tb.load(EXAMPLES / "pacing.toml"),
+        ["closed loop of M/D/1/K and Padhye"],
+        {"utilisation": 0.02, "loss_share": 0.001, "goodput_bps": 0.02},
+    ),
+    "two hundred paced, ten places": (
+        dumbbell(PACED, rate="200 Mbps", buffer="10 packets", duration="40 s", warmup="15 s"),
+        ["closed loop of M/D/1/K and Padhye"],
+        {"utilisation": 0.05, "loss_share": 0.005, "goodput_bps": 0.05},
+    ),
+    "two hundred bursty, a hundred places": (
+        dumbbell(BURSTY, rate="200 Mbps", buffer="100 packets", duration="40 s", warmup="15 s"),
+        ["normal sum of windows"],
+        {"utilisation": 0.03, "goodput_bps": 0.03},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_prediction_is_as_near_to_the_simulation_as_is_said(case: str) -> None:
+    scenario, names, distances = CASES[case]
+    prediction = tb.predict(scenario)
+    assert [model.model for model in prediction.models] == names
+    rows = [row for row in prediction.compare(tb.simulate(scenario)) if row.quantity in distances]
+    assert {row.quantity for row in rows} == set(distances)
+    for row in rows:
+        assert abs(row.distance) <= distances[row.quantity], row
+
+
+LEFT_OUT = {
+    "atm": "packets travel in cells",
+    "background": "datagrams (flows.video) share its links",
+    "chain": "processing times",
+    "codel": "the policy is codel",
+    "cubic": "listed packets are discarded",
+    "document_preset": "several losses of a window cost it a timeout",
+    "parking_lot": "no link that all flows cross is the bottleneck of all",
+    "rate_change": "this changes while it runs",
+    "short_transfers": "not greedy",
+    "vegas": "the controller is vegas",
+}
+
+
+@pytest.mark.parametrize(("example", "why"), LEFT_OUT.items())
+def test_what_is_left_out_says_which_assumption_fails(example: str, why: str) -> None:
+    prediction = tb.predict(tb.load(EXAMPLES / f"{example}.toml"))
+    assert any(why in part.why for part in prediction.not_modelled), prediction.not_modelled
+    assert all(math.isnan(goodput) for goodput in prediction.groups["goodput_bps"])
+
+
+def test_every_example_is_predicted_or_says_why_not() -> None:
+    for path in sorted(EXAMPLES.glob("*.toml")):
+        prediction = tb.predict(tb.load(path))
+        assert prediction.models or prediction.not_modelled, path.name
+        assert str(prediction)
+
+
+def test_rows_and_names_are_those_of_a_run() -> None:
+    scenario = tb.load(EXAMPLES / "two_rtts.toml")
+    prediction, run = tb.predict(scenario), tb.simulate(scenario.with_({"duration": "2 s", "warmup": "0 s"}))
+    for predicted, measured in ((prediction.flows, run.flows), (prediction.queues, run.queues), (prediction.groups, run.groups)):
+        assert set(predicted.columns) <= set(measured.columns)
+        assert len(predicted) == len(measured)
+    assert prediction.flows["base_rtt_s"].tolist() == run.flows["base_rtt_s"].tolist()
+
+
+EXPONENTIAL = {"packet": {"exponential": "1000 B"}}
+
+
+DATAGRAMS: dict[str, tuple[dict[str, Any], dict[str, Any], str | None]] = {
+    "trunk without places": ({"transmitters": 4, "queue": {"buffer": "0 packets"}}, {}, "Erlang B"),
+    "trunk with places": (
+        {"transmitters": 4, "queue": {"buffer": "6 packets"}},
+        {"packet": {"exponential": "1000 B"}},
+        "M/M/4/10",
+    ),
+    "trunk of one size": ({"transmitters": 4, "queue": {"buffer": "6 packets"}}, {}, None),
+    "finite": ({"queue": {"buffer": "4 packets"}}, {}, "M/D/1/5"),
+    "counted in service": ({"queue": {"buffer": "5 packets", "counts_in_service": True}}, {}, "M/D/1/5"),
+    "bytes": ({"queue": {"buffer": "5 kB"}}, {}, None),
+    "evenly spaced": ({"queue": {"buffer": "5 packets"}}, {"kind": "constant"}, None),
+}
+
+
+@pytest.mark.parametrize("case", DATAGRAMS)
+def test_datagrams_meet_the_queue_that_is_meant_for_them(case: str) -> None:
+    link, source, model = DATAGRAMS[case]
+    rate = 2e6 * link.get("transmitters", 1)
+    scenario = tb.Scenario(
+        {
+            "duration": "200 s",
+            "warmup": "10 s",
+            "nodes": {"a": {}, "b": {}},
+            "links": {"ab": {"from": "a", "to": "b", "rate": "2.5 Mbps", "delay": "1 ms", **link}},
+            "flows": {
+                "poisson": {
+                    "count": 2,
+                    "from": "a",
+                    "to": "b",
+                    "source": {"kind": "poisson", "rate": f"{rate / 2:.0f} bps", "packet": "1000 B", **source},
+                }
+            },
+        }
+    )
+    prediction = tb.predict(scenario)
+    assert [found.model for found in prediction.models] == ([] if model is None else [model])
+    assert bool(prediction.not_modelled) == (model is None)
+    for row in prediction.compare(tb.simulate(scenario)):
+        assert abs(row.distance) <= (0.01 if row.quantity in ("utilisation", "loss_share") else 0.1), row

@@ -1,0 +1,61 @@
+"""A small sweep, and what its tests do to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailback as tb
+from tailback._study import crew, runner, work
+
+BUFFER, PRESET = "topology.dumbbell.queue.buffer", "flows.*.tcp.preset"
+
+
+VARY: dict[Any, Any] = {BUFFER: ["5 packets", "20 packets"], PRESET: ["reno", "sack"]}
+
+
+def exported(study: tb.Study, folder: Path, **options: Any) -> dict[str, bytes]:
+    study.export(folder, **options)
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The content hashes of the runs that threads do from now on."""
+    done: list[str] = []
+    measure = work.measure
+
+    def counting(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.Measured:
+        done.append(task.content_hash)
+        return measure(task, stopping)
+
+    monkeypatch.setattr(crew, "measure", counting)
+    return done
+
+
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are handed out and committed one at a time, whatever the clock says."""
+    monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
+    monkeypatch.setattr(runner, "_AHEAD_S", 0.0)
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int]) -> None:
+    """Runs with these seeds fail from now on, in threads."""
+    measure = work.measure
+
+    def broken(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.Measured:
+        failed = work.Result(task.content_hash, "MemoryError: no")
+        return work.Measured(failed) if task.seed in seeds else measure(task, stopping)
+
+    monkeypatch.setattr(crew, "measure", broken)
+
+
+def until_there(there: Callable[[], bool]) -> None:
+    """Wait for something that must come, and not for ever."""
+    for _ in range(6000):
+        if there():
+            return
+        time.sleep(0.01)

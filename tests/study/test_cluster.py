@@ -1,0 +1,67 @@
+"""A study on a real Dask cluster of this machine, whose workers are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailback as tb
+from support import Command
+from tailback._study import cluster
+
+distributed = pytest.importorskip("distributed")
+
+VARY: dict[Any, Any] = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
+
+# Dask's own warnings, about ports that other tests of this machine use and about workers that we kill.
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.skipif(os.name == "nt", reason="signals")]
+
+
+@pytest.fixture
+def small() -> tb.Scenario:
+    flow: Any = {"start": {"uniform": ["0 s", "0.2 s"]}, "tcp": {"preset": "newreno"}}
+    return tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="1 s", flows={"tcp": flow}, traces=["cwnd"])
+
+
+def exported(study: tb.Study, folder: Path) -> dict[str, bytes]:
+    study.export(folder, traces=True)
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def test_runs_of_killed_workers_are_done_again_and_nothing_is_counted_twice(small: tb.Scenario, tmp_path: Path) -> None:
+    alone = tb.sweep(small, VARY, seeds=25)
+    alive: list[int] = []
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
+        distributed.Client(local) as client,
+    ):
+        alive += [nanny.pid for nanny in local.workers.values()]
+
+        def watch(progress: Any) -> None:
+            """One worker dies as the runs are handed out, the other when some are done; their nannies start new ones."""
+            if alive and progress.done >= (0, 20)[len(alive) == 1]:
+                os.kill(alive.pop(), signal.SIGKILL)
+
+        study = tb.sweep(small, VARY, seeds=25, executor=client.get_executor(), workers=2, out=tmp_path / "study", progress=watch)
+    assert alive == []
+    assert (study.counts.done, study.counts.failed, study.counts.total) == (100, 0, 100)
+    assert exported(study, tmp_path / "a") == exported(alone, tmp_path / "b")
+
+
+def test_the_command_line_starts_a_cluster_of_its_own(command: Command, file: Path) -> None:
+    swept = command("sweep", file, "--seeds", 3, "--out", "a", "--cluster", "local", "--workers", 1)
+    assert swept.returncode == 0, swept.stderr
+    assert swept.stdout.startswith("a: 3 of 3 runs done")
+
+
+def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_TIMEOUT_S", 0.2)
+    with (
+        pytest.raises(tb.StudyError, match=r"no Dask scheduler answers at `tcp://127.0.0.1:9`"),
+        cluster.connected("tcp://127.0.0.1:9", 1),
+    ):
+        pass

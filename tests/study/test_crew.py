@@ -1,0 +1,59 @@
+"""Who does the runs changes no byte, and may die."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailback as tb
+from small_sweep import VARY, exported
+from tailback._study import crew, work
+
+
+def deadly(task: work.Task) -> work.Measured:
+    """In a worker process: seed 2 takes it down the first time, seed 3 always."""
+    mark = Path(os.environ["TAILBACK_TEST_MARK"])
+    if task.seed == 3 or (task.seed == 2 and not mark.exists()):
+        mark.touch()
+        os._exit(9)
+    return work.measure(task)
+
+
+class TestExecutors:
+    @pytest.mark.parametrize("executor", ["threads", "processes", "pool"])
+    def test_the_bytes_do_not_depend_on_who_did_the_runs(self, small: tb.Scenario, tmp_path: Path, executor: str) -> None:
+        whole = exported(tb.sweep(small, VARY, seeds=3, workers=1), tmp_path / "one")
+        with ThreadPoolExecutor(3) as pool:
+            study = tb.sweep(small, VARY, seeds=3, executor=pool if executor == "pool" else executor)  # type: ignore[arg-type]
+        assert exported(study, tmp_path / "other") == whole
+
+    def test_runs_of_workers_that_die_are_done_again_and_the_deadly_one_fails(
+        self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(crew, "measure_in_process", deadly)
+        monkeypatch.setenv("TAILBACK_TEST_MARK", str(tmp_path / "mark"))
+        study = tb.sweep(small, seeds=12, executor="processes", workers=2)
+        assert (study.counts.done, study.counts.failed, study.counts.total) == (11, 1, 12)
+        rows = study.runs.to_rows()
+        assert [row["seed"] for row in rows if row["error"].startswith("WorkerDied")] == [3]
+        assert study.groups["seed"].tolist() == [1, 2, *range(4, 13)]
+
+    def test_a_borrowed_pool_that_breaks_stops_the_study_which_then_resumes(
+        self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TAILBACK_TEST_MARK", str(tmp_path / "mark"))
+        with monkeypatch.context() as patched, ProcessPoolExecutor(1) as pool:
+            patched.setattr(crew, "measure", deadly)
+            with pytest.raises(tb.StudyError, match="workers died; the study is kept"):
+                tb.sweep(small, seeds=2, executor=pool, out=tmp_path / "study")
+        assert tb.Study(tmp_path / "study").resume().counts.done == 2
+
+    @pytest.mark.parametrize("wrong", [{"executor": "cloud"}, {"executor": 3}, {"workers": 0}, {"workers": True}])
+    def test_who_cannot_run_is_refused_before_anything_is_made(self, small: tb.Scenario, tmp_path: Path, wrong: Any) -> None:
+        with pytest.raises(tb.ParameterError):
+            tb.sweep(small, out=tmp_path / "study", **wrong)
+        assert not (tmp_path / "study").exists()

@@ -1,0 +1,89 @@
+"""What counts as the same code."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from made_code import PLAIN, module
+from tailback._study.fingerprint import fingerprint
+
+
+class TestFingerprint:
+    @pytest.mark.parametrize("name", ["measure", "inner", "remembered", "modelled", "boxed"])
+    def test_it_is_the_same_for_the_same_code_read_twice(self, name: str) -> None:
+        first, second = (fingerprint(getattr(module(PLAIN), name)) for _ in range(2))
+        assert first == second
+
+    @pytest.mark.parametrize(
+        ("name", "before", "after"),
+        [
+            ("measure", "+ LIMIT", "- LIMIT"),
+            ("measure", "LIMIT = 3", "LIMIT = 4"),
+            ("measure", "x * by", "x / by"),
+            ("measure", "by=2", "by=3"),
+            ("remembered", "x * by", "x / by"),
+            ("inner", "math.sqrt", "math.exp"),
+            ("inner", "{1, 2}", "{1, 3}"),
+            ("inner", "mathis_rate", "padhye_rate"),
+            ("boxed", "size = 1", "size = 2"),
+            ("boxed", "2 * self", "3 * self"),
+            ("modelled", "erlang_b", "mm1k"),
+        ],
+    )
+    def test_it_changes_with_whatever_the_function_reaches(self, name: str, before: str, after: str) -> None:
+        assert before in PLAIN
+        first, second = (fingerprint(getattr(module(text), name)) for text in (PLAIN, PLAIN.replace(before, after)))
+        assert first != second
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ("def measure(run):", 'def measure(run):\n    """Now it is documented."""'),
+            ("def measure(run):", "\n\n# Further down.\ndef measure(run):"),
+            ("{1, 2}", "{1, 3}"),
+            ("size = 1", "size = 2"),
+        ],
+    )
+    def test_it_does_not_change_with_what_the_function_does_not_reach(self, before: str, after: str) -> None:
+        first, second = (fingerprint(module(text).measure) for text in (PLAIN, PLAIN.replace(before, after)))
+        assert first == second
+
+    def test_it_is_the_same_in_every_process(self) -> None:
+        code = """
+            from tailback._study.fingerprint import fingerprint
+            from tailback.user_code import Occupancy
+            print(fingerprint(lambda: Occupancy))
+        """
+        words = [sys.executable, "-c", textwrap.dedent(code)]
+        first, second = (subprocess.run(words, capture_output=True, check=True).stdout for _ in range(2))
+        assert first == second
+
+    def test_what_a_closure_holds_and_what_a_partial_is_given_count(self) -> None:
+        own = module(PLAIN)
+        assert fingerprint(own.closed(1)) == fingerprint(own.closed(1))
+        assert fingerprint(own.closed(1)) != fingerprint(own.closed(2))
+        assert fingerprint(functools.partial(own.helper, by=1)) != fingerprint(functools.partial(own.helper, by=2))
+        assert fingerprint(own.closed(np.array([1, 2]))) != fingerprint(own.closed(np.array([1, 3])))
+
+    def test_functions_that_call_each_other_come_to_an_end(self) -> None:
+        text = "def odd(n):\n    return n and even(n - 1)\ndef even(n):\n    return not n or odd(n - 1)\n"
+        first, second = (fingerprint(module(each).odd) for each in (text, text.replace("not n or", "n == 0 or")))
+        assert first != second
+
+    def test_the_compiled_part_counts_by_its_sources(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        before, untouched = fingerprint(module(PLAIN).modelled), fingerprint(module(PLAIN).measure)
+        monkeypatch.setattr(tb._core, "sources", lambda: "another")
+        assert fingerprint(module(PLAIN).modelled) != before
+        assert fingerprint(module(PLAIN).measure) == untouched
+
+    def test_what_has_no_content_is_refused(self) -> None:
+        with pytest.raises(tb.ParameterError, match=r"lock.* has no version"):
+            fingerprint(module(PLAIN).closed(threading.Lock()))

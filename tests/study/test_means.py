@@ -1,0 +1,56 @@
+"""Means over seeds and paired differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from small_sweep import BUFFER, PRESET, VARY
+from tailback._interval import Interval
+
+
+class TestStatistics:
+    def test_a_mean_has_the_interval_of_its_seeds(self, small: tb.Scenario) -> None:
+        study = tb.sweep(small, VARY, seeds=4)
+        means = study.means("queues.bottleneck.utilisation")
+        by_hand = Interval.of(study.queues.where(point=2, queue="bottleneck")["utilisation"].tolist())
+        assert means.columns == [BUFFER, PRESET, "seeds", "mean", "low", "high"]
+        assert (means["seeds"][2], means["mean"][2], means["low"][2]) == (4, by_hand.mean, by_hand.mean - by_hand.half)
+
+    def test_a_mean_can_have_a_bootstrap_interval(self, small: tb.Scenario) -> None:
+        study = tb.sweep(small, VARY, seeds=4)
+        values = study.queues.where(point=2, queue="bottleneck")["utilisation"].tolist()
+        by_hand = tb.statistics.bootstrap(values, seed=8)
+        row = study.means("queues.bottleneck.utilisation", interval="bootstrap", seed=8).to_rows()[2]
+        assert (row["mean"], row["low"], row["high"]) == (by_hand.mean, by_hand.low, by_hand.high)
+        with pytest.raises(tb.ParameterError, match="`interval` is 'z'; expected `t` or `bootstrap`"):
+            study.means(interval="z")  # type: ignore[arg-type]
+
+    def test_goodput_is_that_of_all_groups_together(self, small: tb.Scenario) -> None:
+        both = small.with_({"flows.web": {"from": "left", "to": "right", "tcp": {"preset": "sack"}}})
+        study = tb.sweep(both)
+        assert study.means()["mean"][0] == sum(study.groups["goodput_bps"])
+        assert np.isnan(study.means()["low"][0])
+
+    def test_a_difference_is_paired_by_seed(self, small: tb.Scenario) -> None:
+        study = tb.sweep(small, VARY, seeds=5)
+        goodput = {label: study.groups.where(**{BUFFER: "5 packets", PRESET: label})["goodput_bps"] for label in ("reno", "sack")}
+        by_hand = Interval.of((goodput["sack"] - goodput["reno"]).tolist())
+        row = study.difference(PRESET, "reno", "sack").to_rows()[0]
+        assert row == {
+            BUFFER: "5 packets",
+            "seeds": 5,
+            "mean": by_hand.mean,
+            "low": by_hand.mean - by_hand.half,
+            "high": by_hand.mean + by_hand.half,
+        }
+
+    def test_what_is_not_there_is_told(self, small: tb.Scenario) -> None:
+        study = tb.sweep(small, VARY)
+        for wrong in (("presets", "reno", "sack"), (PRESET, "reno", "sakc"), (PRESET, "reno", "sack", "queues.x.utilisation")):
+            with pytest.raises(tb.UnknownName):
+                study.difference(*wrong)
+        for text in ("goodputs", "queues.utilisation"):
+            with pytest.raises(tb.ParameterError, match="no quantity"):
+                study.means(text)

@@ -1,0 +1,139 @@
+"""A study in one picture: what it shows of numbers worked by hand, and what it refuses to show."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from small_sweep import BUFFER, PRESET
+from tailback._interval import student_t
+from tailback._study.quantity_plot import Drawn, figure
+from tailback._study.stopping import quantity_of
+
+pytest.importorskip("matplotlib")
+
+
+UTILISATION = quantity_of("queues.bottleneck.utilisation")
+
+
+COMPLETION = quantity_of("flows.*.completion_time_s")
+
+
+def runs(axis: str, values: dict[Any, list[list[float]]]) -> list[tuple[dict[str, Any], list[float]]]:
+    """One run for each list: label to the lists of its seeds."""
+    return [({axis: label}, row) for label, rows in values.items() for row in rows]
+
+
+class TestLines:
+    def test_a_point_is_the_mean_and_its_band_the_interval(self) -> None:
+        # 0.4 and 0.6: mean 0.5, deviation sqrt(0.02), half width t * 0.1.
+        shown = runs("delay", {"10 ms": [[0.4], [0.6]], "2 ms": [[0.3], [0.3]]})
+        (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), shown).axes
+        assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[2, 0.3], [10, 0.5]]
+        band = np.asarray(axis.collections[0].get_paths()[0].vertices)
+        assert band[:, 1].max() == pytest.approx(0.5 + 0.1 * student_t(1))
+        assert axis.get_xlabel() == "delay, ms"
+        assert axis.get_title(loc="left") == "utilisation of bottleneck, mean and 95 % interval"
+
+    def test_one_seed_has_no_interval_and_the_title_claims_none(self) -> None:
+        (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), runs("delay", {1: [[0.4]], 2: [[0.5]]})).axes
+        assert axis.get_title(loc="left") == "utilisation of bottleneck, mean"
+
+    def test_a_single_place_has_a_bar_where_a_band_would_have_no_width(self) -> None:
+        (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), runs("delay", {"2 ms": [[0.4], [0.6]]})).axes
+        bar = axis.containers[0][2][0].get_segments()[0]
+        assert bar[:, 1].tolist() == pytest.approx([0.5 - 0.1 * student_t(1), 0.5 + 0.1 * student_t(1)])
+
+    def test_words_stand_side_by_side_in_the_order_of_the_study(self, study: tb.Study) -> None:
+        (axis,) = study.plot(over=PRESET, where={BUFFER: "5 packets"}).axes
+        assert [label.get_text() for label in axis.get_xticklabels()] == ["reno", "sack"]
+        means = study.means().where(**{BUFFER: "5 packets"})["mean"]
+        np.testing.assert_array_equal(np.asarray(axis.lines[0].get_ydata()), means)
+
+    def test_each_label_has_its_line_and_its_name(self, study: tb.Study) -> None:
+        (axis,) = study.plot("queues.bottleneck.utilisation", over=BUFFER, by=PRESET).axes
+        assert {text.get_text() for text in axis.texts} == {"reno", "sack"}
+        assert [np.asarray(line.get_xdata()).tolist() for line in axis.lines] == [[5, 20], [5, 20]]
+
+    def test_the_axis_that_is_left_need_not_be_named(self, study: tb.Study) -> None:
+        assert study.plot(by=PRESET).axes[0].get_xlabel() == f"{BUFFER}, packets"
+
+
+class TestShares:
+    def test_a_step_a_row_and_what_never_ended_never_counts(self) -> None:
+        # Of four flows of two runs one did not end: 1/4 at 1 s, 3/4 at 3 s, and so on to the end.
+        shown = runs("kind", {"all": [[3.0, 1.0], [math.nan, 3.0]]})
+        (axis,) = figure(COMPLETION, Drawn("ecdf", (), None, {}), shown).axes
+        assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0], [1, 0.25], [3, 0.5], [3, 0.75], [3, 0.75]]
+        assert axis.get_xlabel() == "completion time (1 of 4 flows have none)"
+
+    def test_each_line_goes_on_to_the_end_of_the_last(self) -> None:
+        shown = runs("kind", {"fast": [[1.0]], "slow": [[5.0]]})
+        (axis,) = figure(COMPLETION, Drawn("ecdf", (), "kind", {}), shown).axes
+        assert np.asarray(axis.lines[0].get_xydata())[-1].tolist() == [5, 1]
+
+    def test_the_rows_are_those_of_the_study(self, study: tb.Study) -> None:
+        (axis,) = study.plot("flows.*.goodput_bps", kind="ecdf", by=PRESET, where={BUFFER: "5 packets"}).axes
+        rows = study.flows.where(**{BUFFER: "5 packets", PRESET: "reno"})["goodput_bps"]
+        assert np.asarray(axis.lines[0].get_xdata())[1:3].tolist() == sorted(rows.tolist())
+
+
+class TestMaps:
+    def test_a_cell_is_the_mean_of_its_point(self, study: tb.Study) -> None:
+        (axis,) = study.plot(kind="heat", over=(PRESET, BUFFER)).axes
+        drawn = np.asarray(axis.images[0].get_array())
+        means = study.means().where(**{BUFFER: "20 packets", PRESET: "sack"})["mean"]
+        # Columns are reno and sack, rows 5 and 20 packets.
+        assert drawn.shape == (2, 2)
+        assert drawn[1, 1] == pytest.approx(means[0])
+        assert [label.get_text() for label in axis.get_yticklabels()] == ["5", "20"]
+        assert len(axis.texts) == 4
+
+    def test_many_cells_have_a_scale_instead_of_numbers(self) -> None:
+        shown = [({"x": x, "y": y}, [x * y / 100]) for x in range(10) for y in range(10)]
+        axis, bar = figure(UTILISATION, Drawn("heat", ("x", "y"), None, {}), shown).axes
+        assert not axis.texts
+        assert bar.get_ylim() == (0, 0.81)
+
+
+def test_a_picture_has_the_same_bytes_again(study: tb.Study) -> None:
+    pictures = []
+    for _ in range(2):
+        file = io.BytesIO()
+        study.plot(by=PRESET).savefig(file, format="pdf", metadata={"CreationDate": None})
+        pictures.append(file.getvalue())
+    assert pictures[0] == pictures[1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"kind": "lines"}, "`kind` is 'lines'; expected `line`, `ecdf`, `heat` or `traces`"),
+        ({}, r"kind `line` takes one axis as `over`; there is `topology.dumbbell.queue.buffer`, `flows.\*.tcp.preset`"),
+        ({"over": BUFFER}, r"`flows.\*.tcp.preset` varies too; draw a line for each of its labels with `by`, or choose one"),
+        ({"kind": "ecdf", "over": BUFFER}, "kind `ecdf` takes no `over`"),
+        ({"kind": "heat", "over": BUFFER}, "kind `heat` takes two axes as `over` and no `by`"),
+        ({"over": BUFFER, "by": BUFFER}, "`topology.dumbbell.queue.buffer` is named twice"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told(study: tb.Study, asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(tb.ParameterError, match=message):
+        study.plot(**asked)
+
+
+def test_an_axis_or_a_label_that_is_not_there(study: tb.Study) -> None:
+    with pytest.raises(tb.UnknownName, match="did you mean `flows"):
+        study.plot(over="flows.*.tcp.presets")
+    with pytest.raises(tb.UnknownName, match="did you mean `sack`"):
+        study.plot(over=BUFFER, where={PRESET: "sakc"})
+
+
+def test_more_lines_than_colours_are_refused() -> None:
+    shown = [({"x": 1, "name": f"n{place}"}, [1.0]) for place in range(9)]
+    with pytest.raises(tb.ParameterError, match="`name` has 9 labels; expected at most 8 lines"):
+        figure(UTILISATION, Drawn("line", ("x",), "name", {}), shown)

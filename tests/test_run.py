@@ -1,0 +1,70 @@
+"""A run: what it measured, shows and draws."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tailback as tb
+
+
+def test_a_trace_that_was_not_asked_for(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    assert run.traces == ["cwnd", "queue", "drops"]
+    with pytest.raises(
+        tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; ask for it in `record\.traces`"
+    ):
+        run.trace("rtt")
+
+
+@pytest.mark.parametrize("name", [None, 3, ["cwnd"]])
+def test_a_name_that_is_none(scenario: tb.Scenario, name: Any) -> None:
+    run = tb.simulate(scenario)
+    with pytest.raises(tb.UnknownName) as caught:
+        run.trace(name)
+    assert str(caught.value).startswith(f"no trace `{name!r}`; there is `cwnd`, `queue`, `drops`")
+    with pytest.raises(tb.UnknownName, match="no column in `flows` `"):
+        run.flows[name]
+    assert name not in run.flows
+
+
+def test_results_add_up(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    drops, queues = run.trace("drops"), run.queues.where(queue="bottleneck")
+    measured = drops.where(queue="bottleneck")["time_s"] >= 1
+    assert queues["discarded_units"].tolist() == [np.count_nonzero(measured)]
+    assert run.groups["goodput_bps"].sum() == pytest.approx(run.flows["goodput_bps"].sum())
+    assert queues["utilisation"][0] <= 1
+
+
+def test_displays_show_what_there_is(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario.with_({"name": "<b>two</b>"}))
+    assert repr(run).startswith("<Run <b>two</b>: 5 s simulated, seed 1, ")
+    assert "&lt;b&gt;two&lt;/b&gt;" in run._repr_html_()
+    assert "bottleneck" in run.summary()
+    assert repr(run.flows).startswith("flows: 2 rows x ")
+    assert run.flows._repr_html_().count("<tr>") == 3
+    assert "10 Mbps" in scenario._repr_html_()
+
+
+def test_a_run_survives_a_process_boundary(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    copy = pickle.loads(pickle.dumps(run))
+    assert copy.provenance == run.provenance
+    assert (copy.complete, copy.simulated_s, copy.events) == (run.complete, run.simulated_s, run.events)
+    assert list(copy.tables) == list(run.tables)
+    for name, table in run.tables.items():
+        assert copy.tables[name].name == name
+        assert pa.table(copy.tables[name]).schema == pa.table(table).schema
+        np.testing.assert_equal(copy.tables[name].to_dict(), table.to_dict())
+    assert copy.summary() == run.summary()
+
+
+def test_an_interrupt_survives_a_process_boundary(scenario: tb.Scenario) -> None:
+    interrupt = pickle.loads(pickle.dumps(tb.Interrupted(tb.simulate(scenario))))
+    assert isinstance(interrupt, tb.Interrupted)
+    assert interrupt.run.simulated_s == 5

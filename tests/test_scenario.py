@@ -1,0 +1,49 @@
+"""A scenario from text, from Python and from helpers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import tailback as tb
+
+
+def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
+    helper = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="5 s")
+    text = """
+        duration = "5 s"
+        topology.dumbbell = { rate = "10 Mbps", delay = "10 ms", queue = { policy = "drop_tail", buffer = "20 packets" } }
+        flows.tcp = { count = 2, from = "left", to = "right", tcp = { preset = "newreno" } }
+    """
+    runs = [tb.simulate(each) for each in (helper, helper.to_dict(), tb.Scenario.from_toml(text))]
+    runs.append(tb.simulate(tb.Scenario.from_json(json.dumps(helper.to_dict()))))
+    assert len({run.content_hash for run in runs}) == 1
+    for run in runs:
+        np.testing.assert_equal(run.flows.to_dict(), runs[0].flows.to_dict())
+
+
+def test_with_changes_a_copy(scenario: tb.Scenario) -> None:
+    changed = scenario.with_({"topology.dumbbell.rate": "5 Mbps", "flows.*.count": 3, "record.traces[0]": "rtt", "warmup": None})
+    assert scenario["topology.dumbbell.rate"] == "10 Mbps"
+    assert (changed["topology.dumbbell.rate"], changed["flows.tcp.count"], changed["record.traces[0]"]) == ("5 Mbps", 3, "rtt")
+    assert "warmup" not in changed.to_dict()
+    changed.check()
+    with pytest.raises(KeyError, match=r"flows\.web"):
+        changed["flows.web"]
+
+
+def test_numpy_values_are_numbers(scenario: tb.Scenario) -> None:
+    changed = scenario.with_({"flows.tcp.count": np.int64(2), "flows.tcp.rtt": list(np.array(["50 ms", "60 ms"]))})
+    assert changed["flows.tcp.count"] == 2
+    changed.check()
+
+
+def test_the_normalised_form_has_every_setting_and_is_the_same_scenario(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    tcp = run.scenario["flows"]["tcp"]["tcp"]
+    assert (tcp["preset"], tcp["mss"], tcp["initial_window"], tcp["recovery"]) == ("newreno", "1460 B", 10, "newreno")
+    assert (tcp["timer"]["form"], tcp["timer"]["min_rto"]) == ("exact", "1 s")
+    again = tb.simulate(run.scenario)
+    assert (again.content_hash, again.scenario) == (run.content_hash, run.scenario)

@@ -1,0 +1,83 @@
+"""A table of results: for every reader of Arrow, as arrays, in parts, pickled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tailback as tb
+from tailback import _core
+
+
+def test_every_reader_of_arrow_sees_the_same(scenario: tb.Scenario) -> None:
+    run = tb.simulate(scenario)
+    for table in run.tables.values():
+        arrow = pa.table(table)
+        assert arrow.column_names == table.columns
+        assert arrow.num_rows == len(table)
+        columns = table.to_dict()
+        np.testing.assert_equal(arrow.to_pydict(), columns)
+        np.testing.assert_equal(pl.DataFrame(table).to_dict(as_series=False), columns)
+        np.testing.assert_equal(pd.DataFrame.from_arrow(table).to_dict("list"), columns)
+        np.testing.assert_equal(table.to_pandas().to_dict("list"), columns)
+        assert table.to_pandas().columns.tolist() == table.columns
+        arrays: dict[str, Any] = dict(table)
+        np.testing.assert_equal({name: array.tolist() for name, array in arrays.items()}, columns)
+        np.testing.assert_equal({name: column.tolist() for name, column in table.to_numpy().items()}, columns)
+
+
+def test_pandas_takes_no_names_for_data(scenario: tb.Scenario) -> None:
+    flows = tb.simulate(scenario).flows
+    with pytest.raises(TypeError, match=r"table\.to_pandas\(\)"):
+        pd.DataFrame(flows)
+
+
+def test_columns_have_the_types_they_should(scenario: tb.Scenario) -> None:
+    flows = tb.simulate(scenario).flows
+    assert (flows["goodput_bps"].dtype, flows["flow"].dtype) == (np.dtype("f8"), np.dtype("i8"))
+    assert flows["group"].tolist() == ["tcp", "tcp"]
+    with pytest.raises(tb.UnknownName, match="did you mean `goodput_bps`"):
+        flows["goodput"]
+
+
+def test_rows_can_be_chosen(scenario: tb.Scenario) -> None:
+    cwnd = tb.simulate(scenario).trace("cwnd")
+    second = cwnd.where(group="tcp", flow=1)
+    assert (type(second), second.name, second.columns) == (tb.Table, "cwnd", cwnd.columns)
+    assert set(second["flow"]) == {1}
+    assert len(second) + len(cwnd.where(flow=0)) == len(cwnd)
+    by_hand = pl.DataFrame(cwnd).filter(pl.col("flow") == 1)
+    assert pl.DataFrame(second).equals(by_hand)
+    early = second["time_s"][0]
+    assert (
+        second.where(time_s=early)["cwnd_packets"].tolist() == by_hand.filter(pl.col("time_s") == early)["cwnd_packets"].to_list()
+    )
+    assert len(cwnd.where(group="another")) == len(cwnd.where(flow=7)) == 0
+
+
+def test_rows_that_cannot_be_chosen(scenario: tb.Scenario) -> None:
+    flows = tb.simulate(scenario).flows
+    with pytest.raises(tb.UnknownName, match="did you mean `group`"):
+        flows.where(groups="tcp")
+    with pytest.raises(tb.ParameterError, match="`flow` of `flows` holds numbers; expected one, not `1`"):
+        flows.where(flow="1")
+    with pytest.raises(tb.ParameterError, match="`group` of `flows` holds words; expected one in quotes, not 1"):
+        flows.where(group=1)
+
+
+def test_a_damaged_pickle_is_refused() -> None:
+    damaged: list[tuple[str, str, bytes, list[str]]] = [
+        ("a", "float", b"1234567", []),
+        ("a", "word", bytes(4), []),
+        ("a", "date", b"", []),
+    ]
+    for column in damaged:
+        with pytest.raises(ValueError, match="a damaged table"):
+            _core.Table("t", [column])
+    with pytest.raises(ValueError, match="a damaged table"):
+        _core.Table("t", [("a", "float", bytes(8), []), ("b", "float", bytes(16), [])])

@@ -1,0 +1,99 @@
+"""A toy of a document."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tailback as tb
+from tailback.papers import (
+    Choice,
+    Claim,
+    Contrast,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Line,
+    Measured,
+    Outcome,
+    Point,
+    Ranking,
+    Trace,
+    Value,
+    Values,
+    vary,
+)
+
+BASE = tb.dumbbell(
+    name="toy",
+    rate="10 Mbps",
+    delay="10 ms",
+    buffer="20 packets",
+    flows={"tcp": {"count": 2, "start": {"uniform": ["0 s", "20 ms"]}, "tcp": {"preset": "reno"}}},
+    duration="3 s",
+)
+
+
+def buffers(*packets: int) -> list[Choice]:
+    return [Choice({"packets": n}, {"topology.dumbbell.queue.buffer": f"{n} packets"}) for n in packets]
+
+
+def goodput(run: tb.Run) -> float:
+    return float(run.groups["goodput_bps"][0]) / 10e6
+
+
+def timeouts(run: tb.Run) -> float:
+    return float(run.flows["timeouts"].sum())
+
+
+def more_with_fifty(seen: Measured) -> Values:
+    return seen.values("goodput", packets=50) - seen.values("goodput", packets=2)
+
+
+def window(run: tb.Run) -> tuple[Values, Values]:
+    return run.trace("cwnd")["time_s"], run.trace("cwnd")["cwnd_packets"]
+
+
+CLAIMS = (
+    Claim("T1", "R", "a buffer of 50 packets carries more than one of 2", more_with_fifty, Inequality(">", 0)),
+    Claim(
+        "T2",
+        "S",
+        "half of the link is used",
+        lambda seen: seen.values("goodput", packets=50),
+        Inequality(">", 0.5),
+        published=0.9,
+        setting="50 packets",
+        contrast=Contrast("2 packets", lambda seen: seen.values("goodput", packets=2)),
+    ),
+    Claim("T3", "N", "two packets are enough", lambda seen: seen.values("goodput", packets=2), Value(0.99, 0.01), published=0.99),
+)
+
+
+TOY = Experiment(
+    id="toy/fig1",
+    title="A toy",
+    question="How much buffer?",
+    source="figure 1",
+    variants=vary(BASE, buffers(2, 50), policy="drop_tail"),
+    measures={"goodput": goodput},
+    claims=CLAIMS,
+    panels=(
+        (Curves("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets", levels=(Level("90 %", 0.9),)),),
+        (Ranking("goodput", (Line("two", {"packets": 2}), Line("fifty", {"packets": 50})), "goodput"),),
+    ),
+    traces=(Trace("cwnd", {"packets": 2}, ["cwnd"], window),),
+    left_open=(LeftOpen("everything", "a toy"),),
+)
+
+
+def outcome(**values: list[float]) -> Outcome:
+    """An outcome in which each name is a policy with such goodputs."""
+    points = [Point({"policy": name}, {"goodput": np.array(each)}) for name, each in values.items()]
+    return Outcome(points, experiment=TOY, seeds=len(next(iter(values.values()))))
+
+
+def replaced(*claims: Claim) -> Experiment:
+    """The toy with other claims and no drawings."""
+    return Experiment("toy/fig1", "A toy", "How much?", "figure 1", TOY.variants, TOY.measures, claims)

@@ -1,0 +1,100 @@
+"""Sweeps with user code: in processes that have to find it, keyed by its source."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailback as tb
+import user_laws
+from scaling_law import LAW, forget, law, scenario
+from tailback._study import study as studies
+from tailback._study.crew import Processes, Threads, crew
+
+
+def test_a_study_with_user_code_takes_processes_and_others_take_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+
+    def noted(executor: Any, workers: Any, *, with_code: bool) -> Any:
+        made = crew(executor, workers, with_code=with_code)
+        taken.append(type(made).__name__)
+        return made
+
+    monkeypatch.setattr(studies, "crew", noted)
+    brought = tb.sweep(scenario("user:reno"), seeds=2, workers=2)
+    built_in = tb.sweep(scenario("reno"), seeds=2, workers=2)
+    assert taken == [Processes.__name__, Threads.__name__]
+    assert brought.counts.done == 2
+    assert [row["goodput_bps"] for row in brought.flows.to_rows()] == [row["goodput_bps"] for row in built_in.flows.to_rows()]
+    assert brought.runs["content_hash"].tolist() != built_in.runs["content_hash"].tolist()
+
+
+@pytest.mark.parametrize("importable", [True, False], ids=["by its module", "by its file"])
+def test_a_worker_that_knows_nothing_finds_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, importable: bool) -> None:
+    name = f"spawned_{importable}".lower()
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    tb.user_code.load(law(tmp_path, name))
+    if not importable:
+        sys.path.remove(str(tmp_path))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        study = tb.sweep(scenario(f"user:{name}"), seeds=2, executor=pool)
+    assert study.counts.done == 2, study.runs["error"].tolist()
+    here = tb.simulate(scenario(f"user:{name}"), seed=2)
+    assert study.flows["goodput_bps"][1] == here.flows["goodput_bps"][0]
+    assert study.provenance(0, 2)["user_code"] == here.provenance["user_code"]
+
+
+def test_parameters_of_user_code_vary_though_the_scenario_gives_none(tmp_path: Path) -> None:
+    tb.user_code.load(law(tmp_path, "varied"))
+    path = "flows.tcp.tcp.controller.parameters.gain"
+    base = scenario({"kind": "user:varied"})
+    study = tb.sweep(base, vary={path: [0.5, 4.0]}, executor="threads")
+    assert study.runs[path].tolist() == [0.5, 4.0]
+    low, high = study.flows["sent_packets"].tolist()
+    assert low != high
+    with pytest.raises(tb.ScenarioError, match="`Law` takes no `gian`"):
+        tb.sweep(base, vary={"flows.tcp.tcp.controller.parameters.gian": [1]})
+
+
+def test_a_study_of_code_that_has_changed_is_refused_until_it_is_refreshed(tmp_path: Path) -> None:
+    file, out = law(tmp_path, "changing"), tmp_path / "study"
+    tb.user_code.load(file)
+    before = tb.sweep(scenario("user:changing"), seeds=2, out=out, executor="threads")
+    hashes, told = before.runs["content_hash"].tolist(), before.provenance(0, 1)["user_code"]
+    forget("changing")
+    with pytest.raises(tb.ScenarioError, match="unknown controller `user:changing`"):
+        before.resume()
+    tb.user_code.load(law(tmp_path, "changing", LAW.replace("self.gain / ", "2 * self.gain / ")))
+    with pytest.raises(tb.StudyError, match="user code that has changed since"):
+        before.resume()
+    again = before.resume(refresh=True, executor="threads")
+    assert again.counts.done == 2
+    assert not set(hashes) & set(again.runs["content_hash"].tolist())
+    assert again.provenance(0, 1)["user_code"][0]["sha256"] != told[0]["sha256"]
+
+
+def test_a_worker_whose_code_is_another_does_no_run(tmp_path: Path) -> None:
+    file = law(tmp_path, "elsewhere")
+    tb.user_code.load(file)
+    file.write_text(file.read_text().replace("2.0", "3.0"))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        study = tb.sweep(scenario("user:elsewhere"), executor=pool)
+    assert study.counts.failed == 1
+    assert "the controller `elsewhere` has another source on this worker" in study.runs["error"][0]
+
+
+def test_what_user_code_raises_is_the_error_of_its_run(tmp_path: Path) -> None:
+    tb.user_code.load(law(tmp_path, "raising", LAW.replace("if ack.window_limited", "if 1 / 0")))
+    study = tb.sweep(scenario("user:raising"), workers=1)
+    assert study.counts.failed == 1
+    assert "UserCodeError: `user:raising` failed: ZeroDivisionError" in study.runs["error"][0]
+    assert "flows.tcp.tcp.controller, " in study.runs["error"][0]
+
+
+def test_the_laws_of_these_tests_are_registered() -> None:
+    assert tb.user_code._registry.registered_class("controller", "reno") is user_laws.Reno

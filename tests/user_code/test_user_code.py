@@ -1,0 +1,474 @@
+"""User code in Python: what it gives, how it fails, and how far a run with it can be copied and repeated."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import threading
+import traceback
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import tailback as tb
+import user_laws
+from support import ROOT
+from tailback import _core
+from tailback.user_code import Ack, Congestion, Controller, Draw, Label, Occupancy, Policy, Source, Start, Turn, Unit, Verdict
+from tailback.user_code._class_fingerprint import fingerprint
+
+CELLS: dict[str, Any] = {
+    "duration": "2 s",
+    "topology": {
+        "dumbbell": {
+            "rate": "10 Mbps",
+            "delay": "1 ms",
+            "queue": {"buffer": "300 cells", "policy": "epd", "threshold": "100 cells"},
+        }
+    },
+    "flows": {
+        "vc": {
+            "from": "left",
+            "to": "right",
+            "count": 4,
+            "start": {"uniform": ["0 s", "0.1 s"]},
+            "framing": {},
+            "tcp": {"preset": "bpd-2001/reno"},
+        }
+    },
+    "record": {"traces": ["drops", "queue", "cwnd"]},
+}
+UDP: dict[str, Any] = {
+    "duration": "5 s",
+    "topology": {"dumbbell": {"rate": "10 Mbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}}},
+    "flows": {
+        "udp": {"from": "left", "to": "right", "count": 3, "source": {"kind": "poisson", "rate": "4 Mbps", "packet": "1000 B"}}
+    },
+    "record": {"traces": ["drops"]},
+}
+# 1000 bytes at 4 Mbit/s: 2 ms.
+POISSON = {"kind": "user:poisson", "parameters": {"mean_gap_s": 0.002, "packet": 1000}}
+
+
+def same(ours: tb.Run, theirs: tb.Run, *but: str) -> None:
+    """The same bytes in every column of every table."""
+    assert list(ours.tables) == list(theirs.tables)
+    for name, table in ours.tables.items():
+        for column in (column for column in table.columns if column not in but):
+            assert table._core.buffer(column) == theirs.tables[name]._core.buffer(column), f"{column} of {name}"
+
+
+@pytest.mark.parametrize("example", ["recoveries", "parking_lot", "ecn", "short_transfers", "pacing", "delayed_ack", "reroute"])
+def test_a_reno_in_python_gives_the_bytes_of_the_built_in_one(example: str) -> None:
+    scenario = tb.load(ROOT / "examples" / f"{example}.toml")
+    flows = [name for name, flow in scenario["flows"].items() if "tcp" in flow]
+    built_in = scenario.with_({f"flows.{name}.tcp.controller": "reno" for name in flows})
+    brought = scenario.with_({f"flows.{name}.tcp.controller": "user:reno" for name in flows})
+    same(tb.simulate(built_in), tb.simulate(brought))
+
+
+def test_a_drop_tail_in_python_gives_the_bytes_of_the_built_in_one(scenario: tb.Scenario) -> None:
+    same(tb.simulate(scenario), tb.simulate(scenario.with_({"topology.dumbbell.queue.policy": "user:drop_tail"})))
+
+
+def test_an_epd_in_python_gives_the_bytes_of_the_built_in_one() -> None:
+    queue = {"buffer": "300 cells", "policy": "user:epd", "parameters": {"threshold": 100}}
+    built_in = tb.simulate(CELLS)
+    assert built_in.queues.where(queue="bottleneck")["discarded_early"][0] > 10
+    same(built_in, tb.simulate(tb.Scenario(CELLS).with_({"topology.dumbbell.queue": queue})))
+
+
+def test_a_pie_in_python_draws_as_the_built_in_one_does(scenario: tb.Scenario) -> None:
+    queue = {"buffer": "200 packets", "policy": "pie"}
+    pie = scenario.with_({"topology.dumbbell.queue": queue, "duration": "20 s"})
+    built_in = tb.simulate(pie)
+    assert built_in.queues.where(queue="bottleneck")["discarded_early"][0] > 5
+    same(built_in, tb.simulate(pie.with_({"topology.dumbbell.queue.policy": "user:pie"})))
+
+
+def test_a_poisson_source_in_python_gives_the_bytes_of_the_built_in_one() -> None:
+    built_in = tb.simulate(UDP)
+    brought = tb.simulate(tb.Scenario(UDP).with_({"flows.udp.source": POISSON}))
+    # Of a source in Python the size of a packet is not known ahead.
+    same(built_in, brought, "base_rtt_s")
+    assert built_in.queues.where(queue="bottleneck")["discarded_full"][0] > 10
+
+
+ALL = {"flows.tcp.tcp.controller": "user:reno", "topology.dumbbell.queue.policy": "user:pie"}
+
+
+def everything() -> tb.Scenario:
+    source = {"from": "left", "to": "right", "source": POISSON}
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="60 packets", flows=3, duration="3 s", traces=["cwnd", "drops"])
+    return scenario.with_({**ALL, "flows.udp": source})
+
+
+def test_slices_and_snapshots_change_no_byte() -> None:
+    scenario = everything()
+    whole = tb.simulate(scenario)
+    simulation = scenario._simulation(None)
+    done, events = False, 1
+    while not done:
+        copy = simulation.snapshot()
+        done = simulation.run_for(events)
+        if events % 3 == 0:
+            # The copy goes on where the original was; the original is forgotten.
+            simulation.run_for(1000)
+            simulation, done = copy, False
+            simulation.run_for(events)
+        events = events * 2 + 1
+    same(whole, tb.Run(simulation.results()))
+
+
+def test_what_cannot_be_copied_says_so_and_the_original_goes_on() -> None:
+    @tb.controller("locked")
+    class Locked(user_laws.Reno):
+        def __init__(self, start: Start) -> None:
+            super().__init__(start)
+            self.lock = threading.Lock()
+
+    scenario = small("user:locked")
+    simulation = scenario._simulation(None)
+    simulation.run_for(100)
+    with pytest.raises(
+        tb.UserCodeError, match=r"`user:locked` failed: .*lock.*\n  at       flows\.tcp\.tcp\.controller, 0\.\d+ s"
+    ) as caught:
+        simulation.snapshot()
+    assert isinstance(caught.value.__cause__, TypeError)
+    while not simulation.run_for(1000):
+        pass
+    same(tb.simulate(small("user:reno")), tb.Run(simulation.results()))
+
+
+def small(controller: Any) -> tb.Scenario:
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+    return scenario.with_({"flows.tcp.tcp.controller": controller})
+
+
+class Tired(user_laws.Reno):
+    """Reno, until its first loss."""
+
+    def on_congestion(self, seen: Congestion) -> None:
+        raise ZeroDivisionError(f"at {seen.now_s}")
+
+
+def test_what_user_code_raises_comes_out_with_its_traceback_place_and_time() -> None:
+    tb.controller("tired")(Tired)
+    with pytest.raises(tb.UserCodeError) as caught:
+        tb.simulate(small("user:tired"))
+    error, cause = caught.value, caught.value.__cause__
+    assert isinstance(cause, ZeroDivisionError)
+    assert (error.name, error.at, str(cause)) == ("tired", "flows.tcp.tcp.controller", f"at {error.time_s}")
+    assert "raise ZeroDivisionError" in "".join(traceback.format_exception(cause))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("window", float("nan"), "the window is NaN"),
+        ("window", 0.5, "the window is 0.5"),
+        ("window", float("inf"), "the window is inf"),
+        ("window", "large", "`window` is 'large'"),
+        ("ssthresh", None, "`ssthresh` is None"),
+        ("pacing_bps", -1.0, "`pacing_bps` is -1.0"),
+        ("pacing_bps", "fast", "`pacing_bps` is 'fast'"),
+    ],
+)
+def test_what_a_law_says_has_to_make_sense(name: str, value: Any, message: str) -> None:
+    class Odd(user_laws.Reno):
+        def on_congestion(self, seen: Congestion) -> None:
+            setattr(self, name, value)
+
+    tb.controller("odd")(Odd)
+    with pytest.raises(tb.UserCodeError, match=message) as caught:
+        tb.simulate(small("user:odd"))
+    assert caught.value.at == "flows.tcp.tcp.controller"
+
+
+class Answers(Policy[object]):
+    """A policy that answers what it is told to."""
+
+    def __init__(self, *, answer: Any = "accept") -> None:
+        self.answer = answer
+
+    def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
+        return self.answer  # type: ignore[no-any-return]
+
+
+def test_a_verdict_that_is_none() -> None:
+    tb.policy("answers")(Answers)
+    queue = {"buffer": "20 packets", "policy": "user:answers", "parameters": {"answer": "perhaps"}}
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+    with pytest.raises(tb.UserCodeError, match="the verdict is 'perhaps'") as caught:
+        tb.simulate(scenario.with_({"topology.dumbbell.queue": queue}))
+    assert caught.value.at == "topology.dumbbell.queue"
+
+
+class Sends(Source):
+    """A source that sends what it is told to."""
+
+    def __init__(self, *, wait_s: float = 0.001, packet: Any = 1000) -> None:
+        self.answer = (wait_s, packet)
+
+    def next(self, now_s: float, draw: Draw) -> tuple[float, int] | None:
+        return None if now_s > 1.0 else self.answer
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"wait_s": -1.0}, "the wait is -1 s"),
+        ({"packet": "large"}, "the next packet is"),
+        ({"packet": 0}, "a packet of 0 bytes"),
+        ({"packet": 2_000_000}, "a packet of 2000000 bytes; expected 1 to 1000000"),
+        ({"packet": -1}, "the next packet is"),
+    ],
+)
+def test_a_packet_that_is_none(parameters: dict[str, Any], message: str) -> None:
+    tb.source("sends")(Sends)
+    with pytest.raises(tb.UserCodeError, match=message):
+        tb.simulate(tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:sends", "parameters": parameters}}))
+
+
+def test_a_source_ends_when_it_says_so() -> None:
+    tb.source("sends")(Sends)
+    run = tb.simulate(
+        tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:sends", "header": "28 B"}, "flows.udp.count": 1})
+    )
+    # One packet each millisecond until one second has passed, and the one that was due then.
+    assert run.flows["sent_packets"].tolist() == [1001]
+
+
+class Paced(user_laws.Reno):
+    """A window that never limits, at a given rate once it has heard of a round trip."""
+
+    def __init__(self, start: Start, *, rate_bps: float) -> None:
+        super().__init__(start)
+        self.rate_bps = rate_bps
+
+    def on_ack(self, ack: Ack) -> None:
+        self.window, self.pacing_bps = 1000.0, self.rate_bps
+
+
+def test_a_rate_that_comes_later_paces_from_then_on() -> None:
+    tb.controller("paced")(Paced)
+    run = tb.simulate(small({"kind": "user:paced", "parameters": {"rate_bps": 4e6}}).with_({"duration": "10 s"}))
+    # Of 4 Mbit/s on the wire, 1460 of 1500 bytes are payload; the first round trips are slower.
+    assert run.groups["goodput_bps"][0] == pytest.approx(4e6 * 1460 / 1500, rel=0.02)
+
+
+class Wanting(user_laws.Reno):
+    """Keeps what it is told."""
+
+    wants = frozenset({"marks", "price", "delivered_rate", "release"})
+    heard: ClassVar[list[Ack]] = []
+
+    def __init__(self, start: Start, *, most: int = 100) -> None:
+        super().__init__(start)
+        self.most = most
+        self.release = most
+
+    def on_ack(self, ack: Ack) -> None:
+        super().on_ack(ack)
+        self.heard.append(ack)
+
+    def on_other_ack(self, ack: Ack) -> None:
+        self.heard.append(ack)
+
+
+class Prices(Policy[object]):
+    """Writes what the queue holds as a price, and marks every three hundredth packet."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
+        return Verdict.ACCEPT
+
+    def on_label(self, unit: Unit, turn: Turn, label: Label) -> None:
+        self.sent += 1
+        label.price = float(turn.bytes_behind) + (label.price or 0.0)
+        label.is_marked = label.is_marked or self.sent % 300 == 0
+
+
+def test_a_law_hears_of_marks_prices_and_delivery_if_it_wants_them() -> None:
+    tb.controller("wanting")(Wanting)
+    tb.policy("prices")(Prices)
+    Wanting.heard.clear()
+    queue = {"buffer": "20 packets", "policy": "user:prices"}
+    tcp = {"flows.tcp.tcp.ecn": True, "flows.tcp.tcp.delayed_ack": False}
+    scenario = small("user:wanting").with_({"topology.dumbbell.queue": queue, "duration": "20 s", **tcp})
+    run = tb.simulate(scenario)
+    acks = list(Wanting.heard)
+    # A mark is told of once, though every acknowledgement until the sender has answered echoes it. The last are on their way.
+    marked = int(run.flows["marked_packets"][0])
+    assert marked - 3 < sum(ack.marks for ack in acks) <= marked
+    assert marked > 30
+    assert {ack.price for ack in acks} > {0.0, 1500.0, 3000.0}
+    rates = [ack.delivered_rate for ack in acks if ack.delivered_rate is not None]
+    # 10 Mbit/s of 1500 bytes: 833 segments a second, while the queue is not empty. After a repair samples may be far above.
+    assert statistics.median(rates) == pytest.approx(10e6 / 12000, rel=0.01)
+
+
+def test_a_law_may_bound_what_an_acknowledgement_releases() -> None:
+    tb.controller("wanting")(Wanting)
+    path = {"flows.tcp.tcp.initial_window": 40, "flows.tcp.tcp.delayed_ack": False, "record.traces": ["segments"]}
+    sent: dict[int, list[float]] = {}
+    for most in (1, 100):
+        law = {"kind": "user:wanting", "parameters": {"most": most}}
+        times = tb.simulate(small(law).with_(path)).trace("segments")["time_s"].tolist()
+        sent[most] = [times.count(time) for time in dict.fromkeys(times)]
+    # Slow start sends two segments for each acknowledgement, unless it may only one.
+    assert max(sent[100][1:]) >= 2
+    assert max(sent[1][1:]) == 1
+
+
+def test_what_a_law_wants_has_to_be_known() -> None:
+    with pytest.raises(tb.ParameterError, match="wants `mark`; expected any of `marks`"):
+        tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"wants": {"mark"}}))
+
+
+def refused(scenario: dict[str, Any] | tb.Scenario) -> tuple[tb.errors.Problem, ...]:
+    with pytest.raises(tb.ScenarioError) as caught:
+        (scenario if isinstance(scenario, tb.Scenario) else tb.Scenario(scenario)).check()
+    return caught.value.problems
+
+
+def test_names_that_nobody_registered() -> None:
+    (problem,) = refused(small("user:rino"))
+    assert (problem.at, problem.message) == ("flows.tcp.tcp.controller", "unknown controller `user:rino`")
+    assert problem.hint == "did you mean `user:reno`?"
+    (problem,) = refused(tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:zzzzzzzz"}}))
+    assert (problem.at, problem.hint) == (
+        "flows.udp.source.kind",
+        "`--code FILE.py` loads the file that registers it; in Python, import it first",
+    )
+
+
+def test_parameters_that_a_class_does_not_take_and_those_that_it_needs() -> None:
+    queue = {"buffer": "300 cells", "policy": "user:epd", "parameters": {"treshold": 100}}
+    (problem,) = refused(tb.Scenario(CELLS).with_({"topology.dumbbell.queue": queue}))
+    assert (problem.at, problem.message, problem.expected) == (
+        "topology.dumbbell.queue.parameters.treshold",
+        "`Epd` takes no `treshold`",
+        "`threshold`",
+    )
+    queue["parameters"] = {}
+    (problem,) = refused(tb.Scenario(CELLS).with_({"topology.dumbbell.queue": queue}))
+    assert (problem.at, problem.message) == ("topology.dumbbell.queue.parameters", "`Epd` needs `threshold`")
+    (problem,) = refused(small({"kind": "user:reno", "parameters": {"start": 1}}))
+    assert (problem.at, problem.expected) == ("flows.tcp.tcp.controller.parameters.start", "no parameters")
+
+
+def test_a_constructor_that_fails_is_told_before_anything_runs() -> None:
+    @tb.policy("picky")
+    class Picky(Answers):
+        def __init__(self, *, share: float) -> None:
+            raise ValueError(f"no share of {share}")
+
+    queue = {"buffer": "20 packets", "policy": "user:picky", "parameters": {"share": 2.0}}
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+    with pytest.raises(tb.UserCodeError, match=r"no share of 2\.0") as caught:
+        tb.simulate(scenario.with_({"topology.dumbbell.queue": queue}))
+    assert (caught.value.time_s, type(caught.value.__cause__)) == (0.0, ValueError)
+
+
+def test_what_cannot_be_registered() -> None:
+    class Half(Controller):
+        def on_ack(self, ack: Ack) -> None: ...
+
+    with pytest.raises(tb.ParameterError, match=r"`.*Half` has no `on_congestion`, `on_timeout`"):
+        tb.controller("half")(Half)
+    with pytest.raises(tb.ParameterError, match=r"expected a subclass of `tailback\.user_code\.Policy`"):
+        tb.policy("reno")(user_laws.Reno)
+    with pytest.raises(tb.ParameterError, match=r"as in `@tailback\.controller\(NAME\)`"):
+        tb.controller(user_laws.Reno)  # type: ignore[arg-type]
+    with pytest.raises(tb.ParameterError, match="is no name"):
+        tb.controller("a b")
+    with pytest.raises(tb.ParameterError, match=r"`reno` is `user_laws\.Reno` already"):
+        tb.controller("reno")(Tired)
+
+
+def test_provenance_and_hash_cover_the_source() -> None:
+    run = tb.simulate(small("user:reno"))
+    (told,) = run.provenance["user_code"]
+    file = Path(user_laws.__file__)
+    assert (told["at"], told["class"], told["file"], told["covers"]) == (
+        "flows.tcp.tcp.controller",
+        "user_laws.Reno",
+        "user_laws.py",
+        "file",
+    )
+    text = "class Law:\n    def answer(self):\n        return {}\n"
+    hashes = []
+    for answer in (1, 2, 1):
+        namespace: dict[str, Any] = {"__name__": "nowhere"}
+        exec(text.replace("{}", str(answer)), namespace)
+        hashes.append(fingerprint(namespace["Law"]))
+    assert hashes[0] == hashes[2] != hashes[1]
+    assert hashes[0].covers == "bytecode"
+    assert file.is_file()
+    assert "user_code" not in tb.simulate(small("reno")).provenance
+
+
+def test_ctrl_c_in_user_code_is_ctrl_c() -> None:
+    @tb.controller("interrupting")
+    class Interrupting(user_laws.Reno):
+        def on_congestion(self, seen: Congestion) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(tb.Interrupted) as caught:
+        tb.simulate(small("user:interrupting"))
+    assert 0 < caught.value.run.simulated_s < 2
+    assert not caught.value.run.complete
+
+
+def test_threads_with_user_code_agree() -> None:
+    scenario = everything().with_({"duration": "1 s"})
+    alone = tb.simulate(scenario)
+    runs: list[tb.Run] = []
+    threads = [threading.Thread(target=lambda: runs.append(tb.simulate(scenario))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(runs) == 3
+    for run in runs:
+        same(alone, run)
+
+
+def test_what_user_code_is_told_can_be_made_for_its_tests() -> None:
+    law = user_laws.Reno(Start(window=4.0, ssthresh=8.0, packet_bytes=1500))
+    law.on_ack(Ack(now_s=0.1, acked=1, rtt_s=None, in_flight=4, window_limited=True))
+    assert law.window == 5.0
+    seen = Congestion(now_s=0.2, in_flight=5, repeated=False)
+    law.on_congestion(seen)
+    assert (law.window, repr(seen)) == (2.0, "Congestion(now_s=0.2, in_flight=5, repeated=false)")
+
+
+def test_a_file_is_loaded_once_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    good = tmp_path / "some_laws_of_a_test.py"
+    good.write_text("import tailback as tb\nfrom user_laws import Reno\n@tb.controller('loaded')\nclass Loaded(Reno): ...\n")
+    assert tb.user_code.load(good) is tb.user_code.load(good)
+    tb.simulate(small("user:loaded"))
+    bad = tmp_path / "bad_laws_of_a_test.py"
+    bad.write_text("1 / 0\n")
+    with pytest.raises(tb.UserCodeError, match=r"`bad_laws_of_a_test\.py` cannot be loaded: ZeroDivisionError") as caught:
+        tb.user_code.load(bad)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert bad.stem not in sys.modules
+    for name, message in [("nowhere.py", "no such file"), ("laws.txt", "expected the name of a Python file")]:
+        with pytest.raises(tb.ParameterError, match=message):
+            tb.user_code.load(tmp_path / name)
+    (tmp_path / "json.py").touch()
+    with pytest.raises(tb.ParameterError, match="a module `json` is loaded already"):
+        tb.user_code.load(tmp_path / "json.py")
+
+
+def test_hashes_differ_by_code() -> None:
+    text = small("user:reno")._text
+    (ours,) = _core.content_hashes(text, "", "json", [1])
+    assert tb.simulate(small("user:reno"), seed=1).content_hash == ours
+    (other,) = _core.content_hashes(small("reno")._text, "", "json", [1])
+    assert ours != other

@@ -1,0 +1,149 @@
+"""Prints python/tailback/_types.py: the tables of a scenario as types, made from the JSON Schema.
+
+    .venv/bin/python tools/scenario_types.py > python/tailback/_types.py
+
+A test compares the file with what this prints, so the schema stays the only place where a field is named.
+"""
+
+from __future__ import annotations
+
+import keyword
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import tailback as tb
+
+HEAD = '''\
+"""The tables of a scenario as types: plain dictionaries, with names that editors and type checkers know.
+
+Made from the JSON Schema by tools/scenario_types.py; a test compares. What is required is checked by the core, as all else is.
+
+>>> import tailback as tb
+>>> tb.Flow(count=3, rtt="100 ms", tcp=tb.Tcp(preset="sack"))
+{'count': 3, 'rtt': '100 ms', 'tcp': {'preset': 'sack'}}
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypedDict
+'''
+
+
+def main() -> None:
+    """Writes the module to stdout, formatted."""
+    schema = tb.schema()
+    definitions: dict[str, Any] = {**schema["$defs"], "Description": schema}
+    names = sorted(definitions)
+    exported = "".join(f'    "{name}",\n' for name in names)
+    parts = [HEAD, f"\n__all__ = [\n{exported}]\n"]
+    for name in names:
+        definition = definitions[name]
+        parts.append(table(name, definition) if properties(definition) else alias(name, definition))
+    ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "_types.py", "-"]
+    subprocess.run(ruff, input="".join(parts), text=True, check=True)
+
+
+def alias(name: str, definition: dict[str, Any]) -> str:
+    """A value with a name, such as a rate."""
+    comment = "".join(f"# {line}\n" for line in wrapped(definition["description"]))
+    return f'\n{comment}{name}: TypeAlias = "{kind(definition)}"\n'
+
+
+def table(name: str, definition: dict[str, Any]) -> str:
+    """A table; by the functional form where a key is a word of Python."""
+    fields = {key: union(values) for key, values in properties(definition).items()}
+    described = "\n".join(f"    {line}".rstrip() for line in documentation(definition))
+    if not any(map(keyword.iskeyword, fields)):
+        body = "".join(f"    {key}: {value}\n" for key, value in fields.items())
+        return f'\n\nclass {name}(TypedDict, total=False):\n    """{described.strip()}\n    """\n\n{body}\n'
+    body = "".join(f'        "{key}": "{value}",\n' for key, value in fields.items())
+    called = f'{name} = TypedDict(\n    "{name}",\n    {{\n{body}    }},\n    total=False,\n)\n'
+    return f'\n\n{called}{name}.__doc__ = """{described.strip()}\n"""\n\n'
+
+
+def documentation(definition: dict[str, Any]) -> Iterator[str]:
+    """The table's description and its keys: those of all its forms, then those of each form under the word that tells it apart."""
+    yield from wrapped(definition["description"])
+    found = forms(definition)
+    tag = next((key for key, value in found[0].items() if "const" in value), "")
+    common = {key: value for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}
+    yield from section("Attributes", common)
+    if tag:
+        yield from ("", tag, "    What the rest of the table means:", "")
+        for form in found:
+            said = form[tag]
+            word = f'``"{said["const"]}"``' if "const" in said else "``user:NAME``"
+            yield from (f"    {line}" for line in wrapped(f"* {word}: {said['description']}"))
+    for form in found:
+        own = {key: value for key, value in form.items() if key != tag and key not in common}
+        if own:
+            said = form[tag]
+            yield from section(f'With {tag} = "{said.get("const", "user:NAME")}"', own)
+
+
+def section(title: str, keys: dict[str, Any]) -> Iterator[str]:
+    """Keys with their descriptions under a title."""
+    yield from ("", title, "-" * len(title))
+    for key, value in keys.items():
+        yield key
+        yield from (f"    {line}" for line in wrapped(value.get("description", "")))
+
+
+def forms(definition: dict[str, Any]) -> list[dict[str, Any]]:
+    """The keys of a table, with their schemas; of each of its forms, if it has several."""
+    found: list[dict[str, Any]] = [form.get("properties", {}) for form in definition.get("oneOf", [definition])]
+    return found
+
+
+def properties(definition: dict[str, Any]) -> dict[str, list[Any]]:
+    """The keys of a table in all its forms, each with its different schemas."""
+    found: dict[str, list[Any]] = {}
+    for form in forms(definition):
+        for key, value in form.items():
+            known = found.setdefault(key, [])
+            if value not in known:
+                known.append(value)
+    return found
+
+
+def union(values: list[Any]) -> str:
+    """The Python type of a key; its words stand together."""
+    words = [value["const"] for value in values if "const" in value]
+    others = [value for value in values if "const" not in value]
+    types = [kind({"enum": words})] if words else []
+    return " | ".join(dict.fromkeys([*types, *map(kind, others)]))
+
+
+def kind(value: dict[str, Any]) -> str:
+    """The Python type of a value."""
+    if "$ref" in value:
+        return str(value["$ref"]).removeprefix("#/$defs/")
+    if "anyOf" in value:
+        return " | ".join(dict.fromkeys(map(kind, value["anyOf"])))
+    words = value.get("enum", [value["const"]] if "const" in value else [])
+    if words:
+        return f"Literal[{', '.join(repr(word) for word in words)}]"
+    if value["type"] == "array":
+        return f"list[{kind(value['items'])}]"
+    if value["type"] == "object":
+        inner = [*value.get("patternProperties", {}).values(), *filter(None, [value.get("additionalProperties")])]
+        return f"dict[str, {kind(inner[0])}]" if inner else "dict[str, Any]"
+    return {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}[value["type"]]
+
+
+def wrapped(text: str, width: int = 110) -> Iterator[str]:
+    """Lines of at most `width` characters."""
+    line = ""
+    for word in text.split():
+        if line and len(line) + len(word) >= width:
+            yield line
+            line = ""
+        line = f"{line} {word}".strip()
+    if line:
+        yield line
+
+
+if __name__ == "__main__":
+    main()
