@@ -2,17 +2,17 @@
 //!
 //! Start at [`Engine`]: it takes a [`network::Network`], runs to any time in any steps, and gives [`Results`]. From there down:
 //!
-//! * `simulation`: who gets which event, what is computed ahead, conservation, results
+//! * `simulation`: who gets which event, what is computed ahead, conservation, results, estimates
 //! * `tcp`: sender, receiver, retransmission timer, loss recovery
 //! * `congestion`: control laws, one file each
 //! * `queue`: queue policies, one file each
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
-//! * `code`: code that the core does not know and a network names
+//! * `user_code`: code that a network names and the core does not know
 //! * `settings`: what a member of a family says of itself
-//! * `base`: units, random streams, packets, the calendar
+//! * `base`: units, random streams, packets, signals of congestion, the calendar
 //!
-//! Imports run downwards only.
+//! Imports run downwards only: `tests/layers.rs` holds the order.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules of this crate, the lowest first. A module imports from itself and from the layers below; those that share a layer know
-/// nothing of one another.
-const LAYERS: &[&[&str]] = &[
+/// Layers, the lowest first. A module imports from itself and from the layers below; those that share a layer know nothing of one another.
+type Layers = &'static [&'static [&'static str]];
+
+/// The modules of this crate.
+const CORE: Layers = &[
     &["base"],
     &["settings"],
     &["user_code"],
@@ -16,15 +18,31 @@ const LAYERS: &[&[&str]] = &[
     &["simulation"],
 ];
 
-/// The crates, the lowest first.
-const CRATES: &[&[&str]] = &[&["core", "models"], &["scenario"], &["python", "wasm"]];
+/// The modules of `simulation`.
+const SIMULATION: Layers = &[
+    &["adaptation", "event_order", "hosts", "window", "wire", "workshop"],
+    &["facts", "path", "port"],
+    &["wiring"],
+    &["common"],
+    &["receivers"],
+    &["fabric"],
+    &["senders"],
+    &["signals"],
+    &["engine"],
+    &["conservation", "memory"],
+    &["results"],
+];
+
+const CRATES: Layers = &[&["core", "models"], &["scenario"], &["python", "wasm"]];
 
 #[test]
 fn modules_import_from_the_layers_below_them_only() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let files: Vec<(String, String)> = sources(&root).iter().map(|file| (relative(file, &root), read(file))).collect();
     assert!(files.len() > 50, "the sources are not where they were");
-    let faults: Vec<String> = files.iter().flat_map(|(file, text)| violations(file, text)).collect();
+    let of_file =
+        |(file, text): &(String, String)| [violations(file, text, "", CORE), violations(file, text, "simulation/", SIMULATION)];
+    let faults: Vec<String> = files.iter().flat_map(of_file).flatten().collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -44,7 +62,7 @@ fn crates_depend_on_the_layers_below_them_only() {
 
 #[test]
 fn an_import_that_points_upwards_or_sideways_is_found() {
-    let found = |file, text| violations(file, text).len();
+    let found = |file, text| violations(file, text, "", CORE).len();
     assert_eq!(found("tcp/sender.rs", "use crate::base::units::Time;\nuse crate::congestion::Ack;\n"), 0);
     assert_eq!(found("base/packet.rs", "use crate::network::MAX_PACKET;\n"), 1);
     assert_eq!(found("queue/mod.rs", "use crate::congestion::Ack;\n"), 1);
@@ -54,8 +72,13 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     assert_eq!(found("base/line.rs", "// As crate::network has it.\n/// [`crate::network::Port`]\n"), 0);
     assert_eq!(found("base/line.rs", "#[cfg(test)]\nmod tests {\n    use crate::Engine;\n    use crate::network::Port;\n}\n"), 0);
     assert_eq!(found("base/line.rs", "use crate::Engine;\n"), 1);
+    let inside = |file, text| violations(file, text, "simulation/", SIMULATION).len();
+    assert_eq!(inside("simulation/port/ahead.rs", "use super::equipment::Held;\nuse crate::simulation::window::Window;\n"), 0);
+    assert_eq!(inside("simulation/port/ahead.rs", "use super::super::fabric::Fabric;\nuse crate::simulation::Engine;\n"), 2);
+    assert_eq!(inside("simulation/fabric/mod.rs", "use super::engine::Engine;\nuse super::port::Port;\n"), 1);
+    assert_eq!(inside("tcp/sender.rs", "use super::engine::Engine;\n"), 0);
     assert_eq!(
-        violations("base/packet.rs", "\nuse crate::network::MAX_PACKET;\n"),
+        violations("base/packet.rs", "\nuse crate::network::MAX_PACKET;\n", "", CORE),
         [
             "base/packet.rs, line 2: `base` imports `network`; expected itself or a layer below: base < settings < user_code < congestion, \
           queue, traffic < tcp < network < record < simulation"
@@ -63,18 +86,20 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     );
 }
 
-/// The imports of a source file that the layers do not allow. Unit tests may drive the whole engine.
-fn violations(file: &str, text: &str) -> Vec<String> {
-    let module: Vec<&str> = file.trim_end_matches(".rs").trim_end_matches("/mod").split('/').collect();
-    if module == ["lib"] {
+/// The imports of a source file that the layers of `folder` do not allow. Unit tests may drive the whole engine.
+fn violations(file: &str, text: &str, folder: &str, layers: Layers) -> Vec<String> {
+    let Some(inside) = file.strip_prefix(folder) else { return Vec::new() };
+    let module: Vec<&str> = inside.trim_end_matches(".rs").trim_end_matches("/mod").split('/').collect();
+    if ["lib", "mod"].contains(&module[0]) {
         return Vec::new();
     }
+    let roots = [format!("crate::{}", folder.replace('/', "::")), "super::".repeat(module.len())];
     let code = without_tests_and_comments(text);
     let of_line = |(number, line): (usize, &String)| {
-        let upwards = imports(line, module.len()).into_iter().filter(|other| other != module[0]);
-        let upwards = upwards.filter(|other| layer_of(other, LAYERS) >= layer_of(module[0], LAYERS));
+        let upwards = imports(line, &roots).into_iter().filter(|other| other != module[0]);
+        let upwards = upwards.filter(|other| layer_of(other, layers) >= layer_of(module[0], layers));
         let fault = |other: String| {
-            let allowed = order(LAYERS);
+            let allowed = order(layers);
             format!("{file}, line {number}: `{}` imports `{other}`; expected itself or a layer below: {allowed}", module[0])
         };
         upwards.map(fault).collect::<Vec<_>>()
@@ -82,12 +107,12 @@ fn violations(file: &str, text: &str) -> Vec<String> {
     (1..).zip(&code).flat_map(of_line).collect()
 }
 
-/// What a line names at the root of the crate. `depth`: of the module that it stands in.
-fn imports(line: &str, depth: usize) -> Vec<String> {
+/// What a line names after one of these roots.
+fn imports(line: &str, roots: &[String]) -> Vec<String> {
     let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let mut found = Vec::new();
-    for root in ["crate::".to_string(), "super::".repeat(depth)] {
-        for (at, _) in line.match_indices(&root) {
+    for root in roots {
+        for (at, _) in line.match_indices(root.as_str()) {
             let before = line[..at].chars().next_back();
             if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
                 continue;
@@ -145,12 +170,12 @@ fn without_tests_and_comments(text: &str) -> Vec<String> {
     lines
 }
 
-/// What is in no layer, an item of `lib.rs` for example, is above all.
-fn layer_of(name: &str, layers: &[&[&str]]) -> usize {
+/// What is in no layer, a new module or an item of `lib.rs` for example, is above all.
+fn layer_of(name: &str, layers: Layers) -> usize {
     layers.iter().position(|layer| layer.contains(&name)).unwrap_or(layers.len())
 }
 
-fn order(layers: &[&[&str]]) -> String {
+fn order(layers: Layers) -> String {
     layers.iter().map(|layer| layer.join(", ")).collect::<Vec<_>>().join(" < ")
 }
 

@@ -1,7 +1,7 @@
 //! Packets in flight. A line is a first-in first-out of packets; all lines share one pool of chunks, so that an idle line costs
 //! 12 bytes and a packet in flight 32, however many lines there are.
 
-use super::packet::Packet;
+use super::packet::{Outgoing, Packet};
 use serde::{Deserialize, Serialize};
 
 const CHUNK: u32 = 8;
@@ -101,7 +101,7 @@ impl Pool {
     /// A chunk more at the end of a line.
     fn extend(&mut self, line: &mut Line) {
         let chunk = if self.free == NONE {
-            let empty = Packet::data(Default::default(), Default::default(), 0, 0, 0, 0, 0);
+            let empty = Packet::data(Default::default(), Default::default(), &Outgoing::default(), 0);
             self.places.extend([empty; CHUNK as usize]);
             self.next.push(NONE);
             self.next.len() as u32 - 1
@@ -133,7 +133,7 @@ mod tests {
     use crate::base::units::Time;
 
     fn packet(segment: u32) -> Packet {
-        Packet::data(Time(0), Time(0), 0, segment, 1, 1, 0)
+        Packet::data(Time(0), Time(0), &Outgoing { segment, ..Outgoing::default() }, 0)
     }
 
     #[test]

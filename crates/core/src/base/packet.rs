@@ -53,9 +53,22 @@ impl Ecn {
     pub const REDUCED: Ecn = Ecn(CAPABLE | REDUCED);
 }
 
+/// A data packet as its sender hands it down.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outgoing {
+    pub flow: u32,
+    /// Segment (or datagram) number.
+    pub segment: u32,
+    /// 1 for the first.
+    pub transmission: u32,
+    /// With headers.
+    pub bytes: u32,
+}
+
 impl Packet {
     #[inline]
-    pub fn data(time: Time, sent: Time, flow: u32, segment: u32, bytes: u32, transmission: u32, place: u32) -> Packet {
+    pub fn data(time: Time, sent: Time, of: &Outgoing, place: u32) -> Packet {
+        let &Outgoing { flow, segment, transmission, bytes } = of;
         let again = if transmission > 1 { RETRANSMITTED } else { 0 };
         Packet { time, sent, flow, segment, word: bytes | transmission.min(255) << 24, place: place | again }
     }
@@ -298,6 +311,8 @@ impl<T> Side<T> {
 mod tests {
     use super::*;
 
+    const SENT: Outgoing = Outgoing { flow: 3, segment: 77, transmission: 1, bytes: 1040 };
+
     #[test]
     fn a_packet_takes_32_bytes() {
         assert_eq!(std::mem::size_of::<Packet>(), 32);
@@ -305,7 +320,7 @@ mod tests {
 
     #[test]
     fn flags_and_numbers_do_not_touch_each_other() {
-        let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 2, 41);
+        let mut packet = Packet::data(Time(9), Time(5), &Outgoing { transmission: 2, ..SENT }, 41);
         packet.become_cell(true);
         packet.next_hop();
         assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (1040, 2, 42));
@@ -317,7 +332,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_is_neither_capable_nor_marked_until_it_echoes() {
-        let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 1, (1 << 24) - 2);
+        let mut packet = Packet::data(Time(9), Time(5), &SENT, (1 << 24) - 2);
         packet.set_ecn(Ecn::REDUCED);
         packet.mark();
         packet.next_hop();
@@ -331,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_price_takes_the_place_of_the_number_and_gives_it_back() {
-        let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), 3, 77, 1040, 1, 41));
+        let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), &SENT, 41));
         packet.make_room_for_price(&mut prices);
         let signal = Signal { price: Some(0.5), ..Signal::default() };
         packet.write_signal(&signal, &mut prices);
@@ -342,7 +357,7 @@ mod tests {
 
     #[test]
     fn what_is_written_where_a_packet_has_no_room_is_lost() {
-        let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), 3, 77, 1040, 1, 41));
+        let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), &SENT, 41));
         let signal = Signal { marks: 1, price: Some(0.5), delivered_rate: None };
         packet.write_signal(&signal, &mut prices);
         assert_eq!((packet.signal(&prices), packet.segment), (Signal::default(), 77));
@@ -355,7 +370,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_with_a_signal_is_not_capable() {
-        let mut packet = Packet::data(Time(9), Time(5), 3, 77, 1040, 1, 41);
+        let mut packet = Packet::data(Time(9), Time(5), &SENT, 41);
         packet.become_ack(Time(11), 5, true, 7);
         assert!(packet.has_report() && !packet.has_price() && !packet.signals());
         packet.set_signals();

@@ -1,7 +1,7 @@
 //! Traces. They exist only for flows and ports that a scenario names; without any, the engine holds no recorder at all.
 
 use super::table::{Column, Table};
-use crate::base::packet::Packet;
+use crate::base::packet::{Outgoing, Packet};
 use crate::base::units::{Span, Time};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind};
@@ -29,6 +29,15 @@ pub(crate) struct Recorder {
     /// Delivered payload bytes per bin.
     bins: BTreeMap<u32, Vec<u64>>,
     kinds: Vec<TraceKind>,
+}
+
+/// An acknowledgement as its sender has heard it.
+pub(crate) struct Heard {
+    pub(crate) flow: u32,
+    /// Next segment that the receiver expects.
+    pub(crate) ack: u32,
+    pub(crate) is_duplicate: bool,
+    pub(crate) rtt: Option<Span>,
 }
 
 /// A flow's values after the last change.
@@ -101,7 +110,8 @@ impl Recorder {
         self.flows[flow as usize] & bit(kind) != 0
     }
 
-    pub(crate) fn on_send(&mut self, flow: u32, now: Time, segment: u32, transmission: u32) {
+    pub(crate) fn on_send(&mut self, now: Time, packet: &Outgoing) {
+        let &Outgoing { flow, segment, transmission, .. } = packet;
         if self.traces(flow, TraceKind::Segments) {
             self.segments.0.push((now, flow, (segment.into(), transmission.into())));
         }
@@ -109,11 +119,12 @@ impl Recorder {
 
     /// Called, not inlined: what only traces need is else worked out before it is known whether there are any.
     #[inline(never)]
-    pub(crate) fn on_ack(&mut self, flow: u32, now: Time, ack: u32, duplicate: bool, rtt: Option<Span>, sender: &Sender) {
+    pub(crate) fn on_ack(&mut self, now: Time, heard: &Heard, sender: &Sender) {
+        let flow = heard.flow;
         if self.traces(flow, TraceKind::Acks) {
-            self.acks.0.push((now, flow, (ack.into(), duplicate.into())));
+            self.acks.0.push((now, flow, (heard.ack.into(), heard.is_duplicate.into())));
         }
-        if let Some(rtt) = rtt.filter(|_| self.traces(flow, TraceKind::Rtt)) {
+        if let Some(rtt) = heard.rtt.filter(|_| self.traces(flow, TraceKind::Rtt)) {
             self.rtt.0.push((now, flow, rtt.seconds()));
         }
         if self.traces(flow, TraceKind::InFlight) {

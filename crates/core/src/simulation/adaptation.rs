@@ -97,9 +97,10 @@ impl Adaptation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::packet::Outgoing;
 
     fn packet(segment: u32) -> Packet {
-        Packet::data(Time(0), Time(u64::from(segment)), 0, segment, 112, 1, 0)
+        Packet::data(Time(0), Time(u64::from(segment)), &Outgoing { flow: 0, segment, transmission: 1, bytes: 112 }, 0)
     }
 
     /// Which of the packets that are cut into three cells each arrive whole, if the cells at these places get lost.

@@ -8,7 +8,7 @@ use super::port::Port;
 use super::window::Window;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
-use crate::base::calendar::{Calendar, Slot};
+use crate::base::calendar::{Calendar, Expected, Slot};
 use crate::base::histogram::Histogram;
 use crate::base::line::{Line, Pool};
 use crate::base::packet::{Packet, Prices, Report, Side};
@@ -69,7 +69,7 @@ impl Common {
             now: Time::ZERO,
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             order,
-            calendar: Calendar::new(order, order.total(), pending, reach(network)),
+            calendar: Calendar::new(order, &Expected { slots: order.total(), pending, reach: reach(network) }),
             rates: AccessRates::of(&network.flows),
             hosts: Hosts::of(network),
             pool: Pool::default(),

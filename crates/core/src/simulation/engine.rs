@@ -67,7 +67,8 @@ impl Engine {
 
     /// Time of the next event, if there is one before the end.
     pub fn next_event_time(&mut self) -> Option<Time> {
-        self.senders.fabric.common.calendar.peek().filter(|&time| time < self.senders.fabric.common.window.end)
+        let common = &mut self.senders.fabric.common;
+        common.calendar.peek().filter(|&time| time < common.window.end)
     }
 
     /// Handle all events before `time`, or before the end of the run if that comes first. How a run is cut into steps changes no byte.
@@ -88,8 +89,8 @@ impl Engine {
             return None;
         }
         // In the order in which objects are made: after one that cannot be, none is.
-        let of_ports = self.senders.fabric.ports.iter().filter_map(|port| port.failure(self.senders.fabric.common.now));
-        of_ports.chain(self.senders.ends.iter().filter_map(|end| end.failure(self.senders.fabric.common.now))).next()
+        let of_ports = self.senders.fabric.ports.iter().filter_map(|port| port.failure(self.now()));
+        of_ports.chain(self.senders.ends.iter().filter_map(|end| end.failure(self.now()))).next()
     }
 
     /// One event at a time, so that the run stops behind the one in which user code failed.
@@ -115,7 +116,7 @@ impl Engine {
         let mut left = events;
         while left > 0 {
             let Some((now, slot)) = self.senders.fabric.common.calendar.pop_before(end) else {
-                self.senders.fabric.common.now = self.senders.fabric.common.now.max(end);
+                self.senders.fabric.common.now = self.now().max(end);
                 break;
             };
             left -= 1;
@@ -149,9 +150,9 @@ impl Engine {
 
     /// Datagrams of external flows that reached their receivers before now and were not taken yet, by time.
     pub fn take_output(&mut self) -> Vec<Delivery> {
-        let (mut due, later): (Vec<_>, Vec<_>) =
-            self.senders.fabric.common.outputs.drain(..).partition(|delivery| delivery.time < self.senders.fabric.common.now);
-        self.senders.fabric.common.outputs = later;
+        let common = &mut self.senders.fabric.common;
+        let (mut due, later): (Vec<_>, Vec<_>) = common.outputs.drain(..).partition(|delivery| delivery.time < common.now);
+        common.outputs = later;
         due.sort_by_key(|delivery| (delivery.time, delivery.flow, delivery.datagram));
         due
     }
@@ -163,14 +164,15 @@ impl Engine {
     }
 
     fn on_change(&mut self) {
-        let Some(change) = self.senders.network.changes.get(self.next_change) else { return };
+        let Senders { network, fabric, .. } = &mut self.senders;
+        let Some(change) = network.changes.get(self.next_change) else { return };
         match change.what {
-            ChangeKind::Rate(port, rate) => self.senders.fabric.ports[port as usize].equipment.set_rate(rate),
-            ChangeKind::Delay(port, delay) => self.senders.fabric.ports[port as usize].equipment.set_delay(delay),
-            ChangeKind::RandomLoss(port, loss) => self.senders.fabric.ports[port as usize].equipment.set_loss(loss),
+            ChangeKind::Rate(port, rate) => fabric.ports[port as usize].equipment.set_rate(rate),
+            ChangeKind::Delay(port, delay) => fabric.ports[port as usize].equipment.set_delay(delay),
+            ChangeKind::RandomLoss(port, loss) => fabric.ports[port as usize].equipment.set_loss(loss),
             ChangeKind::Route(flow, forward, backward) => {
-                let starts = route_starts(&self.senders.network);
-                let wire = &mut self.senders.fabric.paths[flow as usize].wire;
+                let starts = route_starts(network);
+                let wire = &mut fabric.paths[flow as usize].wire;
                 wire.forward = starts[forward as usize];
                 wire.backward = starts[backward as usize];
             }

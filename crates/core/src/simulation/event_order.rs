@@ -11,7 +11,7 @@ pub(crate) enum Event {
     Change,
     /// A transmitter finished.
     Departure(u32),
-    /// A policy wants to be heard. The payload is its place among those that do.
+    /// A policy is to be heard. The payload is its place among those that have a period.
     Period(u32),
     /// The head of a port's delay line reaches the next port, or the end of its route.
     Port(u32),
@@ -44,6 +44,15 @@ pub(crate) struct EventOrder {
     ports: u32,
 }
 
+/// How many there are of what has slots.
+pub(crate) struct Entities {
+    pub(crate) transmitters: u32,
+    /// Policies with a period.
+    pub(crate) periodic: u32,
+    pub(crate) flows: u32,
+    pub(crate) ports: u32,
+}
+
 /// Kinds with one slot per flow, in order.
 #[derive(Clone, Copy)]
 pub(crate) enum FlowKind {
@@ -61,7 +70,8 @@ pub(crate) enum FlowKind {
 const PER_FLOW: u32 = 8;
 
 impl EventOrder {
-    pub(crate) fn new(flows: u32, ports: u32, transmitters: u32, periodic: u32) -> EventOrder {
+    pub(crate) fn new(of: &Entities) -> EventOrder {
+        let &Entities { transmitters, periodic, flows, ports } = of;
         let first_period = 1 + transmitters;
         let first_flow = first_period + periodic;
         let first_port = first_flow + PER_FLOW * flows;
@@ -147,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_slot_is_the_slot_of_its_event() {
-        let order = EventOrder::new(3, 2, 4, 2);
+        let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2 });
         let seen: Vec<Event> = (0..order.total() as u32).map(|slot| order.event(slot)).collect();
         assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2);
         assert_eq!(order.event(order.gathered(1)), Event::Gathered(1));
@@ -160,7 +170,7 @@ mod tests {
 
     #[test]
     fn at_one_instant_kinds_go_before_entities() {
-        let order = EventOrder::new(3, 2, 4, 2);
+        let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2 });
         let sorted = [
             EventOrder::CHANGE,
             order.departure(1),

@@ -35,13 +35,21 @@ pub(crate) struct Facts {
     pub(crate) group: Group,
 }
 
+/// What holds for all groups of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct OfRun {
+    /// Every hop is an event.
+    pub(crate) stepped: bool,
+    /// Something is recorded of packets that arrive, or some host takes time.
+    pub(crate) observed: bool,
+}
+
 /// No controller of the group asks for signals.
 const UNSIGNALLED: u32 = u32::MAX;
 
 impl Facts {
-    /// `unsignalled_before`: if its controllers ask for signals, the flows before it whose controllers do not. `observed`: something is
-    /// recorded of packets that arrive, or some host takes time.
-    pub(crate) fn of(group: &Group, unsignalled_before: Option<u32>, stepped: bool, observed: bool) -> Facts {
+    /// `unsignalled_before`: if its controllers ask for signals, the flows before it whose controllers do not.
+    pub(crate) fn of(group: &Group, unsignalled_before: Option<u32>, run: OfRun) -> Facts {
         let (tcp, datagram) = match &group.transport {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),
@@ -53,14 +61,14 @@ impl Facts {
             && delayed_ack.is_none()
             && group.framing.is_none()
             && unsignalled_before.is_none()
-            && !observed;
+            && !run.observed;
         Facts {
             plain,
             unsignalled_before: unsignalled_before.unwrap_or(UNSIGNALLED),
             is_tcp: tcp.is_some(),
             ecn,
             is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
-            delivers_as_event: stepped || delayed_ack.is_some(),
+            delivers_as_event: run.stepped || delayed_ack.is_some(),
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or(0),
             ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(0, |spec| spec.ack_size) },
             framing: group.framing,

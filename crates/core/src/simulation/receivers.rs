@@ -7,7 +7,7 @@ use super::event_order::FlowKind;
 use super::facts::Facts;
 use super::path::Path;
 use crate::base::packet::{Packet, Received, Report};
-use crate::tcp::receiver::Reply;
+use crate::tcp::receiver::{Reply, Said};
 
 impl Path {
     /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
@@ -87,7 +87,7 @@ impl Path {
             }
         }
         if !PLAIN && facts.ecn {
-            self.receiver.on_ecn(packet.is_marked(), packet.tells_of_reduction());
+            self.receiver.on_ecn(Said { marked: packet.is_marked(), reduced: packet.tells_of_reduction() });
             self.marked += u32::from(measured && packet.is_marked());
         }
         let is_tcp = PLAIN || facts.is_tcp;

@@ -5,13 +5,14 @@ use super::event_order::FlowKind;
 use super::fabric::Fabric;
 use super::wiring::{Plan, first_flows, segments_of};
 use super::workshop::Workshop;
-use crate::base::packet::{Ecn, Packet, Side};
+use crate::base::packet::{Ecn, Outgoing, Packet, Side};
 use crate::base::random::{Draws, Purpose, Stream};
 use crate::base::signal::Signal;
 use crate::base::sizes::MAX_PACKET;
 use crate::base::units::{Span, Time};
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Network, Transport};
+use crate::record::recorder::Heard;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signals::{Brought, SignalReader};
@@ -191,13 +192,13 @@ impl Senders {
         let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
-                let duplicate = arrived.ack <= tcp.sender.una;
+                let is_duplicate = arrived.ack <= tcp.sender.una;
                 let rtt = tcp.on_ack::<SIGNALLED>(arrived, brought);
                 if let Some(reader) = &mut reader {
                     reader.bound_release(tcp.sender);
                 }
                 if let Some(recorder) = &mut self.fabric.common.recorder {
-                    recorder.on_ack(flow, now, arrived.ack, duplicate, rtt, tcp.sender);
+                    recorder.on_ack(now, &Heard { flow, ack: arrived.ack, is_duplicate, rtt }, tcp.sender);
                 }
             }
             None if tcp.sender.deadline <= now => {
@@ -230,10 +231,10 @@ impl Senders {
                 }
                 _ => transmission,
             };
-            let bytes = wire_bytes(spec, size, segment);
+            let packet = Outgoing { flow, segment, transmission, bytes: wire_bytes(spec, size, segment) };
             match &reader {
-                Some(reader) if reader.prices() => self.fabric.send_priced(now, flow, segment, transmission, bytes, ecn),
-                _ => self.fabric.send(now, flow, segment, transmission, bytes, ecn),
+                Some(reader) if reader.prices() => self.fabric.send_priced(&packet, ecn),
+                _ => self.fabric.send(&packet, ecn),
             }
         }
         if let Some(reader) = &mut reader {
@@ -279,7 +280,8 @@ impl Senders {
         if let Some(next) = next {
             self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), next);
         }
-        self.fabric.send(now, flow, number, 1, payload + spec.header, Ecn::INCAPABLE);
+        let packet = Outgoing { flow, segment: number, transmission: 1, bytes: payload + spec.header };
+        self.fabric.send(&packet, Ecn::INCAPABLE);
     }
 
     /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
@@ -295,7 +297,8 @@ impl Senders {
         }
         let number = source.inject();
         source.sent_measured += u32::from(self.fabric.common.window.measures(now));
-        self.fabric.send(now, flow, number, 1, wire, Ecn::INCAPABLE);
+        let packet = Outgoing { flow, segment: number, transmission: 1, bytes: wire };
+        self.fabric.send(&packet, Ecn::INCAPABLE);
         Some(number)
     }
 }

@@ -40,6 +40,14 @@ pub(crate) struct OutOfOrder {
     recent: [u32; 4],
 }
 
+/// What a data segment says of congestion.
+#[derive(Clone, Copy)]
+pub(crate) struct Said {
+    pub(crate) marked: bool,
+    /// Its sender has reduced the window.
+    pub(crate) reduced: bool,
+}
+
 /// What an arriving segment leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -113,11 +121,11 @@ impl Receiver {
         held.add(segment)
     }
 
-    /// What a data segment that arrived says of congestion: whether it is marked, and whether its sender has reduced the window. The
+    /// A data segment that arrived says this of congestion. The
     /// reduction answers earlier marks, so that a segment that says both starts the echo anew.
-    pub(crate) fn on_ecn(&mut self, marked: bool, reduced: bool) {
-        self.marks.until_reduced = marked || (self.marks.until_reduced && !reduced);
-        self.marks.covered |= marked;
+    pub(crate) fn on_ecn(&mut self, said: Said) {
+        self.marks.until_reduced = said.marked || (self.marks.until_reduced && !said.reduced);
+        self.marks.covered |= said.marked;
     }
 
     /// Whether the acknowledgement that leaves now echoes a mark.
@@ -247,7 +255,7 @@ mod tests {
     fn echoes(every: usize, segments: &[(bool, bool)]) -> Vec<bool> {
         let mut receiver = Receiver::new();
         let of_one = |covered: &[(bool, bool)]| {
-            covered.iter().for_each(|&(marked, reduced)| receiver.on_ecn(marked, reduced));
+            covered.iter().for_each(|&(marked, reduced)| receiver.on_ecn(Said { marked, reduced }));
             receiver.take_echo()
         };
         segments.chunks(every).map(of_one).collect()

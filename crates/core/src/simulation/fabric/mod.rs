@@ -9,14 +9,14 @@ mod cells;
 mod stepped_ports;
 
 use super::common::{Common, Feeder};
-use super::event_order::{EventOrder, FlowKind};
-use super::facts::Facts;
+use super::event_order::{Entities, EventOrder, FlowKind};
+use super::facts::{Facts, OfRun};
 use super::path::Path;
 use super::port::{Entry, Port};
 use super::wire::Direction;
 use super::wiring::{make_paths, make_ports};
 use super::workshop::Workshop;
-use crate::base::packet::{Ecn, Packet};
+use crate::base::packet::{Ecn, Outgoing, Packet};
 use crate::base::units::Time;
 use crate::network::{Change, ChangeKind, Network};
 use crate::queue::Reason;
@@ -33,7 +33,7 @@ pub(crate) struct Fabric {
     pub(crate) ports: Vec<Port>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<u32>,
-    /// The ports whose policy wants to be heard at a fixed period.
+    /// The ports whose policy is to be heard at a fixed period.
     pub(crate) periodic: Vec<u32>,
     pub(crate) paths: Vec<Path>,
     /// What the fabric has to know of each flow group.
@@ -51,10 +51,15 @@ impl Fabric {
         let (ports, transmitters) = make_ports(network, !rerouted.is_empty(), workshop);
         let has_period = |(index, port): (u32, &Port)| port.equipment.period().map(|_| index);
         let periodic: Vec<u32> = (0..).zip(&ports).filter_map(has_period).collect();
-        let [flow_count, port_count] = [network.flows.len() as u32, ports.len() as u32];
-        let order = EventOrder::new(flow_count, port_count, transmitters.len() as u32, periodic.len() as u32);
+        let order = EventOrder::new(&Entities {
+            transmitters: transmitters.len() as u32,
+            periodic: periodic.len() as u32,
+            flows: network.flows.len() as u32,
+            ports: ports.len() as u32,
+        });
         let common = Common::new(network, order, signalled);
         let observed = common.recorder.is_some() || !common.delays.is_empty() || !common.hosts.is_empty();
+        let run = OfRun { stepped: network.stepped, observed };
         let groups = network.groups.iter().zip(unsignalled_before);
         let mut fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
@@ -62,7 +67,7 @@ impl Fabric {
             transmitters,
             periodic,
             paths: make_paths(network, &common.rates),
-            facts: groups.map(|(group, &before)| Facts::of(group, before, network.stepped, observed)).collect(),
+            facts: groups.map(|(group, &before)| Facts::of(group, before, run)).collect(),
             rerouted,
             common,
         };
@@ -82,29 +87,30 @@ impl Fabric {
     }
 
     /// A sender hands down a data packet.
-    #[inline]
-    pub(crate) fn send(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
-        self.send_as::<false>(now, flow, segment, transmission, bytes, ecn);
+    #[inline(always)]
+    pub(crate) fn send(&mut self, packet: &Outgoing, ecn: Ecn) {
+        self.send_as::<false>(packet, ecn);
     }
 
     /// The same with room for the price that queues write on it, unless it travels in cells.
     #[inline(never)]
-    pub(crate) fn send_priced(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
-        self.send_as::<true>(now, flow, segment, transmission, bytes, ecn);
+    pub(crate) fn send_priced(&mut self, packet: &Outgoing, ecn: Ecn) {
+        self.send_as::<true>(packet, ecn);
     }
 
     #[inline(always)]
-    fn send_as<const PRICED: bool>(&mut self, now: Time, flow: u32, segment: u32, transmission: u32, bytes: u32, ecn: Ecn) {
+    fn send_as<const PRICED: bool>(&mut self, packet: &Outgoing, ecn: Ecn) {
         let common = &mut self.common;
+        let (now, flow) = (common.now, packet.flow);
         if let Some(recorder) = &mut common.recorder {
-            recorder.on_send(flow, now, segment, transmission);
+            recorder.on_send(now, packet);
         }
         let path = &mut self.paths[flow as usize];
         let mut time = now;
         if let Some(hosts) = common.hosts.get_mut(flow as usize) {
             time = hosts.send(time, &self.facts[path.wire.group as usize].group);
         }
-        let mut packet = Packet::data(time, now, flow, segment, bytes, transmission, path.wire.forward);
+        let mut packet = Packet::data(time, now, packet, path.wire.forward);
         if self.facts[path.wire.group as usize].framing.is_some() {
             return self.walk_in_cells(Direction::Forth, packet);
         }
@@ -112,7 +118,7 @@ impl Fabric {
         if PRICED {
             packet.make_room_for_price(&mut common.prices);
         }
-        packet.time = path.wire.sender_up(time, bytes, &mut common.rates);
+        packet.time = path.wire.sender_up(time, packet.bytes(), &mut common.rates);
         self.walk(Some(Feeder::Send), packet);
     }
 
@@ -168,7 +174,8 @@ impl Fabric {
     pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: u32) {
         let path = &mut self.paths[flow as usize];
         if path.receiver.has_delayed() {
-            let mut packet = Packet::data(now, now, flow, path.receiver.expected - 1, 0, 1, 0);
+            let latest = Outgoing { flow, segment: path.receiver.expected - 1, transmission: 1, bytes: 0 };
+            let mut packet = Packet::data(now, now, &latest, 0);
             let facts = &self.facts[path.wire.group as usize];
             path.acknowledge::<false>(&mut packet, facts, &mut self.common);
             self.walk_back(packet);

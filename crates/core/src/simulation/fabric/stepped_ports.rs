@@ -6,6 +6,13 @@ use crate::base::units::Time;
 use crate::simulation::common::Feeder;
 use crate::simulation::port::{Arrival, Sending};
 
+/// A transmitter of a stepped port, by its number there.
+#[derive(Clone, Copy)]
+struct Transmitter {
+    port: u32,
+    number: u32,
+}
+
 impl Fabric {
     #[inline(never)]
     pub(super) fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: u32) {
@@ -16,22 +23,23 @@ impl Fabric {
             Arrival::Serves(transmitter, service) => {
                 let slot = self.common.order.departure(stepped.first + transmitter);
                 self.common.calendar.schedule(slot, packet.time + service);
-                self.send_head(packet.time, port, transmitter);
+                self.send_head(packet.time, Transmitter { port, number: transmitter });
             }
         }
     }
 
     /// If the port after this one decides on heads, let that of the packet in service go ahead.
-    fn send_head(&mut self, now: Time, port: u32, transmitter: u32) {
+    fn send_head(&mut self, now: Time, of: Transmitter) {
+        let Transmitter { port, number } = of;
         let Some(stepped) = self.ports[port as usize].stepped() else { return };
-        let Some(Sending { packet, head_is_gone: false }) = stepped.transmitters[transmitter as usize] else { return };
+        let Some(Sending { packet, head_is_gone: false }) = stepped.transmitters[number as usize] else { return };
         let next = self.routes[packet.place() + 1];
         if next == END || !self.ports[next as usize].entry.is_of_heads() {
             return;
         }
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
-        let departure = self.common.calendar.time_of(self.common.order.departure(stepped.first + transmitter));
-        match stepped.send_head(equipment, transmitter, now, departure, &self.common.window) {
+        let departure = self.common.calendar.time_of(self.common.order.departure(stepped.first + number));
+        match stepped.send_head(equipment, number, now, departure, &self.common.window) {
             Some((packet, Ok(()))) => self.join(next, Feeder::Port(port), packet),
             Some((packet, Err(reason))) => self.discard(port, packet, departure, reason),
             None => {}
@@ -46,12 +54,13 @@ impl Fabric {
     pub(crate) fn on_departure(&mut self, now: Time, transmitter: u32) {
         let port = self.transmitters[transmitter as usize];
         let Some((stepped, _)) = self.ports[port as usize].stepped_mut() else { return };
-        let transmitter = transmitter - stepped.first;
-        let Some(sent) = stepped.transmitters[transmitter as usize].take() else { return };
+        let number = transmitter - stepped.first;
+        let Some(sent) = stepped.transmitters[number as usize].take() else { return };
         let bytes = self.unit_bytes(&sent.packet);
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
         let gone = stepped.finish(equipment, sent, now, bytes, &self.common.window);
-        let left_queue = self.serve_next(now, port, transmitter);
+        let transmitter = Transmitter { port, number };
+        let left_queue = self.serve_next(now, transmitter);
         if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
             stepped.trace_departure(equipment, now, left_queue);
         }
@@ -60,11 +69,12 @@ impl Fabric {
             Some((packet, Ok(()))) => self.walk(Some(Feeder::Port(port)), packet),
             None => {}
         }
-        self.send_head(now, port, transmitter);
+        self.send_head(now, transmitter);
     }
 
     /// Put the next packet that the policy lets go on this transmitter. True if something left the queue.
-    fn serve_next(&mut self, now: Time, port: u32, transmitter: u32) -> bool {
+    fn serve_next(&mut self, now: Time, of: Transmitter) -> bool {
+        let Transmitter { port, number } = of;
         let mut left_queue = false;
         while let Some((stepped, _)) = self.ports[port as usize].stepped_mut()
             && let Some(mut waiting) = self.common.pool.pop(&mut stepped.queue)
@@ -76,8 +86,8 @@ impl Fabric {
             match stepped.let_go(equipment, &mut waiting, now, bytes, &self.common.window, &mut self.common.prices) {
                 Err(reason) => self.discard(port, waiting, now, reason),
                 Ok(()) => {
-                    let service = stepped.begin_service(equipment, transmitter, &waiting, now, bytes, &self.common.window);
-                    let slot = self.common.order.departure(stepped.first + transmitter);
+                    let service = stepped.begin_service(equipment, number, &waiting, now, bytes, &self.common.window);
+                    let slot = self.common.order.departure(stepped.first + number);
                     self.common.calendar.schedule(slot, now + service);
                     break;
                 }

@@ -53,10 +53,11 @@ impl Gather {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::packet::Outgoing;
 
     #[test]
     fn acknowledgements_come_out_by_time_and_flow_and_only_what_is_known() {
-        let ack = |time, flow| Packet::data(Time(time), Time(0), flow, 0, 40, 1, 0);
+        let ack = |time, flow| Packet::data(Time(time), Time(0), &Outgoing { flow, ..Outgoing::default() }, 0);
         let mut gather = Gather::new(Span(10));
         [ack(5, 1), ack(7, 0), ack(6, 3), ack(6, 2)].into_iter().for_each(|ack| gather.insert(ack));
         let taken: Vec<_> = std::iter::from_fn(|| gather.take_before(Time(7))).map(|ack| (ack.time.0, ack.flow)).collect();

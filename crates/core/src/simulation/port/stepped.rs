@@ -140,7 +140,7 @@ impl Stepped {
         goes
     }
 
-    /// The policy wants to be heard.
+    /// The policy is to be heard.
     pub(crate) fn on_period(&mut self, equipment: &mut Equipment) {
         let (units, bytes) = self.held(equipment);
         let rate = Rate(equipment.rate.0 * self.transmitters.len() as u64);

@@ -11,6 +11,7 @@ use super::wire::{AccessRates, Wire};
 use super::workshop::Workshop;
 use crate::base::line::Line;
 use crate::base::random::{Draws, Purpose, Stream};
+use crate::base::units::Span;
 use crate::network;
 use crate::network::{ChangeKind, Network, Switching, TraceKind, Transport};
 use crate::queue::{Policies, PolicySpec};
@@ -118,11 +119,11 @@ pub(crate) fn first_flows(network: &Network) -> Vec<u32> {
 }
 
 /// How far ahead most events lie: a few of the longest delays.
-pub(crate) fn reach(network: &Network) -> u64 {
+pub(crate) fn reach(network: &Network) -> Span {
     let access = network.flows.iter().map(|flow| (flow.sender_access.delay + flow.receiver_access.delay).0).max();
     let shared = network.ports.iter().map(|port| port.delay.0).max();
     let longest = access.unwrap_or(0).saturating_add(shared.unwrap_or(0));
-    longest.saturating_mul(4).clamp(1_000_000, 1_000_000_000_000)
+    Span(longest.saturating_mul(4).clamp(1_000_000, 1_000_000_000_000))
 }
 
 pub(crate) fn route_starts(network: &Network) -> Vec<u32> {
