@@ -86,7 +86,9 @@ def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Pa
     huge = huge.replace('"5 s"', '"2 s"')
     (tmp_path / "huge.toml").write_text(huge)
     said = refused(command, "huge.toml")
-    assert said.startswith("error: the scenario needs more memory than there is\n  at       links (huge.toml)\n  given    up to ")
+    assert said.startswith(
+        "error: the scenario needs more memory than is available\n  at       links (huge.toml)\n  given    up to "
+    )
     assert "GiB that are available" in said
 
 

@@ -65,7 +65,7 @@ def module(families: Families) -> str:
         parts.append(f"{name}: TypeAlias = Literal[{literal}]\n{title}: dict[{name}, Word] = {{{said}}}\n")
         names += [name, title]
     parts.append(f"SIZING_RULES: dict[str, Rule] = {{{', '.join(rules(models))}}}\n")
-    parts.append('"""All rules, from those that know most of the network to those that know least."""\n')
+    parts.append('"""All rules, from those that take most of the network into account to those that take least."""\n')
     names.append("SIZING_RULES")
     for answer in {model["answer"]["name"]: model for model in models if model["answer"]["name"]}.values():
         parts.append(answer_class(answer))

@@ -64,7 +64,7 @@ def table(name: str, definition: dict[str, Any]) -> str:
 
 
 def documentation(definition: dict[str, Any]) -> Iterator[str]:
-    """The table's description and its keys: those of all its forms, then those of each form under the word that tells it apart."""
+    """The table's description and its keys: those of all its forms, then those of each form under its word."""
     yield from wrapped(definition["description"])
     found = forms(definition)
     tag = next((key for key, value in found[0].items() if "const" in value), "")

@@ -1,8 +1,8 @@
 """Tailback: a laboratory for network congestion.
 
 Describe a network (`Scenario`, `load`, or a helper such as `dumbbell`), run it (`simulate`), look at the `Run`: its tables are
-columns that any Arrow reader takes. `sweep` runs a whole grid, as a `Study` that survives its process. `models` has what theory
-says of the same quantities, `statistics` how sure of a mean we are; `errors` what can go wrong.
+columns that any Arrow reader takes. `sweep` runs a whole grid, as a `Study` that outlives its process. `models` has what theory
+predicts for the same quantities, `statistics` how well a mean is known, `errors` what can go wrong.
 
 >>> import tailback as tb
 >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="10 s"))

@@ -20,7 +20,7 @@ class Interval:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Interval:
-        """The interval of independent values, one a seed; at least two. Unknown (NaN) if one of them is."""
+        """The interval of independent values, one per seed; at least two. Unknown (NaN) if one of them is."""
         if not all(map(math.isfinite, values)):
             return cls(math.nan, math.nan)
         return cls(fmean(values), student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values)))

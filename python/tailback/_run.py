@@ -52,23 +52,23 @@ class Run:
 
     @property
     def flows(self) -> Table:
-        """One row a flow: packets, retransmissions, timeouts, goodput, completion time, ...
+        """One row per flow: packets, retransmissions, timeouts, goodput, completion time, ...
 
-        Counts, means and shares cover the measured part, from the end of the warm-up to the end of the run; goodput is over
-        the whole of it, also of a flow that ends before. The completion time is from the flow's start to the instant at
-        which its receiver has everything, and no warm-up cuts it. The active share is that of the time from the flow's start,
+        Counts, means and shares cover the measured part, from the end of the warm-up to the end of the run; goodput is over the
+        whole of it, even for a flow that ends earlier. The completion time is from the flow's start to the instant at which its
+        receiver has everything, and is not cut by the warm-up. The active share is the share of the time from the flow's start,
         or the end of the warm-up, to its end in which it did not wait for a timeout.
         """
         return self._tables["flows"]
 
     @property
     def queues(self) -> Table:
-        """One row a queue, which is one direction of a link: arrivals, discards by reason, utilisation, waiting time, ..."""
+        """One row per queue, which is one direction of a link: arrivals, discards by reason, utilisation, waiting time, ..."""
         return self._tables["queues"]
 
     @property
     def groups(self) -> Table:
-        """One row a flow group: total goodput, fairness, percentiles of the completion time, ..."""
+        """One row per flow group: total goodput, fairness, percentiles of the completion time, ..."""
         return self._tables["groups"]
 
     @property

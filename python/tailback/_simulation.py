@@ -45,7 +45,7 @@ def simulate(
     Raises
     ------
     ScenarioError
-        The description cannot run, or the seed is none; nothing was run.
+        The description cannot run, or the seed is not valid; nothing was run.
     Interrupted
         Ctrl-C; its ``run`` holds what was measured until then. It is a `KeyboardInterrupt`.
     InternalError

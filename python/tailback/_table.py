@@ -107,7 +107,7 @@ class Table:
         return {column: self._core.values(column) for column in self}
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One dictionary a row: for few rows."""
+        """One dictionary per row: for few rows."""
         columns = self.to_dict()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

@@ -32,7 +32,7 @@ def dumbbell(
     queue : mapping, optional
         The whole queue instead of `buffer`, such as ``{"policy": "drop_tail", "buffer": "100 packets"}``.
     flows : int or mapping
-        So many greedy NewReno flows, in a group ``tcp``; or the groups as in a scenario file, from ``left`` to ``right`` unless
+        This many greedy NewReno flows, in a group ``tcp``; or the groups as in a scenario file, from ``left`` to ``right`` unless
         they say otherwise.
     duration : str
         Simulated time: ``"60 s"``.

@@ -1,21 +1,15 @@
 """What can go wrong, as exceptions that carry data.
 
-TailbackError
-├── ScenarioError (ValueError)      the description cannot run: every problem, each with its place
-├── ParameterError (ValueError)     a model was asked outside its range
-├── UnknownName (KeyError)          no such table, trace or column; says which there are
-├── OutputError (OSError)           a result could not be written
-├── StudyError (OSError)            a study on disk is damaged, foreign, in use, or has no room
-├── UserCodeError (RuntimeError)    user code raised something, or answered what cannot be: says where and when
-├── MissingExtra (ImportError)      an optional library is not installed; says how to get it
-└── InternalError (RuntimeError)    our bug: carries what a report needs
-KeyboardInterrupt
-├── StudyInterrupted                Ctrl-C during a study: what was finished is kept, and resumes
-├── tailback.Interrupted            Ctrl-C during a run: carries what was measured
-├── tailback.ReproductionInterrupted    Ctrl-C while a document is reproduced: carries the experiments that were done
-└── tailback.models.TrunkInterrupted    Ctrl-C while a trunk is simulated: carries what was measured
-UserWarning
-└── ScenarioWarning                 the description runs, but is hardly what was meant
+TailbackError ├── ScenarioError (ValueError)      the description cannot run: every problem, each with its place ├──
+ParameterError (ValueError)     a model was asked outside its range ├── UnknownName (KeyError)          no such table, trace or
+column; says which there are ├── OutputError (OSError)           a result could not be written ├── StudyError (OSError)
+a study on disk is damaged, foreign, in use, or has no room ├── UserCodeError (RuntimeError)    user code raised something, or
+gave an impossible answer: says where and when ├── MissingExtra (ImportError)      an optional library is not installed; says how
+to get it └── InternalError (RuntimeError)    our bug: carries what a report needs KeyboardInterrupt ├── StudyInterrupted
+Ctrl-C during a study: what was finished is kept, and resumes ├── tailback.Interrupted            Ctrl-C during a run: carries
+what was measured ├── tailback.ReproductionInterrupted    Ctrl-C while a document is reproduced: carries the experiments that were
+done └── tailback.models.TrunkInterrupted    Ctrl-C while a trunk is simulated: carries what was measured UserWarning └──
+ScenarioWarning                 the description runs, but is hardly what was meant
 
 The last three of KeyboardInterrupt are defined beside what they carry.
 """
@@ -99,7 +93,8 @@ class ScenarioError(TailbackError, ValueError):
 class ScenarioWarning(UserWarning):
     """A scenario that runs but is hardly what was meant, such as one with a setting that makes a queue policy another one.
 
-    Its text names the place, what stands there and what would fit. ``warnings.simplefilter("error", tb.ScenarioWarning)`` makes it an error.
+    Its text names the place, what stands there and what would fit. ``warnings.simplefilter("error", tb.ScenarioWarning)`` makes
+    it an error.
     """
 
 
@@ -113,7 +108,7 @@ class UnknownName(TailbackError, KeyError):
     Attributes
     ----------
     name : str
-        What was asked for; whatever else it was, if it was no text.
+        What was asked for, whatever its type.
     known : tuple of str
         What there is.
     """
@@ -145,7 +140,7 @@ class UserCodeError(TailbackError, RuntimeError):
     Attributes
     ----------
     message : str
-        What was raised, or what is wrong with what was answered.
+        What was raised, or what is wrong with the answer.
     name : str
         Under which the class is registered, or the file that could not be loaded.
     at : str

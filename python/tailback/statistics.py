@@ -170,9 +170,9 @@ def batch_means(values: Iterable[float], batches: int = 20) -> BatchMeans:
 def bootstrap(
     values: Iterable[float], *, seed: int, method: Literal["bca", "percentile"] = "bca", resamples: int = 9999
 ) -> Bounds:
-    """The mean of independent values and its 95 % interval, from means of values that are drawn from these again and again.
+    """The mean of independent values and its 95 % interval, from the means of resampled values.
 
-    Unlike Student's t it takes the values to be neither normal nor symmetric. With fewer than about ten values both are rough.
+    Unlike Student's t it assumes the values to be neither normal nor symmetric. With fewer than about ten values both are rough.
 
     Parameters
     ----------

@@ -91,8 +91,8 @@ def test_claims_as_data() -> None:
     assert (second["contrast"]["setting"], second["contrast"]["holds"]) == ("2 packets", False)
     assert (third["kind"], third["holds"], third["published"]) == ("N", False, 0.99)
     assert done.verdict() == (
-        "1 of 1 robust claims hold; 1 of 1 that need a special setting hold there and fail beside it; "
-        "1 of 1 that no setting gave before do not come out here either"
+        "1 of 1 robust claims hold; 1 of 1 that need a special setting hold there and fail in the contrasting one; "
+        "1 of 1 that were not obtained in any setting are not obtained here either"
     )
     assert done.holds
     assert done.complete

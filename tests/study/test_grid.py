@@ -145,7 +145,7 @@ def test_every_value_that_does_not_fit_is_told_at_once_and_once(scenario: tb.Sce
         ({"seed": [1, 2]}, 1, "seeds are not an axis of the grid"),
         ({COUNT: [1, 1]}, 1, "a value is given twice"),
         ({(COUNT, RATE): [(1, "10 Mbps"), (2,)]}, 1, "value 2 does not fit side by side"),
-        ({"kind": {"old": {}, "new": 3}}, 1, "the variant `new` is no table of changes"),
+        ({"kind": {"old": {}, "new": 3}}, 1, "the variant `new` is not a table of changes"),
         ({3: [1]}, 1, "not a path"),
         ([COUNT], 1, "not what varies"),
     ],

@@ -85,7 +85,7 @@ def test_a_worker_whose_code_is_another_does_no_run(tmp_path: Path) -> None:
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         study = tb.sweep(scenario("user:elsewhere"), executor=pool)
     assert study.counts.failed == 1
-    assert "the controller `elsewhere` has another source on this worker" in study.runs["error"][0]
+    assert "the controller `elsewhere` has a different source on this worker" in study.runs["error"][0]
 
 
 def test_what_user_code_raises_is_the_error_of_its_run(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ impl<T: ?Sized> Instance<T> {
     /// Only data can be written down.
     pub(crate) fn cannot_be_written(&self) -> String {
         let UserCode { name, at, .. } = &*self.code;
-        format!("{at}: `user:{name}` is code and cannot be written down; a copy of the engine in memory is a snapshot")
+        format!("{at}: `user:{name}` is code and cannot be serialised; a copy of the engine in memory serves as a snapshot")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Closed forms: what theory says of the quantities that the simulator measures.
+//! Closed forms: what theory predicts for the quantities that the simulator measures.
 //!
 //! Start in [`queues`] for loss and waiting at one port, in [`trunk`] for the loss of many links that share a few wavelengths, in
 //! [`tcp`] for what one transport can carry, in [`sizing`] for how much buffer a bottleneck needs. A model is a pure function of

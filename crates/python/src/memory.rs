@@ -24,7 +24,7 @@ fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
     let problem = Problem {
         at: at.into(),
         line: None,
-        message: "the scenario needs more memory than there is".into(),
+        message: "the scenario needs more memory than is available".into(),
         given: Some(format!(
             "up to {}: {flows} for flows and ports, {packets} for packets under way, {traces} for traces",
             gibibytes(needed.total())

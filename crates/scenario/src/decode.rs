@@ -132,7 +132,7 @@ impl<'a> Decoder<'a> {
         let high = self.inside("[1]", |decoder| Q::decode(high, decoder));
         let (low, high) = (low?, high?);
         if low > high {
-            self.fault("a range upside down")
+            self.fault("a range with its bounds reversed")
                 .given(format!("{} to {}", low.to_string(), high.to_string()))
                 .expected("[lowest, highest]");
             return None;

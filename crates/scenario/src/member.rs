@@ -335,7 +335,7 @@ impl Notation for Kind {
                 let duration = Duration::decode(node, decoder)?;
                 if duration.span() < *least {
                     let (message, expected) = match least.0 {
-                        1 => ("a duration of nothing", "more than 0 ms".into()),
+                        1 => ("a duration of zero", "more than 0 ms".into()),
                         least => ("a duration too short", format!("at least {}", Duration::new(least))),
                     };
                     decoder.fault(message).given(duration.to_string()).expected(expected);

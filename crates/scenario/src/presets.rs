@@ -8,6 +8,7 @@ use tailback_core::base::units::Span;
 use tailback_core::congestion::{ControllerSpec, CubicSpec};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerSpec};
+use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
 pub struct Preset {
@@ -22,7 +23,7 @@ pub struct Preset {
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: PresetName::Tahoe,
-        source: "RFC 5681 without fast recovery: the third duplicate acknowledgement starts slow start from one segment",
+        source: "RFC 5681 without fast recovery: the third duplicate acknowledgement triggers slow start from one segment",
         controller: ControllerSpec::Reno(()),
         spec: |_| modern(RecoveryKind::Tahoe),
     },
@@ -53,7 +54,7 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: PresetName::BpdReno,
         source: "bpd-2001 sections 2.1 and 3: MSS 536, window 64 KB = 122 segments, an acknowledgement per segment. The tick is not \
-                 given: 0.1 s fits its counts of timeouts and its traces, 0.3 s its goodput",
+                 given: 0.1 s matches its counts of timeouts and its traces, 0.3 s its goodput",
         controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(RecoveryKind::Reno, tick),
     },
@@ -65,8 +66,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: PresetName::SpdTahoe,
-        source: "spd-1998 sections 2.1 and 4.1: packets of 1024 octets, window 64 KB = 64 segments, loss noticed by the timer. Tick and \
-                 fast retransmit are not given: 0.5 s is the usual coarse clock, and without fast retransmit its numbers appear",
+        source: "spd-1998 sections 2.1 and 4.1: packets of 1024 octets, window 64 KB = 64 segments, loss detected by the timer. Tick and fast retransmit are not given: 0.5 s is the usual coarse clock, and its numbers come out without fast retransmit",
         controller: ControllerSpec::Reno(()),
         spec: |tick| TcpSpec {
             fast_retransmit: None,
@@ -146,8 +146,7 @@ fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec 
 /// Every setting of every preset, as a page in Markdown.
 pub fn presets_markdown() -> String {
     let mut page = String::from(
-        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; any key beside it replaces one. Plain names follow the \
-         RFCs, the others the document that they name.\n\n",
+        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; any other key next to it overrides one. Plain names follow the RFCs, the others the document they name.\n\n",
     );
     let mut line = |text: String| {
         page.push_str(&text);
@@ -166,14 +165,14 @@ pub fn presets_markdown() -> String {
         let values: Vec<&str> = columns.iter().map(|column| column[row].1.as_str()).collect();
         line(format!("| `{name}` | {} |", values.join(" | ")));
     }
-    line("\nThe coarse presets keep `min_rto` at two ticks: with another `tick` it changes along. Windows are counted in segments. A scenario writes `off` as `false` and `on` as `true`.".into());
+    line("\nThe coarse presets keep `min_rto` at two ticks: if `tick` is changed, it changes accordingly. Windows are counted in segments. A scenario writes `off` as `false` and `on` as `true`.".into());
     page
 }
 
-/// Every setting of every controller and queue policy, as a page in Markdown.
+/// Every setting of every controller, queue policy and source, as a page in Markdown.
 pub fn settings_markdown() -> String {
     let mut page = String::from(
-        "# Controllers and queue policies\n\nEach is declared in one file of the core, with its settings; this page is made from there.\n\n## \
+        "# Controllers, queue policies and sources\n\nEach is declared in one file of the core, with its settings; this page is made from there.\n\n## \
          Controllers\n\n`controller` of a flow's `tcp` is a name, or a table with what is set: `controller = {kind = \"fast\", alpha = 20}`. \
          Vegas and FAST judge by round trips; with `timestamps = true` every acknowledgement gives one.\n\n",
     );
@@ -181,6 +180,9 @@ pub fn settings_markdown() -> String {
     page += "\n## Queue policies\n\n`policy` of a `queue`, with the settings beside it: `queue = {buffer = \"80 packets\", policy = \"red\", \
              lower = \"25 %\", upper = \"75 %\"}`. [Queue policies](policies.md) shows what they do.\n\n";
     page += &PolicySpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
+    page += "\n## Sources\n\n`kind` of a `source` of datagrams, which also needs its `packet`, or of an `application` above TCP: \
+             `source = {kind = \"poisson\", rate = \"5 Mbps\", packet = \"1000 B\"}`. Only datagrams can be `alternating`.\n\n";
+    page += &ProcessSpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
     page
 }
 

@@ -135,7 +135,7 @@ impl Problem {
     pub(crate) fn one_of<'a>(&mut self, given: &str, words: impl IntoIterator<Item = &'a str>) -> &mut Problem {
         let words: Vec<&str> = words.into_iter().collect();
         if words.is_empty() {
-            return self.expected("one that is declared; there is none");
+            return self.expected("one that is declared; none is");
         }
         if let Some(word) = nearest(given, &words).or_else(|| synonym(given, &words)) {
             self.hint(format!("did you mean `{word}`?"));

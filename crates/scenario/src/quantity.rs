@@ -216,7 +216,7 @@ impl Kind {
                 problem.expected(self.expected()).hint("`kB` is 1000 bytes, `KiB` is 1024 bytes")
             }
             Fault::UnknownUnit(unit) if unit.ends_with("Bps") || unit.ends_with("B/s") => {
-                problem.expected(self.expected()).hint("rates are in bits: 1 megabyte a second is `8 Mbps`")
+                problem.expected(self.expected()).hint("rates are in bits: 1 megabyte per second is `8 Mbps`")
             }
             Fault::UnknownUnit(unit) => {
                 let units: Vec<&str> = self.units.iter().map(|(unit, _)| *unit).collect();

@@ -55,13 +55,13 @@ impl BufferQuestion {
 
     fn check(&self, report: &mut Report) {
         if self.target.0 == 0.0 && report.sound("target") {
-            report.add("target", "nothing is wanted").given("0").expected("a share above 0, such as `80 %`");
+            report.add("target", "a target of zero").given("0").expected("a share above 0, such as `80 %`");
         }
         if self.packet.bytes() == 0 && report.sound("packet") {
-            report.add("packet", "a packet of nothing").given(self.packet.to_string()).expected("at least 1 B");
+            report.add("packet", "a packet of zero bytes").given(self.packet.to_string()).expected("at least 1 B");
         }
         if matches!(self.base_rtt, Distribution::Exponential(_)) && report.sound("base_rtt") {
-            let problem = report.add("base_rtt", "round trips without a least one: their harmonic mean is 0");
+            let problem = report.add("base_rtt", "round trips without a lower bound: their harmonic mean is 0");
             problem.given("exponential").one_of("", ["uniform", "evenly", "lognormal", "pareto"]);
         }
     }

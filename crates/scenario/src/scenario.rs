@@ -40,7 +40,7 @@ record! {
         flows: BTreeMap<Name, Flow> = BTreeMap::new(),
         /// Changes while the network runs.
         timeline: Vec<Event> = Vec::new(),
-        /// What to keep beside the counters.
+        /// What to keep in addition to the counters.
         record: Record = Record::default(),
     }
 }

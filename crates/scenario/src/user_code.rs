@@ -120,7 +120,7 @@ impl Objection {
                 let (place, name) = (format!("{}{key}", code.at), format!("{PREFIX}{}", code.name));
                 let problem = report.unknown(&place, noun, &name, known.iter().map(String::as_str));
                 if known.is_empty() {
-                    problem.expected(format!("a {noun} in Python that is registered by that name; none is"));
+                    problem.expected(format!("a {noun} in Python registered under that name; none is"));
                 }
                 if problem.hint.is_none() {
                     problem.hint("`--code FILE.py` loads the file that registers it; in Python, import it first");
@@ -192,7 +192,7 @@ impl JsonSchema for Parameters {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         // Any name may stand here, unlike in tables of links or flows, where names are given first.
         schemars::json_schema!({
-            "description": "What user code is made with, by the names of its class's keyword arguments.",
+            "description": "Arguments for user code, by the names of its class's keyword arguments.",
             "type": "object",
             "propertyNames": {"pattern": NAME_PATTERN},
             "additionalProperties": generator.subschema_for::<Parameter>(),

@@ -1,4 +1,4 @@
-"""The command `tailback`: one file a command, each in three steps: read, call the library, show."""
+"""The command `tailback`: one file per command, each in three steps: read, call the library, show."""
 
 from __future__ import annotations
 

@@ -17,14 +17,14 @@ __all__ = ["demo"]
 @command
 def demo(
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where the reports go; made if missing. DIR/study keeps the runs.", parser=path)
+        Path, typer.Option(metavar="DIR", help="Where the reports go; created if missing. DIR/study keeps the runs.", parser=path)
     ] = Path("out"),
     quick: Annotated[bool, typer.Option("--quick", help="A coarse grid: seconds instead of a minute.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run what DIR/study has, too.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
 ) -> Exit:
     """How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch?
 
-    Prints a table each, writes DIR/buffer.html and DIR/bpd-2001.html. Stopped at any time, the same command goes on.
+    Prints a table for each, and writes DIR/buffer.html and DIR/bpd-2001.html. If interrupted, the same command resumes.
     """
     from tailback._demo import buffer, switch
 
@@ -36,8 +36,8 @@ def demo(
         with RunsBar("simulating") as bar:
             there += switch.answer(out, seeds=3 if quick else 10, kept=kept, fresh=fresh, progress=bar)
     except KeyboardInterrupt:
-        note(f"interrupted; what was run is kept in {kept}, and the same command goes on")
+        note(f"interrupted; what was run is kept in {kept}, and the same command resumes")
         return Exit.INTERRUPTED
     if there:
-        note(f"{there:,} of the runs were in {kept} already; `--fresh` runs them again")
+        note(f"{there:,} of the runs were already in {kept}; `--fresh` runs them again")
     return Exit.DONE

@@ -16,8 +16,10 @@ File = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.")]
 Executor = Annotated[
-    str | None, typer.Option(help="`threads` or `processes`; if not given threads, and processes where user code needs them.")
+    str | None, typer.Option(help="`threads` or `processes`; if not given, threads, or processes where user code needs them.")
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="How many; one a processor if not given.")]
-Cluster = Annotated[str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, or `local` for a cluster of its own.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Number of workers; one per processor if not given.")]
+Cluster = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, or `local` for a new cluster on this machine.")
+]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first run that fails.")]

@@ -26,23 +26,23 @@ KEPT = "study"
 def reproduce(
     wanted: Annotated[
         list[str],
-        typer.Argument(metavar="ID...", help="Experiments (bpd-2001/fig12), documents (bpd-2001), or `list` for what there is."),
+        typer.Argument(metavar="ID...", help="Experiments (bpd-2001/fig12), documents (bpd-2001), or `list` to list all."),
     ],
     seeds: Annotated[int, typer.Option(min=2, metavar="N", help="Runs of each variant, with seeds 1 to N.")] = 10,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write report and numbers of each document to DIR, made if missing; DIR/study keeps the runs, and the same "
-            "command goes on there.",
+            help="Write report and numbers of each document to DIR, created if missing; DIR/study keeps the runs, and the same "
+            "command resumes there.",
             readable=False,
         ),
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run what DIR/study has, too.")] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Runs side by side; one a processor if not given.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs in parallel; one per processor if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
 ) -> Exit:
-    """Reproduce figures of documents: what they claim beside what is measured. Exit code 1 if an R claim fails."""
+    """Reproduce figures from documents: what they claim next to what is measured. Exit code 1 if an R claim fails."""
     from tailback import papers, plots
     from tailback._store import claimed
 
@@ -65,7 +65,7 @@ def reproduce(
     data(done.to_json() if as_json else "\n".join(_lines(done)))
     if out is not None:
         if done.kept:
-            note(f"{done.kept:,} of {done.tally.planned:,} runs were in {out / KEPT} already; `--fresh` runs them again")
+            note(f"{done.kept:,} of {done.tally.planned:,} runs were already in {out / KEPT}; `--fresh` runs them again")
         note("\n".join(f"wrote {file}" for file in done.save(out)))
     if code is Exit.DONE and not done.holds:
         return Exit.CLAIM_FAILED

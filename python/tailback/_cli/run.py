@@ -29,7 +29,7 @@ def run(
         Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
-    plot: Annotated[bool, typer.Option("--plot", help="Plot: DIR/plot.svg with --out DIR, a window without.")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")] = False,
     seed: Seed = None,
     code: Code = None,
 ) -> Exit:

@@ -20,21 +20,23 @@ def size_buffer(
         typer.Argument(metavar="[FILE]", help="A scenario; what is not given below comes from it.", parser=path),
     ] = None,
     target: Annotated[str, typer.Option(metavar="SHARE", help="Share of the capacity to be used: '80 %' or 0.8.")] = ...,  # type: ignore[assignment]
-    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Of each transmitter: '40 Gbps'.")] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of each transmitter: '40 Gbps'.")] = None,
     base_rtt: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Round trips without queueing: '100 ms', or '{uniform = [\"60 ms\", \"180 ms\"]}'."),
     ] = None,
     flows: Annotated[str | None, typer.Option(metavar="N", help="Long-lived flows.")] = None,
-    transmitters: Annotated[str | None, typer.Option(metavar="K", help="That share the buffer; 1 if not given.")] = None,
-    inputs: Annotated[
-        str | None, typer.Option(metavar="M", help="Input links; so many that they do not matter if not given.")
+    transmitters: Annotated[
+        str | None, typer.Option(metavar="K", help="Transmitters that share the buffer; 1 if not given.")
     ] = None,
-    packet: Annotated[str | None, typer.Option(metavar="SIZE", help="On the wire; '1500 B' if not given.")] = None,
-    access_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Of the link that each sender has for itself.")] = None,
+    inputs: Annotated[
+        str | None, typer.Option(metavar="M", help="Input links; if not given, so many that they do not matter.")
+    ] = None,
+    packet: Annotated[str | None, typer.Option(metavar="SIZE", help="Packet size on the wire; '1500 B' if not given.")] = None,
+    access_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of each sender's own link.")] = None,
     paced: Annotated[bool | None, typer.Option("--paced/--not-paced", help="Whether senders spread their packets.")] = None,
     window: Annotated[str | None, typer.Option(metavar="PACKETS", help="Largest window of a flow.")] = None,
-    link: Annotated[str | None, typer.Option(metavar="NAME", help="The scenario's link that is meant.")] = None,
+    link: Annotated[str | None, typer.Option(metavar="NAME", help="Which link of the scenario to size.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print question and answers as one JSON document.")] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw buffer against utilisation to this SVG, PNG or PDF.", parser=path)

@@ -56,7 +56,7 @@ def report(study: Study, *, as_json: bool) -> None:
     lines = [f"{study.directory}: {counts.done} of {counts.total} runs done"]
     lines += [f"  {word} {count}" for word, count in vars(counts).items() if word != "done" and count]
     if (owner := study.owner) is not None:
-        lines.append(f"  process {owner['process']} on {owner['host']} works on it")
+        lines.append(f"  process {owner['process']} on {owner['host']} is working on it")
     lines += [f"  {axis}" for axis in plan["axes"]]
     errors = _errors(study)
     lines += [f"  failed: point {error['point']}, seed {error['seed']}: {error['error']}" for error in errors[:SHOWN]]

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["study"]
 
-study = typer.Typer(
-    name="study", help="Studies on disk: how far they are, what is left, what came of them.", no_args_is_help=True
-)
+study = typer.Typer(name="study", help="Studies on disk: their progress, what is left, their results.", no_args_is_help=True)
 
 _QUANTITY = "`goodput`, or TABLE.NAME.COLUMN such as queues.bottleneck.utilisation; * for NAME is the mean of all."
 
@@ -49,9 +47,9 @@ def resume(
     workers: Workers = None,
     cluster: Cluster = None,
     fail_fast: FailFast = False,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Do failed runs again, too.")] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Repeat failed runs, too.")] = False,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Tailback, or user code, has changed since: do all runs again with this one.")
+        bool, typer.Option("--refresh", help="If Tailback or user code has changed since, repeat all runs with this version.")
     ] = False,
     as_json: AsJson = False,
     code: Code = None,
@@ -71,7 +69,7 @@ def resume(
 def means(
     directory: Directory,
     quantity: Quantity = "goodput",
-    interval: Annotated[str, typer.Option(help="`t`, or `bootstrap` for values that are not about normal.")] = "t",
+    interval: Annotated[str, typer.Option(help="`t`, or `bootstrap` for values that are far from normal.")] = "t",
     as_json: AsJson = False,
 ) -> Exit:
     """A quantity at each point: its mean over the seeds, and the 95 % interval."""
@@ -91,15 +89,16 @@ def plot(
     directory: Directory,
     out: Annotated[Path, typer.Option(metavar="FILE", help="A new picture, or one to replace: .pdf, .svg, .png.", parser=path)],
     quantity: Annotated[
-        str | None, typer.Argument(metavar="QUANTITY", help=f"{_QUANTITY} For `traces` their kinds, such as cwnd,queue.")
+        str | None, typer.Argument(metavar="QUANTITY", help=f"{_QUANTITY} With `traces`, their kinds, such as cwnd,queue.")
     ] = None,
     kind: Annotated[str, typer.Option(help="`line`, `ecdf`, `heat` or `traces`.")] = "line",
     over: Annotated[str | None, typer.Option(metavar="AXIS", help="The axis along x; for `heat` two, as X,Y.")] = None,
     by: Annotated[str | None, typer.Option(metavar="AXIS", help="A line, or a column of traces, for each of its labels.")] = None,
     where: Annotated[
-        list[str] | None, typer.Option(metavar="AXIS=LABEL", help="Show one label of an axis; again for each that varies.")
+        list[str] | None,
+        typer.Option(metavar="AXIS=LABEL", help="Show one label of an axis; repeat for each other axis that varies."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="For `traces`: of which run; the first without it.")] = None,
+    seed: Annotated[int | None, typer.Option(help="With `traces`: which run; by default the first.")] = None,
 ) -> Exit:
     """Draw a quantity along the axes of a study, or traces of its runs."""
     from tailback._study import Study
@@ -162,7 +161,7 @@ def compare(
 @study.command()
 @command
 def gc(directory: Directory, as_json: AsJson = False) -> Exit:
-    """Remove what nothing refers to: results of an earlier plan or version, traces of runs that were cut off."""
+    """Remove what nothing refers to: results of an earlier plan or version, traces of interrupted runs."""
     from tailback._study import Study
 
     removed = Study(directory).gc()

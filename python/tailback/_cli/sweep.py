@@ -33,20 +33,21 @@ def sweep(
         typer.Option(
             metavar="PATH=VALUES",
             help="A field and its values: `flows.web.count=1,10`, a range `1..9:2` or `10..50:10 Mbps`, named variants "
-            "`policy=old{a.b=1;a.c=2},new{a.b=3}`, or fields side by side `a.x=1,2 & a.y=3,4`. Again for each axis of the grid.",
+            "`policy=old{a.b=1;a.c=2},new{a.b=3}`, or fields in step `a.x=1,2 & a.y=3,4`. Repeat for each axis of the grid.",
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The study: new, or this very one, which then goes on.", parser=path)
+        Path | None,
+        typer.Option(metavar="DIR", help="The study's directory: new, or this same study, which then resumes.", parser=path),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Run every point with so many seeds; 1, or 10 with --until, if not given.")
+        int | None, typer.Option(min=1, help="Number of seeds at every point; if not given, 1, or 10 with --until.")
     ] = None,
     until: Annotated[
         str | None,
         typer.Option(
             metavar="QUANTITY:WIDTH%",
-            help="Add seeds until the 95 % interval is as narrow: `goodput:2%`, `queues.bottleneck.utilisation:1%`.",
+            help="Add seeds until the 95 % interval is this narrow: `goodput:2%`, `queues.bottleneck.utilisation:1%`.",
         ),
     ] = None,
     most_seeds: Annotated[int, typer.Option(min=2, help="With --until: no more seeds than this.")] = 1000,
@@ -54,7 +55,9 @@ def sweep(
     workers: Workers = None,
     cluster: Cluster = None,
     fail_fast: FailFast = False,
-    extend: Annotated[bool, typer.Option("--extend", help="DIR has another plan: give it this one, keep what fits.")] = False,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="If DIR has a different plan, give it this one and keep what fits.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the grid and what it may cost; run nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the dry run, as JSON.")] = False,
     code: Code = None,

@@ -13,7 +13,7 @@ __all__ = ["Code", "load"]
 
 Code = Annotated[
     list[Path] | None,
-    typer.Option("--code", metavar="FILE.py", help="A Python file that registers user code; again for more.", parser=path),
+    typer.Option("--code", metavar="FILE.py", help="A Python file that registers user code; repeat for more.", parser=path),
 ]
 
 

@@ -45,7 +45,7 @@ def laid(
         directory.mkdir(parents=True, exist_ok=True)
         reach("study: directory made")
         if not (directory / LEDGER).exists() and (strange := {entry.name for entry in directory.iterdir()} - _OURS):
-            raise StudyError(f"`{directory}` is no study and not empty: it has `{min(strange)}`; give a new name")
+            raise StudyError(f"`{directory}` is not a study and not empty: it has `{min(strange)}`; give a new name")
         with Lock(directory / LOCK):
             reach("study: locked")
             if not (directory / LEDGER).exists():
@@ -97,8 +97,8 @@ def writing(directory: Path, again: str) -> Iterator[None]:
         raise
     except (OSError, sqlite3.OperationalError) as error:
         raise StudyError(
-            f"`{directory}` cannot be written: {_reason(error)}; what was finished is kept, and {again} goes on once there is "
-            "room"
+            f"`{directory}` cannot be written: {_reason(error)}; what was finished is kept, and {again} resumes once there "
+            "is room"
         ) from error
 
 

@@ -147,7 +147,7 @@ def grid(scenario: Scenario, vary: Vary | None, seeds: int | Iterable[int]) -> G
     Raises
     ------
     ScenarioError
-        Paths that the scenario does not have, an empty grid, more runs than anybody means.
+        Paths that the scenario does not have, an empty grid, too many runs.
     """
     directions = tuple(axes(scenario, vary))
     chosen = _seeds(scenario, seeds)

@@ -174,7 +174,7 @@ def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> No
     for cell, values in cells:
         means[cell] = math.fsum(values) / len(values)
     if not np.isfinite(means).any():
-        raise ParameterError(f"`{measured.name}` is known nowhere; expected a number at one point at least")
+        raise ParameterError(f"`{measured.name}` has no value anywhere; expected a number at at least one point")
     image = axis.imshow(means, origin="lower", aspect="auto", cmap="viridis")
     axis.set_xticks(range(len(across.labels)), across.words)
     axis.set_yticks(range(len(up.labels)), up.words)

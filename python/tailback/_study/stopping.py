@@ -136,7 +136,7 @@ def until(text: str) -> Until:
     match = re.fullmatch(r"\s*([\w*.-]+)\s*:\s*(\d+(?:\.\d+)?)\s*%\s*", text) if isinstance(text, str) else None
     expected = "expected QUANTITY:WIDTH% such as `goodput:2%` or `queues.bottleneck.utilisation:1%`"
     if match is None:
-        raise ParameterError(f"`{text}` is no goal; {expected}")
+        raise ParameterError(f"`{text}` is not a goal; {expected}")
     asked = Until(quantity_of(match[1]).name, float(match[2]) / 100)
     if not 0 < asked.width < 1:
         raise ParameterError(f"a width of {match[2]} %; expected more than 0 % and less than 100 %")

@@ -1,4 +1,4 @@
-"""A study: a sweep that lives in a directory, survives its process, and is read as tables."""
+"""A study: a sweep that lives in a directory, outlives its process, and is read as tables."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Study:
 
     @property
     def runs(self) -> Table:
-        """One row a run: its point, seed and labels, its state, and what became of it."""
+        """One row per run: its point, seed and labels, its state, and what became of it."""
         with self._ledger() as ledger:
             rows = ledger.runs()
             columns = [
@@ -113,17 +113,17 @@ class Study:
 
     @property
     def flows(self) -> Table:
-        """`Run.flows` of all runs that are done, in front of it point, seed and labels."""
+        """`Run.flows` of all runs that are done, preceded by point, seed and labels."""
         return self.table("flows")
 
     @property
     def queues(self) -> Table:
-        """`Run.queues` of all runs that are done, in front of it point, seed and labels."""
+        """`Run.queues` of all runs that are done, preceded by point, seed and labels."""
         return self.table("queues")
 
     @property
     def groups(self) -> Table:
-        """`Run.groups` of all runs that are done, in front of it point, seed and labels."""
+        """`Run.groups` of all runs that are done, preceded by point, seed and labels."""
         return self.table("groups")
 
     def table(self, name: str) -> Table:
@@ -180,8 +180,8 @@ class Study:
     def difference(self, axis: str, left: Any, right: Any, quantity: str = "goodput") -> Table:
         """How much more a quantity is with the label `right` of an axis than with `left`, for each combination of the others.
 
-        The mean of the differences seed by seed, and its 95 % interval: paired on common random numbers. A difference is
-        there if the interval does not hold zero.
+        The mean of the differences seed by seed, and its 95 % interval: paired on common random numbers. The difference is
+        significant if the interval does not contain zero.
 
         Raises
         ------
@@ -215,21 +215,21 @@ class Study:
         Parameters
         ----------
         quantity : str, optional
-            As in `means`; ``goodput`` without it. For ``traces`` a kind of trace or several, such as ``("cwnd", "queue")``; all
-            that were recorded without it.
+            As in `means`; by default ``goodput``. For ``traces`` a kind of trace or several, such as ``("cwnd", "queue")``; by
+            default all that were recorded.
         kind : "line", "ecdf", "heat" or "traces"
-            The mean over seeds along one axis, in its 95 % band of Student's t; the share of rows of all runs at or below a
-            value (of runs, for ``goodput``), where rows without a number, such as flows that were not done, count as never; the
-            mean over two axes as colours; or traces of runs over time, side by side on common scales.
+            The mean over seeds along one axis, with its 95 % band of Student's t; the share of rows of all runs at or below a
+            value (of runs, for ``goodput``), where rows without a number, such as unfinished flows, count as never reaching it;
+            the mean over two axes as colours; or traces of runs over time, side by side on common scales.
         over : str or pair of str, optional
-            The axis along x, for ``heat`` the axes along x and y; those that are left without it. None for the others.
+            The axis along x, for ``heat`` the axes along x and y; by default those that are left. None for the others.
         by : str, optional
             The axis that has a line for each of its labels, at most eight; for ``traces`` a column, at most four. None for
             ``heat``.
         where : mapping, optional
             Axis to the one label that is shown. Every axis that varies needs a place.
         seed : int, optional
-            For ``traces``: of which run; the first seed of the plan without it.
+            For ``traces``: which run; by default the first seed of the plan.
 
         Raises
         ------
@@ -360,10 +360,10 @@ class Study:
         executor, workers, fail_fast, progress
             As in `sweep`.
         retry_failed : bool
-            Do failed runs again, too.
+            Repeat failed runs, too.
         refresh : bool
-            If the core or user code has changed since: do all runs again with this one. Without it such a study is refused,
-            for its runs would not be comparable.
+            If the core or user code has changed since: repeat all runs with this version. Without it such a study is refused,
+            because its runs would not be comparable.
 
         Raises
         ------
@@ -375,7 +375,7 @@ class Study:
             Ctrl-C. What was finished is kept.
         """
         if command := self.plan.get("command"):
-            raise StudyError(f"`{self.directory}` keeps the runs of `{command}`: that command goes on with them")
+            raise StudyError(f"`{self.directory}` keeps the runs of `{command}`: that command resumes them")
         again = f"`tailback study resume {self.directory}`"
         with self._ledger() as ledger:
             code = _code(ledger)
@@ -425,7 +425,7 @@ class Study:
             return comparison.compare(ours, theirs, self.directory / TRACES, other.directory / TRACES)
 
     def gc(self) -> Removed:
-        """Remove what nothing refers to: results of an earlier plan or core, and traces of runs that were cut off.
+        """Remove what nothing refers to: results of an earlier plan or core, and traces of interrupted runs.
 
         Raises
         ------
@@ -463,7 +463,7 @@ class Study:
         if stale and not refresh:
             raise StudyError(
                 f"`{self.directory}` was planned with another core (Tailback {ledger.plan['version']}), or with user code that "
-                "has changed since: its runs could not be compared with new ones. Begin a new study, or do all runs again with "
+                "has changed since: its runs could not be compared with new ones. Begin a new study, or repeat all runs with "
                 "`tailback study resume --refresh`"
             )
         ledger.rehash(stale)

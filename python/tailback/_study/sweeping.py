@@ -51,24 +51,23 @@ def sweep(
         What all points share.
     vary : mapping, optional
         Path of a field to the values that it takes: a list, a ``range`` or a `Span`; ``*`` stands for every name
-        (``flows.*.tcp.preset``). A tuple of paths to a list of tuples varies these side by side. A name to a mapping
-        has named variants: label to changes, which are path to value. Different keys are crossed.
+        (``flows.*.tcp.preset``). A tuple of paths to a list of tuples varies these in step. A name to a mapping has named
+        variants: label to changes, which are path to value. Different keys are crossed.
     seeds : int or iterable of int, optional
-        So many seeds from 1, or these; 1 without it, or 10 with `until`. Every point runs with the same seeds, and so with
-        common random numbers.
+        The number of seeds, counted from 1, or the seeds themselves; by default 1 seed, or 10 with `until`. Every point runs with
+        the same seeds, and so with common random numbers.
     out : path, optional
-        The study's directory: new, or one that has this very plan, which then goes on where it was. Without it the study
-        vanishes with the object.
+        The study's directory: new, or one with this same plan, which then resumes. Without it the study vanishes with the object.
     until : str, optional
         ``QUANTITY:WIDTH%``, such as ``goodput:2%`` or ``queues.bottleneck.utilisation:1%``: add seeds to each point until the
-        half width of the 95 % interval is within so much of the mean.
+        half width of the 95 % interval is within that fraction of the mean.
     most_seeds : int
         With `until`: no more seeds than this.
     executor : "threads", "processes" or Executor, optional
-        Who runs; the executor of anybody who speaks `concurrent.futures`, for example that of a Dask client. Without it threads,
-        or processes where a scenario names user code in Python: that holds Python's lock. Workers import it, or load its file.
+        What does the runs: any `concurrent.futures` executor will do, for example that of a Dask client. By default threads, or
+        processes where a scenario names user code in Python, which holds Python's lock. Workers import it, or load its file.
     workers : int, optional
-        How many; as many as there are processors without it.
+        Number of workers; by default one per processor.
     fail_fast : bool
         Stop at the first run that fails. Otherwise its error is kept, and the others go on.
     extend : bool

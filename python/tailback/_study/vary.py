@@ -192,7 +192,7 @@ def _named(name: str, values: Mapping[str, Any], paths: Paths, problems: Problem
     for word, changes in values.items():
         if not isinstance(changes, Mapping):
             expected = "path to value for each change; empty for the scenario as it is"
-            problems.add(name, f"the variant `{word}` is no table of changes", given=changes, expected=expected)
+            problems.add(name, f"the variant `{word}` is not a table of changes", given=changes, expected=expected)
         else:
             named[word] = {path: _plain_or_none(value, f"{name}.{word}.{path}") for path, value in changes.items()}
     return named
@@ -262,7 +262,7 @@ def parse(texts: Sequence[str]) -> dict[Any, Any]:
             continue
         sizes = {len(values) for _, values in parts}
         if len(sizes) > 1 or any(isinstance(values, Mapping) for _, values in parts):
-            raise ParameterError(f"`{text}`: what stands side by side needs lists of one length; given {sorted(sizes)}")
+            raise ParameterError(f"`{text}`: fields in step need lists of equal length; given {sorted(sizes)}")
         found[key] = _zipped([values for _, values in parts])
     return found
 
@@ -278,7 +278,7 @@ def _assignment(part: str, text: str) -> tuple[str, Any]:
     name, equals, values = part.partition("=")
     name = name.strip()
     if not equals or not name:
-        raise ParameterError(f"`{text}` is no axis; expected PATH=VALUE,VALUE,... such as `flows.web.count=1,10`")
+        raise ParameterError(f"`{text}` is not an axis; expected PATH=VALUE,VALUE,... such as `flows.web.count=1,10`")
     words = [word.strip() for word in _split(values, ",")]
     if words == [""]:
         return name, []
@@ -303,7 +303,7 @@ def _variants(given: list[tuple[str, str]], text: str) -> dict[str, dict[str, An
         for change in _split(inside, ";") if inside.strip() else ():
             path, equals, value = change.partition("=")
             if not equals or not path.strip() or not value.strip():
-                raise ParameterError(f"`{text}`: `{change.strip()}` is no change; expected PATH=VALUE")
+                raise ParameterError(f"`{text}`: `{change.strip()}` is not a change; expected PATH=VALUE")
             named[word][path.strip()] = _value(value.strip())
     return named
 

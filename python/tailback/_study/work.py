@@ -142,7 +142,7 @@ def measure(task: Task, stopping: Callable[[], bool] | None = None) -> Measured:
     cpu_s = time.thread_time() - began
     if done.content_hash != task.content_hash:
         # A worker elsewhere may have another Tailback; its results are not what was asked for.
-        return Measured(Result(task.content_hash, f"OtherVersion: the worker's code is another one (Tailback {done.version})"))
+        return Measured(Result(task.content_hash, f"OtherVersion: the worker runs different code (Tailback {done.version})"))
     result = Result(
         task.content_hash,
         None,

@@ -1,4 +1,4 @@
-"""Closed forms: what theory says of the quantities that the simulator measures.
+"""Closed forms: what theory predicts for the quantities that the simulator measures.
 
 Every parameter may be a number or an array; arrays are broadcast against each other, and the result is then an array of their
 common shape. Queues are dimensionless: load is offered work over capacity, times are in mean service times. `ParameterError`

@@ -72,18 +72,18 @@ LOSS_MODELS: dict[LossModel, Word] = {
         "cui-thesis, section 3.6.2",
     ),
     "ebd": Word(
-        "EBD", "Engset with a buffer and discarding: input links that insert are taken for idle", "cui-thesis, section 3.6.2"
+        "EBD", "Engset with a buffer and discarding: input links that insert are counted as idle", "cui-thesis, section 3.6.2"
     ),
     "ebi": Word(
-        "EBI", "Engset with a buffer and inserting: input links that discard are taken for idle", "cui-thesis, section 3.6.2"
+        "EBI", "Engset with a buffer and inserting: input links that discard are counted as idle", "cui-thesis, section 3.6.2"
     ),
-    "eb": Word("EB", "Engset with a buffer: links that insert or discard are taken for idle", "cui-thesis, section 3.6.2"),
+    "eb": Word("EB", "Engset with a buffer: links that insert or discard are counted as idle", "cui-thesis, section 3.6.2"),
     "mmkkb": Word(
         "M/M/K/(K+B)", "M/M/K/(K+B): Poisson arrivals, whatever the number of input links", "cui-thesis, equation (3.15)"
     ),
     "ebl": Word(
         "EBL",
-        "ours, Engset with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
+        "ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
         "docs/trunk_accuracy.md",
     ),
 }
@@ -103,18 +103,18 @@ OPEN_LOOPS: dict[OpenLoop, Word] = {
         "cui-thesis, section 3.6.2",
     ),
     "ebd": Word(
-        "EBD", "Engset with a buffer and discarding: input links that insert are taken for idle", "cui-thesis, section 3.6.2"
+        "EBD", "Engset with a buffer and discarding: input links that insert are counted as idle", "cui-thesis, section 3.6.2"
     ),
     "ebi": Word(
-        "EBI", "Engset with a buffer and inserting: input links that discard are taken for idle", "cui-thesis, section 3.6.2"
+        "EBI", "Engset with a buffer and inserting: input links that discard are counted as idle", "cui-thesis, section 3.6.2"
     ),
-    "eb": Word("EB", "Engset with a buffer: links that insert or discard are taken for idle", "cui-thesis, section 3.6.2"),
+    "eb": Word("EB", "Engset with a buffer: links that insert or discard are counted as idle", "cui-thesis, section 3.6.2"),
     "mmkkb": Word(
         "M/M/K/(K+B)", "M/M/K/(K+B): Poisson arrivals, whatever the number of input links", "cui-thesis, equation (3.15)"
     ),
     "ebl": Word(
         "EBL",
-        "ours, Engset with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
+        "ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
         "docs/trunk_accuracy.md",
     ),
     "md1k": Word("M/D/1/K", "packets of one size and Poisson arrivals at one transmitter", "that of `md1k`"),
@@ -123,26 +123,26 @@ OPEN_LOOPS: dict[OpenLoop, Word] = {
 SIZING_RULES: dict[str, Rule] = {
     "cui_trunk": Rule(
         "cui_trunk",
-        "lets as much be lost as TCP bears at the target: the buffer holds bursts only, and channels share it",
+        "allows as much loss as TCP can bear at the target: the buffer holds bursts only, and channels share it",
         "max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 = (UK mu RTT_H / N)^2 E / 1.5, E = C(M,K) a^K / sum_{i<=K} C(M,i) a^i, a = UK / (M - UK)",
         "cui-thesis, equations (3.23) and (3.24), appendix A",
         (
             "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
-            "enough flows for packets to come as from a Poisson process",
+            "enough flows for packets to arrive as a Poisson process",
             "no flow is held back by its window or its access link",
             "loss so small that load and utilisation are the same",
-            "the one-dimensional loss model G1DM behind it",
+            "the underlying one-dimensional loss model, G1DM",
         ),
     ),
     "cui_link": Rule(
         "cui_link",
-        "lets as much be lost as TCP bears at the target: the buffer holds bursts only",
+        "allows as much loss as TCP can bear at the target: the buffer holds bursts only",
         "max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))",
         "cui-thesis, equation (3.27)",
         (
-            "one transmitter, and so many inputs that none of them is ever in the way",
+            "one transmitter, and so many inputs that they never limit it",
             "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
-            "enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees",
+            "enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link",
             "no flow is held back by its window or its access link",
             "loss so small that load and utilisation are the same",
         ),
@@ -154,13 +154,13 @@ SIZING_RULES: dict[str, Rule] = {
         "Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; cui-thesis, equations (2.4) and (3.25)",
         (
             "over-provision: with every flow at its largest window W the load is rho, below 1",
-            "packets come smoothly: paced, or from access links far slower than the bottleneck",
-            "utilisation below rho: more than all flows at their largest window is not there",
+            "packets arrive smoothly: paced, or from access links far slower than the bottleneck",
+            "utilisation below rho: all flows at their largest window offer no more",
         ),
     ),
     "appenzeller": Rule(
         "appenzeller",
-        "holds the swing of the sum of all windows, which their number evens out",
+        "holds the swing of the sum of all windows, which evens out as their number grows",
         "x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) x / (1 + x / sqrt(N)))",
         "Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; cui-thesis, equations (2.3) and (3.26)",
         (
@@ -177,7 +177,7 @@ SIZING_RULES: dict[str, Rule] = {
         (
             "one flow, or flows of one round trip that all lose and halve together",
             "a bandwidth-delay product of many packets: a fluid",
-            "no timeout, and no slow start but the first",
+            "no timeout, and no slow start except the first",
         ),
     ),
     "bandwidth_delay": Rule(
@@ -185,15 +185,18 @@ SIZING_RULES: dict[str, Rule] = {
         "holds what all flows together give up when all halve at once, so that the link never idles",
         "C RTT_mean",
         "Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994",
-        ("flows halve together, or there is one: the trough of the sawtooth still fills the link", "a full link is wanted"),
+        (
+            "flows halve together, or there is only one: the trough of the sawtooth still fills the link",
+            "the link has to be full",
+        ),
     ),
     "full_utilisation": Rule(
         "full_utilisation",
-        "the same even if the flow with the longest round trip has the link for itself",
+        "the same even if the flow with the longest round trip has the link to itself",
         "more than C RTT_max",
         "cui-thesis, equations (3.28) and (3.29)",
         (
-            "drop-tail, and at most one loss of each flow when the buffer overflows",
+            "drop-tail, and at most one loss per flow when the buffer overflows",
             "no timeout, and no other bottleneck",
             "the worst case: the flow with the longest round trip may hold the whole link",
         ),
@@ -204,24 +207,24 @@ SIZING_RULES: dict[str, Rule] = {
         "2 M",
         "Gorinsky, Kantawala and Turner, Link Buffer Sizing: A New Look at the Old Problem, ISCC 2005",
         (
-            "bursts are those of packets that arrive on several inputs at once",
-            "the input links; of a link whose inputs are not known, its flows",
+            "bursts come from packets that arrive on several inputs at once",
+            "the input links; for a link whose inputs are not known, its flows",
             "no promise of a utilisation",
         ),
     ),
     "beheshti": Rule(
         "beheshti",
-        "holds what is left of bursts in smooth traffic, by experience",
+        "holds what bursts remain in smooth traffic, from experience",
         "10 to 20",
         "Beheshti, Ganjali, Rajaduray, Blumenthal and McKeown, Buffer Sizing in All-optical Packet Switches, OFC 2006",
         (
-            "packets come smoothly: paced, or from access links far slower than the bottleneck",
-            "some utilisation may be lost: no promise of one",
+            "packets arrive smoothly: paced, or from access links far slower than the bottleneck",
+            "some utilisation may be lost: none is promised",
         ),
     ),
 }
 
-"""All rules, from those that know most of the network to those that know least."""
+"""All rules, from those that take most of the network into account to those that take least."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +259,7 @@ class BufferSize:
     unrounded : float or array
         What the equation gives; below 0 where no buffer is needed.
     most : int or array or None
-        The other end, of a rule that gives a range.
+        The other end, for a rule that gives a range.
     switch : float or array or None
         Packets for all M / K trunks of a switch, of the trunk rule.
     """
@@ -319,8 +322,8 @@ class ClosedLoop:
     inputs_full : bool or array
         The flows would send more than the input links carry: these are the bottleneck, not the trunk, and are never idle.
     keeps_bound : bool or array
-        False where the utilisation came out above 1, which no trunk does: the loss model is beyond its range, as G1DM and
-        EBI are with many waiting places at high loads. The numbers are then what the equations say, and no prediction.
+        False where the utilisation came out above 1, which is impossible: the loss model is beyond its range, as G1DM and EBI are
+        with many waiting places at high loads. The numbers are then what the equations say, not a prediction.
     """
 
     load: Result
@@ -572,8 +575,8 @@ def cui_trunk_buffer(
     Raises
     ------
     ParameterError
-        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where
-        that is 1 or less: the inputs do not bring it.
+        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where that
+        is 1 or less: the inputs cannot supply it.
 
     Notes
     -----
@@ -582,11 +585,9 @@ def cui_trunk_buffer(
 
     Assumes:
 
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
-    - enough flows for packets to come as from a Poisson process
-    - no flow is held back by its window or its access link
-    - loss so small that load and utilisation are the same
-    - the one-dimensional loss model G1DM behind it
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout - enough flows for packets to arrive as a Poisson
+    process - no flow is held back by its window or its access link - loss so small that load and utilisation are the same - the
+    underlying one-dimensional loss model, G1DM
 
     References
     ----------
@@ -624,7 +625,8 @@ def cui_trunk_utilisation(
     harmonic_rtt_s: Numbers,
     buffer: Numbers,
 ) -> Result:
-    """The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if for any below 1.
+    """The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if that holds for any below
+    1.
 
     Parameters
     ----------
@@ -655,11 +657,9 @@ def cui_trunk_utilisation(
 
     Assumes:
 
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
-    - enough flows for packets to come as from a Poisson process
-    - no flow is held back by its window or its access link
-    - loss so small that load and utilisation are the same
-    - the one-dimensional loss model G1DM behind it
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout - enough flows for packets to arrive as a Poisson
+    process - no flow is held back by its window or its access link - loss so small that load and utilisation are the same - the
+    underlying one-dimensional loss model, G1DM
 
     References
     ----------
@@ -709,8 +709,8 @@ def cui_trunk_flows(
     Raises
     ------
     ParameterError
-        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where
-        that is 1 or less: the inputs do not bring it.
+        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where that
+        is 1 or less: the inputs cannot supply it.
 
     Notes
     -----
@@ -719,11 +719,9 @@ def cui_trunk_flows(
 
     Assumes:
 
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
-    - enough flows for packets to come as from a Poisson process
-    - no flow is held back by its window or its access link
-    - loss so small that load and utilisation are the same
-    - the one-dimensional loss model G1DM behind it
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout - enough flows for packets to arrive as a Poisson
+    process - no flow is held back by its window or its access link - loss so small that load and utilisation are the same - the
+    underlying one-dimensional loss model, G1DM
 
     References
     ----------
@@ -744,7 +742,7 @@ def cui_trunk_flows(
 def cui_link_buffer(
     *, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, harmonic_rtt_s: Numbers, utilisation: Numbers
 ) -> BufferSize:
-    """The trunk rule for one transmitter and inputs without number.
+    """The trunk rule for one transmitter and unlimited inputs.
 
     Parameters
     ----------
@@ -770,11 +768,9 @@ def cui_link_buffer(
 
     Assumes:
 
-    - one transmitter, and so many inputs that none of them is ever in the way
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
-    - enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees
-    - no flow is held back by its window or its access link
-    - loss so small that load and utilisation are the same
+    - one transmitter, and so many inputs that they never limit it - greedy paced flows of TCP NewReno: one loss, one halving, no
+    timeout - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link - no flow is
+    held back by its window or its access link - loss so small that load and utilisation are the same
 
     References
     ----------
@@ -803,7 +799,8 @@ def cui_link_buffer(
 def cui_link_utilisation(
     *, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, harmonic_rtt_s: Numbers, buffer: Numbers
 ) -> Result:
-    """The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if for any below 1.
+    """The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if that holds for any below
+    1.
 
     Parameters
     ----------
@@ -829,11 +826,9 @@ def cui_link_utilisation(
 
     Assumes:
 
-    - one transmitter, and so many inputs that none of them is ever in the way
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
-    - enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees
-    - no flow is held back by its window or its access link
-    - loss so small that load and utilisation are the same
+    - one transmitter, and so many inputs that they never limit it - greedy paced flows of TCP NewReno: one loss, one halving, no
+    timeout - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link - no flow is
+    held back by its window or its access link - loss so small that load and utilisation are the same
 
     References
     ----------
@@ -878,11 +873,9 @@ def cui_link_flows(
 
     Assumes:
 
-    - one transmitter, and so many inputs that none of them is ever in the way
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
-    - enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees
-    - no flow is held back by its window or its access link
-    - loss so small that load and utilisation are the same
+    - one transmitter, and so many inputs that they never limit it - greedy paced flows of TCP NewReno: one loss, one halving, no
+    timeout - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link - no flow is
+    held back by its window or its access link - loss so small that load and utilisation are the same
 
     References
     ----------
@@ -922,9 +915,8 @@ def enachescu_buffer(*, window: Numbers, over_provision: Numbers = 0.95, utilisa
 
     Assumes:
 
-    - over-provision: with every flow at its largest window W the load is rho, below 1
-    - packets come smoothly: paced, or from access links far slower than the bottleneck
-    - utilisation below rho: more than all flows at their largest window is not there
+    - over-provision: with every flow at its largest window W the load is rho, below 1 - packets arrive smoothly: paced, or from
+    access links far slower than the bottleneck - utilisation below rho: all flows at their largest window offer no more
 
     References
     ----------
@@ -986,9 +978,8 @@ def enachescu_window(
 
     Assumes:
 
-    - over-provision: with every flow at its largest window W the load is rho, below 1
-    - packets come smoothly: paced, or from access links far slower than the bottleneck
-    - utilisation below rho: more than all flows at their largest window is not there
+    - over-provision: with every flow at its largest window W the load is rho, below 1 - packets arrive smoothly: paced, or from
+    access links far slower than the bottleneck - utilisation below rho: all flows at their largest window offer no more
 
     References
     ----------
@@ -1030,9 +1021,8 @@ def enachescu_utilisation(*, window: Numbers, over_provision: Numbers = 0.95, bu
 
     Assumes:
 
-    - over-provision: with every flow at its largest window W the load is rho, below 1
-    - packets come smoothly: paced, or from access links far slower than the bottleneck
-    - utilisation below rho: more than all flows at their largest window is not there
+    - over-provision: with every flow at its largest window W the load is rho, below 1 - packets arrive smoothly: paced, or from
+    access links far slower than the bottleneck - utilisation below rho: all flows at their largest window offer no more
 
     References
     ----------
@@ -1083,9 +1073,8 @@ def enachescu_flows(
 
     Assumes:
 
-    - over-provision: with every flow at its largest window W the load is rho, below 1
-    - packets come smoothly: paced, or from access links far slower than the bottleneck
-    - utilisation below rho: more than all flows at their largest window is not there
+    - over-provision: with every flow at its largest window W the load is rho, below 1 - packets arrive smoothly: paced, or from
+    access links far slower than the bottleneck - utilisation below rho: all flows at their largest window offer no more
 
     References
     ----------
@@ -1309,9 +1298,8 @@ def synchronised_buffer(
 
     Assumes:
 
-    - one flow, or flows of one round trip that all lose and halve together
-    - a bandwidth-delay product of many packets: a fluid
-    - no timeout, and no slow start but the first
+    - one flow, or flows of one round trip that all lose and halve together - a bandwidth-delay product of many packets: a fluid -
+    no timeout, and no slow start except the first
 
     References
     ----------
@@ -1365,9 +1353,8 @@ def synchronised_utilisation(
 
     Assumes:
 
-    - one flow, or flows of one round trip that all lose and halve together
-    - a bandwidth-delay product of many packets: a fluid
-    - no timeout, and no slow start but the first
+    - one flow, or flows of one round trip that all lose and halve together - a bandwidth-delay product of many packets: a fluid -
+    no timeout, and no slow start except the first
 
     References
     ----------
@@ -1410,8 +1397,7 @@ def bandwidth_delay_buffer(
 
     Assumes:
 
-    - flows halve together, or there is one: the trough of the sawtooth still fills the link
-    - a full link is wanted
+    - flows halve together, or there is only one: the trough of the sawtooth still fills the link - the link has to be full
 
     References
     ----------
@@ -1462,9 +1448,8 @@ def full_utilisation_buffer(
 
     Assumes:
 
-    - drop-tail, and at most one loss of each flow when the buffer overflows
-    - no timeout, and no other bottleneck
-    - the worst case: the flow with the longest round trip may hold the whole link
+    - drop-tail, and at most one loss per flow when the buffer overflows - no timeout, and no other bottleneck - the worst case:
+    the flow with the longest round trip may hold the whole link
 
     References
     ----------
@@ -1491,7 +1476,7 @@ def full_utilisation_buffer(
 def least_queue(
     *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, max_rtt_s: Numbers, buffer: Numbers
 ) -> Result:
-    """Packets left, in the worst case, in a buffer that overflowed and was answered by all flows.
+    """Packets left, in the worst case, in a buffer that overflowed, after all flows have responded.
 
     Parameters
     ----------
@@ -1522,9 +1507,8 @@ def least_queue(
 
     Assumes:
 
-    - drop-tail, and at most one loss of each flow when the buffer overflows
-    - no timeout, and no other bottleneck
-    - the worst case: the flow with the longest round trip may hold the whole link
+    - drop-tail, and at most one loss per flow when the buffer overflows - no timeout, and no other bottleneck - the worst case:
+    the flow with the longest round trip may hold the whole link
 
     References
     ----------
@@ -1536,7 +1520,7 @@ def least_queue(
 
 
 def gorinsky_buffer(inputs: Numbers) -> BufferSize:
-    """Two packets for each input link; of a link whose inputs are not known, take its flows.
+    """Two packets for each input link; for a link whose inputs are not known, for each flow.
 
     Parameters
     ----------
@@ -1554,9 +1538,8 @@ def gorinsky_buffer(inputs: Numbers) -> BufferSize:
 
     Assumes:
 
-    - bursts are those of packets that arrive on several inputs at once
-    - the input links; of a link whose inputs are not known, its flows
-    - no promise of a utilisation
+    - bursts come from packets that arrive on several inputs at once - the input links; for a link whose inputs are not known, its
+    flows - no promise of a utilisation
 
     References
     ----------
@@ -1574,8 +1557,8 @@ def beheshti_buffer() -> BufferSize:
 
     Assumes:
 
-    - packets come smoothly: paced, or from access links far slower than the bottleneck
-    - some utilisation may be lost: no promise of one
+    - packets arrive smoothly: paced, or from access links far slower than the bottleneck - some utilisation may be lost: none is
+    promised
 
     References
     ----------
@@ -1934,7 +1917,7 @@ def slow_start(*, segments: Numbers, initial_window: Numbers, rtt_s: Numbers, se
 
 
 def window_limited_rate(*, window_bytes: Numbers, rtt_s: Numbers, capacity_bps: Numbers) -> Result:
-    """Rate of a flow that its window or the link holds back: a window per round trip, or the link if that is slower.
+    """Rate of a flow limited by its window or by the link: a window per round trip, or the link if that is slower.
 
     Exact for a fixed window without loss.
 
@@ -1996,12 +1979,12 @@ def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load:
         rho, intended load per channel: what the input links would send if nothing kept them from it, over what the channels
         carry; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
     model : str, optional
-        Of the loss. ``"g1dm"``, the general one-dimensional model: busy, inserting and discarding input links take no new
-        packet; ``"ebd"``, Engset with a buffer and discarding: input links that insert are taken for idle; ``"ebi"``,
-        Engset with a buffer and inserting: input links that discard are taken for idle; ``"eb"``, Engset with a buffer:
-        links that insert or discard are taken for idle; ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of
-        input links; ``"ebl"``, ours, Engset with a buffer and lengths: packets leave in the time in which they came, and
-        links that discard do so while the trunk is full; three of its constants are fitted to simulations.
+        Of the loss. ``"g1dm"``, the general one-dimensional model: busy, inserting and discarding input links take no new packet;
+        ``"ebd"``, Engset with a buffer and discarding: input links that insert are counted as idle; ``"ebi"``, Engset with a
+        buffer and inserting: input links that discard are counted as idle; ``"eb"``, Engset with a buffer: links that insert or
+        discard are counted as idle; ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of input links; ``"ebl"``,
+        ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so
+        while the trunk is full; three of its constants are fitted to simulations.
 
     Raises
     ------
@@ -2049,9 +2032,9 @@ def exact_trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers,
         rho, intended load per channel: what the input links would send if nothing kept them from it, over what the channels
         carry; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
     reading : str
-        What the source leaves open: how long a packet takes to leave that had to wait. Without a buffer there is no
-        difference. ``"own_length"``, as long as it took to come; ``"fresh"``, an exponential time drawn anew;
-        ``"coupled"``, the same, and if it is still coming then, it has come, too.
+        What the source leaves open: how long a packet takes to leave that had to wait. Without a buffer there is no difference.
+        ``"own_length"``, as long as it took to come; ``"fresh"``, an exponential time drawn anew; ``"coupled"``, the same, and if
+        it is still arriving then, its arrival ends, too.
 
     Raises
     ------
@@ -2126,14 +2109,13 @@ def closed_loop(
     receiver_window : int or array, optional
         Receiver window in segments; >= 1.
     model : str, optional
-        Of the loss at a given load; `trunk_accuracy` says how far each is off at the load that comes out. ``"g1dm"``, the
-        general one-dimensional model: busy, inserting and discarding input links take no new packet; ``"ebd"``, Engset with
-        a buffer and discarding: input links that insert are taken for idle; ``"ebi"``, Engset with a buffer and inserting:
-        input links that discard are taken for idle; ``"eb"``, Engset with a buffer: links that insert or discard are taken
-        for idle; ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of input links; ``"ebl"``, ours, Engset
-        with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the
-        trunk is full; three of its constants are fitted to simulations; ``"md1k"``, packets of one size and Poisson
-        arrivals at one transmitter.
+        Of the loss at a given load; `trunk_accuracy` says how far each is off at the load that comes out. ``"g1dm"``, the general
+        one-dimensional model: busy, inserting and discarding input links take no new packet; ``"ebd"``, Engset with a buffer and
+        discarding: input links that insert are counted as idle; ``"ebi"``, Engset with a buffer and inserting: input links that
+        discard are counted as idle; ``"eb"``, Engset with a buffer: links that insert or discard are counted as idle;
+        ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of input links; ``"ebl"``, ours, Engset with a buffer and
+        lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk is full; three
+        of its constants are fitted to simulations; ``"md1k"``, packets of one size and Poisson arrivals at one transmitter.
 
     Raises
     ------

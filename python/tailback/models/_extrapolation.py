@@ -1,8 +1,8 @@
 """The extrapolation method: from a few networks that can be simulated to one that cannot, with the same rate for each flow.
 
-If packets come as a Poisson process, utilisation and loss depend on the rate of each flow only (cui-thesis, equation (3.4)), so
+If packets arrive as a Poisson process, utilisation and loss depend on the rate of each flow only (cui-thesis, equation (3.4)), so
 both settle as rate and flows grow together. `fit` draws a curve through what was simulated, `Fit.predict` reads it further out,
-and `poisson_check` says whether packets come as a Poisson process; without that the method has no ground to stand on.
+and `poisson_check` says whether packets arrive as a Poisson process; without that the method has no basis.
 `tailback.prediction.scaled` makes the family of networks, `sending_intervals` has the intervals of a run.
 """
 
@@ -113,7 +113,7 @@ class PoissonCheck:
     exponential_blocks, independent_blocks : int
         How many passed the test at 5 %.
     positive_blocks : int
-        In how many neighbouring intervals go together, rather than against each other.
+        In how many neighbouring intervals are positively correlated.
     mean_s, variation : float
         Mean, and standard deviation over mean (1 for an exponential distribution), of all intervals.
     """
@@ -199,12 +199,13 @@ def extrapolate(
     form: Form = "hyperbola",
     intervals_s: Sequence[float] | NDArray[Any],
 ) -> Extrapolation:
-    """Utilisation, or the logarithm of the loss, of a network too large to simulate; refused if packets are no Poisson process.
+    """Utilisation, or the logarithm of the loss, of a network too large to simulate; refused if packets do not arrive as a
+    Poisson process.
 
     Parameters
     ----------
     x, y : sequence of float
-        Bit rates, and what was measured at each with as many flows more as the rate is higher.
+        Bit rates, and what was measured at each, with the number of flows grown by the same factor as the rate.
     at : float
         The bit rate that is wanted.
     form : str
@@ -219,7 +220,7 @@ def extrapolate(
 
     References
     ----------
-    cui-thesis, section 3.3: for paced flows that lose single packets, as long as packets come as a Poisson process.
+    cui-thesis, section 3.3: for paced flows that lose single packets, as long as packets arrive as a Poisson process.
     """
     check = poisson_check(intervals_s)
     if not check.holds:
@@ -228,7 +229,7 @@ def extrapolate(
 
 
 def poisson_check(intervals_s: Sequence[float] | NDArray[Any]) -> PoissonCheck:
-    """Do packets come as a Poisson process?
+    """Do packets arrive as a Poisson process?
 
     Blocks of 200 successive intervals are tested by themselves, so that a long run is not refused for what nobody would notice:
     exponential by Anderson and Darling with the block's own mean, independent by the correlation of neighbours. As many must pass
@@ -259,7 +260,7 @@ def poisson_check(intervals_s: Sequence[float] | NDArray[Any]) -> PoissonCheck:
     if intervals.ndim != 1 or len(intervals) < least:
         raise ParameterError(f"`intervals_s` has shape {intervals.shape}; expected one axis of at least {least} intervals")
     if not np.isfinite(intervals).all() or intervals.min() < 0 or intervals.max() == 0:
-        raise ParameterError("`intervals_s` has numbers that are no intervals; expected finite ones of at least 0, not all 0")
+        raise ParameterError("`intervals_s` has numbers that are not intervals; expected finite ones of at least 0, not all 0")
     blocks = intervals[: len(intervals) // _BLOCK * _BLOCK].reshape(-1, _BLOCK)
     correlations = _neighbours(blocks)
     exponential_blocks = int((_anderson_darling(blocks) <= _ANDERSON_DARLING).sum())

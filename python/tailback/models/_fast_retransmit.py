@@ -13,7 +13,7 @@ __all__ = ["FastRetransmit", "fast_retransmit"]
 
 @dataclass(frozen=True)
 class FastRetransmit:
-    """What becomes of the losses of one window.
+    """What happens to the losses of one window.
 
     Attributes
     ----------

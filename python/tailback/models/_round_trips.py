@@ -21,7 +21,7 @@ class RoundTrips:
     Attributes
     ----------
     harmonic_s : float
-        Harmonic mean: flows of the square-root law send as much together as if all had this one.
+        Harmonic mean: flows that follow the square-root law together send as much as if all had this one.
     mean_s : float
         Arithmetic mean.
     max_s : float
@@ -45,7 +45,7 @@ def round_trips(rtt_s: float | Sequence[float] | Mapping[str, Any]) -> RoundTrip
     Raises
     ------
     ParameterError
-        If one is not above 0. An exponential distribution has no harmonic mean but 0 and is refused.
+        If one is not above 0. An exponential distribution has a harmonic mean of 0 and is refused.
 
     References
     ----------
@@ -62,7 +62,7 @@ def round_trips(rtt_s: float | Sequence[float] | Mapping[str, Any]) -> RoundTrip
             raise ParameterError(f"`rtt_s` is {rtt_s!r}; expected one distribution such as {{'uniform': [0.06, 0.18]}}")
         [(word, shape)] = rtt_s.items()
         if word == "exponential":
-            raise ParameterError("`rtt_s` is exponential, whose harmonic mean is 0; expected round trips that have a least")
+            raise ParameterError("`rtt_s` is exponential, whose harmonic mean is 0; expected round trips with a lower bound")
         if word not in _DISTRIBUTIONS:
             raise UnknownName("distribution of round trips", word, _DISTRIBUTIONS)
         return _of_distribution(word, shape)

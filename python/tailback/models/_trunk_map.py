@@ -55,7 +55,7 @@ class TrunkAccuracy:
     ratio : float
         Loss by the model over that of the detailed model, between the points that were measured; NaN where none were.
     low, high : float
-        The least and the greatest ratio at the points around.
+        The smallest and the largest ratio at the surrounding points.
     """
 
     ratio: float
@@ -101,9 +101,9 @@ def trunk_accuracy(
 ) -> TrunkAccuracy:
     """How far a model of `trunk_loss` is off, from measurements of the detailed model.
 
-    The logarithm of the ratio is interpolated in log K, K/M, B and load. Mapped are 1 to 256 channels, up to 4/5 of the inputs, 0
-    to 100 places, and loads from 0.1 to 1.3, as far as losses are above some 1e-9; the memoryless readings as far as their
-    chains are small.
+    The logarithm of the ratio is interpolated in log K, K/M, B and load. The map covers 1 to 256 channels, up to 4/5 of the
+    inputs, 0 to 100 places, and loads from 0.1 to 1.3, as far as losses are above about 1e-9; the memoryless readings as far as
+    their chains are small.
 
     Parameters
     ----------

@@ -33,22 +33,23 @@ class TrunkSimulation:
     loss : float
         Fraction of packets discarded, 0 to 1.
     half_width : float
-        Of its 95 % interval, loss ± half_width; 0 where nothing can be lost, NaN where no packet was lost by chance.
+        Of its 95 % interval, loss ± half_width; 0 where nothing can be lost, NaN where by chance no packet was lost.
     narrow : bool
         Whether the interval is as narrow as was asked for.
     reading : str
         What becomes of a packet that waited, as asked for.
     method : str
         ``"exact"``: nothing can be lost. ``"direct"``: lost packets were counted. ``"splitting"``: they are rare, and histories
-        that came near were tried again and again.
+        that came close were repeated.
     arrivals : int
-        Packets that came while the loss was measured; not those of histories that were tried again.
+        Packets that arrived while the loss was measured, not counting those of repeated histories.
     lost : int
-        Packets lost meanwhile; with those of histories that were tried again, each of which counts less.
+        Packets lost meanwhile; including those of repeated histories, each of which counts less.
     simulated : int
         Packets simulated in all.
     thresholds : tuple of (int, int)
-        Packets in the trunk, and how many histories went on each time that as many were reached. Empty unless by splitting.
+        Packets in the trunk, and how many copies of a history continued each time that this number was reached. Empty unless by
+        splitting.
     """
 
     loss: float
@@ -76,7 +77,7 @@ class TrunkSimulation:
             return "loss 0: nothing can be lost"
         if self.simulated and not self.loss > 0:
             return f"no packet lost among {self.simulated:,} simulated: too rare for so few, no interval"
-        wide = "" if self.narrow else "; wider than asked for, for no more packets were allowed"
+        wide = "" if self.narrow else "; wider than asked for, because no more packets were allowed"
         shown = f"loss {self.loss:.4g} ± {self.half_width:.2g} ({self.relative_width:.2%} wide{wide})"
         return f"{shown}, {self.method}, {self.simulated:,} packets simulated, reading {self.reading}"
 
@@ -114,8 +115,8 @@ def simulate_trunk(
 ) -> TrunkSimulation:
     """Loss of a trunk in the detailed model: every input link and every waiting packet is followed.
 
-    An idle input link starts a packet after an exponential time; packets are of exponential length. A packet leaves while it
-    comes if a transmitter is free, else it is stored if a waiting place is free, else it is discarded. The same parameters and
+    An idle input link starts a packet after an exponential time; packets are of exponential length. A packet is sent on as it
+    arrives if a transmitter is free, else it is stored if a waiting place is free, else it is discarded. The same parameters and
     seed give the same result on every platform, with any number of threads.
 
     Parameters
@@ -127,23 +128,23 @@ def simulate_trunk(
     buffer : int
         Packets that can wait, B; 0 to 1,000,000.
     load : float
-        Intended load per channel, rho: what the input links would send if nothing kept them from it, over what the channels
+        Intended load per channel, rho: what the input links would send if nothing held them back, over what the channels can
         carry. 0, or 1e-200 up to but not ``inputs / transmitters``; may exceed 1.
     reading : str
-        How long a packet takes to leave that had to wait, which the thesis leaves open: ``"own_length"``, as long as it took to
-        come; ``"fresh"``, an exponential time drawn anew; ``"coupled"``, the same, and if it is still coming then, it has come,
-        too. Without a buffer there is no difference.
+        How long a packet that had to wait takes to leave, which the thesis leaves open: ``"own_length"``, as long as it took to
+        arrive; ``"fresh"``, an exponential time drawn anew; ``"coupled"``, the same, and if it is still arriving then, its
+        arrival ends, too. Without a buffer there is no difference.
     relative_width : float
         Width of the 95 % interval over the loss at which to stop; above 0 and at most 0.5.
     most_arrivals : int
-        Packets to simulate at most; 100,000 to 10**15. A million takes some 50 ms of one core. What is measured when they are
+        Packets to simulate at most; 100,000 to 10**15. A million takes about 50 ms of one core. What is measured when they are
         used up is returned, and its ``narrow`` is false.
     splitting : bool
         Whether to use importance splitting where losses are rare; without it a loss of 1e-8 takes 10**12 packets.
     seed : int
         0 to 2**64 - 1.
     threads : int, optional
-        As many as there are processors, if not given; of no influence on the result.
+        As many as there are processors, if not given; does not affect the result.
     progress : callable, optional
         Called about ten times a second with the fraction done, 0 to 1, as far as can be told, such as a
         `tailback.ProgressBar`. Whatever it raises ends the simulation.

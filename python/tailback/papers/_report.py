@@ -23,7 +23,7 @@ __all__ = ["Basis", "page"]
 
 _KINDS = (
     "Claims are of three kinds. <b>R</b>: robust, must hold. <b>S</b>: holds in a special setting, which is named, and is shown "
-    "beside a setting in which it fails. <b>N</b>: not obtained with any setting that was tried; measured, and reported with "
+    "next to a setting in which it fails. <b>N</b>: not obtained with any setting tried; measured, and reported with "
     "both numbers. Brackets hold 95 % intervals over the seeds (Student's t). An inequality holds when the whole interval lies "
     "on its side, a value when it lies within the stated tolerance of the interval, an order when the difference with the same "
     "seeds does. Numbers of the document are those that its text states; none is read off a picture."

@@ -34,12 +34,12 @@ def reproduce(
     seeds : int
         Runs of each variant, with seeds 1, 2, ...; at least 2. Experiments in which nothing is random are run once.
     study : path, optional
-        The directory of a study that keeps the runs: new, or one of an earlier reproduction, of which whatever is asked for again
-        and has not changed since is not run again. Without it nothing is kept.
+        The directory of a study that keeps the runs: new, or that of an earlier reproduction: whatever is asked for again and has
+        not changed is not rerun. Without it nothing is kept.
     fresh : bool
         Run everything again.
     workers : int, optional
-        Runs side by side; as many as there are processors if not given.
+        Runs in parallel; one per processor if not given.
     progress : callable, optional
         Called with a `Progress` whenever runs are finished, and at the start, such as a `tailback.RunsBar`.
 

@@ -45,7 +45,9 @@ def sentence(claims: list[Verdict]) -> str:
     if total["R"]:
         parts.append(f"{held['R']} of {total['R']} robust claims hold")
     if total["S"]:
-        parts.append(f"{held['S']} of {total['S']} that need a special setting hold there and fail beside it")
+        parts.append(f"{held['S']} of {total['S']} that need a special setting hold there and fail in the contrasting one")
     if total["N"]:
-        parts.append(f"{total['N'] - held['N']} of {total['N']} that no setting gave before do not come out here either")
+        parts.append(
+            f"{total['N'] - held['N']} of {total['N']} that were not obtained in any setting are not obtained here either"
+        )
     return "; ".join(parts) or "no claims"

@@ -37,9 +37,9 @@ class Answer:
     bytes, delay_s : float or None
         The same in bytes, and as the time that the bottleneck takes to send them.
     meant : bool
-        Whether nothing that is known speaks against the rule's assumptions.
+        Whether nothing known contradicts the rule's assumptions.
     why : str
-        What does, or why there is no answer; what has to be made sure where it is meant.
+        What does, or why there is no answer; where it is meant, what must be ensured.
     """
 
     rule: Rule
@@ -141,7 +141,7 @@ def size_buffer(
     scenario : Scenario or mapping, optional
         Where all that is not given below comes from; then `rate`, `base_rtt` and `flows` may be left out.
     target : str or float
-        Share of the capacity that shall be used: ``"80 %"`` or ``0.8``; above 0, at most 1.
+        Share of the capacity to be used: ``"80 %"`` or ``0.8``; above 0, at most 1.
     rate : str
         Of each transmitter: ``"40 Gbps"``.
     base_rtt : str, list or mapping
@@ -156,13 +156,13 @@ def size_buffer(
     packet : str, optional
         Size on the wire; ``"1500 B"`` if not given.
     access_rate : str, optional
-        Of the link that each sender has for itself.
+        Rate of each sender's own link.
     paced : bool, optional
         Whether senders spread their packets over the round trip.
     window : int, optional
         Largest window of a flow in packets.
     link : str, optional
-        The link of the scenario that is meant, if not the one with the least capacity for each TCP flow.
+        The link of the scenario to size, if not the one with the least capacity per TCP flow.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def size(question: Question, name: str) -> BufferSize:
 def _single(bottleneck: dict[str, Any]) -> dict[str, Any]:
     """A bottleneck of one transmitter, without saying so."""
     if bottleneck["transmitters"] != 1:
-        raise ParameterError(f"`transmitters` is {bottleneck['transmitters']}; expected 1: this rule is of a single link")
+        raise ParameterError(f"`transmitters` is {bottleneck['transmitters']}; expected 1: this rule is for a single link")
     return {name: value for name, value in bottleneck.items() if name != "transmitters"}
 
 
@@ -238,9 +238,9 @@ def _answer(question: Question, name: str) -> Answer:
 
 def _against(question: Question, name: str) -> list[tuple[bool, str]]:
     """What speaks against a rule here, as (whether it does, how)."""
-    bursty = (question.smooth is False, "packets come in bursts: not paced, and over access links more than a tenth as fast")
+    bursty = (question.smooth is False, "packets arrive in bursts: not paced, and over access links more than a tenth as fast")
     few = (question.flows < FEW_FLOWS, f"fewer than {FEW_FLOWS} flows may halve together")
-    full = (question.target > NEARLY_FULL, "asks for far too much above 95 %: packets no longer come as from a Poisson process")
+    full = (question.target > NEARLY_FULL, "asks for far too much above 95 %: packets no longer arrive as a Poisson process")
     small = (question.share < SMALL_WINDOW, "windows of fewer than four packets, whose losses cost timeouts")
     limited = (
         question.over_provision is not None and question.over_provision < 1,
@@ -250,8 +250,8 @@ def _against(question: Question, name: str) -> list[tuple[bool, str]]:
     promise = (True, "promises no utilisation")
     many = (question.flows >= FEW_FLOWS, f"{question.flows:,} flows hardly ever halve all at once: more than is needed")
     return {
-        "cui_trunk": [bursty, full, small, limited, (no_trunk, "one transmitter and inputs without number are cui_link's")],
-        "cui_link": [bursty, full, small, limited, (question.inputs is not None, "inputs that are known are cui_trunk's")],
+        "cui_trunk": [bursty, full, small, limited, (no_trunk, "one transmitter with unlimited inputs is the case of cui_link")],
+        "cui_link": [bursty, full, small, limited, (question.inputs is not None, "known inputs are the case of cui_trunk")],
         "enachescu": [
             bursty,
             (not limited[0], "the flows could fill more than the bottleneck; computed as if their windows ended at 95 % of it"),
@@ -259,7 +259,7 @@ def _against(question: Question, name: str) -> list[tuple[bool, str]]:
         "appenzeller": [few, small, limited],
         "synchronised": [many],
         "bandwidth_delay": [many],
-        "full_utilisation": [(question.target < 1, "less than a full link is wanted")],
+        "full_utilisation": [(question.target < 1, "the target is below a full link")],
         "gorinsky": [promise],
         "beheshti": [promise],
     }[name]
@@ -269,7 +269,7 @@ def _provided(question: Question, name: str, buffer: int) -> str:
     """What has to be made sure, where nothing speaks against a rule."""
     provided = []
     if name in ("cui_trunk", "cui_link", "enachescu") and question.smooth is None:
-        provided.append("that packets come smoothly: paced, or over access links a tenth as fast")
+        provided.append("that packets arrive smoothly: paced, or over access links a tenth as fast")
     if name in ("cui_trunk", "cui_link") and question.target > LOSE_TOGETHER:
         provided.append("that flows do not lose together, which paced ones did in simulations of targets above 85 %")
     if name == "cui_trunk" and question.inputs is not None and question.inputs > question.transmitters:
@@ -277,7 +277,9 @@ def _provided(question: Question, name: str, buffer: int) -> str:
             inputs=question.inputs, transmitters=question.transmitters, buffer=buffer, load=question.target
         )
         if not off.within(1.05):
-            provided.append(f"that the loss by G1DM, which it simplifies, is near enough with so much buffer at this load: {off}")
+            provided.append(
+                f"that the loss by G1DM, which it simplifies, is close enough with this much buffer at this load: {off}"
+            )
     return f"provided {', and '.join(provided)}" if provided else "meant for this case"
 
 
@@ -302,7 +304,7 @@ def _advice(question: Question, answers: Mapping[str, Answer]) -> tuple[str, str
         check = " Simulate it: above 85 % paced flows may lose together." if question.target > LOSE_TOGETHER else ""
         if question.smooth:
             return poisson, f"{text}.{check}"
-        smoothly = "if packets come smoothly, that is paced or over access links a tenth as fast"
+        smoothly = "if packets arrive smoothly, that is paced or over access links a tenth as fast"
         return poisson, f"{text} {smoothly}; else {_packets(answers[otherwise])} ({otherwise}).{check}"
     if few or answers["appenzeller"].buffer is None:
         worst = _packets(answers["synchronised"])

@@ -54,7 +54,7 @@ def _source(group: DatagramGroup) -> _Source | str:
     """The group's packets, or why they are not those of a model."""
     source = group.source
     if source.kind != "poisson" or source.packet_bytes is None or source.packets_per_s is None:
-        return "packets do not come as a Poisson process"
+        return "packets do not arrive as a Poisson process"
     if source.size == "exponential" and source.header:
         return "packets are neither of one size nor exponential with their headers"
     on_wire = source.packet_bytes + source.header
@@ -135,7 +135,7 @@ def _deliver(network: Network, outcome: Outcome, group: Group, sent_bps: float, 
     """What arrives of the payload that each flow sends, if none is lost beyond its first link."""
     later = (group.path or ())[1:]
     if any(network.ports[name].buffer is not None or network.ports[name].random_loss for name in later):
-        outcome.leave(f"flows.{group.name}", "what is lost beyond its first link is in no model")
+        outcome.leave(f"flows.{group.name}", "losses beyond its first link are in no model")
         return
     outcome.flows[group.name]["goodput_bps"][:] = sent_bps * (1 - lost)
     outcome.flows[group.name]["loss_share"][:] = lost

@@ -27,7 +27,7 @@ class Applied:
     at : tuple of str
         Links and groups that it speaks of, as paths: ``links.bottleneck``, ``flows.web``.
     simplifies : tuple of str
-        What it takes for simpler than it is here.
+        What it simplifies here.
     warnings : tuple of str
         Where it is known to be off here, and by how much, or where nobody has measured it.
     """

@@ -109,9 +109,9 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     """Predict what a scenario would measure, wherever a model's assumptions hold, and say which one fails where they do not.
 
     Datagrams: M/D/1, M/M/1, their finite forms, M/M/c/K and Erlang B. Inputs of a switch that share a trunk: the exact chain
-    without places, else the loss model that is nearest by `tailback.models.trunk_accuracy`. TCP without random loss: the window
-    over the round trip, the sawtooth of one flow, a trunk in closed loop, windows that are normal in sum. TCP with random loss:
-    Padhye.
+    without places, otherwise the loss model that is most accurate according to `tailback.models.trunk_accuracy`. TCP without
+    random loss: the window over the round trip, the sawtooth of one flow, a trunk in closed loop, windows whose sum is normal.
+    TCP with random loss: Padhye.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     network = Network(described, seed)
     outcome = Outcome(network)
     if network.changes:
-        outcome.leave("timeline", "models are of a steady state, and this changes while it runs")
+        outcome.leave("timeline", "models describe a steady state, and this changes during the run")
     else:
         predict_datagrams(network, outcome)
         predict_trunks(network, outcome)

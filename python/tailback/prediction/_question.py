@@ -22,7 +22,7 @@ _MANY = 1000
 
 @dataclass(frozen=True)
 class Question:
-    """A bottleneck, its flows, and the utilisation that is wanted.
+    """A bottleneck, its flows, and the target utilisation.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Question:
     window : int or None
         Largest window of a flow in packets, if there is one.
     doubts : tuple of str
-        What the scenario has that no rule knows of.
+        What the scenario has that no rule takes into account.
     """
 
     rate_bps: float
@@ -191,15 +191,15 @@ def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
     port = network.ports[link]
     doubts = []
     if port.policy != "drop_tail":
-        doubts.append(f"`{link}` has the policy {port.policy}; the rules are of drop-tail queues")
+        doubts.append(f"`{link}` has the policy {port.policy}; the rules are for drop-tail queues")
     for group in groups:
         if not group.tcp.halves:
-            doubts.append(f"flows.{group.name}: the controller is {group.tcp.controller}; the rules are of windows that halve")
+            doubts.append(f"flows.{group.name}: the controller is {group.tcp.controller}; the rules are for windows that halve")
         if not group.greedy or group.stops:
             doubts.append(f"flows.{group.name}: not greedy for the whole run; idle flows use less")
         if group.in_cells:
             doubts.append(f"flows.{group.name}: packets travel in cells; the rules count packets")
     others = [group.name for group in network.crossing(link) if not isinstance(group, TcpGroup)]
     if others:
-        doubts.append(f"flows.{', flows.'.join(others)}: datagrams take a part of the link that the rules give to TCP")
+        doubts.append(f"flows.{', flows.'.join(others)}: datagrams take part of the link, which the rules give to TCP")
     return doubts

@@ -47,7 +47,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
     """All groups share `ports`; one of these must be everybody's bottleneck."""
     for group in groups:
         if not group.tcp.halves:
-            outcome.leave(f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, models are of Reno")
+            outcome.leave(f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, models are for Reno")
             return
     port = _bottleneck(network, groups)
     if isinstance(port, str):
@@ -148,9 +148,9 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
         **found.numbers,
     )
     lengths = "" if model == "md1k" else " and have exponential lengths"
-    simplifies = [f"packets come as from a Poisson process{lengths}", "losses are spread evenly over flows"]
+    simplifies = [f"packets arrive as a Poisson process{lengths}", "losses are spread evenly over flows"]
     if inputs:
-        simplifies.append("no input link is ever full; one that is keeps a transmitter for itself, and its flows get more")
+        simplifies.append("no input link is ever full; one that is keeps a transmitter to itself, and its flows get more")
     if not end.keeps_bound:
         simplifies.append("beyond the range of its loss model: the utilisation came out above 1")
     if found.product / found.flows < SMALL_WINDOW:
@@ -175,7 +175,7 @@ def _fluid(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
     numbers: dict[str, Any] = {**found.numbers, "mean_rtt_s": found.trips.mean_s, "buffer": found.buffer}
     simplifies = []
     if found.product / found.flows < SMALL_WINDOW:
-        simplifies.append("windows of fewer than four packets, whose losses cost timeouts that are in no fluid")
+        simplifies.append("windows of fewer than four packets, whose losses cost timeouts that no fluid model has")
     if found.flows < FEW_FLOWS:
         simplifies.append("all flows halve at once; where they do not, the link is fuller")
         _say(outcome, found, "synchronised sawtooth", "Villamizar and Song 1994; docs/theory.md", simplifies)

@@ -48,7 +48,7 @@ def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
     if group.path is None:
         return at, "its flows take different routes"
     if not group.greedy or group.stops:
-        return at, "not greedy for the whole run: models are of flows that always have data to send"
+        return at, "not greedy for the whole run: models are for flows that always have data to send"
     if group.in_cells:
         return f"{at}.framing", "packets travel in cells, models count packets"
     if group.processing:
@@ -60,7 +60,7 @@ def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
     for name in group.path:
         port = network.ports[name]
         if port.policy != "drop_tail":
-            return f"links.{name}.queue", f"the policy is {port.policy}, models are of drop_tail"
+            return f"links.{name}.queue", f"the policy is {port.policy}, models are for drop_tail"
         if port.listed_drops:
             return f"links.{name}.loss.drops", "listed packets are discarded"
         if port.buffer is not None and port.unit != "packets":
@@ -126,7 +126,7 @@ def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
     rates = {group.name: _rates(group, 0.0) for group in bundle.groups}
     over = [port for port in bundle.ports if _load(port, bundle.groups, rates) > 1]
     if len(over) > 1:
-        outcome.leave(f"links.{over[1].name}", f"a second bottleneck beside links.{over[0].name}")
+        outcome.leave(f"links.{over[1].name}", f"a second bottleneck besides links.{over[0].name}")
         return
     queue_s = _queueing(over[0], bundle.groups) if over else 0.0
     for group in bundle.groups:
@@ -140,7 +140,7 @@ def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
         packets = queue_s * over[0].capacity_bps / (8 * max(group.tcp.packet_bytes for group in bundle.groups))
         outcome.queues[over[0].name].update(mean_queue_units=packets, mean_wait_s=queue_s)
     at = [*(f"links.{port.name}" for port in bundle.ports), *(f"flows.{group.name}" for group in bundle.groups)]
-    simplifies = ["all acknowledgements come back without a queue"]
+    simplifies = ["all acknowledgements return without queueing"]
     outcome.say("window over round trip", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
 
 
@@ -178,11 +178,11 @@ def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) ->
     for group in bundle.groups:
         at = f"flows.{group.name}"
         if not group.tcp.halves:
-            outcome.leave(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, the model is of Reno")
+            outcome.leave(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, the model is for Reno")
             return
         kept = math.prod(1 - network.ports[name].random_loss for name in group.path or ())
         if kept in (0.0, 1.0):
-            outcome.leave(at, "loses everything" if kept == 0 else "meets no random loss, and flows beside it do")
+            outcome.leave(at, "loses everything" if kept == 0 else "meets no random loss, but flows next to it do")
             return
         losses[group.name] = 1 - kept
         trips = np.array(group.base_rtts_s)
@@ -201,7 +201,7 @@ def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) ->
     for port in bundle.ports:
         outcome.queues[port.name].update(utilisation=loads[port.name], loss_share=port.random_loss)
     of = [f"flows.{group.name}" for group in bundle.groups]
-    simplifies = ["a lost packet takes the rest of its round with it", "the first timeout is the least one, or a round trip"]
+    simplifies = ["a lost packet takes the rest of its round with it", "the first timeout is the minimum, or a round trip"]
     outcome.say("Padhye", "Padhye, Firoiu, Towsley and Kurose, 1998 and 2000", of, simplifies)
 
 

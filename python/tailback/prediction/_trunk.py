@@ -1,4 +1,4 @@
-"""Inputs of a switch that share a trunk: the detailed model of cui-thesis, section 3.6.1, and what comes nearest to it."""
+"""Inputs of a switch that share a trunk: the detailed model of cui-thesis, section 3.6.1, and what comes closest to it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _misfit(network: Network, port: Port, groups: list[Group]) -> tuple[str, str
 def _misfit_of_input(network: Network, port: Port, group: Group) -> tuple[str, str] | None:
     place = f"flows.{group.name}"
     if not _alternates(group):
-        return place, "is no alternating source, and shares the trunk with some"
+        return place, "is not an alternating source, but shares the trunk with some"
     if group.path is None or not _undisturbed(network, group.path[: group.path.index(port.name)]):
         return f"links.{port.name}", f"{place} reaches it over other links, which change the process of arrivals"
     if group.jitter_s or group.processing:
@@ -89,12 +89,15 @@ def _misfit_of_input(network: Network, port: Port, group: Group) -> tuple[str, s
     if group.source.size != "exponential" or group.source.header:
         return f"{place}.source.packet", "packets, with their headers, are not exponential in size"
     if group.source.rate_bps != port.rate_bps:
-        why = f"not the rate of a transmitter of links.{port.name}: in the model a packet comes as fast as it leaves"
+        why = f"not the rate of a transmitter of links.{port.name}: in the model a packet arrives as fast as it leaves"
         return f"{place}.source.rate", why
     # From a source without a link of its own a packet comes at once, its last bit with its first.
     at_once = group.path[0] == port.name and group.sender_access_bps is None
     if not port.cuts_through and not at_once:
-        why = "store_and_forward: an input may send its next packet while its last one still leaves, which the model has not"
+        why = (
+            "store_and_forward: an input may send its next packet while its last one is still leaving, which the model "
+            "does not allow"
+        )
         return f"links.{port.name}.switching", why
     return misfit_of_sending(group)
 

@@ -1,8 +1,8 @@
 """User code: control laws, queue policies and traffic sources in Python.
 
 A class registers under a name, and a scenario names it: ``controller = {kind = "user:aimd", parameters = {gain = 2}}``, ``queue =
-{policy = "user:NAME", ...}``, ``source = {kind = "user:NAME", ...}``. Each flow has a controller or a source of its own, and each
-port a policy of its own: an object of that class, made with the scenario's parameters as keyword arguments.
+{policy = "user:NAME", ...}``, ``source = {kind = "user:NAME", ...}``. Each flow has its own controller or source, and each port
+its own policy: an object of that class, constructed with the scenario's parameters as keyword arguments.
 
 Times are seconds and rates bit/s, as floats; windows count segments, as everywhere in Tailback. Everything random has to come
 from the `Draw` that an object is handed, and nothing may be shared between objects: then a run is a function of its scenario

@@ -15,7 +15,7 @@ PerFlow = TypeVar("PerFlow")
 
 
 class Verdict(Enum):
-    """What a policy decides of one unit, a packet or a cell. One that is accepted is refused all the same where there is no room.
+    """What a policy decides about one unit, a packet or a cell. An accepted unit is still refused if there is no room.
 
     Attributes
     ----------
@@ -26,9 +26,9 @@ class Verdict(Enum):
     DISCARD
         Refuse it although there may be room; counted as ``early``. Of a departing unit, counted as ``late``.
     DISCARD_PARTIAL
-        It belongs to a frame of which a cell has been discarded; counted as ``partial``.
+        It belongs to a frame that has already lost a cell; counted as ``partial``.
     DISCARD_SINGLE
-        The one packet of a queue that builds up; counted as ``single``.
+        The one packet discarded from a queue that is building up; counted as ``single``.
     DISCARD_FULL
         There is no room; counted as ``full``, as is what the port itself refuses.
     """
@@ -42,7 +42,7 @@ class Verdict(Enum):
 
 
 class Controller(ABC):
-    """The control law of one flow. It hears what loss recovery concluded, never how.
+    """The control law of one flow. It learns what loss recovery concluded, never how.
 
     After each call Tailback reads `window`, `ssthresh` and `pacing_bps`.
 
@@ -56,18 +56,18 @@ class Controller(ABC):
     Attributes
     ----------
     window : float
-        Congestion window in segments: finite, at least 1. As much of it is used as is a whole number.
+        Congestion window in segments: finite, at least 1. Only its whole part is used.
     ssthresh : float
         Slow-start threshold in segments: at least 1, infinite where the law has none.
     pacing_bps : float or None
         The rate on the wire, bit/s, at which full segments leave; None leaves it to acknowledgements, or to ``tcp.pacing``.
     release : int or None
-        At most so many segments leave because of the acknowledgement just heard, >= 0; None leaves it to the window. Read only if
-        `wants` has ``release``.
+        At most this many segments leave because of the acknowledgement just received, >= 0; None leaves it to the window. Read
+        only if `wants` has ``release``.
     wants : set of str
-        What the class wants that most laws do not, for all flows alike: ``marks``, an exact count of them (``ack.marks``);
-        ``price``, what the path's queues wrote (``ack.price``); ``delivered_rate``, samples of it (``ack.delivered_rate``);
-        ``release``, to bound what an acknowledgement releases.
+        What the class asks for that most laws do not need, for all flows alike: ``marks``, an exact count of them
+        (``ack.marks``); ``price``, what the path's queues wrote (``ack.price``); ``delivered_rate``, samples of it
+        (``ack.delivered_rate``); ``release``, to bound what an acknowledgement releases.
     draw : Draw
         Random numbers of this flow: seed, group and flow decide them.
     """
@@ -93,13 +93,13 @@ class Controller(ABC):
         ``ack`` has ``now_s``; ``acked``, the segments that it acknowledges; ``rtt_s``, a round-trip sample or None;
         ``in_flight``, segments outstanding before it; and ``window_limited``: the window, its pacing or its bound on a release,
         not the receiver or the application, held the sender back. Where the class `wants` them: ``marks``, segments that arrived
-        with a mark and that no acknowledgement had told of before; ``price``, or None; ``delivered_rate`` in segments per second,
-        or None, with ``app_limited`` if there was too little data to fill the window.
+        with a mark and that no earlier acknowledgement had reported; ``price``, or None; ``delivered_rate`` in segments per
+        second, or None, with ``app_limited`` if there was too little data to fill the window.
         """
 
     @abstractmethod
     def on_congestion(self, seen: Congestion) -> None:
-        """Loss recovery found congestion, or a mark told of it: once per episode.
+        """Loss recovery found congestion, or a mark reported it: once per episode.
 
         ``seen`` has ``now_s`` and ``in_flight``, the segments outstanding: RFC 5681's FlightSize, or the window, as
         ``tcp.halves`` says.
@@ -110,10 +110,11 @@ class Controller(ABC):
         """The retransmission timer expired; ``seen.repeated``: for a segment that had timed out before (RFC 5681, 3.1)."""
 
     def on_other_ack(self, ack: Ack) -> None:  # noqa: B027
-        """An acknowledgement that `on_ack` does not hear of: a duplicate, or one while losses are repaired. Only with `wants`."""
+        """An acknowledgement for which `on_ack` is not called: a duplicate, or one during loss recovery. Called only for classes
+        with `wants`."""
 
     def on_round_trip(self, measured: RoundTrip) -> None:  # noqa: B027
-        """A round trip was measured, before anything else of the acknowledgement that gave it.
+        """A round trip was measured; called before anything else about the acknowledgement that gave it.
 
         ``measured`` has ``sample_s`` and ``smoothed_s``, the retransmission timer's average or None.
         """
@@ -134,7 +135,7 @@ class Policy(ABC, Generic[PerFlow]):
     Attributes
     ----------
     period_s : float or None
-        How often `on_period` is wanted, at least 1e-6 s. Read once, when the port is made.
+        Time between calls of `on_period`, at least 1e-6 s. Read once, when the port is made.
     draw : Draw
         Random numbers of this port: seed and link decide them.
     """
@@ -147,12 +148,13 @@ class Policy(ABC, Generic[PerFlow]):
         self.draw = draw
 
     def new_flow(self) -> PerFlow | Any:
-        """What it remembers of a flow (VC), before its first unit: an empty dictionary, if not overridden. The port keeps it."""
+        """What the policy remembers about a flow (VC), made before its first unit: an empty dictionary unless overridden. The
+        port keeps it."""
         return {}
 
     @abstractmethod
     def on_arrival(self, unit: Unit, flow: PerFlow, buffer: Occupancy, now_s: float) -> Verdict:
-        """What becomes of a unit.
+        """Decide what happens to an arriving unit.
 
         ``unit`` has ``bytes`` and ``is_last`` (of its frame; a packet is its own). ``buffer`` has ``units`` and ``bytes`` in
         total, ``of_flow`` in units, ``flows`` whose route crosses the port, ``backlogged`` flows, ``has_room`` for this unit,
@@ -167,11 +169,11 @@ class Policy(ABC, Generic[PerFlow]):
         """The unit is sent: what it carries may be rewritten.
 
         ``label`` has ``is_capable`` of a mark, ``is_marked`` and ``price``, a float or None; the last two may be set. Only units
-        of flows whose controller wants prices carry one.
+        of flows whose controller asks for prices carry one.
         """
 
     def on_period(self, held_bytes: int, rate_bps: int) -> None:
-        """Every `period_s`: the port holds so much and sends it at this rate."""
+        """Called every `period_s`, with what the port holds and the rate at which it sends."""
 
 
 class Source(ABC):
@@ -185,7 +187,7 @@ class Source(ABC):
 
     @abstractmethod
     def next(self, now_s: float, draw: Draw) -> tuple[float, int] | None:
-        """The wait until the next packet, in seconds from `now_s`, and its payload in bytes; None if there is none any more.
+        """The wait until the next packet, in seconds from `now_s`, and its payload in bytes; None if there are no more.
 
         Asked at the start of the flow, and then with each packet that leaves. ``draw`` gives the random numbers of this flow,
         the same ones as a built-in Poisson source takes its gaps from.

@@ -18,9 +18,9 @@ __all__ = ["Place", "ensure", "load", "place"]
 
 
 def load(file: str | os.PathLike[str]) -> ModuleType:
-    """Run a Python file, so that the classes in it are registered. What it has loaded before, it does not load again.
+    """Run a Python file, so that the classes in it are registered. A file that is already loaded is not loaded again.
 
-    The file becomes a module by its own name, and may import what lies beside it, as a script may.
+    The file becomes a module by its own name, and may import from its own folder, as a script may.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
     Raises
     ------
     ParameterError
-        It is missing, no Python file, or a module that is loaded already has its name.
+        It is missing or not a Python file, or a loaded module already has its name.
     UserCodeError
         It raises something; that is the ``__cause__``.
     """
@@ -94,7 +94,7 @@ def ensure(places: tuple[Place, ...]) -> None:
                 f"{f'the file `{wanted.file}`' if wanted.file else 'any file'}; put it in a file that workers can read"
             )
         if known.fingerprint.sha256 != wanted.sha256:
-            raise ParameterError(f"the {wanted.kind} `{wanted.name}` has another source on this worker")
+            raise ParameterError(f"the {wanted.kind} `{wanted.name}` has a different source on this worker")
 
 
 def _found(wanted: Place) -> Registered | None:

@@ -61,8 +61,8 @@ def controller(name: str) -> Callable[[C], C]:
     Raises
     ------
     ParameterError
-        The name is none, or another class has it; or the class is not a subclass, or lacks a method. A class that is defined
-        again, as a cell of a notebook does, replaces the one before.
+        The name is not valid or belongs to another class, or the class is not a subclass or lacks a method. A class that is
+        defined again, as when a notebook cell is rerun, replaces the previous one.
     """
     return _register("controller", name)
 
@@ -80,7 +80,7 @@ def source(name: str) -> Callable[[C], C]:
 def _register(kind: str, name: Any) -> Callable[[C], C]:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         expected = "at most 64 letters, digits, `_` and `-`"
-        raise ParameterError(f"{name!r} is no name; expected {expected}, as in `@tailback.{kind}(NAME)`")
+        raise ParameterError(f"{name!r} is not a valid name; expected {expected}, as in `@tailback.{kind}(NAME)`")
 
     def register(cls: C) -> C:
         base = _BASES[kind]

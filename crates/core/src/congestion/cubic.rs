@@ -20,7 +20,7 @@ member! {
     Cubic = "cubic", "RFC 9438";
 
     pub struct CubicSpec {
-        /// A flow that loses again before it was back where it was gives way to others (section 4.7).
+        /// A flow that loses again before it has regained its window gives way to others (section 4.7).
         fast_convergence: bool = true => Kind::Truth,
     }
 }

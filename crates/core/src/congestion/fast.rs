@@ -22,13 +22,13 @@ member! {
     pub struct FastSpec {
         /// Segments to keep in the queues.
         alpha: f64 = 200.0 => SEGMENTS_IN_QUEUES,
-        /// Share of the way to the new window that an update goes.
+        /// Fraction of the way to the new window that each update moves.
         gamma: f64 = 0.5 => Kind::Probability,
         /// Round trips from one update of the window to the next.
         round_trips: u32 = 2 => Kind::Whole { least: 1, most: 1000 },
         /// Slow start while the queueing delay is below this (MIthreshold).
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
-        /// How many times slower a new flow sends for a while, once it is stable, so that the queues drain (r).
+        /// Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
         draining: Option<u32> = None => Kind::Whole { least: 2, most: 1_000_000 },
     }
 }

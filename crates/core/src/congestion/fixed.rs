@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
 member! {
-    /// The initial window, for ever.
+    /// The initial window, unchanged for the whole run.
     Fixed = "fixed", "a window that never changes";
 
     pub struct FixedSpec {

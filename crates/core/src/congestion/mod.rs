@@ -77,7 +77,7 @@ pub struct Congestion {
     pub repeated: bool,
 }
 
-/// The control law of one flow. It hears what loss recovery concluded, never how.
+/// The control law of one flow. It learns what loss recovery concluded, never how.
 pub trait Controller {
     /// Bytes of its state that lie beside the sender.
     const BYTES_BESIDE: usize = 0;

@@ -16,11 +16,11 @@ member! {
     Vegas = "vegas", "Brakmo and Peterson, IEEE JSAC 13(8), 1995";
 
     pub struct VegasSpec {
-        /// The window grows with fewer segments queued.
+        /// The window grows while fewer segments than this are queued.
         alpha: f64 = 2.0 => SEGMENTS_IN_QUEUES,
-        /// The window shrinks with more segments queued.
+        /// The window shrinks while more segments than this are queued.
         beta: f64 = 4.0 => SEGMENTS_IN_QUEUES,
-        /// Slow start ends with more segments queued.
+        /// Slow start ends once more segments than this are queued.
         gamma: f64 = 1.0 => SEGMENTS_IN_QUEUES,
     }
 }

@@ -130,7 +130,7 @@ pub struct Group {
     pub send_processing: Option<Delay>,
     /// The same at the receiver, before the acknowledgement.
     pub receive_processing: Option<Delay>,
-    /// Each data packet leaves the sender later by a uniform draw from 0 to this; order is kept.
+    /// Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
     pub jitter: Span,
 }
 

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 // RFC 8289 sections 4.2 and 4.3.
 member! {
-    /// Controlled delay: marks when no wait of an interval was within the target. Discards what is not ECN-capable.
+    /// Controlled delay: marks when no wait within an interval met the target. Discards packets that are not ECN-capable.
     Codel = "codel", "RFC 8289";
 
     pub struct CodelSpec {
-        /// Wait that is good enough.
+        /// Acceptable wait.
         target: Span = Span::from_millis(5) => ABOVE_ZERO,
-        /// How long waits have to exceed it: about the longest usual round-trip time.
+        /// How long waits must exceed the target: about the longest usual round-trip time.
         interval: Span = Span::from_millis(100) => ABOVE_ZERO,
     }
 }

@@ -12,11 +12,11 @@ use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Early packet discard: from the threshold on no packet may begin. With partial packet discard.
+    /// Early packet discard: once the threshold is reached, no packet may begin. Includes partial packet discard.
     Epd = "epd", "Romanow and Floyd, IEEE JSAC 13(4), 1995";
 
     pub struct EpdSpec {
-        /// Cells in the buffer from which no packet may begin.
+        /// Once the buffer holds this many cells, no packet may begin.
         threshold: u64 => Kind::Cells { or_none: false },
     }
 }

@@ -15,7 +15,8 @@ member! {
     EpdPerVc = "epd_per_vc", "spd-1998 section 2.5";
 
     pub struct EpdPerVcSpec {
-        /// Cells in the buffer from which no packet may begin of a VC that holds its share: this over the number of active VCs.
+        /// Once the buffer holds this many cells, no VC that holds its share (this divided by the number of active VCs) may begin
+        /// a packet.
         threshold: u64 => Kind::Cells { or_none: false },
         /// Which VCs are active.
         active: ActiveVcs = ActiveVcs::Configured => Kind::Words(&ActiveVcs::WORDS),

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 // RFC 8033 sections 4 and 5.1.
 member! {
-    /// Proportional integral controller enhanced: the probability of a mark follows the delay. Discards what is not ECN-capable.
+    /// Proportional integral controller enhanced: the probability of a mark follows the delay. Discards packets that are not
+    /// ECN-capable.
     Pie = "pie", "RFC 8033";
 
     pub struct PieSpec {

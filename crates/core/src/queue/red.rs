@@ -15,19 +15,20 @@ use serde::{Deserialize, Serialize};
 // The weight is that of section 6 of the paper, the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of
 // RED", 2000).
 member! {
-    /// Random early detection: marks at random, the likelier the longer the average queue. Discards what is not ECN-capable.
+    /// Random early detection: marks at random, with a probability that grows with the average queue. Discards packets that are
+    /// not ECN-capable.
     Red = "red", "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993";
 
     pub struct RedSpec {
         /// Average queue below which nothing is marked (min_th).
         lower: u64 => Kind::QueueLength,
-        /// Average queue at which the probability is `max_probability` (max_th); above it grows on (`gentle`) or is 1.
+        /// Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`) or is 1.
         upper: u64 => Kind::QueueLength,
         /// Probability of a mark as the average reaches `upper` (max_p).
         max_probability: f64 = 0.1 => Kind::Probability,
         /// Of a new sample in the average (w_q).
         weight: f64 = 0.002 => Kind::Probability,
-        /// From `upper` to twice that the probability grows to 1.
+        /// Between `upper` and twice that, the probability grows to 1.
         gentle: bool = true => Kind::Truth,
         /// Typical packet: an idle time counts as so many arrivals at an empty queue as these could have been sent in it.
         packet: u32 = 1000 => PACKET_BYTES,
@@ -37,7 +38,7 @@ member! {
 impl Settings for RedSpec {
     fn check(&self) -> Vec<Misfit> {
         let order = || Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` below `upper`");
-        let never = |keys| Misfit::error(keys, "with nothing of it RED never marks", "above 0, at most 1");
+        let never = |keys| Misfit::error(keys, "at 0 RED never marks", "above 0, at most 1");
         let weight = (self.weight == 0.0).then(|| never(&["weight"]));
         let probability = (self.max_probability == 0.0).then(|| never(&["max_probability"]));
         (self.lower >= self.upper).then(order).into_iter().chain(weight).chain(probability).collect()

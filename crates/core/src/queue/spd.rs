@@ -18,13 +18,13 @@ use crate::settings::{Kind, Misfit, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Single packet discard: one early loss for each VC whose own queue builds up. With early packet discard behind it.
+    /// Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early packet discard.
     Spd = "spd", "spd-1998 section 3.3";
 
     pub struct SpdSpec {
         /// Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
         dropping_threshold: Option<u64> => Kind::Cells { or_none: true },
-        /// Cells in the buffer from which no packet may begin.
+        /// Once the buffer holds this many cells, no packet may begin.
         epd_threshold: u64 => Kind::Cells { or_none: false },
         /// Cells in the buffer that must be exceeded for the single discard (CongestTh).
         congestion_threshold: u64 => Kind::Cells { or_none: false },

@@ -58,7 +58,7 @@ pub(crate) struct Workshop<'a> {
 impl Workshop<'_> {
     /// One object. After a first failure none is made any more: of a million flows all would fail alike.
     pub(crate) fn make<T: ?Sized>(&self, code: &UserCode, make: impl FnOnce(&dyn Code) -> Result<Box<T>, Fault>) -> Instance<T> {
-        let made = if self.alarm.raised() == 0 { make(self.code) } else { Err(fault("not made, because other code failed")) };
+        let made = if self.alarm.raised() == 0 { make(self.code) } else { Err(fault("not created, because other code failed")) };
         Instance::new(code, made, &self.alarm)
     }
 }

@@ -66,7 +66,7 @@ pub enum RecoveryKind {
 /// RFC 5681 section 4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DelayedAck {
-    /// Acknowledge at least every so many full segments.
+    /// Acknowledge at least once per this many full segments.
     pub every: u32,
     /// At most this long after the first unacknowledged segment.
     pub timeout: Span,

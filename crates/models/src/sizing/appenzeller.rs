@@ -35,7 +35,7 @@ models! {
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "holds the swing of the sum of all windows, which their number evens out";
+    idea: "holds the swing of the sum of all windows, which evens out as their number grows";
     refuses: "a utilisation that the equation does not reach with so few flows, whatever the buffer: erf(3 sqrt(3 N) / (2 sqrt(2))) or more";
     example: ">>> link = dict(rate_bps=8e9, packet_bytes=1000, flows=10_000, mean_rtt_s=0.1)\n\
               >>> tb.models.appenzeller_buffer(**link, utilisation=0.99).buffer\n\

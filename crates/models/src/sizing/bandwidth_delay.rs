@@ -6,7 +6,7 @@ use crate::parameter::{NonNegative, ParameterError, Positive};
 
 /// Of the two models of the longest round trip.
 const WORST_CASE: [&str; 3] = [
-    "drop-tail, and at most one loss of each flow when the buffer overflows",
+    "drop-tail, and at most one loss per flow when the buffer overflows",
     "no timeout, and no other bottleneck",
     "the worst case: the flow with the longest round trip may hold the whole link",
 ];
@@ -19,7 +19,7 @@ models! {
     quantity: "bandwidth-delay product";
     equation: "C RTT_mean";
     source: "Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994";
-    assumes: ["flows halve together, or there is one: the trough of the sawtooth still fills the link", "a full link is wanted"];
+    assumes: ["flows halve together, or there is only one: the trough of the sawtooth still fills the link", "the link has to be full"];
     idea: "holds what all flows together give up when all halve at once, so that the link never idles";
     example: ">>> tb.models.bandwidth_delay_buffer(rate_bps=40e9, packet_bytes=1040, mean_rtt_s=0.05).buffer\n240385";
 
@@ -35,10 +35,10 @@ models! {
     equation: "more than C RTT_max";
     source: "cui-thesis, equations (3.28) and (3.29)";
     assumes: WORST_CASE;
-    idea: "the same even if the flow with the longest round trip has the link for itself";
+    idea: "the same even if the flow with the longest round trip has the link to itself";
     example: ">>> tb.models.full_utilisation_buffer(rate_bps=10e6, packet_bytes=1000, max_rtt_s=0.1).buffer\n126";
 
-    /// Packets left, in the worst case, in a buffer that overflowed and was answered by all flows.
+    /// Packets left, in the worst case, in a buffer that overflowed, after all flows have responded.
     pub fn least_queue(bottleneck: Bottleneck, max_rtt_s: Positive, buffer: NonNegative) -> f64 {
         (0.5 * (buffer.get() - bottleneck.packets_per_s() * max_rtt_s.get())).max(0.0)
     }

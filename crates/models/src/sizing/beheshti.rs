@@ -12,8 +12,8 @@ models! {
     equation: "10 to 20";
     source: "Beheshti, Ganjali, Rajaduray, Blumenthal and McKeown, Buffer Sizing in All-optical Packet Switches, OFC 2006";
     assumes: [
-        "packets come smoothly: paced, or from access links far slower than the bottleneck",
-        "some utilisation may be lost: no promise of one",
+        "packets arrive smoothly: paced, or from access links far slower than the bottleneck",
+        "some utilisation may be lost: none is promised",
     ];
-    idea: "holds what is left of bursts in smooth traffic, by experience";
+    idea: "holds what bursts remain in smooth traffic, from experience";
 }

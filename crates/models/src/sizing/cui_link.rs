@@ -8,15 +8,15 @@ use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Ut
 const EQUATION: &str = "max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))";
 const SOURCE: &str = "cui-thesis, equation (3.27)";
 const ASSUMES: [&str; 5] = [
-    "one transmitter, and so many inputs that none of them is ever in the way",
+    "one transmitter, and so many inputs that they never limit it",
     "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
-    "enough flows for packets to come as from a Poisson process, which a link that is nearly full no longer sees",
+    "enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link",
     "no flow is held back by its window or its access link",
     "loss so small that load and utilisation are the same",
 ];
 
 models! {
-    /// The trunk rule for one transmitter and inputs without number.
+    /// The trunk rule for one transmitter and unlimited inputs.
     pub fn cui_link_buffer(
         link: Link,
         flows: Count,
@@ -30,12 +30,13 @@ models! {
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "lets as much be lost as TCP bears at the target: the buffer holds bursts only";
+    idea: "allows as much loss as TCP can bear at the target: the buffer holds bursts only";
     example: ">>> link = dict(rate_bps=16e6, packet_bytes=500, harmonic_rtt_s=0.1)\n\
               >>> tb.models.cui_link_buffer(**link, flows=[10, 100], utilisation=0.75).buffer.tolist()\n\
               [20, 4]";
 
-    /// The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if for any below 1.
+    /// The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if that holds for any below
+    /// 1.
     pub fn cui_link_utilisation(link: Link, flows: Count, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let share = share(link.packets_per_s(Servers::ONE), flows, harmonic_rtt_s);
         largest_utilisation(|utilisation, missing| ln_f2(utilisation, share) + buffer.get() * libm::log1p(-missing))

@@ -28,10 +28,10 @@ const EQUATION: &str = "max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 =
 const SOURCE: &str = "cui-thesis, equations (3.23) and (3.24), appendix A";
 const ASSUMES: [&str; 5] = [
     "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
-    "enough flows for packets to come as from a Poisson process",
+    "enough flows for packets to arrive as a Poisson process",
     "no flow is held back by its window or its access link",
     "loss so small that load and utilisation are the same",
-    "the one-dimensional loss model G1DM behind it",
+    "the underlying one-dimensional loss model, G1DM",
 ];
 const REFUSES: &str = "a utilisation of `inputs / transmitters` or more, where that is 1 or less: the inputs do not bring it";
 
@@ -61,13 +61,14 @@ models! {
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "lets as much be lost as TCP bears at the target: the buffer holds bursts only, and channels share it";
+    idea: "allows as much loss as TCP can bear at the target: the buffer holds bursts only, and channels share it";
     refuses: REFUSES;
     example: ">>> trunk = dict(inputs=32, transmitters=16, rate_bps=40e9, packet_bytes=1040, flows=64000, harmonic_rtt_s=0.1)\n\
               >>> tb.models.cui_trunk_buffer(**trunk, utilisation=0.7).buffer\n\
               9";
 
-    /// The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if for any below 1.
+    /// The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if that holds for any
+    /// below 1.
     pub fn cui_trunk_utilisation(trunk: FedBottleneck, flows: Count, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let equation = Equation::of(trunk);
         if equation.inputs <= equation.transmitters {
@@ -125,7 +126,7 @@ impl Equation {
                 Err(ParameterError::new(
                     "utilisation",
                     utilisation,
-                    format!("below inputs / transmitters, {most}: the inputs bring no more"),
+                    format!("below inputs / transmitters, {most}: the inputs cannot bring more"),
                 ))
             }
         }
@@ -269,7 +270,7 @@ mod tests {
         let refused = buffer(4, 8, 10, 0.1, 0.5).map_err(|error| error.to_string());
         assert_eq!(
             refused,
-            Err("`utilisation` is 0.5; expected below inputs / transmitters, 0.5: the inputs bring no more".into())
+            Err("`utilisation` is 0.5; expected below inputs / transmitters, 0.5: the inputs cannot bring more".into())
         );
         Ok(())
     }

@@ -9,8 +9,8 @@ const SOURCE: &str = "Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers
                       cui-thesis, equations (2.4) and (3.25)";
 const ASSUMES: [&str; 3] = [
     "over-provision: with every flow at its largest window W the load is rho, below 1",
-    "packets come smoothly: paced, or from access links far slower than the bottleneck",
-    "utilisation below rho: more than all flows at their largest window is not there",
+    "packets arrive smoothly: paced, or from access links far slower than the bottleneck",
+    "utilisation below rho: all flows at their largest window offer no more",
 ];
 const REFUSES: &str = "a utilisation of `over_provision` or more";
 
@@ -118,8 +118,7 @@ fn missing(over_provision: OverProvision, utilisation: Utilisation) -> Result<f6
     if missing > 0.0 {
         return Ok(missing);
     }
-    let expected =
-        format!("below `over_provision`, {}: more than all flows at their largest window is not there", over_provision.get());
+    let expected = format!("below `over_provision`, {}: all flows at their largest window offer no more", over_provision.get());
     Err(ParameterError::new("utilisation", utilisation.get(), expected))
 }
 

@@ -5,7 +5,7 @@ use crate::model::models;
 use crate::parameter::{Count, ParameterError};
 
 models! {
-    /// Two packets for each input link; of a link whose inputs are not known, take its flows.
+    /// Two packets for each input link; for a link whose inputs are not known, for each flow.
     pub fn gorinsky_buffer(inputs: Count) -> Result<BufferSize, ParameterError> {
         BufferSize::of(2.0 * inputs.get() as f64)
     }
@@ -13,8 +13,8 @@ models! {
     equation: "2 M";
     source: "Gorinsky, Kantawala and Turner, Link Buffer Sizing: A New Look at the Old Problem, ISCC 2005";
     assumes: [
-        "bursts are those of packets that arrive on several inputs at once",
-        "the input links; of a link whose inputs are not known, its flows",
+        "bursts come from packets that arrive on several inputs at once",
+        "the input links; for a link whose inputs are not known, its flows",
         "no promise of a utilisation",
     ];
     idea: "holds what may arrive on all inputs at once";

@@ -45,7 +45,7 @@ answers! {
         buffer: u64,
         /// What the equation gives; below 0 where no buffer is needed.
         unrounded: f64,
-        /// The other end, of a rule that gives a range.
+        /// The other end, for a rule that gives a range.
         most: Option<u64>,
         /// Packets for all M / K trunks of a switch, of the trunk rule.
         switch: Option<f64>,

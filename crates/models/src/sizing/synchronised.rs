@@ -11,7 +11,7 @@ const SOURCE: &str =
 const ASSUMES: [&str; 3] = [
     "one flow, or flows of one round trip that all lose and halve together",
     "a bandwidth-delay product of many packets: a fluid",
-    "no timeout, and no slow start but the first",
+    "no timeout, and no slow start except the first",
 ];
 
 models! {

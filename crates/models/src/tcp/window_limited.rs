@@ -16,7 +16,7 @@ arguments! {
 }
 
 models! {
-    /// Rate of a flow that its window or the link holds back: a window per round trip, or the link if that is slower.
+    /// Rate of a flow limited by its window or by the link: a window per round trip, or the link if that is slower.
     ///
     /// Exact for a fixed window without loss.
     pub fn window_limited_rate(flow: WindowLimited) -> f64 {

@@ -1,4 +1,4 @@
-//! A trunk and the TCP flows that load it: the loss that makes the flows send the load that loses so much.
+//! A trunk and the TCP flows that load it: the loss at which the flows send exactly the load that causes it.
 //!
 //! The rate falls as the loss grows and the loss grows with the rate, so there is one such loss. What the flows would send beyond the input
 //! links' rate stays with the senders: then the load is M / K. With no more input links than channels (and a model that knows these)
@@ -18,7 +18,7 @@ arguments! {
         packet_bytes: Positive,
         /// N, greedy flows.
         flows: Count,
-        /// Harmonic mean of their round trips without queueing; see `round_trips`. Queueing adds nothing: for small buffers.
+        /// Harmonic mean of their round trips without queueing; see `round_trips`. Queueing is neglected: for small buffers.
         harmonic_rtt_s: Positive,
         /// Segments per acknowledgement: 1, or 2 with delayed acknowledgements.
         segments_per_ack: Count = 1,
@@ -107,7 +107,7 @@ impl OpenLoop {
                 Ok(libm::log(queue.loss))
             }
             OpenLoop::Md1k => {
-                Err(ParameterError::new("transmitters", trunk.transmitters(), "1: this loss model is of a single link"))
+                Err(ParameterError::new("transmitters", trunk.transmitters(), "1: this loss model is for a single link"))
             }
         }
     }
@@ -160,8 +160,8 @@ answers! {
         throughput_bps: f64,
         /// The flows would send more than the input links carry: these are the bottleneck, not the trunk, and are never idle.
         inputs_full: bool,
-        /// False where the utilisation came out above 1, which no trunk does: the loss model is beyond its range, as G1DM and EBI are
-        /// with many waiting places at high loads. The numbers are then what the equations say, and no prediction.
+        /// False where the utilisation came out above 1, which is impossible: the loss model is beyond its range, as G1DM and EBI
+        /// are with many waiting places at high loads. The numbers are then what the equations say, not a prediction.
         keeps_bound: bool,
     }
 }

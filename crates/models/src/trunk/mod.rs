@@ -109,8 +109,7 @@ impl Arguments for Trunk {
 pub struct IntendedLoad(pub f64);
 
 impl Scalar for IntendedLoad {
-    const HELP: &'static str = "rho, intended load per channel: what the input links would send if nothing kept them from it, over what the \
-                                channels carry.";
+    const HELP: &'static str = "rho, intended load per channel: what the input links would send if nothing held them back, over what the channels can carry.";
     const RANGE: &'static str = "0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1";
 
     fn of(_name: &'static str, number: f64) -> Result<IntendedLoad, ParameterError> {

@@ -61,7 +61,7 @@ pub(super) fn check(crossings: &[Crossing], complete: bool, graph: &Graph, repor
         if report.sound(&at) {
             let link = &graph.ports[port as usize].name;
             let problem = report.add(at, format!("`{link}` would carry packets and cells"));
-            problem.given(format!("packets of `{}` beside cells of `{other}`", crossing.name));
+            problem.given(format!("packets of `{}` and cells of `{other}`", crossing.name));
             problem.expected("`framing` for all flows that share a link, or for none");
         }
     }
@@ -89,7 +89,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
     }
     let ecn_at = format!("flows.{name}.tcp.ecn");
     if matches!(&group.transport, Transport::Tcp(spec, _) if spec.ecn) && report.sound(&ecn_at) {
-        report.add(ecn_at, "ECN marks packets, and these travel in cells").given("true").expected("false, or no `framing`");
+        report.add(ecn_at, "ECN marks packets, but these travel in cells").given("true").expected("false, or no `framing`");
     }
     let largest = largest_packet(&group.transport);
     if largest + framing.overhead > Aal5::MAX_FRAME {
@@ -123,7 +123,7 @@ fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mu
         // What else is wrong with the queue comes first.
         if report.sound(queue) {
             let problem =
-                report.add(format!("{queue}.policy"), format!("a policy for virtual channels, and none crosses `{}`", port.name));
+                report.add(format!("{queue}.policy"), format!("a policy for virtual channels, but none crosses `{}`", port.name));
             problem.given(of_vcs).expected("a flow group with `framing` whose route crosses it, or a policy for packets");
         }
     }

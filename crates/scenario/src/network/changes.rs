@@ -47,7 +47,7 @@ pub(super) fn changes(
             (None, Some(_)) => changes.group(event, &at, description, groups, graph, paths, report),
             _ if report.sound(&at) => {
                 let given = if event.link.is_some() { "both" } else { "neither" };
-                report.add(at, "a change of one thing is needed").given(given).expected("either `link` or `group`");
+                report.add(at, "an event changes exactly one thing").given(given).expected("either `link` or `group`");
             }
             _ => {}
         }
@@ -116,7 +116,7 @@ impl Changes {
             [("start", event.start, &mut group.start, false), ("stop", event.stop, &mut group.stop, flow.stop.is_some())]
         {
             if wanted && (slot.replace(when).is_some() || own) {
-                report.add(format!("{at}.{key}"), format!("`{name}` has a {key} already")).expected("a single one");
+                report.add(format!("{at}.{key}"), format!("`{name}` already has a {key}")).expected("a single one");
             }
         }
         if event.route.is_none() && event.return_route.is_some() {
@@ -130,8 +130,8 @@ impl Changes {
             let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref() };
             let Some((forward, backward)) = routes.find(ends, at, graph, report) else { return };
             if self.list.len() + flows.len() > MOST_CHANGES {
-                let problem = report.add(format!("{at}.route"), "too many changes of routes");
-                problem.expected(format!("at most {MOST_CHANGES}, each flow counted"));
+                let problem = report.add(format!("{at}.route"), "too many route changes");
+                problem.expected(format!("at most {MOST_CHANGES}, counting each flow"));
                 return;
             }
             group.routes.push(forward.clone());

@@ -81,8 +81,7 @@ impl Feeders<'_> {
             problem.expected(format!("at least {}, or \"store_and_forward\"", self.told(link, needed)));
         }
         if shortest_delay == Span::ZERO && report.sound(&at) {
-            let problem =
-                report.add(&at, format!("a packet's head would be at `{}` as soon as at `{}`", name(link), name(feeder)));
+            let problem = report.add(&at, format!("a packet's head would reach `{}` as soon as `{}`", name(link), name(feeder)));
             problem.given(format!("no delay on `{}`", name(feeder))).expected("a delay above zero, or \"store_and_forward\"");
         }
     }

@@ -116,8 +116,8 @@ impl Routes<'_> {
 fn shortest((from, to): (usize, usize), at: &str, graph: &Graph, report: &mut Report) -> Option<Vec<PortId>> {
     let found = graph.shortest((from, to));
     if found.is_none() && graph.is_complete() && report.sound(at) {
-        let message = format!("no way leads from `{}` to `{}`", graph.name(from), graph.name(to));
-        report.add(at, message).expected("links in that direction; a host forwards nothing");
+        let message = format!("there is no route from `{}` to `{}`", graph.name(from), graph.name(to));
+        report.add(at, message).expected("links in that direction; hosts do not forward");
     }
     found
 }
@@ -129,7 +129,7 @@ fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut
         (None, Some(source)) => transport::datagrams(source, framing, &format!("{at}.source"), report),
         (tcp, _) => {
             let given = if tcp.is_some() { "both" } else { "neither" };
-            report.add(at, "one thing to send with is needed").given(given).expected("either `tcp` or `source`");
+            report.add(at, "exactly one way to send is needed").given(given).expected("either `tcp` or `source`");
             return None;
         }
     };
@@ -266,7 +266,7 @@ impl Expansion<'_> {
             & problems.length("size", flow.size.as_ref(), count);
         let own_delay = flow.sender_access.as_ref().is_some_and(|access| access.delay.is_some());
         if flow.rtt.is_some() && own_delay {
-            let problem = problems.add("sender_access.delay", "`rtt` sets this delay already");
+            let problem = problems.add("sender_access.delay", "`rtt` already sets this delay");
             problem.expected("either `rtt` or `sender_access.delay`");
             return false;
         }
@@ -307,7 +307,7 @@ impl Expansion<'_> {
         let segments = bytes.div_ceil(transport::payload_bytes(transport).max(1));
         if segments == 0 || segments > MAX_SEGMENTS {
             let given = format!("{bytes} B (flow {index})");
-            let problem = problems.add("size", "a transfer of a size that is not possible");
+            let problem = problems.add("size", "an impossible transfer size");
             problem.given(given).expected(format!("1 B to {MAX_SEGMENTS} segments"));
             return None;
         }

@@ -332,9 +332,7 @@ fn with_helpers(description: &Description, report: &mut Report) -> (BTreeMap<Nam
         let (rates, delays) = (chain.rates.len(), chain.delays.len());
         if (rates != delays || rates == 0) && report.sound("topology.chain") {
             let problem = report.add("topology.chain", "a chain needs a rate and a delay for each link");
-            problem
-                .given(format!("{rates} rates and {delays} delays"))
-                .expected("as many of the one as of the other, at least 1");
+            problem.given(format!("{rates} rates and {delays} delays")).expected("the same number of each, at least 1");
         }
     }
     for made in description.topology.made() {

@@ -51,7 +51,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
 fn check_times(description: &Description, report: &mut Report) {
     let (duration, warmup) = (description.duration, description.warmup);
     if duration.span().0 == 0 && report.sound("duration") {
-        report.add("duration", "a run without length").given(duration.to_string()).expected("more than 0 s");
+        report.add("duration", "a run of zero length").given(duration.to_string()).expected("more than 0 s");
     } else if warmup >= duration && report.sound("duration") && report.sound("warmup") {
         report
             .add("warmup", "nothing is left to measure")
@@ -84,7 +84,9 @@ impl Paths {
         let entries: usize = self.list.iter().map(|path| path.len() + 1).sum();
         if entries > MAX_ROUTE_ENTRIES {
             let problem = report.add("links", "too many long routes");
-            problem.given(format!("{entries} links in all different routes")).expected(format!("at most {MAX_ROUTE_ENTRIES}"));
+            problem
+                .given(format!("{entries} links in all distinct routes together"))
+                .expected(format!("at most {MAX_ROUTE_ENTRIES}"));
         }
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
         // What an alternating source offers grows more slowly than its rate; without idle times it would be this much.
         let at_most = if waits { given.base() as f64 / packet * wire_bytes(group) } else { offered };
         let most = (given.base() as f64 * carries as f64 / at_most) as u64;
-        let problem = report.add(at, format!("more than `{name}` carries"));
+        let problem = report.add(at, format!("more than `{name}` can carry"));
         problem.given(given.to_string()).expected(format!("at most {}, headers included", Rate::new(most)));
         return;
     }

@@ -222,7 +222,7 @@ fn bytes(given: Option<Size>, low: u64, high: u64, at: &str, report: &mut Report
 
 fn above_zero(span: Span, at: &str, report: &mut Report) {
     if span == Span::ZERO && report.sound(at) {
-        report.add(at, "a duration of nothing").given("0 ms").expected("more than 0 ms");
+        report.add(at, "a duration of zero").given("0 ms").expected("more than 0 ms");
     }
 }
 

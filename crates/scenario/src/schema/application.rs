@@ -8,7 +8,7 @@ use tailback_core::settings::Member;
 use tailback_core::traffic::ProcessSpec;
 
 record! {
-    /// An application above TCP. What TCP may not send yet it keeps, however much that is.
+    /// An application above TCP. It holds whatever TCP may not send yet, without limit.
     pub struct Application {
         /// Full segments that it hands over at a time.
         burst: Whole<1, 1000000> = Whole(1),

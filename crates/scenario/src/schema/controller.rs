@@ -35,9 +35,9 @@ impl Family for Controllers {
 record! {
     /// A law in Python.
     pub struct UserLaw {
-        /// `user:NAME`: a law in Python that is registered by that name.
+        /// `user:NAME`: a law in Python registered under that name.
         kind: UserName,
-        /// What the law is made with (of `user:NAME`).
+        /// Keyword arguments for the law's class (of `user:NAME`).
         parameters: Parameters = Parameters::default(),
     }
 }
@@ -115,7 +115,7 @@ impl Decode for Controller {
     }
 }
 
-/// A law of which nothing is set is its name.
+/// A law without settings is written as its name.
 impl Serialize for Controller {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {

@@ -19,9 +19,11 @@ record! {
         from: Name,
         /// Node where the receivers are.
         to: Name,
-        /// Links that data crosses in turn (`NAME`, or `NAME.reverse` for a way back); shortest by delay if not given.
+        /// Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, the shortest route by
+        /// delay.
         route: Option<Vec<PortName>>,
-        /// Links that acknowledgements cross; if not given, the route backwards, or where that is not possible the shortest by delay.
+        /// Links that acknowledgements cross; if not given, the reverse of the route, or where that is not possible the shortest
+        /// route by delay.
         return_route: Option<Vec<PortName>>,
         /// Private link between each sender and the network, both ways, with room for everything.
         sender_access: Option<Access>,
@@ -33,9 +35,9 @@ record! {
         start: Distribution<Duration> = Distribution::Fixed(Duration::new(0)),
         /// When all stop sending new data.
         stop: Option<Duration>,
-        /// Payload that each flow transfers; without end if not given.
+        /// Payload that each flow transfers; endless if not given.
         size: Option<Distribution<Size>>,
-        /// Each data packet leaves the sender later by a uniform draw from 0 to this; order is kept.
+        /// Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
         jitter: Duration = Duration::new(0),
         /// Processing of each data packet at the sender, if not the node's.
         send_processing: Option<Processing>,
@@ -45,7 +47,7 @@ record! {
         framing: Option<Framing>,
         /// TCP.
         tcp: Option<Tcp>,
-        /// What hands data to TCP. If not given, all that there is to send waits from the start.
+        /// What hands data to TCP. If not given, all data is available from the start.
         application: Option<Application>,
         /// Datagrams without a transport.
         source: Option<Source>,
@@ -65,11 +67,11 @@ record! {
 record! {
     /// AAL5: a packet is cut into 53-byte cells, each with 48 bytes of the frame.
     pub struct Framing {
-        /// Bytes behind each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 reckons with none.
+        /// Bytes appended to each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 assumes none.
         trailer: Size = Size::new(8),
-        /// Whether each packet has the 8 bytes of LLC and SNAP in front (RFC 2684 section 5.1).
+        /// Whether the 8 bytes of LLC and SNAP precede each packet (RFC 2684 section 5.1).
         llc_snap: bool = false,
-        /// From a packet's arrival at the adaptation until its first cell may leave; data and acknowledgements alike.
+        /// From a packet's arrival at the adaptation layer until its first cell may leave, for data and acknowledgements alike.
         segmentation_delay: Duration = Duration::new(0),
         /// From the arrival of a packet's last cell until the packet is handed up.
         reassembly_delay: Duration = Duration::new(0),

@@ -19,21 +19,21 @@ record! {
         delay: Duration,
         /// The queue in front of the link.
         queue: Queue,
-        /// When the queue hears of a packet: with its last bit, or with its first (cut-through).
+        /// When the queue decides on a packet: at its last bit, or at its first (cut-through).
         switching: Switching = Switching::StoreAndForward,
         /// Transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
         transmitters: Whole<1, 65536> = Whole(1),
-        /// Packets that the wire loses.
+        /// Packets lost on the wire.
         loss: Option<Loss>,
-        /// Whether there is a way back, called NAME.reverse: the same rate and delay, and an unlimited queue.
+        /// Whether there is also a link back, called NAME.reverse, with the same rate and delay and an unlimited queue.
         duplex: bool = true,
-        /// What is different on the way back.
+        /// What differs on the way back.
         reverse: Option<Reverse>,
     }
 }
 
 record! {
-    /// What is different on a link's way back.
+    /// What differs on a link's way back.
     pub struct Reverse {
         /// Bit rate, if not the link's.
         rate: Option<Rate>,
@@ -41,19 +41,20 @@ record! {
         delay: Option<Duration>,
         /// The queue in front of it, if not an unlimited one.
         queue: Option<Queue>,
-        /// When that queue hears of a packet, if not as the link's does.
+        /// When that queue decides on a packet, if not as the link's does.
         switching: Option<Switching>,
-        /// Packets that the wire loses.
+        /// Packets lost on the wire.
         loss: Option<Loss>,
     }
 }
 
 words! {
-    /// When a queue hears of a packet.
+    /// When a queue decides on a packet.
     pub enum Switching ("way of switching") {
-        /// With its last bit: packets are received before anything is decided.
+        /// At its last bit: packets are received before anything is decided.
         StoreAndForward = "store_and_forward",
-        /// With its first bit: a free transmitter sends the packet while it arrives, else it is stored, else discarded.
+        /// At its first bit: a free transmitter sends the packet as it arrives; otherwise it is stored if there is room, else
+        /// discarded.
         CutThrough = "cut_through",
     }
 }
@@ -69,9 +70,9 @@ impl Switching {
 }
 
 record! {
-    /// Packets that get lost whatever the queue does.
+    /// Packets lost regardless of the queue.
     pub struct Loss {
-        /// Of each packet on the wire, independently.
+        /// Probability of loss for each packet on the wire, independently.
         probability: Probability = Probability(0.0),
         /// Packets to discard on arrival at the queue.
         drops: Vec<Drop> = Vec::new(),
@@ -89,7 +90,7 @@ record! {
         segment: Whole<0, 2147483647>,
         /// 1 is the first transmission, 2 the first retransmission.
         transmission: Whole<1, 255> = Whole(1),
-        /// Of a packet that travels in cells, this one of those that reach the queue, the first being 0; all of them if not given.
+        /// For a packet that travels in cells: which of its cells that reach the queue, counted from 0; all of them if not given.
         cell: Option<Whole<0, 1366>>,
     }
 }

@@ -21,7 +21,7 @@ record! {
     pub struct Node {
         /// `router` forwards; a route never leads through a `host`.
         kind: NodeKind = NodeKind::Router,
-        /// Hosts only: serial, order-preserving processing of each data packet before it is sent. Each flow has a server of its own.
+        /// Hosts only: serial, order-preserving processing of each data packet before it is sent. Each flow has its own server.
         send_processing: Option<Processing>,
         /// Hosts only: the same for each packet received, before it is acknowledged.
         receive_processing: Option<Processing>,

@@ -19,7 +19,7 @@ record! {
     pub struct Queue {
         /// Waiting places: packets, cells, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means no waiting.
         buffer: Buffer,
-        /// Whether the packet or cell being sent holds a waiting place. Without this key it does where the buffer is in cells.
+        /// Whether the packet or cell being sent holds a waiting place. By default it does if the buffer is in cells.
         counts_in_service: Option<bool>,
         /// Round-trip time that a `buffer` in percent refers to.
         bdp_rtt: Option<Duration>,
@@ -58,9 +58,9 @@ impl Family for Policies {
 record! {
     /// A policy in Python.
     pub struct UserPolicy {
-        /// `user:NAME`: a policy in Python that is registered by that name.
+        /// `user:NAME`: a policy in Python registered under that name.
         policy: UserName,
-        /// What the policy is made with (of `user:NAME`).
+        /// Keyword arguments for the policy's class (of `user:NAME`).
         parameters: Parameters = Parameters::default(),
     }
 }
@@ -90,7 +90,7 @@ impl Queue {
     fn check_cells(&self, at: &str, report: &mut Report) {
         let at = format!("{at}.buffer");
         if matches!(self.buffer, Buffer::Packets(_) | Buffer::Share(_)) && report.sound(&at) {
-            let problem = report.add(at, "a buffer in packets, for a policy that judges cells");
+            let problem = report.add(at, "a buffer in packets, for a policy that works on cells");
             problem.given(self.buffer.to_string()).expected("a buffer in cells such as `1200 cells`, or in bytes");
         }
     }
@@ -99,7 +99,7 @@ impl Queue {
     pub(crate) fn resolved(&self, rate: f64, at: &str, report: &mut Report) -> Option<Buffer> {
         let Buffer::Share(share) = self.buffer else { return Some(self.buffer) };
         let Some(rtt) = self.bdp_rtt else {
-            let problem = report.add(format!("{at}.buffer"), "a buffer in percent of what?");
+            let problem = report.add(format!("{at}.buffer"), "a buffer in percent needs a round-trip time");
             problem.given(share.to_string()).expected("also `bdp_rtt`, the round-trip time that it refers to");
             return None;
         };

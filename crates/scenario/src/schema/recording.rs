@@ -9,9 +9,9 @@ use serde::Serialize;
 use serde_json::json;
 
 record! {
-    /// What to keep beside the counters.
+    /// What to keep in addition to the counters.
     pub struct Record {
-        /// Traces: a list of kinds (of everything), or a table of what to follow for each kind.
+        /// Traces: a list of kinds, each for everything, or a table of what to follow for each kind.
         traces: Option<Traces>,
         /// Keep percentiles of the delay per queue and per flow group.
         delay_percentiles: bool = false,

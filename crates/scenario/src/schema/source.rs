@@ -52,9 +52,9 @@ record! {
 record! {
     /// A source in Python, which says when it sends and how much.
     pub struct UserSource {
-        /// `user:NAME`: a source in Python that is registered by that name.
+        /// `user:NAME`: a source in Python registered under that name.
         kind: UserName,
-        /// What the source is made with (of `user:NAME`).
+        /// Keyword arguments for the source's class (of `user:NAME`).
         parameters: Parameters = Parameters::default(),
     }
 }

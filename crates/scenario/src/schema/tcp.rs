@@ -14,7 +14,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::tcp::{self, RecoveryKind, TcpSpec};
 
 words! {
-    /// Settings with a name. Plain names follow the RFCs, the others the document that they name.
+    /// Named settings. Plain names follow the RFCs, the others the document they name.
     pub enum PresetName ("preset") {
         NewReno = "newreno",
         Reno = "reno",
@@ -70,7 +70,7 @@ words! {
     pub enum TimerForm ("form of timer") {
         /// RFC 6298 with a clock granularity.
         Exact = "exact",
-        /// Whole ticks; fires exactly the timeout after being set.
+        /// Whole ticks; fires exactly one timeout after it is set.
         CoarseNs = "coarse_ns",
         /// Whole ticks; fires on a tick of a free-running clock.
         CoarseBsd = "coarse_bsd",
@@ -106,7 +106,7 @@ impl Halves {
 record! {
     /// A TCP: a preset, and settings that differ from it. Windows are counted in segments.
     pub struct Tcp {
-        /// Where all settings that are not given come from.
+        /// Supplies all settings that are not given.
         preset: PresetName,
         /// Control law of the window.
         controller: Option<Controller>,
@@ -124,7 +124,7 @@ record! {
         initial_window: Option<Segments>,
         /// Slow-start threshold at the start; `unlimited` is arbitrarily high.
         initial_ssthresh: Option<Segments>,
-        /// Receiver's window: segments, or bytes of which as many whole segments count as fit.
+        /// Receiver's window: segments, or bytes, rounded down to whole segments.
         receiver_window: Option<Window>,
         /// Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
         fast_retransmit: Option<FastRetransmit>,
@@ -132,15 +132,15 @@ record! {
         limited_transmit: Option<bool>,
         /// A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
         timestamps: Option<bool>,
-        /// SACK blocks that an acknowledgement holds.
+        /// SACK blocks that an acknowledgement can carry.
         sack_blocks: Option<Whole<1, 4>>,
         /// Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
         delayed_ack: Option<DelayedAck>,
-        /// Explicit congestion notification (RFC 3168): queues whose policy marks need not discard. Not with `framing`.
+        /// Explicit congestion notification (RFC 3168): policies that can mark need not discard. Not with `framing`.
         ecn: Option<bool>,
-        /// Spread new data at window / RTT instead of sending when acknowledgements come.
+        /// Spread new data at window / RTT instead of sending when acknowledgements arrive.
         pacing: Option<bool>,
-        /// After an idle time of more than a timeout start again from the initial window (RFC 5681 section 4.1). Only an application
+        /// After an idle time longer than a timeout, restart from the initial window (RFC 5681 section 4.1). Only an application
         /// leaves a flow idle.
         restart_after_idle: Option<bool>,
         /// Retransmission timer.
@@ -351,9 +351,9 @@ pub enum DelayedAck {
 record! {
     /// Delayed acknowledgements (RFC 5681 section 4.2).
     pub struct DelayedAckTable {
-        /// Acknowledge at least every so many full segments.
+        /// Acknowledge at least once per this many full segments.
         every: Whole<1, 1000> = Whole(2),
-        /// Acknowledge at most this long after the first segment that waits.
+        /// Acknowledge at most this long after the first unacknowledged segment arrived.
         timeout: Duration = USUAL_TIMEOUT,
     }
 }

@@ -6,7 +6,7 @@ use crate::record::record;
 use crate::values::{Name, Whole};
 
 record! {
-    /// Common networks; each helper makes nodes and links of its own.
+    /// Common networks; each helper makes its own nodes and links.
     pub struct Topology {
         /// Nodes `left` and `right` and the link `bottleneck` between them.
         dumbbell: Option<Dumbbell>,
@@ -46,7 +46,7 @@ record! {
 }
 
 record! {
-    /// Routers in a row, with links of their own kind.
+    /// Routers in a row, each link with its own settings.
     pub struct Chain {
         /// Bit rates, link by link.
         rates: Vec<Rate>,

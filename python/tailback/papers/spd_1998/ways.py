@@ -38,7 +38,7 @@ def cells(seen: Measured, policy: str, threshold: int, setting: str) -> Values:
 
 
 def more(threshold: int, setting: str) -> Callable[[Measured], Values]:
-    """Cells that SPD brings home beyond what EPD does."""
+    """Cells that SPD delivers beyond what EPD does."""
     return lambda seen: cells(seen, "SPD", threshold, setting) - cells(seen, "EPD", threshold, setting)
 
 

@@ -1,4 +1,4 @@
-//! EB, Engset with buffer: links that insert or discard are taken for idle.
+//! EB, Engset with buffer: links that insert or discard are counted as idle.
 
 use super::engset::{self, Ports};
 use super::{Chain, LossModel};
@@ -6,7 +6,7 @@ use super::{Chain, LossModel};
 pub const EB: LossModel = LossModel {
     name: "eb",
     title: "EB",
-    help: "Engset with a buffer: links that insert or discard are taken for idle",
+    help: "Engset with a buffer: links that insert or discard are counted as idle",
     source: "cui-thesis, section 3.6.2",
     knows_inputs: true,
     chain: Chain::Of(|trunk, load| engset::ln_loss(trunk, load, Ports { discarding: 0.0, inserting: false })),

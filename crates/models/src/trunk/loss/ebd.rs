@@ -1,4 +1,4 @@
-//! EBD, Engset with buffer and discarding: input links that insert are taken for idle.
+//! EBD, Engset with buffer and discarding: input links that insert are counted as idle.
 
 use super::engset::{self, Ports};
 use super::{Chain, LossModel};
@@ -6,7 +6,7 @@ use super::{Chain, LossModel};
 pub const EBD: LossModel = LossModel {
     name: "ebd",
     title: "EBD",
-    help: "Engset with a buffer and discarding: input links that insert are taken for idle",
+    help: "Engset with a buffer and discarding: input links that insert are counted as idle",
     source: "cui-thesis, section 3.6.2",
     knows_inputs: true,
     chain: Chain::OfDiscarding(|trunk, load, discarding| engset::ln_loss(trunk, load, Ports { discarding, inserting: false })),

@@ -1,4 +1,4 @@
-//! EBI, Engset with buffer and inserting: input links that discard are taken for idle.
+//! EBI, Engset with buffer and inserting: input links that discard are counted as idle.
 
 use super::engset::{self, Ports};
 use super::{Chain, LossModel};
@@ -6,7 +6,7 @@ use super::{Chain, LossModel};
 pub const EBI: LossModel = LossModel {
     name: "ebi",
     title: "EBI",
-    help: "Engset with a buffer and inserting: input links that discard are taken for idle",
+    help: "Engset with a buffer and inserting: input links that discard are counted as idle",
     source: "cui-thesis, section 3.6.2",
     knows_inputs: true,
     chain: Chain::Of(|trunk, load| engset::ln_loss(trunk, load, Ports { discarding: 0.0, inserting: true })),

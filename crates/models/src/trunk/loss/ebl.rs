@@ -29,7 +29,7 @@ use crate::trunk::chain::InverseLoss;
 pub const EBL: LossModel = LossModel {
     name: "ebl",
     title: "EBL",
-    help: "ours, Engset with a buffer and lengths: packets leave in the time in which they came, and links that discard do so while the trunk \
+    help: "ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk \
            is full; three of its constants are fitted to simulations",
     source: "docs/trunk_accuracy.md",
     knows_inputs: true,

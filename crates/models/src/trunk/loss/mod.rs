@@ -48,7 +48,7 @@ enum Chain {
 
 impl LossModel {
     /// Natural logarithm of the fraction of packets lost, P_B; minus infinity where none is. `load` is the intended load per
-    /// wavelength channel, rho of (3.14): what the input links would send if nothing kept them from it, over what the channels
+    /// wavelength channel, rho of (3.14): what the input links would send if nothing held them back, over what the channels can
     /// carry. It may exceed 1 and is below [`Trunk::most_load`].
     ///
     /// With no more input links than channels nothing is lost, except in M/M/K/(K+B), which knows no input links. Nothing in
