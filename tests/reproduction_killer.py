@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import tailback as tb
-from study_killer import forked
+from study_killer import forked, worked
 from tailback import papers
 from tailback._demo import buffer
 from tailback._demo import buffer_grid as grid
@@ -51,29 +51,13 @@ def trial(out: Path, work: Any, at: int) -> dict[str, Any]:
     def resumed() -> None:
         ledger = out / "study"
         before = tb.Study(ledger).counts.done if (ledger / "study.sqlite3").exists() else 0
-        said.write_text(json.dumps([before, worked(work, out)]))
+        said.write_text(json.dumps([before, worked(lambda: work(out))]))
 
     status = forked(stopped)
     again = forked(resumed)
     before, after = json.loads(said.read_text())
     killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
     return {"at": at, "killed": killed, "resumed": again == 0, "before": before, "after": after, "digest": digest(out)}
-
-
-def worked(work: Any, out: Path) -> int:
-    """How many runs come back from workers."""
-    done = 0
-    kept = runner.Runner._kept
-
-    def counted(self: Any, measured: Any) -> None:
-        nonlocal done
-        done += 1
-        kept(self, measured)
-
-    runner.Runner._kept = counted  # type: ignore[method-assign]
-    work(out)
-    runner.Runner._kept = kept  # type: ignore[method-assign]
-    return done
 
 
 def digest(out: Path) -> str:
@@ -91,8 +75,8 @@ def trials(folder: Path, way: str) -> dict[str, Any]:
     whole, said = folder / way, folder / f"{way}-whole.json"
 
     def undisturbed() -> None:
-        runs = worked(work, whole)
-        said.write_text(json.dumps([runs, worked(work, whole)]))
+        runs = worked(lambda: work(whole))
+        said.write_text(json.dumps([runs, worked(lambda: work(whole))]))
 
     assert forked(undisturbed) == 0
     runs, again = json.loads(said.read_text())

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,22 @@ def digest(directory: Path) -> str:
     return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest()
 
 
+def worked(work: Callable[[], object]) -> int:
+    """How many runs come back from workers meanwhile."""
+    done = 0
+    kept = runner.Runner._kept
+
+    def counted(self: Any, measured: Any) -> None:
+        nonlocal done
+        done += 1
+        kept(self, measured)
+
+    runner.Runner._kept = counted  # type: ignore[method-assign]
+    work()
+    runner.Runner._kept = kept  # type: ignore[method-assign]
+    return done
+
+
 def trial(study: Path, action: str, at: int) -> dict[str, Any]:
     """Stop a sweep at a place, let it go on, and tell what is different from one that was not stopped."""
     counter = study.with_name(f"{study.name}-counter")
@@ -98,17 +115,7 @@ def trial(study: Path, action: str, at: int) -> dict[str, Any]:
 
     def resumed() -> None:
         done_before = tb.Study(study).counts.done if (study / "study.sqlite3").exists() else 0
-        begun = 0
-        kept = runner.Runner._kept
-
-        def counted(self: Any, measured: Any) -> None:
-            nonlocal begun
-            begun += 1
-            kept(self, measured)
-
-        runner.Runner._kept = counted  # type: ignore[method-assign]
-        go_on(study)
-        counter.write_text(json.dumps([done_before, begun]))
+        counter.write_text(json.dumps([done_before, worked(lambda: go_on(study))]))
 
     status = forked(stopped)
     if at % 3 == 0:

@@ -209,7 +209,6 @@ def page(families: Families, text: str) -> str:
         if found != 1:
             raise SystemExit(f"{PAGE}: expected one table `<!-- models: {family} -->` up to `<!-- end -->`, found {found}")
 
-
     for name, words in choices([model for family in families.values() for model in family]).items():
         head = ["| model | word | what it is | source |", "|---|---|---|---|"]
         listed = [f"| {word['title']} | `{word['word']}` | {word['help']} | {word['source']} |" for word in words]

@@ -32,7 +32,6 @@ __all__ = [
     "Flow",
     "Framing",
     "Halves",
-    "Level",
     "Link",
     "Loss",
     "Node",
@@ -45,7 +44,7 @@ __all__ = [
     "Probability",
     "Processing",
     "Queue",
-    "Queued",
+    "QueueLength",
     "Rate",
     "Record",
     "Recovery",
@@ -95,14 +94,32 @@ class Application(TypedDict, total=False):
     ----------
     burst
         Full segments that it hands over at a time.
+
     kind
-        When an application hands over data.
+        What the rest of the table means:
+
+        * ``"constant"``: Evenly spaced.
+        * ``"poisson"``: Exponential gaps.
+        * ``"on_off"``: Bursts of evenly spaced arrivals, and silences, both of exponential length.
+
+    With kind = "constant"
+    ----------------------
     rate
-        Mean rate of the payload that it hands over; of an on-off application, while it is on.
+        Rate: of datagrams on the wire, headers included; of an application, of its payload.
+
+    With kind = "poisson"
+    ---------------------
+    rate
+        Mean rate: of datagrams on the wire, headers included; of an application, of its payload.
+
+    With kind = "on_off"
+    --------------------
     mean_off
         Mean length of a silence.
     mean_on
         Mean length of a burst.
+    rate
+        Rate while it is on: of datagrams on the wire, headers included; of an application, of its payload.
     """
 
     burst: int
@@ -134,9 +151,9 @@ class Chain(TypedDict, total=False):
     rates: list[Rate]
 
 
-# one of `reno`, `cubic`, `vegas`, `fast`, `fixed`, `user:NAME` for a law in Python, or a table such as {kind =
-# "vegas", alpha = 1, beta = 3}
-Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fast', 'fixed'] | str | ControllerTable"
+# one of `reno`, `cubic`, `vegas`, `fast`, `hstcp`, `fixed`, `user:NAME` for a law in Python, or a table such as
+# {kind = "vegas", alpha = 1, beta = 3}
+Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fast', 'hstcp', 'fixed'] | str | ControllerTable"
 
 
 class ControllerTable(TypedDict, total=False):
@@ -144,36 +161,82 @@ class ControllerTable(TypedDict, total=False):
 
     Attributes
     ----------
+
     kind
-        Control law of the congestion window.
+        What the rest of the table means:
+
+        * ``"reno"``: A segment more per round trip, half on congestion.
+        * ``"cubic"``: A cubic curve of time.
+        * ``"vegas"``: A few segments in the queues.
+        * ``"fast"``: A given number of segments in the queues (FAST TCP).
+        * ``"hstcp"``: Grows faster and gives way less, the larger its window.
+        * ``"fixed"``: The initial window, for ever.
+        * ``user:NAME``: `user:NAME`: a law in Python that is registered by that name.
+
+    With kind = "cubic"
+    -------------------
     fast_convergence
-        A flow that loses again before it was back where it was gives way to others (of `cubic`).
+        A flow that loses again before it was back where it was gives way to others (section 4.7).
+
+    With kind = "vegas"
+    -------------------
     alpha
-        The window grows with fewer segments queued (of `vegas`).
+        The window grows with fewer segments queued.
     beta
-        The window shrinks with more segments queued (of `vegas`).
+        The window shrinks with more segments queued.
     gamma
-        Slow start ends with more segments queued (of `vegas`).
+        Slow start ends with more segments queued.
+
+    With kind = "fast"
+    ------------------
+    alpha
+        Segments to keep in the queues.
     draining
-        How many times slower a new flow sends for a while, once it is stable, so that the queues drain (of `fast`).
+        How many times slower a new flow sends for a while, once it is stable, so that the queues drain (r).
+    gamma
+        Share of the way to the new window that an update goes.
     mi_threshold
-        Slow start while the queueing delay is below this (of `fast`).
+        Slow start while the queueing delay is below this (MIthreshold).
     round_trips
-        Round trips from one update of the window to the next (of `fast`).
+        Round trips from one update of the window to the next.
+
+    With kind = "hstcp"
+    -------------------
+    high_decrease
+        Share of a window of `high_window` that a loss takes (High_Decrease).
+    high_p
+        Loss rate at which it has `high_window` (High_P).
+    high_window
+        Window that it has at a loss rate of `high_p` (High_Window).
+    low_p
+        Loss rate at which it has that window (Low_P).
+    low_window
+        Window up to which it is Reno (Low_Window).
+
+    With kind = "fixed"
+    -------------------
     rate
-        Rate on the wire at which full segments leave, if acknowledgements do not clock them (of `fixed`).
+        Rate on the wire at which full segments leave, if acknowledgements do not clock them.
+
+    With kind = "user:NAME"
+    -----------------------
     parameters
         What the law is made with (of `user:NAME`).
     """
 
-    kind: Literal["reno", "cubic", "vegas", "fast", "fixed"] | str
+    kind: Literal["reno", "cubic", "vegas", "fast", "hstcp", "fixed"] | str
     fast_convergence: bool
-    alpha: Queued
-    beta: Queued
-    gamma: Queued
+    alpha: float
+    beta: float
+    gamma: float | Probability
     draining: int
     mi_threshold: Duration
     round_trips: int
+    high_decrease: Probability
+    high_p: Probability
+    high_window: float
+    low_p: Probability
+    low_window: float
     rate: Rate
     parameters: Parameters
 
@@ -293,116 +356,14 @@ Duration: TypeAlias = "str"
 # One value per flow: the same for all, a list, or drawn.
 DurationDistribution: TypeAlias = "Duration | list[Duration] | dict[str, Any]"
 
-
-class Event(TypedDict, total=False):
-    """A change at a given time, of one direction of a link or of a flow group.
-
-    Attributes
-    ----------
-    at
-        When.
-    delay
-        The link's new delay, for packets that leave from now on; they never overtake.
-    group
-        Flow group that changes.
-    link
-        Link that changes (`NAME`, or `NAME.reverse` for its way back).
-    loss
-        The link's new probability of random loss.
-    rate
-        The link's new rate; the packet being sent finishes at the old one.
-    return_route
-        The group's new return route; if not given with `route`, found as for a flow.
-    route
-        The group's new route.
-    start
-        `true`: the group's `start` counts from now.
-    stop
-        `true`: the group sends no new data from now on.
-    """
-
-    at: Duration
-    delay: Duration
-    group: str
-    link: str
-    loss: Probability
-    rate: Rate
-    return_route: list[str]
-    route: list[str]
-    start: bool
-    stop: bool
-
+# A change at a given time, of one direction of a link or of a flow group.
+Event: TypeAlias = "dict[str, Any]"
 
 # a whole number from 1 to 1000, or false
 FastRetransmit: TypeAlias = "int | Literal[False]"
 
-
-Flow = TypedDict(
-    "Flow",
-    {
-        "application": "Application",
-        "count": "int",
-        "framing": "Framing",
-        "from": "str",
-        "jitter": "Duration",
-        "receive_processing": "Processing",
-        "receiver_access": "Access",
-        "return_route": "list[str]",
-        "route": "list[str]",
-        "rtt": "DurationDistribution",
-        "send_processing": "Processing",
-        "sender_access": "Access",
-        "size": "SizeDistribution",
-        "source": "Source",
-        "start": "DurationDistribution",
-        "stop": "Duration",
-        "tcp": "Tcp",
-        "to": "str",
-    },
-    total=False,
-)
-Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says what they send.
-
-    Attributes
-    ----------
-    application
-        What hands data to TCP. If not given, all that there is to send waits from the start.
-    count
-        Flows in the group.
-    framing
-        Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
-    from
-        Node where the senders are.
-    jitter
-        Each data packet leaves the sender later by a uniform draw from 0 to this; order is kept.
-    receive_processing
-        Processing of each packet at the receiver, if not the node's.
-    receiver_access
-        Private link between the network and each receiver.
-    return_route
-        Links that acknowledgements cross; if not given, the route backwards, or where that is not possible the
-        shortest by delay.
-    route
-        Links that data crosses in turn (`NAME`, or `NAME.reverse` for a way back); shortest by delay if not given.
-    rtt
-        Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
-    send_processing
-        Processing of each data packet at the sender, if not the node's.
-    sender_access
-        Private link between each sender and the network, both ways, with room for everything.
-    size
-        Payload that each flow transfers; without end if not given.
-    source
-        Datagrams without a transport.
-    start
-        When each flow starts.
-    stop
-        When all stop sending new data.
-    tcp
-        TCP.
-    to
-        Node where the receivers are.
-"""
+# A group of flows of one kind. Either `tcp` or `source` says what they send.
+Flow: TypeAlias = "dict[str, Any]"
 
 
 class Framing(TypedDict, total=False):
@@ -428,9 +389,6 @@ class Framing(TypedDict, total=False):
 
 # The quantity whose half becomes the slow-start threshold when a segment is lost.
 Halves: TypeAlias = "Literal['flight_size', 'window']"
-
-# `20 packets`, `400 cells` or `25 %` (of the buffer)
-Level: TypeAlias = "str"
 
 
 Link = TypedDict(
@@ -569,44 +527,114 @@ class Queue(TypedDict, total=False):
     counts_in_service
         Whether the packet or cell being sent holds a waiting place. Without this key it does where the buffer is in
         cells.
+
     policy
-        Queue policy.
+        What the rest of the table means:
+
+        * ``"drop_tail"``: Accepts whatever fits.
+        * ``"ppd"``: Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, but
+        for the last cell.
+        * ``"epd"``: Early packet discard: from the threshold on no packet may begin. With partial packet discard.
+        * ``"epd_per_vc"``: Early packet discard with per-VC accounting: past the threshold, only VCs that hold their
+        share of it lose packets.
+        * ``"bpd"``: Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
+        * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. With early packet
+        discard behind it.
+        * ``"red"``: Random early detection: marks at random, the likelier the longer the average queue. Discards what
+        is not ECN-capable.
+        * ``"codel"``: Controlled delay: marks when no wait of an interval was within the target. Discards what is not
+        ECN-capable.
+        * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
+        what is not ECN-capable.
+        * ``"rem"``: Random exponential marking: a price that follows input rate and queue, and marks that tell it.
+        Discards what is not ECN-capable.
+        * ``user:NAME``: `user:NAME`: a policy in Python that is registered by that name.
+
+    With policy = "epd"
+    -------------------
     threshold
         Cells in the buffer from which no packet may begin.
+
+    With policy = "epd_per_vc"
+    --------------------------
     active
         Which VCs are active.
+    threshold
+        Cells in the buffer from which no packet may begin of a VC that holds its share: this over the number of
+        active VCs.
+
+    With policy = "bpd"
+    -------------------
     gap
-        For how many packets after a loss a VC is judged by `upper`.
+        For how many packets after a loss a VC is judged by `upper` (GAP).
     lower
-        Cells in the buffer from which packets of most VCs may not begin.
+        Cells in the buffer from which packets of most VCs may not begin (LT).
     upper
-        Cells in the buffer from which those of a VC that has just lost may not.
+        Cells in the buffer from which those of a VC that has just lost may not (UT).
+
+    With policy = "spd"
+    -------------------
     congestion_threshold
-        Cells in the buffer that must be exceeded for the single discard.
+        Cells in the buffer that must be exceeded for the single discard (CongestTh).
     dropping_threshold
-        Cells of the VC itself from which one packet is discarded; `none` turns this off.
+        Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
     epd_threshold
         Cells in the buffer from which no packet may begin.
     reading
         How the printed code is read.
+
+    With policy = "red"
+    -------------------
     gentle
         From `upper` to twice that the probability grows to 1.
+    lower
+        Average queue below which nothing is marked (min_th).
     max_probability
-        Probability of a mark as the average reaches `upper`.
+        Probability of a mark as the average reaches `upper` (max_p).
     packet
-        Typical packet: what an idle time is counted in.
+        Typical packet: an idle time counts as so many arrivals at an empty queue as these could have been sent in it.
+    upper
+        Average queue at which the probability is `max_probability` (max_th); above it grows on (`gentle`) or is 1.
     weight
-        Of a new sample in the average.
+        Of a new sample in the average (w_q).
+
+    With policy = "codel"
+    ---------------------
     interval
         How long waits have to exceed it: about the longest usual round-trip time.
     target
         Wait that is good enough.
+
+    With policy = "pie"
+    -------------------
     burst
-        A burst of this length after a calm passes unmarked.
+        A burst of this length after a calm passes unmarked (MAX_BURST).
     max_marked
-        Highest probability at which packets are marked; above it they are discarded.
+        Highest probability at which packets are marked; above it they are discarded (mark_ecnth).
+    packet
+        Typical packet: a queue of two of them counts as empty (MEAN_PKTSIZE).
     period
-        Time between updates of the probability, at least 1 us.
+        Time between updates of the probability (T_UPDATE), at least 1 us.
+    target
+        Delay to hold (QDELAY_REF).
+
+    With policy = "rem"
+    -------------------
+    alpha
+        Weight of the queue's distance from the target, against that of the input from the capacity (alpha).
+    gamma
+        How far the price moves in a period (gamma).
+    packet
+        Typical packet: what the capacity is counted in.
+    period
+        Time between updates of the price, at least 1 us.
+    phi
+        A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
+    target
+        Length of the queue to hold (b*).
+
+    With policy = "user:NAME"
+    -------------------------
     parameters
         What the policy is made with (of `user:NAME`).
     """
@@ -615,12 +643,12 @@ class Queue(TypedDict, total=False):
     bdp_rtt: Duration
     buffer: Buffer
     counts_in_service: bool
-    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie"] | str
+    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie", "rem"] | str
     threshold: Threshold
     active: ActiveVcs
     gap: int
-    lower: Threshold
-    upper: Threshold
+    lower: Threshold | QueueLength
+    upper: Threshold | QueueLength
     congestion_threshold: Threshold
     dropping_threshold: DroppingThreshold
     epd_threshold: Threshold
@@ -630,15 +658,18 @@ class Queue(TypedDict, total=False):
     packet: Size
     weight: Probability
     interval: Duration
-    target: Duration
+    target: Duration | QueueLength
     burst: Duration
     max_marked: Probability
     period: Duration
+    alpha: float
+    gamma: float
+    phi: float
     parameters: Parameters
 
 
-# a number of segments from 0 to 1000000
-Queued: TypeAlias = "float"
+# `20 packets`, `400 cells` or `25 %` (of the buffer)
+QueueLength: TypeAlias = "str"
 
 # a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)
 Rate: TypeAlias = "str"
@@ -704,18 +735,53 @@ class Source(TypedDict, total=False):
     ----------
     header
         Bytes of headers that each datagram carries.
+
     kind
-        When a source sends.
+        What the rest of the table means:
+
+        * ``"constant"``: Evenly spaced.
+        * ``"poisson"``: Exponential gaps.
+        * ``"on_off"``: Bursts of evenly spaced arrivals, and silences, both of exponential length.
+        * ``"alternating"``: One datagram after another, with an exponential idle time between the end of one and the
+        beginning of the next: the input port of a switch.
+        * ``user:NAME``: `user:NAME`: a source in Python that is registered by that name.
+
+    With kind = "constant"
+    ----------------------
     packet
         Payload of each datagram: fixed or exponential.
     rate
-        Mean rate on the wire, headers included; of `on_off` and `alternating`, while it sends.
+        Rate: of datagrams on the wire, headers included; of an application, of its payload.
+
+    With kind = "poisson"
+    ---------------------
+    packet
+        Payload of each datagram: fixed or exponential.
+    rate
+        Mean rate: of datagrams on the wire, headers included; of an application, of its payload.
+
+    With kind = "on_off"
+    --------------------
     mean_off
         Mean length of a silence.
     mean_on
         Mean length of a burst.
+    packet
+        Payload of each datagram: fixed or exponential.
+    rate
+        Rate while it is on: of datagrams on the wire, headers included; of an application, of its payload.
+
+    With kind = "alternating"
+    -------------------------
     mean_idle
-        Mean idle time (of `alternating`).
+        Mean idle time.
+    packet
+        Payload of each datagram: fixed or exponential.
+    rate
+        Rate on the wire at which a datagram is sent, headers included.
+
+    With kind = "user:NAME"
+    -----------------------
     parameters
         What the source is made with (of `user:NAME`).
     """

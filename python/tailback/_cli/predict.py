@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tailback._cli.output import Exit, command, data, jsonable, path
+from tailback._cli.options import File, Seed
+from tailback._cli.output import Exit, command, data, jsonable
 
 __all__ = ["predict"]
 
 
 @command
 def predict(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.", parser=path)
-    ],
+    file: File,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything predicted as one JSON document.")] = False,
-    seed: Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.")] = None,
+    seed: Seed = None,
 ) -> Exit:
     """Predict what a scenario would measure, without simulating it, and say what no model is meant for."""
     from tailback import prediction

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tailback._cli.options import File, Seed
 from tailback._cli.output import Exit, command, data, jsonable, note, path
 from tailback._cli.user_code import Code
 from tailback._cli.user_code import load as load_code
@@ -23,15 +24,13 @@ __all__ = ["run"]
 
 @command
 def run(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.", parser=path)
-    ],
+    file: File,
     out: Annotated[
         Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Plot: DIR/plot.svg with --out DIR, a window without.")] = False,
-    seed: Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.")] = None,
+    seed: Seed = None,
     code: Code = None,
 ) -> Exit:
     """Simulate a scenario. Without --out, print a summary and write nothing."""

@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tailback._cli.options import Cluster, Executor, FailFast, Workers
 from tailback._cli.output import Exit, command, data, jsonable, note, path
+from tailback._cli.studies import SHOWN, crew_named, finished, means_text, report
 from tailback._cli.user_code import Code
 from tailback._cli.user_code import load as load_code
 from tailback._progress import RunsBar
 
 if TYPE_CHECKING:
     from tailback._study.study import Study
-    from tailback._table import Table
 
-__all__ = ["Executor", "crew_named", "finished", "study"]
+__all__ = ["study"]
 
 study = typer.Typer(
     name="study", help="Studies on disk: how far they are, what is left, what came of them.", no_args_is_help=True
 )
 
-# Differences, and errors of runs, that are shown to a person.
-_SHOWN = 20
-
 _QUANTITY = "`goodput`, or TABLE.NAME.COLUMN such as queues.bottleneck.utilisation; * for NAME is the mean of all."
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A study.", parser=path)]
-Executor = Annotated[
-    str | None, typer.Option(help="`threads` or `processes`; if not given threads, and processes where user code needs them.")
-]
 Quantity = Annotated[str, typer.Argument(metavar="QUANTITY", help=_QUANTITY)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
@@ -44,7 +37,7 @@ def status(directory: Directory, as_json: AsJson = False) -> Exit:
     """How many runs are planned, running, done and failed."""
     from tailback._study import Study
 
-    _report(Study(directory), as_json=as_json)
+    report(Study(directory), as_json=as_json)
     return Exit.DONE
 
 
@@ -53,11 +46,9 @@ def status(directory: Directory, as_json: AsJson = False) -> Exit:
 def resume(
     directory: Directory,
     executor: Executor = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="How many; one a processor if not given.")] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, or `local` for a cluster of its own.")
-    ] = None,
-    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first run that fails.")] = False,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    fail_fast: FailFast = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Do failed runs again, too.")] = False,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Tailback, or user code, has changed since: do all runs again with this one.")
@@ -90,7 +81,7 @@ def means(
     if as_json:
         data(json.dumps(jsonable(found.to_rows()), indent=2))
     else:
-        data(_means(found, quantity, shown=len(found)))
+        data(means_text(found, quantity, shown=len(found)))
     return Exit.DONE
 
 
@@ -160,10 +151,10 @@ def compare(
     elif found:
         data(f"the same: {found.runs} runs")
     else:
-        for difference in found.differences[:_SHOWN]:
+        for difference in found.differences[:SHOWN]:
             data(str(difference))
-        if len(found.differences) > _SHOWN:
-            data(f"... and {len(found.differences) - _SHOWN} more")
+        if len(found.differences) > SHOWN:
+            data(f"... and {len(found.differences) - SHOWN} more")
         data(f"{len(found.differences)} differences; {found.runs} runs are in both")
     return Exit.DONE if found else Exit.DIFFERENT
 
@@ -182,74 +173,9 @@ def gc(directory: Directory, as_json: AsJson = False) -> Exit:
     return Exit.DONE
 
 
-def finished(study: Study, *, as_json: bool) -> Exit:
-    """Shows what a sweep has become, and the goodput at its points."""
-    _report(study, as_json=as_json)
-    if not as_json and study.counts.done:
-        data(_means(study.means(), "goodput", _SHOWN))
-    return Exit.RUNS_FAILED if study.counts.failed else Exit.DONE
-
-
-@contextmanager
-def crew_named(executor: str | None, cluster: str | None, workers: int | None) -> Iterator[tuple[Any, int | None]]:
-    """The executor that the command line names, and how many workers it has, if that is known."""
-    if cluster is None:
-        yield executor, workers
-        return
-    from tailback._study.cluster import connected
-
-    with connected(cluster, workers) as remote:
-        yield remote
-
-
-def _report(study: Study, *, as_json: bool) -> None:
-    counts, plan = study.counts, study.plan
-    if as_json:
-        document = {
-            **vars(counts),
-            "total": counts.total,
-            "working": study.working,
-            "owner": study.owner,
-            "directory": str(study.directory),
-        }
-        plan_shown = {key: plan[key] for key in ("axes", "columns", "seeds", "until", "version")}
-        data(json.dumps({**document, "plan": plan_shown, "errors": _errors(study)}, indent=2))
-        return
-    lines = [f"{study.directory}: {counts.done} of {counts.total} runs done"]
-    lines += [f"  {word} {count}" for word, count in vars(counts).items() if word != "done" and count]
-    if (owner := study.owner) is not None:
-        lines.append(f"  process {owner['process']} on {owner['host']} works on it")
-    lines += [f"  {axis}" for axis in plan["axes"]]
-    errors = _errors(study)
-    lines += [f"  failed: point {error['point']}, seed {error['seed']}: {error['error']}" for error in errors[:_SHOWN]]
-    data("\n".join(lines))
-
-
-def _means(means: Table, quantity: str, shown: int) -> str:
-    """A quantity at each point, with its 95 % interval where there are seeds for one."""
-    from tailback._format import aligned
-    from tailback._format import quantity as written
-
-    column = "goodput_bps" if quantity == "goodput" else quantity.rpartition(".")[2]
-    axes = [name for name in means.columns if name not in ("seeds", "mean", "low", "high")]
-    lines = [[*(axes or ["scenario"]), "seeds", quantity, "95 % interval"]]
-    for row in means.to_rows()[:shown]:
-        labels = [str(row[axis]) for axis in axes] or ["as it is"]
-        mean, low, high = (written(column, row[end]) for end in ("mean", "low", "high"))
-        lines.append([*labels, str(row["seeds"]), mean, "-" if low == "-" else f"{low} to {high}"])
-    rest = f"\n  and {len(means) - shown} more points" if len(means) > shown else ""
-    return aligned(lines) + rest
-
-
 def _label(study: Study, text: str) -> tuple[str, Any]:
     """An axis and one of its labels, which may be a number, from ``AXIS=LABEL``; as it stands if the axis has no such label."""
     axis, _, word = text.partition("=")
     runs = study.runs
     known = runs.to_dict()[axis] if axis in runs else []
     return axis, next((label for label in known if str(label) == word), word)
-
-
-def _errors(study: Study) -> list[dict[str, Any]]:
-    runs = study.runs.to_dict()
-    columns = zip(runs["point"], runs["seed"], runs["error"], strict=True)
-    return [{"point": point, "seed": seed, "error": error} for point, seed, error in columns if error]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tailback._cli.options import Cluster, Executor, FailFast, File, Workers
 from tailback._cli.output import Exit, command, data, note, path
-from tailback._cli.study import Executor, crew_named, finished
+from tailback._cli.studies import crew_named, finished
 from tailback._cli.user_code import Code
 from tailback._cli.user_code import load as load_code
 from tailback._progress import RunsBar
@@ -26,9 +27,7 @@ _LISTED = 20
 
 @command
 def sweep(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A scenario in TOML, or in JSON if the name ends in .json.", parser=path)
-    ],
+    file: File,
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,11 +51,9 @@ def sweep(
     ] = None,
     most_seeds: Annotated[int, typer.Option(min=2, help="With --until: no more seeds than this.")] = 1000,
     executor: Executor = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="How many; one a processor if not given.")] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, or `local` for a cluster of its own.")
-    ] = None,
-    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first run that fails.")] = False,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    fail_fast: FailFast = False,
     extend: Annotated[bool, typer.Option("--extend", help="DIR has another plan: give it this one, keep what fits.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the grid and what it may cost; run nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the dry run, as JSON.")] = False,

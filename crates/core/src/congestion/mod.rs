@@ -282,6 +282,7 @@ controllers! {
     cubic::Cubic,
     vegas::Vegas,
     fast::Fast,
+    hstcp::HighSpeed,
     fixed::Fixed,
     ;
     #[cfg(test)]

@@ -299,6 +299,7 @@ policies! {
     red::Red,
     codel::Codel,
     pie::Pie,
+    rem::Rem,
     ;
     #[cfg(test)]
     Probe(probe::ProbeSpec),

@@ -4,7 +4,7 @@
 //! Differs: the delay is what the queue holds over the rate at which the port sends, which the port knows; nothing is estimated (section
 //! 4.3 asks for either). Of the optional parts only ECN is here (section 5.1); the first update follows after one period.
 
-use super::{PeriodEnd, Occupancy, Policy, Reason, Unit, Verdict};
+use super::{Occupancy, PeriodEnd, Policy, Reason, Unit, Verdict};
 use crate::base::random::{Draws, Stream};
 use crate::base::units::{Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, PACKET_BYTES, Settings, member};

@@ -1,9 +1,9 @@
 //! The trunk rule for one link with very many inputs: (3.23) with K = 1 and M without limit.
 
 use super::inverse::largest_utilisation;
-use super::{BufferSize, Link, whole_flows};
+use super::{BufferSize, Link, share, whole_flows};
 use crate::model::models;
-use crate::parameter::{Count, NonNegative, ParameterError, Positive, Utilisation};
+use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Utilisation};
 
 const EQUATION: &str = "max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))";
 const SOURCE: &str = "cui-thesis, equation (3.27)";
@@ -24,7 +24,7 @@ models! {
         utilisation: Utilisation,
     ) -> Result<BufferSize, ParameterError> {
         let utilisation = utilisation.get();
-        BufferSize::of(ln_f2(utilisation, link.share(flows, harmonic_rtt_s)) / -libm::log(utilisation))
+        BufferSize::of(ln_f2(utilisation, share(link.packets_per_s(Servers::ONE), flows, harmonic_rtt_s)) / -libm::log(utilisation))
     }
     quantity: "single link";
     equation: EQUATION;
@@ -37,7 +37,7 @@ models! {
 
     /// The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if for any below 1.
     pub fn cui_link_utilisation(link: Link, flows: Count, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
-        let share = link.share(flows, harmonic_rtt_s);
+        let share = share(link.packets_per_s(Servers::ONE), flows, harmonic_rtt_s);
         largest_utilisation(|utilisation, missing| ln_f2(utilisation, share) + buffer.get() * libm::log1p(-missing))
     }
     equation: EQUATION;
@@ -52,7 +52,7 @@ models! {
         buffer: NonNegative,
     ) -> Result<u64, ParameterError> {
         let utilisation = utilisation.get();
-        let ln_c = ln_f2(utilisation, link.packets_per_s() * harmonic_rtt_s.get());
+        let ln_c = ln_f2(utilisation, link.packets_per_s(Servers::ONE) * harmonic_rtt_s.get());
         whole_flows(libm::exp(0.5 * (ln_c + buffer.get() * libm::log(utilisation))))
     }
     equation: EQUATION;
@@ -68,7 +68,6 @@ fn ln_f2(utilisation: f64, share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameter::Servers;
     use crate::sizing::{FedBottleneck, cui_trunk_buffer};
 
     /// 4000 packets a second of 500 bytes: section 3.8.2.

@@ -3,7 +3,7 @@
 //! It follows from loss below that of a birth-death chain and from the square-root law (appendix A).
 
 use super::inverse::largest_utilisation;
-use super::{BufferSize, Link, whole_flows};
+use super::{BufferSize, Link, share, whole_flows};
 use crate::model::{arguments, models};
 use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Utilisation};
 
@@ -19,7 +19,7 @@ arguments! {
 
 impl FedBottleneck {
     fn packets_per_s(&self) -> f64 {
-        f64::from(self.transmitters.get()) * self.link.rate_bps.get() / (8.0 * self.link.packet_bytes.get())
+        self.link.packets_per_s(self.transmitters)
     }
 }
 
@@ -50,7 +50,7 @@ models! {
         let unrounded = if equation.loses_nothing(utilisation)? {
             0.0
         } else {
-            let share = trunk.packets_per_s() * harmonic_rtt_s.get() / flows.get() as f64;
+            let share = share(trunk.packets_per_s(), flows, harmonic_rtt_s);
             equation.ln_f2(utilisation, share) / equation.ln_f1(utilisation, 1.0 - utilisation)
         };
         let asked = BufferSize::of(unrounded)?;
@@ -73,7 +73,7 @@ models! {
         if equation.inputs <= equation.transmitters {
             return equation.inputs / equation.transmitters;
         }
-        let share = trunk.packets_per_s() * harmonic_rtt_s.get() / flows.get() as f64;
+        let share = share(trunk.packets_per_s(), flows, harmonic_rtt_s);
         largest_utilisation(|utilisation, missing| {
             equation.ln_f2(utilisation, share) - buffer.get() * equation.ln_f1(utilisation, missing)
         })

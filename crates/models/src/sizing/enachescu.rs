@@ -1,6 +1,6 @@
 //! The logarithm of the largest window, for a network that has more capacity than its flows can use.
 
-use super::{Bottleneck, BufferSize, whole_flows};
+use super::{Bottleneck, BufferSize, share, whole_flows};
 use crate::model::models;
 use crate::parameter::{Count, NonNegative, ParameterError, Positive, Scalar, Utilisation, arguments_of_one_number};
 
@@ -40,7 +40,7 @@ models! {
         mean_rtt_s: Positive,
         over_provision: OverProvision = 0.95,
     ) -> f64 {
-        over_provision.get() * bottleneck.share(flows, mean_rtt_s)
+        over_provision.get() * share(bottleneck.packets_per_s(), flows, mean_rtt_s)
     }
     equation: EQUATION;
     source: SOURCE;

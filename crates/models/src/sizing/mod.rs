@@ -53,27 +53,22 @@ answers! {
 }
 
 impl Link {
-    /// mu: what it sends.
-    pub(crate) fn packets_per_s(&self) -> f64 {
-        self.rate_bps.get() / (8.0 * self.packet_bytes.get())
-    }
-
-    /// Packets that one flow has under way on average if the link is full and its queue empty: mu RTT / N.
-    pub(crate) fn share(&self, flows: Count, rtt_s: Positive) -> f64 {
-        self.packets_per_s() * rtt_s.get() / flows.get() as f64
+    /// What so many transmitters send together: mu of one, C of all.
+    pub(crate) fn packets_per_s(&self, transmitters: Servers) -> f64 {
+        f64::from(transmitters.get()) * self.rate_bps.get() / (8.0 * self.packet_bytes.get())
     }
 }
 
 impl Bottleneck {
-    /// C: what all transmitters together send.
+    /// C.
     pub(crate) fn packets_per_s(&self) -> f64 {
-        f64::from(self.transmitters.get()) * self.link.rate_bps.get() / (8.0 * self.link.packet_bytes.get())
+        self.link.packets_per_s(self.transmitters)
     }
+}
 
-    /// As [`Link::share`], of all transmitters.
-    pub(crate) fn share(&self, flows: Count, rtt_s: Positive) -> f64 {
-        self.packets_per_s() * rtt_s.get() / flows.get() as f64
-    }
+/// Packets that one flow has under way on average if the bottleneck is full and its queue empty: C RTT / N.
+pub(crate) fn share(packets_per_s: f64, flows: Count, rtt_s: Positive) -> f64 {
+    packets_per_s * rtt_s.get() / flows.get() as f64
 }
 
 impl BufferSize {

@@ -1,0 +1,173 @@
+//! HighSpeed TCP: the larger the window, the faster it grows and the less of it a loss takes, so that a large window needs no incredibly
+//! small loss rate; up to `low_window` it is Reno (RFC 3649 section 5).
+//!
+//! Differs: a loss takes its share of what was in flight (RFC 5681 equation (4)) where the RFC says the window, which may not have been
+//! used. Limited slow start (RFC 3742) is a document of its own and is not here.
+
+use super::{Ack, Congestion, Controller, Start};
+use crate::base::math::{ln, pow};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+const WINDOWS: Kind = Kind::Segments { least: 2.0, most: 1e9 };
+
+// Section 5 for the first four, section 6 for the last.
+member! {
+    /// Grows faster and gives way less, the larger its window.
+    HighSpeed = "hstcp", "RFC 3649";
+
+    pub struct HighSpeedSpec {
+        /// Window up to which it is Reno (Low_Window).
+        low_window: f64 = 38.0 => WINDOWS,
+        /// Loss rate at which it has that window (Low_P).
+        low_p: f64 = 1e-3 => Kind::Probability,
+        /// Window that it has at a loss rate of `high_p` (High_Window).
+        high_window: f64 = 83_000.0 => WINDOWS,
+        /// Loss rate at which it has `high_window` (High_P).
+        high_p: f64 = 1e-7 => Kind::Probability,
+        /// Share of a window of `high_window` that a loss takes (High_Decrease).
+        high_decrease: f64 = 0.1 => Kind::Probability,
+    }
+}
+
+impl Settings for HighSpeedSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let windows =
+            || Misfit::error(&["low_window", "high_window"], "windows out of order", "`low_window` below `high_window`");
+        let rates = || Misfit::error(&["high_p", "low_p"], "loss rates out of order", "`high_p` above 0 and below `low_p`");
+        let share = || Misfit::error(&["high_decrease"], "a share out of range", "above 0, at most 0.5, which is Reno's");
+        let windows = (self.low_window >= self.high_window).then(windows);
+        let rates = (self.high_p <= 0.0 || self.high_p >= self.low_p).then(rates);
+        let share = (self.high_decrease <= 0.0 || self.high_decrease > 0.5).then(share);
+        windows.into_iter().chain(rates).chain(share).collect()
+    }
+
+    fn samples() -> Vec<HighSpeedSpec> {
+        let usual = HighSpeedSpec::default();
+        vec![usual, HighSpeedSpec { low_window: 4.0, high_window: 60.0, ..usual }]
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub struct HighSpeed {
+    window: f64,
+    memory: Box<Memory>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Memory {
+    ssthresh: f64,
+    spec: HighSpeedSpec,
+}
+
+impl HighSpeed {
+    pub(super) fn new(spec: &HighSpeedSpec, start: Start) -> HighSpeed {
+        HighSpeed { window: start.window, memory: Box::new(Memory { ssthresh: start.ssthresh, spec: *spec }) }
+    }
+
+    fn reduce(&mut self, in_flight: u32) {
+        let kept = 1.0 - self.memory.spec.decrease(self.window);
+        self.memory.ssthresh = (f64::from(in_flight) * kept).floor().max(2.0);
+    }
+}
+
+impl HighSpeedSpec {
+    /// Where `window` lies between the low window and the high one, on a logarithmic scale: 0 to 1 between them.
+    fn place(&self, window: f64) -> f64 {
+        ln(window / self.low_window) / ln(self.high_window / self.low_window)
+    }
+
+    /// b(w), the share that a loss takes.
+    fn decrease(&self, window: f64) -> f64 {
+        let place = self.place(window.clamp(self.low_window, self.high_window));
+        0.5 + (self.high_decrease - 0.5) * place
+    }
+
+    /// a(w), the segments that a round trip adds: what balances b(w) at the loss rate p(w) of the response function.
+    fn increase(&self, window: f64) -> f64 {
+        if window <= self.low_window {
+            return 1.0;
+        }
+        let loss = self.low_p * pow(self.high_p / self.low_p, self.place(window));
+        let decrease = self.decrease(window);
+        (window * window * loss * 2.0 * decrease / (2.0 - decrease)).max(1.0)
+    }
+}
+
+impl Controller for HighSpeed {
+    const BYTES_BESIDE: usize = size_of::<Memory>();
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.memory.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.window_limited {
+            return;
+        }
+        self.window +=
+            if self.window < self.memory.ssthresh { 1.0 } else { self.memory.spec.increase(self.window) / self.window };
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.reduce(seen.in_flight);
+        self.window = self.memory.ssthresh;
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        if !seen.repeated {
+            self.reduce(seen.in_flight);
+        }
+        self.window = 1.0;
+    }
+
+    fn limit_window(&mut self, segments: f64) {
+        self.window = self.window.min(segments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    #[test]
+    fn increase_and_decrease_are_those_of_appendix_b() {
+        // Where a(w) reaches the next whole number, and b(w) to two places.
+        let rows = [(118.0, 2.0, 0.44), (221.0, 3.0, 0.41), (347.0, 4.0, 0.38), (495.0, 5.0, 0.37), (1058.0, 8.0, 0.33)];
+        let spec = HighSpeedSpec::default();
+        for (window, increase, decrease) in rows {
+            let found = (spec.increase(window).floor(), (100.0 * spec.decrease(window)).round() / 100.0);
+            assert_eq!(found, (increase, decrease), "{window}");
+        }
+        // Section 5: 72 segments a round trip and a tenth at 83,000.
+        assert_eq!(spec.increase(83_000.0).floor(), 72.0);
+        assert!((spec.decrease(83_000.0) - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn up_to_the_low_window_it_is_reno() {
+        let start = |window| Start { window, ssthresh: 10.0 };
+        let mut fast = ModelSender::new(HighSpeed::new(&HighSpeedSpec::default(), start(20.0)));
+        assert_eq!(fast.ack(1), 20.0 + 1.0 / 20.0);
+        assert_eq!((fast.lose(20), fast.law.ssthresh()), (10.0, 10.0));
+        assert_eq!((fast.time_out(9), fast.law.ssthresh()), (1.0, 4.0));
+        assert_eq!((fast.ack(1), fast.time_out_again(1), fast.law.ssthresh()), (2.0, 1.0, 4.0));
+    }
+
+    #[test]
+    fn a_large_window_loses_less_and_grows_faster() {
+        let mut sender = ModelSender::new(HighSpeed::new(&HighSpeedSpec::default(), Start { window: 83_000.0, ssthresh: 2.0 }));
+        // 0.9 * 83,000
+        assert_eq!(sender.lose(83_000), 74_700.0);
+        let before = sender.law.window();
+        let grown = (0..74_700).map(|_| sender.ack(1)).last().unwrap_or_default();
+        assert!((grown - before - HighSpeedSpec::default().increase(74_700.0)).abs() < 0.1, "{grown}");
+    }
+}

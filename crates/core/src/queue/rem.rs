@@ -1,0 +1,157 @@
+//! REM, random exponential marking: a price rises while more arrives than can be sent, or more waits than should, and packets are marked with a
+//! probability that is exponential in it; what a whole path marks then tells the sum of its prices (Athuraliya, Li, Low and Yin, "REM:
+//! active queue management", IEEE Network 15(3), 2001; cui-thesis section 2.3.3).
+//!
+//! What arrives is counted whether or not it is let in. In equilibrium what arrives is what can be sent, and the mean queue is the target.
+
+use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use crate::base::math;
+use crate::base::random::{Draws, Stream};
+use crate::base::units::{Span, Time};
+use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
+use serde::{Deserialize, Serialize};
+
+// The document gives no values: these are those of the simulators' REM, ns-2's and ns-3's.
+member! {
+    /// Random exponential marking: a price that follows input rate and queue, and marks that tell it. Discards what is not ECN-capable.
+    Rem = "rem", "cui-thesis section 2.3.3, equations (2.5) and (2.6)";
+
+    pub struct RemSpec {
+        /// Length of the queue to hold (b*).
+        target: u64 => Kind::QueueLength,
+        /// Weight of the queue's distance from the target, against that of the input from the capacity (alpha).
+        alpha: f64 = 0.1 => Kind::Number { least: 0.0, most: 1000.0 },
+        /// How far the price moves in a period (gamma).
+        gamma: f64 = 0.001 => Kind::Number { least: 0.0, most: 1000.0 },
+        /// A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
+        phi: f64 = 1.001 => Kind::Number { least: 1.0, most: 1e6 },
+        /// Time between updates of the price, at least 1 us.
+        period: Span = Span::from_millis(2) => Kind::Duration { least: Span::from_micros(1) },
+        /// Typical packet: what the capacity is counted in.
+        packet: u32 = 1000 => PACKET_BYTES,
+    }
+}
+
+impl Settings for RemSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let never = |keys, expected| Misfit::error(keys, "with this REM never marks", expected);
+        let gamma = (self.gamma == 0.0).then(|| never(&["gamma"], "above 0"));
+        let phi = (self.phi == 1.0).then(|| never(&["phi"], "above 1"));
+        let alpha = (self.alpha == 0.0).then(|| Misfit::error(&["alpha"], "with this the queue has no target", "above 0"));
+        alpha.into_iter().chain(gamma).chain(phi).collect()
+    }
+
+    fn samples() -> Vec<RemSpec> {
+        let usual = RemSpec { target: 5, alpha: 0.1, gamma: 0.05, phi: 1.1, period: Span::from_millis(2), packet: 500 };
+        vec![usual, RemSpec { target: 0, alpha: 1.0, gamma: 1.0, phi: 2.0, period: Span::from_millis(20), ..usual }]
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Rem {
+    spec: RemSpec,
+    /// p.
+    price: f64,
+    /// m, of the present price.
+    probability: f64,
+    /// What came in this period.
+    arrived: u64,
+    draws: Draws,
+}
+
+impl Rem {
+    pub(super) fn new(spec: &RemSpec) -> Rem {
+        Rem { spec: *spec, price: 0.0, probability: 0.0, arrived: 0, draws: Draws::default() }
+    }
+}
+
+impl Policy for Rem {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+
+    fn draw_from(&mut self, stream: Stream) {
+        self.draws = Draws::new(stream);
+    }
+
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
+        self.arrived += 1;
+        let marks = self.probability > 0.0 && self.draws.uniform() < self.probability;
+        if marks { Verdict::Mark } else { Verdict::Accept }
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.spec.period)
+    }
+
+    /// Equations (2.5) and (2.6).
+    fn on_period(&mut self, end: &PeriodEnd) {
+        let RemSpec { target, alpha, gamma, phi, period, packet } = self.spec;
+        let capacity = end.rate.0 as f64 * period.seconds() / (8.0 * f64::from(packet));
+        let excess = alpha * (end.units as f64 - target as f64) + self.arrived as f64 - capacity;
+        self.price = (self.price + gamma * excess).max(0.0);
+        self.probability = 1.0 - math::pow(phi, -self.price);
+        self.arrived = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::random::Purpose;
+    use crate::base::units::Rate;
+
+    const PACKET: Unit = Unit { bytes: 1000, is_last: true };
+
+    /// A target of 20 packets; 10 packets of 1000 bytes can be sent in a period.
+    fn rem(price: f64) -> Rem {
+        let spec = RemSpec { target: 20, alpha: 0.1, gamma: 0.001, phi: 2.0, period: Span::from_millis(10), packet: 1000 };
+        Rem { price, ..Rem::new(&spec) }
+    }
+
+    /// After a period in which so much arrived and at whose end so much waits.
+    fn after(mut rem: Rem, arrived: u32, waiting: u64) -> Rem {
+        (0..arrived).for_each(|_| {
+            rem.on_arrival(&PACKET, &mut (), &Occupancy::of(waiting, 1000 * waiting), Time::ZERO);
+        });
+        rem.on_period(&PeriodEnd { units: waiting, bytes: 1000 * waiting, rate: Rate(8_000_000) });
+        rem
+    }
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn the_price_follows_input_and_queue_and_is_never_negative() {
+        // 0.001 (0.1 (30 - 20) + 12 - 10) = 0.003
+        near(after(rem(0.5), 12, 30).price, 0.503);
+        near(after(rem(0.5), 10, 20).price, 0.5);
+        near(after(rem(0.5), 0, 0).price, 0.488);
+        near(after(rem(0.001), 0, 0).price, 0.0);
+    }
+
+    #[test]
+    fn what_a_period_counted_is_forgotten_in_the_next() {
+        near(after(after(rem(0.5), 12, 20), 10, 20).price, 0.502);
+    }
+
+    #[test]
+    fn the_probability_is_exponential_in_the_price_and_that_of_a_path_in_their_sum() {
+        let of = |price| after(rem(price), 10, 20).probability;
+        near(of(1.0), 0.5);
+        near(of(0.0), 0.0);
+        // (2.7)
+        near(1.0 - (1.0 - of(0.3)) * (1.0 - of(1.2)), of(1.5));
+    }
+
+    #[test]
+    fn so_many_packets_are_marked() {
+        // 10,000 with probability 1/2: give or take five deviations of 50.
+        let mut rem = after(rem(1.0), 10, 20);
+        rem.draw_from(Stream::new(1, "rem", 0, Purpose::Policy));
+        let mut arrive = |_: &u32| rem.on_arrival(&PACKET, &mut (), &Occupancy::of(10, 10_000), Time::ZERO) == Verdict::Mark;
+        let marks = (0..10_000).filter(|packet| arrive(packet)).count();
+        assert!((4750..=5250).contains(&marks), "{marks}");
+    }
+}
