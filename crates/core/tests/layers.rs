@@ -1,7 +1,7 @@
 //! Imports run downwards only: within this crate by the order of its modules, between crates by the order of what depends on what.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Layers, the lowest first. A module imports from itself and from the layers below; those that share a layer know nothing of one another.
 type Layers = &'static [&'static [&'static str]];
@@ -181,8 +181,8 @@ fn order(layers: Layers) -> String {
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
-        let path = entry.expect("an entry of a folder").path();
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| unread(folder, &error)) {
+        let path = entry.unwrap_or_else(|error| unread(folder, &error)).path();
         if path.is_dir() { files.extend(sources(&path)) } else { files.push(path) }
     }
     files.sort();
@@ -194,5 +194,9 @@ fn relative(file: &Path, root: &Path) -> String {
 }
 
 fn read(file: &Path) -> String {
-    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    fs::read_to_string(file).unwrap_or_else(|error| unread(file, &error))
+}
+
+fn unread(path: &Path, error: &io::Error) -> ! {
+    panic!("{}: {error}", path.display())
 }
