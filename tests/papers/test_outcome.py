@@ -62,7 +62,7 @@ def test_the_best_is_the_point_with_the_largest_mean() -> None:
 def test_a_measurement_names_exactly_one_point() -> None:
     with pytest.raises(LookupError, match=r"0 points have \{'policy': 'red'\}"):
         outcome(a=[1.0], b=[2.0]).values("goodput", policy="red")
-    with pytest.raises(LookupError, match="toy/fig1: 2 points"):
+    with pytest.raises(LookupError, match="2 points have"):
         outcome(a=[1.0], b=[2.0]).values("goodput")
 
 
