@@ -25,9 +25,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 use tailback_core::Engine;
-use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
+use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerSpec};
 

@@ -10,7 +10,7 @@
 //! * `record`: tables and traces
 //! * `user_code`: code that a network names and the core does not know
 //! * `settings`: what a member of a family says of itself
-//! * `base`: units, random streams, packets, signals of congestion, the calendar
+//! * `primitives`: units, random streams, packets, signals of congestion, the calendar
 //!
 //! Imports run downwards only: `tests/layers.rs` holds the order.
 
@@ -20,9 +20,9 @@
 #[cfg(test)]
 extern crate self as tailback_core;
 
-pub mod base;
 pub mod congestion;
 pub mod network;
+pub mod primitives;
 pub mod queue;
 pub mod record;
 pub mod settings;

@@ -19,7 +19,7 @@
 //!
 //! What its settings have to be to each other, and a few of them to test with, it says by [`Settings`].
 
-use crate::base::units::{Rate, Span};
+use crate::primitives::units::{Rate, Span};
 
 /// A member of a family, as users see it.
 #[derive(Debug)]

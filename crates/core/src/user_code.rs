@@ -5,7 +5,7 @@
 //! after the event that it was called in. Built-in parts pay nothing for any of this: an engine without user code runs the same loop as
 //! before.
 
-use crate::base::units::Time;
+use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fmt;

@@ -5,9 +5,9 @@
 mod common;
 
 use common::{dumbbell, flow, group, link, tcp};
-use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Buffer, Flow, Group, Network, Trace, TraceKind, Transport};
+use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::tcp::{RecoveryKind, TcpSpec};
 use tailback_core::traffic::{ApplicationSpec, ConstantSpec, ProcessSpec};
 use tailback_core::{Engine, Results};

@@ -4,9 +4,9 @@ mod common;
 
 use common::{classic_tcp, first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::Results;
-use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, VegasSpec};
 use tailback_core::network::{Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
+use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Loss, Positive};

@@ -5,9 +5,9 @@ mod common;
 
 use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::Engine;
-use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::{ControllerSpec, FixedSpec};
 use tailback_core::network::{Access, Buffer, Flow, Network, Port, Transport};
+use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::tcp::{RecoveryKind, TcpSpec};
 
 /// What the larger may cost more.

@@ -5,9 +5,9 @@
 mod common;
 
 use common::{dumbbell, flow, group, link, tcp};
-use tailback_core::base::units::{Span, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
+use tailback_core::primitives::units::{Span, Time};
 use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Delivery, Engine, Results};

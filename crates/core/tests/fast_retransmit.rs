@@ -6,8 +6,8 @@
 mod common;
 
 use common::{first, flow, group, one_link, port, reno, run, steady};
-use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::ListedDrop;
+use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerSpec};
 use tailback_models::ParameterError;
 use tailback_models::tcp::fast_retransmit;

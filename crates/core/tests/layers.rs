@@ -8,7 +8,7 @@ type Layers = &'static [&'static [&'static str]];
 
 /// The modules of this crate.
 const CORE: Layers = &[
-    &["base"],
+    &["primitives"],
     &["settings"],
     &["user_code"],
     &["congestion", "queue", "traffic"],
@@ -63,24 +63,27 @@ fn crates_depend_on_the_layers_below_them_only() {
 #[test]
 fn an_import_that_points_upwards_or_sideways_is_found() {
     let found = |file, text| violations(file, text, "", CORE).len();
-    assert_eq!(found("tcp/sender.rs", "use crate::base::units::Time;\nuse crate::congestion::Ack;\n"), 0);
-    assert_eq!(found("base/packet.rs", "use crate::network::MAX_PACKET;\n"), 1);
+    assert_eq!(found("tcp/sender.rs", "use crate::primitives::units::Time;\nuse crate::congestion::Ack;\n"), 0);
+    assert_eq!(found("primitives/packet.rs", "use crate::network::MAX_PACKET;\n"), 1);
     assert_eq!(found("queue/mod.rs", "use crate::congestion::Ack;\n"), 1);
-    assert_eq!(found("queue/red.rs", "use crate::{base::math, congestion::Ack, tcp};\n"), 2);
+    assert_eq!(found("queue/red.rs", "use crate::{primitives::math, congestion::Ack, tcp};\n"), 2);
     assert_eq!(found("record/recorder.rs", "fn new(port: &crate::simulation::Port) {}\n"), 1);
     assert_eq!(found("tcp/recovery/sack.rs", "use super::super::super::network::Network;\nuse super::super::sender::Tcp;\n"), 1);
-    assert_eq!(found("base/line.rs", "// As crate::network has it.\n/// [`crate::network::Port`]\n"), 0);
-    assert_eq!(found("base/line.rs", "#[cfg(test)]\nmod tests {\n    use crate::Engine;\n    use crate::network::Port;\n}\n"), 0);
-    assert_eq!(found("base/line.rs", "use crate::Engine;\n"), 1);
+    assert_eq!(found("primitives/line.rs", "// As crate::network has it.\n/// [`crate::network::Port`]\n"), 0);
+    assert_eq!(
+        found("primitives/line.rs", "#[cfg(test)]\nmod tests {\n    use crate::Engine;\n    use crate::network::Port;\n}\n"),
+        0
+    );
+    assert_eq!(found("primitives/line.rs", "use crate::Engine;\n"), 1);
     let inside = |file, text| violations(file, text, "simulation/", SIMULATION).len();
     assert_eq!(inside("simulation/port/ahead.rs", "use super::equipment::Held;\nuse crate::simulation::window::Window;\n"), 0);
     assert_eq!(inside("simulation/port/ahead.rs", "use super::super::fabric::Fabric;\nuse crate::simulation::Engine;\n"), 2);
     assert_eq!(inside("simulation/fabric/mod.rs", "use super::engine::Engine;\nuse super::port::Port;\n"), 1);
     assert_eq!(inside("tcp/sender.rs", "use super::engine::Engine;\n"), 0);
     assert_eq!(
-        violations("base/packet.rs", "\nuse crate::network::MAX_PACKET;\n", "", CORE),
+        violations("primitives/packet.rs", "\nuse crate::network::MAX_PACKET;\n", "", CORE),
         [
-            "base/packet.rs, line 2: `base` imports `network`; expected itself or a layer below: base < settings < user_code < congestion, \
+            "primitives/packet.rs, line 2: `primitives` imports `network`; expected itself or a layer below: primitives < settings < user_code < congestion, \
           queue, traffic < tcp < network < record < simulation"
         ]
     );

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{Dice, random_network, with_access_as_ports};
-use tailback_core::base::units::Time;
 use tailback_core::network::Network;
+use tailback_core::primitives::units::Time;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, Results, trace_rows};
 

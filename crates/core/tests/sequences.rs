@@ -14,8 +14,8 @@ mod common;
 use common::{first, floats, flow, group, one_link, port, reno, run, steady, trace};
 use std::collections::BTreeMap;
 use tailback_core::Results;
-use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::{ListedDrop, Record, Trace, TraceKind};
+use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::record::Column;
 use tailback_core::tcp::RecoveryKind;
 

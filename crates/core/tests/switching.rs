@@ -8,8 +8,8 @@ mod common;
 
 use common::{flow, group, link};
 use tailback_core::Engine;
-use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::network::*;
+use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 
 const HEADER: u32 = 40;

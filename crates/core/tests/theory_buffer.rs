@@ -5,9 +5,9 @@ mod common;
 
 use common::statistics::{Interval, SEEDS};
 use common::{classic_tcp, first, flow, group, one_link, port, reno, run};
-use tailback_core::base::random::{Purpose, Stream};
-use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::network::{Buffer, Flow, Group, Network, Port};
+use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::NonNegative;

@@ -4,8 +4,8 @@ mod common;
 
 use common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::Results;
-use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::{Flow, Network, Record, Trace, TraceKind};
+use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::tcp::{RecoveryKind, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Count, Positive};

@@ -7,8 +7,8 @@ mod common;
 
 use common::statistics::{Interval, SEEDS};
 use common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
-use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::{ListedDrop, Network, Port, Trace, TraceKind};
+use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::record::Table;
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
 use tailback_models::ParameterError;

@@ -7,8 +7,8 @@ mod common;
 
 use common::statistics::{Interval, SEEDS};
 use common::{first, flow, group, one_link, port, run};
-use tailback_core::base::units::{Rate, Span};
 use tailback_core::network::{Buffer, Flow, Port, Transport};
+use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Load, Places, Servers, StableLoad};

@@ -7,11 +7,11 @@ mod common;
 
 use common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
-use tailback_core::base::random::Draws;
-use tailback_core::base::signal::Signal;
-use tailback_core::base::units::{Span, Time};
 use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
 use tailback_core::network::*;
+use tailback_core::primitives::random::Draws;
+use tailback_core::primitives::signal::Signal;
+use tailback_core::primitives::units::{Span, Time};
 use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 use tailback_core::Engine;
-use tailback_core::base::units::Time;
+use tailback_core::primitives::units::Time;
 use tailback_core::record as core;
 use tailback_scenario::Whole;
 

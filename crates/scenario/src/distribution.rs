@@ -8,8 +8,8 @@ use crate::values::real;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
-use tailback_core::base::math;
-use tailback_core::base::random::Stream;
+use tailback_core::primitives::math;
+use tailback_core::primitives::random::Stream;
 
 /// One value per flow. The random ones draw from the flow's own stream, so that adding a flow changes no other's draw.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -164,7 +164,7 @@ impl<Q: Quantity> JsonSchema for Distribution<Q> {
 mod tests {
     use super::*;
     use crate::quantity::Size;
-    use tailback_core::base::random::Purpose;
+    use tailback_core::primitives::random::Purpose;
 
     const FLOWS: u64 = 100_000;
 

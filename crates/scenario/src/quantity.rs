@@ -8,7 +8,7 @@ use crate::tree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::fmt;
-use tailback_core::base::units;
+use tailback_core::primitives::units;
 
 /// What a unit multiplies.
 type Unit = (&'static str, u128);

@@ -192,8 +192,8 @@ pub fn json_schema() -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailback_core::base::units::Span;
     use tailback_core::network::Buffer;
+    use tailback_core::primitives::units::Span;
 
     const DUMBBELL: &str = r#"
 duration = "10 s"

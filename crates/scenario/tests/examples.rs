@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use tailback_core::Engine;
-use tailback_core::base::units::Time;
+use tailback_core::primitives::units::Time;
 use tailback_scenario::Scenario;
 
 fn examples() -> Vec<PathBuf> {

@@ -4,9 +4,9 @@
 
 use std::path::Path;
 use tailback_core::Engine;
-use tailback_core::base::random::{Purpose, Stream};
-use tailback_core::base::units::{Span, Time};
 use tailback_core::network::Network;
+use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::units::{Span, Time};
 use tailback_scenario::{Errors, Scenario};
 
 #[test]

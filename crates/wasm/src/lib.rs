@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tailback_core::Engine;
-use tailback_core::base::units::Time;
+use tailback_core::primitives::units::Time;
 use tailback_scenario::{Scenario, Whole};
 
 /// Hashes of one run. `results` is the SHA-256, in hexadecimal, of all bytes of the results; beside it every table has the first 16

@@ -5,8 +5,8 @@
 //! taken back (section 4.9); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers it to it.
 
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
-use crate::base::math::cbrt;
-use crate::base::units::{Span, Time};
+use crate::primitives::math::cbrt;
+use crate::primitives::units::{Span, Time};
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 

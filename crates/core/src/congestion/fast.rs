@@ -9,7 +9,7 @@
 //! in a round trip instead of one in each acknowledgement.
 
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Wants};
-use crate::base::units::{Span, Time};
+use crate::primitives::units::{Span, Time};
 use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! A window that never changes, and a rate if one is given: the smallest controller, and the sender of the window-limited rate formula.
 
 use super::{Ack, Congestion, Controller, Start};
-use crate::base::units::Rate;
+use crate::primitives::units::Rate;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;

@@ -5,7 +5,7 @@
 //! used. Limited slow start (RFC 3742) is a document of its own and is not here.
 
 use super::{Ack, Congestion, Controller, Start};
-use crate::base::math::{ln, pow};
+use crate::primitives::math::{ln, pow};
 use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 

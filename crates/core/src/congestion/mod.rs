@@ -7,8 +7,8 @@ mod support;
 pub(crate) use support::probe;
 pub use support::user_controller::{Control, UserController};
 
-use crate::base::signal::Signal;
-use crate::base::units::{Rate, Span, Time};
+use crate::primitives::signal::Signal;
+use crate::primitives::units::{Rate, Span, Time};
 use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
@@ -307,8 +307,8 @@ const _: () = assert!(size_of::<Controllers>() <= 24, "an idle flow has no room 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::{Purpose, Stream};
-    use crate::base::signal::DeliveredRate;
+    use crate::primitives::random::{Purpose, Stream};
+    use crate::primitives::signal::DeliveredRate;
 
     #[test]
     fn whatever_happens_the_window_is_a_number_of_at_least_one_segment_that_no_acknowledgement_more_than_doubles() {

@@ -5,7 +5,7 @@
 //! recovery stays that of the sender. A loss halves the window as Reno's does, and no decrease goes below two segments, as in Linux.
 
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
-use crate::base::units::{Span, Time};
+use crate::primitives::units::{Span, Time};
 use crate::settings::{Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! The round trip of a flow through the empty network.
 
 use super::{Aal5, Access, Flow, Network, Switching, Transport};
-use crate::base::sizes::CELL_BYTES;
-use crate::base::units::Span;
+use crate::primitives::sizes::CELL_BYTES;
+use crate::primitives::units::Span;
 use crate::traffic::{DatagramSpec, PacketSize};
 
 impl Network {

@@ -2,11 +2,11 @@
 //!
 //! The scenario crate builds this from a description and has by then refused whatever cannot run. Tests build it by hand.
 
-pub use crate::base::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
+pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
 mod base_rtt;
 
-use crate::base::units::{Rate, Span, Time};
 use crate::congestion::ControllerSpec;
+use crate::primitives::units::{Rate, Span, Time};
 use crate::queue::PolicySpec;
 use crate::tcp::TcpSpec;
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};

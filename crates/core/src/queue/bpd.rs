@@ -20,7 +20,7 @@
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
-use crate::base::units::Time;
+use crate::primitives::units::Time;
 use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@
 //! a discard, as Linux does. Differs: the size below which a backlog does not count is the largest unit seen, not a given MTU.
 
 use super::{Occupancy, Policy, Turn, Unit, Verdict};
-use crate::base::units::{Span, Time};
+use crate::primitives::units::{Span, Time};
 use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Drop-tail: take whatever the port has room for. Over cells this is plain ATM.
 
 use super::{Occupancy, Policy, Unit, Verdict};
-use crate::base::units::Time;
+use crate::primitives::units::Time;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
-use crate::base::units::Time;
+use crate::primitives::units::Time;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 

@@ -6,9 +6,9 @@ mod support;
 pub(crate) use support::probe;
 pub use support::user_policy::UserPolicy;
 
-use crate::base::random::Stream;
-use crate::base::signal::Signal;
-use crate::base::units::{Rate, Span, Time};
+use crate::primitives::random::Stream;
+use crate::primitives::signal::Signal;
+use crate::primitives::units::{Rate, Span, Time};
 use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! 4.3 asks for either). Of the optional parts only ECN is here (section 5.1); the first update follows after one period.
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Unit, Verdict};
-use crate::base::random::{Draws, Stream};
-use crate::base::units::{Span, Time};
+use crate::primitives::random::{Draws, Stream};
+use crate::primitives::units::{Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ impl Policy for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::units::Rate;
+    use crate::primitives::units::Rate;
 
     const PACKET: Unit = Unit { bytes: 1000, is_last: true };
 
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn capable_packets_are_marked_up_to_a_probability_of_a_tenth() {
-        let stream = Stream::new(1, "pie", 0, crate::base::random::Purpose::Policy);
+        let stream = Stream::new(1, "pie", 0, crate::primitives::random::Purpose::Policy);
         let verdicts = |probability: f64| {
             let mut pie = Pie { allowance: Span::ZERO, ..pie(probability, 0.1) };
             pie.draw_from(stream);

@@ -3,7 +3,7 @@
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Unit, Verdict};
-use crate::base::units::Time;
+use crate::primitives::units::Time;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
 

@@ -6,9 +6,9 @@
 //! is when the last packet has left and not when its service begins.
 
 use super::{Occupancy, Policy, Unit, Verdict};
-use crate::base::math;
-use crate::base::random::{Draws, Stream};
-use crate::base::units::Time;
+use crate::primitives::math;
+use crate::primitives::random::{Draws, Stream};
+use crate::primitives::units::Time;
 use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -123,8 +123,8 @@ impl Policy for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Purpose;
-    use crate::base::units::Span;
+    use crate::primitives::random::Purpose;
+    use crate::primitives::units::Span;
 
     const PACKET: Unit = Unit { bytes: 1000, is_last: true };
 

@@ -5,9 +5,9 @@
 //! What arrives is counted whether or not it is let in. In equilibrium what arrives is what can be sent, and the mean queue is the target.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
-use crate::base::math;
-use crate::base::random::{Draws, Stream};
-use crate::base::units::{Span, Time};
+use crate::primitives::math;
+use crate::primitives::random::{Draws, Stream};
+use crate::primitives::units::{Span, Time};
 use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -98,8 +98,8 @@ impl Policy for Rem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Purpose;
-    use crate::base::units::Rate;
+    use crate::primitives::random::Purpose;
+    use crate::primitives::units::Rate;
 
     const PACKET: Unit = Unit { bytes: 1000, is_last: true };
 

@@ -1,10 +1,10 @@
 //! Traces. They exist only for flows and ports that a scenario names; without any, the engine holds no recorder at all.
 
 use super::table::{Column, Table};
-use crate::base::packet::{Outgoing, Packet};
-use crate::base::units::{Span, Time};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind};
+use crate::primitives::packet::{Outgoing, Packet};
+use crate::primitives::units::{Span, Time};
 use crate::queue::Reason;
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,8 @@
 //! collected up to a last cell is all of one frame. Where a last cell is lost, the frame after it is glued to the remainder, and
 //! both are lost.
 
-use crate::base::packet::Packet;
-use crate::base::units::Time;
+use crate::primitives::packet::Packet;
+use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
 
 /// Both directions of a virtual channel.
@@ -97,7 +97,7 @@ impl Adaptation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::packet::Outgoing;
+    use crate::primitives::packet::Outgoing;
 
     fn packet(segment: u32) -> Packet {
         Packet::data(Time(0), Time(u64::from(segment)), &Outgoing { flow: 0, segment, transmission: 1, bytes: 112 }, 0)

@@ -4,8 +4,8 @@ use super::engine::Engine;
 use super::path::Path;
 use super::port::Entry;
 use super::senders::End;
-use crate::base::line::Line;
-use crate::base::packet::Packet;
+use crate::primitives::line::Line;
+use crate::primitives::packet::Packet;
 use crate::queue::Reason;
 use std::fmt;
 

@@ -10,8 +10,8 @@ use super::senders::Senders;
 use super::signals::make_readers;
 use super::wiring::route_starts;
 use super::workshop::{Code, NoCode, Workshop};
-use crate::base::units::Time;
 use crate::network::{ChangeKind, Network};
+use crate::primitives::units::Time;
 use crate::user_code::{Alarm, Failure};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The order of events at one instant, and which slot of the calendar belongs to whom. The order is that of their kinds: a departure frees its
 //! place before an arrival asks for it, and whatever can cause something else without delay comes before it.
 
-use crate::base::calendar::{Ranks, Slot};
+use crate::primitives::calendar::{Ranks, Slot};
 use serde::{Deserialize, Serialize};
 
 /// What an event is about. The payload is the entity: a flow, a port or a transmitter.

@@ -1,9 +1,9 @@
 //! What has to be known of each flow group as its packets travel, found once.
 
-use crate::base::packet::Packet;
-use crate::base::sizes::CELL_BYTES;
-use crate::base::units::Span;
 use crate::network::{Aal5, Group, Transport};
+use crate::primitives::packet::Packet;
+use crate::primitives::sizes::CELL_BYTES;
+use crate::primitives::units::Span;
 use crate::tcp::{DelayedAck, recovery};
 use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};

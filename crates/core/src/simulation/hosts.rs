@@ -1,8 +1,8 @@
 //! Hosts that take time: processing before the access link, and jitter.
 
-use crate::base::random::{Purpose, Stream};
-use crate::base::units::{Span, Time};
 use crate::network::{Delay, Flow, Group, Network};
+use crate::primitives::random::{Purpose, Stream};
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Processing and jitter of a flow's two hosts. Kept only where a group has any.

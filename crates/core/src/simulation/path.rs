@@ -1,8 +1,8 @@
 //! The way of one flow between its ends.
 
 use super::wire::Wire;
-use crate::base::line::Line;
-use crate::base::units::Time;
+use crate::primitives::line::Line;
+use crate::primitives::units::Time;
 use crate::tcp::receiver::Receiver;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use super::common::{Common, Delivery};
 use super::event_order::FlowKind;
 use super::facts::Facts;
 use super::path::Path;
-use crate::base::packet::{Packet, Received, Report};
+use crate::primitives::packet::{Packet, Received, Report};
 use crate::tcp::receiver::{Reply, Said};
 
 impl Path {

@@ -4,7 +4,7 @@ use super::conservation::ConservationError;
 use super::engine::Engine;
 use super::fabric::END;
 use super::senders::End;
-use crate::base::units::Time;
+use crate::primitives::units::Time;
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
 use crate::record::{Column, Table};

@@ -35,10 +35,10 @@ mod common;
 #[cfg(test)]
 mod tests {
     use super::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
-    use crate::base::units::{Span, Time};
     use crate::congestion::probe::{Heard, ProbeSpec};
     use crate::congestion::{ControllerSpec, Controllers, Wants};
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
+    use crate::primitives::units::{Span, Time};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;

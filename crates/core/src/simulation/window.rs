@@ -1,7 +1,7 @@
 //! The measured part of a run. Hops are computed ahead, so what happens to a packet may lie beyond the end: every count is filed
 //! under the part in which it happens.
 
-use crate::base::units::{Span, Time};
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Warm-up, measured, beyond the end.

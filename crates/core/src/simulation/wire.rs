@@ -1,8 +1,8 @@
 //! The private links of a flow, from its ends to the shared network and back.
 
-use crate::base::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
-use crate::base::units::{Rate, Span, Time};
 use crate::network::{Access, Flow};
+use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
+use crate::primitives::units::{Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// The private links of a flow and where its packets enter the shared network. One cache line.

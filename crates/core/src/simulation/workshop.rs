@@ -1,7 +1,7 @@
 //! Where the objects of user code are made, as an engine is.
 
-use crate::base::random::Draws;
 use crate::congestion::{Start, UserController, Wants};
+use crate::primitives::random::Draws;
 use crate::queue::UserPolicy;
 use crate::traffic::UserSource;
 use crate::user_code::{Alarm, Fault, Instance, NOT_BROUGHT, UserCode, fault};

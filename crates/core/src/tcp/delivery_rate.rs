@@ -6,8 +6,8 @@
 //! stands for counts once the acknowledgement covers it (section 4.1.3.4.1 of the latter lets one guess).
 
 use super::scoreboard::Scoreboard;
-use crate::base::signal::DeliveredRate;
-use crate::base::units::{Span, Time};
+use crate::primitives::signal::DeliveredRate;
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

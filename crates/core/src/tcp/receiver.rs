@@ -1,8 +1,8 @@
 //! A TCP receiver: what has arrived, what to acknowledge and when (RFC 5681 section 4.2, RFC 2018).
 
 use super::spec::DelayedAck;
-use crate::base::packet::{Received, Side};
-use crate::base::units::Time;
+use crate::primitives::packet::{Received, Side};
+use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
-        let rule = Some(DelayedAck { every: 2, timeout: crate::base::units::Span::from_millis(200) });
+        let rule = Some(DelayedAck { every: 2, timeout: crate::primitives::units::Span::from_millis(200) });
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
         assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, Reply::Delayed { first: true });
         assert_eq!(receiver.on_segment(1, Time(6), rule, &mut pool).reply, Reply::Now);

@@ -167,7 +167,7 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::{Purpose, Stream};
+    use crate::primitives::random::{Purpose, Stream};
 
     #[test]
     fn the_pipe_of_one_loss_in_ten_by_hand() {

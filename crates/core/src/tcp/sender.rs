@@ -9,10 +9,10 @@ use super::scoreboard::Scoreboard;
 use super::signals::Brought;
 use super::spec::{Halves, TcpSpec};
 use super::timer::Estimator;
-use crate::base::packet::{Ecn, Side};
-use crate::base::signal::Signal;
-use crate::base::units::{Span, Time};
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
+use crate::primitives::packet::{Ecn, Side};
+use crate::primitives::signal::Signal;
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const NONE: u32 = u32::MAX;

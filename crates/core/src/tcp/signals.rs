@@ -4,9 +4,9 @@
 use super::delivery_rate::DeliveryRate;
 use super::scoreboard::Scoreboard;
 use super::sender::{Arrived, NONE, Sender};
-use crate::base::signal::Signal;
-use crate::base::units::Time;
 use crate::congestion::{Controller, Wants};
+use crate::primitives::signal::Signal;
+use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
 
 /// Between the acknowledgements of a flow and its controller.

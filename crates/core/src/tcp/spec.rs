@@ -1,6 +1,6 @@
 //! What a TCP is made of, with every default already chosen. Presets (in the scenario crate) fill it in.
 
-use crate::base::units::Span;
+use crate::primitives::units::Span;
 use serde::{Deserialize, Serialize};
 
 /// The settings that all flows of a group share.

@@ -1,7 +1,7 @@
 //! The retransmission timer: RFC 6298 exactly, or in the integer ticks of BSD and of the NS simulator.
 
 use super::spec::{TimerForm, TimerSpec};
-use crate::base::units::{Span, Time};
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Round-trip estimate and back-off of one flow.

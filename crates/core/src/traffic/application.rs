@@ -2,8 +2,8 @@
 
 use super::schedule::Schedule;
 use super::spec::ApplicationSpec;
-use crate::base::sizes::MAX_SEGMENTS;
-use crate::base::units::Time;
+use crate::primitives::sizes::MAX_SEGMENTS;
+use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
 
 /// The state of one application.
@@ -41,7 +41,7 @@ impl Application {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::units::Rate;
+    use crate::primitives::units::Rate;
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     #[test]

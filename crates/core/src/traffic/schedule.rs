@@ -1,8 +1,8 @@
 //! The arrivals of one source: their number, their draws, and when the next one is due.
 
 use super::process::ProcessSpec;
-use crate::base::random::{Purpose, Stream};
-use crate::base::units::{Span, Time};
+use crate::primitives::random::{Purpose, Stream};
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// The arrivals of one source. What arrives, a datagram or data for a transport, is the caller's business.
@@ -69,7 +69,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::units::Rate;
+    use crate::primitives::units::Rate;
     use crate::traffic::{ConstantSpec, OnOffSpec, PoissonSpec};
 
     /// The rate does not matter where the gap is given.

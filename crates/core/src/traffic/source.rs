@@ -3,8 +3,8 @@
 use super::schedule::Schedule;
 use super::spec::{Arrivals, DatagramSpec, PacketSize};
 use super::user_source::{User, UserSource};
-use crate::base::random::{Draws, Purpose, Stream};
-use crate::base::units::{Span, Time};
+use crate::primitives::random::{Draws, Purpose, Stream};
+use crate::primitives::units::{Span, Time};
 use crate::user_code::{Failure, Instance, UserCode};
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +109,7 @@ fn whole_bytes(drawn: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::math::ln;
+    use crate::primitives::math::ln;
 
     #[test]
     fn whole_bytes_add_less_than_half_a_byte_over_the_mean() {

@@ -1,7 +1,7 @@
 //! Settings of sources: datagrams without a transport, and applications above one.
 
 use super::process::ProcessSpec;
-use crate::base::units::Span;
+use crate::primitives::units::Span;
 use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
 

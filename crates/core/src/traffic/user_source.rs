@@ -1,7 +1,7 @@
 //! A source that the core does not know.
 
-use crate::base::sizes::MAX_SEGMENTS;
-use crate::base::units::{Span, Time};
+use crate::primitives::sizes::MAX_SEGMENTS;
+use crate::primitives::units::{Span, Time};
 use crate::user_code::{Copies, Fault, Instance, fault, only_in_memory};
 
 /// What a source sends next: after how long, and how many bytes of payload.

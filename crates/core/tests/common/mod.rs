@@ -5,10 +5,10 @@
 
 pub mod statistics;
 
-use tailback_core::base::random::{Purpose, Stream};
-use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
+use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};

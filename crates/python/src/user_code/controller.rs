@@ -6,10 +6,10 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyClass, intern};
-use tailback_core::base::random::Draws;
-use tailback_core::base::units::Rate;
 use tailback_core::congestion::{self, Control, UserController};
 use tailback_core::network::CodeKind;
+use tailback_core::primitives::random::Draws;
+use tailback_core::primitives::units::Rate;
 use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Controller {

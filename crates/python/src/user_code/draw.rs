@@ -1,7 +1,7 @@
 //! Random numbers of a run, for user code.
 
 use pyo3::prelude::*;
-use tailback_core::base::random::Draws;
+use tailback_core::primitives::random::Draws;
 
 /// A named stream of the run's seed. Its state is plain data, so that a copy draws the same.
 #[pyclass(module = "tailback.user_code")]

@@ -5,10 +5,10 @@ use super::{Draw, attached, copied_together, made, number, overrides, shown};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use tailback_core::base::random::Draws;
-use tailback_core::base::signal::Signal;
-use tailback_core::base::units::{Span, Time};
 use tailback_core::network::CodeKind;
+use tailback_core::primitives::random::Draws;
+use tailback_core::primitives::signal::Signal;
+use tailback_core::primitives::units::{Span, Time};
 use tailback_core::queue::{self, PeriodEnd, Reason, UserPolicy};
 use tailback_core::user_code::{Fault, UserCode};
 

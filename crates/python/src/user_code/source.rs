@@ -4,9 +4,9 @@ use super::{Draw, attached, copied_together, made, shown};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use tailback_core::base::random::Draws;
-use tailback_core::base::units::{Span, Time};
 use tailback_core::network::CodeKind;
+use tailback_core::primitives::random::Draws;
+use tailback_core::primitives::units::{Span, Time};
 use tailback_core::traffic::{Next, UserSource};
 use tailback_core::user_code::{Fault, UserCode};
 

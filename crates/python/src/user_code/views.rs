@@ -1,7 +1,7 @@
 //! What user code is told: the core's words, times in seconds, rates in bit/s.
 
 use pyo3::prelude::*;
-use tailback_core::base::signal::Signal;
+use tailback_core::primitives::signal::Signal;
 use tailback_core::{congestion, queue};
 
 /// A record that Python can read, and make for a test of its own.

@@ -7,8 +7,8 @@ use crate::problem::Report;
 use crate::scenario::Description;
 use crate::schema::Event;
 use std::collections::BTreeMap;
-use tailback_core::base::units::{Rate, Span, Time};
 use tailback_core::network::{Change, ChangeKind, Port, PortId};
+use tailback_core::primitives::units::{Rate, Span, Time};
 
 /// What the timeline says.
 #[derive(Default)]

@@ -7,8 +7,8 @@ use super::graph::Graph;
 use crate::problem::Report;
 use crate::quantity::Rate;
 use std::collections::BTreeSet;
-use tailback_core::base::units::{self, Span};
 use tailback_core::network::{Access, ChangeKind, Flow, Group, Port, PortId, Switching, Transport};
+use tailback_core::primitives::units::{self, Span};
 
 pub(super) struct Feeders<'d> {
     graph: &'d Graph,

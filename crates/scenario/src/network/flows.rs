@@ -14,9 +14,9 @@ use crate::schema::{self, NodeKind, PortName, Processing};
 use crate::values::Name;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use tailback_core::base::random::{Purpose, Stream};
-use tailback_core::base::units::{Span, Time};
 use tailback_core::network::{Access, Delay, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
+use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::units::{Span, Time};
 
 pub(super) fn flows(
     description: &Description,
@@ -358,7 +358,7 @@ impl Problems<'_, '_> {
 mod tests {
     use super::*;
     use crate::network::tests::{dumbbell, graph};
-    use tailback_core::base::units::Rate;
+    use tailback_core::primitives::units::Rate;
 
     #[test]
     fn the_round_trip_sets_what_the_path_leaves() {

@@ -8,8 +8,8 @@ use super::transport;
 use crate::problem::Report;
 use crate::quantity::{Quantity, Rate};
 use crate::schema;
-use tailback_core::base::units::Span;
 use tailback_core::network::{CELL_BYTES, Group, MAX_SEGMENTS, Transport};
+use tailback_core::primitives::units::Span;
 use tailback_core::traffic::{Arrivals, DatagramSpec};
 
 /// The first link of a flow group's route, and its highest rate in bit/s.

@@ -116,7 +116,7 @@ fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
 mod tests {
     use super::*;
     use crate::network::tests::dumbbell;
-    use tailback_core::base::units::Span;
+    use tailback_core::primitives::units::Span;
 
     fn traces(record: &str) -> Vec<Trace> {
         let flow = |name| format!("[flows.{name}]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"reno\"}}\n");

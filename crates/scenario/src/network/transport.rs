@@ -6,8 +6,8 @@ use crate::problem::{self, Report};
 use crate::quantity::{Duration, Segments, Size};
 use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource, Window};
 use crate::user_code;
-use tailback_core::base::units::Span;
 use tailback_core::network::{Aal5, Transport};
+use tailback_core::primitives::units::Span;
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
@@ -230,8 +230,8 @@ fn above_zero(span: Span, at: &str, report: &mut Report) {
 mod tests {
     use super::*;
     use crate::network::tests::dumbbell;
-    use tailback_core::base::units::Rate;
     use tailback_core::congestion::{ControllerSpec, FixedSpec};
+    use tailback_core::primitives::units::Rate;
     use tailback_core::traffic::ConstantSpec;
 
     fn transport(sends: &str) -> Transport {

@@ -212,7 +212,7 @@ impl JsonSchema for Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailback_core::base::units::Span;
+    use tailback_core::primitives::units::Span;
     use tailback_core::queue::{ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedSpec, SpdReading, SpdSpec};
 
     /// A queue from JSON, its policy as the core takes it, and what is wrong with it as place and message. Its port sends 8 Mbit/s.

@@ -9,8 +9,8 @@ use crate::values::Whole;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-use tailback_core::base::units::Span;
 use tailback_core::congestion::ControllerSpec;
+use tailback_core::primitives::units::Span;
 use tailback_core::tcp::{self, RecoveryKind, TcpSpec};
 
 words! {

@@ -1,7 +1,7 @@
 //! A sender for the tests of controllers: a clock, acknowledgements of one segment each, and losses when the test says so.
 
-use crate::base::units::{Span, Time};
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip};
+use crate::primitives::units::{Span, Time};
 
 pub(in crate::congestion) struct ModelSender<C: Controller> {
     pub law: C,

@@ -1,7 +1,7 @@
 //! A control law that the core does not know. It is asked for its window after each event, so that everything else reads a number.
 
-use crate::base::units::Rate;
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
+use crate::primitives::units::Rate;
 use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
 
 /// What a law says of the sending after an event.

@@ -2,9 +2,9 @@
 //! written down.
 
 use super::flow_records::FlowRecords;
-use crate::base::random::{Purpose, Stream};
-use crate::base::sizes::CELL_BYTES;
-use crate::base::units::Time;
+use crate::primitives::random::{Purpose, Stream};
+use crate::primitives::sizes::CELL_BYTES;
+use crate::primitives::units::Time;
 use crate::queue::{Occupancy, Policy, Reason, Unit, Verdict};
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Marks, takes marks off and writes prices, for tests of what a policy may write on a unit.
 
-use crate::base::signal::Signal;
-use crate::base::units::Time;
+use crate::primitives::signal::Signal;
+use crate::primitives::units::Time;
 use crate::queue::{Occupancy, Policy, Turn, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 

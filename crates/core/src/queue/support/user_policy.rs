@@ -1,7 +1,7 @@
 //! A policy that the core does not know.
 
-use crate::base::signal::Signal;
-use crate::base::units::{Span, Time};
+use crate::primitives::signal::Signal;
+use crate::primitives::units::{Span, Time};
 use crate::queue::{Occupancy, PeriodEnd, Policy, Turn, Unit, Verdict};
 use crate::user_code::{Copies, Fault, Instance, UserCode, only_in_memory};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Packets that travel in cells: where they leave their end they are cut, each cell as its turn comes.
 
 use super::Fabric;
-use crate::base::packet::Packet;
-use crate::base::units::Span;
+use crate::primitives::packet::Packet;
+use crate::primitives::units::Span;
 use crate::simulation::common::Feeder;
 use crate::simulation::event_order::FlowKind;
 use crate::simulation::wire::Direction;

@@ -1,8 +1,8 @@
 //! Packets at ports whose departures are events.
 
 use super::{END, Fabric};
-use crate::base::packet::Packet;
-use crate::base::units::Time;
+use crate::primitives::packet::Packet;
+use crate::primitives::units::Time;
 use crate::simulation::common::Feeder;
 use crate::simulation::port::{Arrival, Sending};
 

@@ -4,8 +4,8 @@
 //! acknowledgements follow from that. What is lost beside it is bounded for a sender that hears of losses (some in each round trip, and
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
-use crate::base::units::Span;
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
+use crate::primitives::units::Span;
 use crate::tcp::TcpSpec;
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -275,9 +275,9 @@ fn header(transport: &Transport) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::units::{Rate, Time};
     use crate::congestion::ControllerSpec;
     use crate::network::{Access, Group, Port, Record};
+    use crate::primitives::units::{Rate, Time};
     use crate::queue::{CodelSpec, PolicySpec};
     use crate::tcp::{Halves, RecoveryKind, TimerSpec};
     use crate::traffic::{ConstantSpec, ProcessSpec};

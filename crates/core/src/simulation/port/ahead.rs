@@ -1,8 +1,8 @@
 //! A port whose departures are known on arrival: `departure = max(arrival, free) + service`.
 
 use super::equipment::{Equipment, Held};
-use crate::base::packet::{Packet, Prices};
-use crate::base::units::Time;
+use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::units::Time;
 use crate::queue::Reason;
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,12 @@
 //! What a port has, however it serves: buffer, policy, the rate of a transmitter, the wire behind it, and counters.
 
 use super::ahead::Care;
-use crate::base::histogram::Histogram;
-use crate::base::packet::{Packet, Prices};
-use crate::base::random::{Purpose, Stream};
-use crate::base::units::{Rate, Span, Time};
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
+use crate::primitives::histogram::Histogram;
+use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::random::{Purpose, Stream};
+use crate::primitives::units::{Rate, Span, Time};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::{Parts, Window};
 use crate::simulation::wire::service_time;

@@ -1,7 +1,7 @@
 //! Acknowledgements from the receivers after one port, put in order by lookahead.
 
-use crate::base::packet::Packet;
-use crate::base::units::{Span, Time};
+use crate::primitives::packet::Packet;
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ impl Gather {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::packet::Outgoing;
+    use crate::primitives::packet::Outgoing;
 
     #[test]
     fn acknowledgements_come_out_by_time_and_flow_and_only_what_is_known() {

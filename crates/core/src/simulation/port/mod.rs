@@ -10,10 +10,10 @@ pub(crate) use gather::Gather;
 pub(crate) use stepped::{Arrival, Sending, Stepped};
 
 use super::window::Window;
-use crate::base::line::Line;
-use crate::base::packet::{Packet, Prices};
-use crate::base::units::Time;
 use crate::network;
+use crate::primitives::line::Line;
+use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::units::Time;
 use crate::queue::{Policies, Reason};
 use crate::user_code::Failure;
 use ahead::{Ahead, Decides, Observes, Plain};

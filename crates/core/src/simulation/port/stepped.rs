@@ -3,9 +3,9 @@
 
 use super::ahead::Observes;
 use super::equipment::{Equipment, Held};
-use crate::base::line::Line;
-use crate::base::packet::{Packet, Prices};
-use crate::base::units::{Rate, Span, Time};
+use crate::primitives::line::Line;
+use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::units::{Rate, Span, Time};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};

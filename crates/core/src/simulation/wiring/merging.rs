@@ -1,7 +1,7 @@
 //! Where several lines meet, so that an arrival has to wait for its turn, and where acknowledgements come in order all the same.
 
-use crate::base::units::{Rate, Span};
 use crate::network::{Aal5, Flow, Network, Transport};
+use crate::primitives::units::{Rate, Span};
 use crate::simulation::port::{Entry, Gather, Port};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! What a flow is to do.
 
-use crate::base::units::{Span, Time};
 use crate::network::{Flow, Network};
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

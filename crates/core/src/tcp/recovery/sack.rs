@@ -87,9 +87,9 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::base::packet::Side;
-    use crate::base::units::Time;
     use crate::congestion::{ControllerSpec, Controllers, Start};
+    use crate::primitives::packet::Side;
+    use crate::primitives::units::Time;
     use crate::tcp::sender::tests::spec_of_a_plain_sender;
     use crate::tcp::sender::{Arrived, Sender, Tcp};
     use crate::tcp::signals::Brought;

@@ -2,7 +2,7 @@
 //! source of the Engset models.
 
 use super::Process;
-use crate::base::units::{Rate, Span, Time};
+use crate::primitives::units::{Rate, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use crate::traffic::schedule::Schedule;
 

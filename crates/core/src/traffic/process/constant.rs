@@ -1,7 +1,7 @@
 //! Evenly spaced arrivals.
 
 use super::Process;
-use crate::base::units::{Rate, Time};
+use crate::primitives::units::{Rate, Time};
 use crate::settings::{Kind, Settings, member};
 use crate::traffic::schedule::Schedule;
 

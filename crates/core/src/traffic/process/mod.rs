@@ -1,7 +1,7 @@
 //! Processes of arrivals, one file each, behind one interface: when a source sends, or an application hands over data.
 
 use super::schedule::Schedule;
-use crate::base::units::{Rate, Span, Time};
+use crate::primitives::units::{Rate, Span, Time};
 use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Bursts of evenly spaced arrivals and silences, both of exponential length.
 
 use super::Process;
-use crate::base::units::{Rate, Span, Time};
+use crate::primitives::units::{Rate, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use crate::traffic::schedule::Schedule;
 

@@ -1,7 +1,7 @@
 //! Exponential gaps.
 
 use super::Process;
-use crate::base::units::{Rate, Time};
+use crate::primitives::units::{Rate, Time};
 use crate::settings::{Kind, Settings, member};
 use crate::traffic::schedule::Schedule;
 

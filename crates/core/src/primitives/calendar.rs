@@ -437,7 +437,7 @@ impl<R: Ranks> Calendar<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::{Purpose, Stream};
+    use crate::primitives::random::{Purpose, Stream};
     use std::collections::BTreeSet;
 
     /// Slots rank as they are numbered.

@@ -130,7 +130,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::units::Time;
+    use crate::primitives::units::Time;
 
     fn packet(segment: u32) -> Packet {
         Packet::data(Time(0), Time(0), &Outgoing { segment, ..Outgoing::default() }, 0)
