@@ -47,3 +47,17 @@ def test_the_normalised_form_has_every_setting_and_is_the_same_scenario(scenario
     assert (tcp["timer"]["form"], tcp["timer"]["min_rto"]) == ("exact", "1 s")
     again = tb.simulate(run.scenario)
     assert (again.content_hash, again.scenario) == (run.content_hash, run.scenario)
+
+
+def test_a_setting_that_makes_a_policy_another_one_is_warned_of() -> None:
+    queue = {"policy": "spd", "buffer": "900 cells", "epd_threshold": "80 %", "congestion_threshold": "200 cells"}
+    scenario = tb.Scenario(
+        {
+            "duration": "1 s",
+            "topology": {"dumbbell": {"rate": "10 Mbps", "delay": "1 ms", "queue": {**queue, "dropping_threshold": "0 cells"}}},
+            "flows": {"vc": {"from": "left", "to": "right", "framing": {}, "tcp": {"preset": "spd-1998/tahoe"}}},
+        }
+    )
+    with pytest.warns(tb.ScenarioWarning, match="loses all its packets"):
+        scenario.check()
+    scenario.with_({"topology.dumbbell.queue.dropping_threshold": "20 cells"}).check()

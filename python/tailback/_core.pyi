@@ -10,10 +10,10 @@ __all__ = [
     "Ack",
     "Congestion",
     "Draw",
-    "Label",
     "Occupancy",
     "Results",
     "RoundTrip",
+    "Signal",
     "Simulation",
     "Start",
     "Table",
@@ -196,8 +196,8 @@ class Occupancy:
     def rate_bps(self) -> int: ...
 
 @final
-class Label:
-    def __new__(cls, *, is_capable: bool, is_marked: bool = False, price: float | None = None) -> Label: ...
+class Signal:
+    def __new__(cls, *, is_capable: bool, is_marked: bool = False, price: float | None = None) -> Signal: ...
     @property
     def is_capable(self) -> bool: ...
     is_marked: bool

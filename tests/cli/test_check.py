@@ -30,3 +30,19 @@ def test_all_examples_are_sound(command: Command) -> None:
     assert len(examples) >= 12
     done = command("check", *examples)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_hardly_what_was_meant_is_warned_of(command: Command, file: Path) -> None:
+    text = (ROOT / "examples/spd.toml").read_text()
+    odd = text.replace('congestion_threshold = "200 cells"', 'congestion_threshold = "800 cells"')
+    assert odd != text
+    file.write_text(odd)
+    done = command("check", file.name)
+    assert (done.returncode, done.stdout) == (0, "small.toml: sound\n")
+    assert done.stderr.startswith(
+        "warning: EPD discards every packet that SPD could: this policy is `epd`\n  at       links.link23.queue"
+    )
+    verdict = json.loads(command("check", "--json", file.name).stdout)[0]
+    assert verdict["sound"]
+    assert len(verdict["warnings"]) == 1
+    assert command("run", file.name).stderr.count("warning: EPD") == 1

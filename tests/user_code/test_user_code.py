@@ -15,7 +15,7 @@ import tailback as tb
 import user_laws
 from support import ROOT
 from tailback import _core
-from tailback.user_code import Ack, Congestion, Controller, Draw, Label, Occupancy, Policy, Source, Start, Turn, Unit, Verdict
+from tailback.user_code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Signal, Source, Start, Turn, Unit, Verdict
 from tailback.user_code._class_fingerprint import fingerprint
 
 CELLS: dict[str, Any] = {
@@ -286,10 +286,10 @@ class Prices(Policy[object]):
     def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
         return Verdict.ACCEPT
 
-    def on_label(self, unit: Unit, turn: Turn, label: Label) -> None:
+    def on_signal(self, unit: Unit, turn: Turn, signal: Signal) -> None:
         self.sent += 1
-        label.price = float(turn.bytes_behind) + (label.price or 0.0)
-        label.is_marked = label.is_marked or self.sent % 300 == 0
+        signal.price = float(turn.bytes_behind) + (signal.price or 0.0)
+        signal.is_marked = signal.is_marked or self.sent % 300 == 0
 
 
 def test_a_law_hears_of_marks_prices_and_delivery_if_it_wants_them() -> None:

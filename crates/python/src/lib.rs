@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::user_code::{Ack, Congestion, Draw, Label, Occupancy, RoundTrip, Start, Turn, Unit};
+    use crate::user_code::{Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit, UnitSignal};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

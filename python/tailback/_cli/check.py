@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,20 +22,25 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
     code: Code = None,
 ) -> Exit:
-    """Check scenarios without running them. Every problem is listed, with its place."""
+    """Check scenarios without running them. Every problem is listed, with its place, and so is what is hardly what was meant."""
     from tailback._scenario import load
-    from tailback.errors import ScenarioError
+    from tailback.errors import ScenarioError, ScenarioWarning
 
     load_code(code)
     verdicts: list[dict[str, Any]] = []
     for file in files:
         problems = []
-        try:
-            load(file)
-        except ScenarioError as error:
-            note(str(error))
-            problems = [vars(problem) for problem in error.problems]
-        verdicts.append({"file": str(file), "sound": not problems, "errors": problems})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ScenarioWarning)
+            try:
+                load(file)
+            except ScenarioError as error:
+                note(str(error))
+                problems = [vars(problem) for problem in error.problems]
+        doubts = [str(warning.message) for warning in caught]
+        for doubt in doubts:
+            note(f"warning: {doubt}")
+        verdicts.append({"file": str(file), "sound": not problems, "errors": problems, "warnings": doubts})
         if not as_json and not problems:
             data(f"{file}: sound")
     if as_json:

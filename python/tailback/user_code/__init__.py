@@ -30,7 +30,7 @@ and seed, as it is without user code.
 'aimd'
 """
 
-from tailback._core import Ack, Congestion, Draw, Label, Occupancy, RoundTrip, Start, Turn, Unit
+from tailback._core import Ack, Congestion, Draw, Occupancy, RoundTrip, Signal, Start, Turn, Unit
 from tailback.user_code._interfaces import Controller, Policy, Source, Verdict
 from tailback.user_code._loading import load
 from tailback.user_code._registry import controller, policy, source
@@ -40,10 +40,10 @@ __all__ = [
     "Congestion",
     "Controller",
     "Draw",
-    "Label",
     "Occupancy",
     "Policy",
     "RoundTrip",
+    "Signal",
     "Source",
     "Start",
     "Turn",

@@ -7,7 +7,7 @@ from collections.abc import Set
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from tailback._core import Ack, Congestion, Draw, Label, Occupancy, RoundTrip, Start, Turn, Unit
+from tailback._core import Ack, Congestion, Draw, Occupancy, RoundTrip, Signal, Start, Turn, Unit
 
 __all__ = ["Controller", "Policy", "Source", "Verdict"]
 
@@ -165,10 +165,10 @@ class Policy(ABC, Generic[PerFlow]):
         """The unit's turn to be sent has come. ``turn`` has ``now_s``, ``waited_s`` and ``bytes_behind`` it."""
         return Verdict.ACCEPT
 
-    def on_label(self, unit: Unit, turn: Turn, label: Label) -> None:
+    def on_signal(self, unit: Unit, turn: Turn, signal: Signal) -> None:
         """The unit is sent: what it carries may be rewritten.
 
-        ``label`` has ``is_capable`` of a mark, ``is_marked`` and ``price``, a float or None; the last two may be set. Only units
+        ``signal`` has ``is_capable`` of a mark, ``is_marked`` and ``price``, a float or None; the last two may be set. Only units
         of flows whose controller asks for prices carry one.
         """
 

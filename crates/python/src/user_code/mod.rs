@@ -10,7 +10,7 @@ mod source;
 mod views;
 
 pub use draw::Draw;
-pub use views::{Ack, Congestion, Label, Occupancy, RoundTrip, Start, Turn, Unit};
+pub use views::{Ack, Congestion, Occupancy, RoundTrip, Start, Turn, Unit, UnitSignal};
 
 use crate::errors;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};

@@ -1,6 +1,6 @@
 //! A queue policy in Python, as the core calls it.
 
-use super::views::{Label, Occupancy, Turn, Unit};
+use super::views::{Occupancy, Turn, Unit, UnitSignal};
 use super::{Draw, attached, copied_together, made, number, overrides, shown};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -18,8 +18,8 @@ pub struct Policy {
     flows: Vec<Py<PyAny>>,
     /// It decides on departures too.
     departs: bool,
-    /// It writes on labels.
-    labels: bool,
+    /// It writes on signals.
+    signals: bool,
     period: Option<Span>,
     verdicts: Verdicts,
 }
@@ -33,8 +33,8 @@ impl Policy {
         policy.call_method1(intern!(py, "draw_from"), (Draw(draws),))?;
         let period = period(&policy.getattr(intern!(py, "period_s"))?)?;
         let departs = overrides(&policy, "Policy", "on_departure")?;
-        let labels = overrides(&policy, "Policy", "on_label")?;
-        Ok(Policy { policy: policy.unbind(), flows: Vec::new(), departs, labels, period, verdicts: Verdicts::new(py)? })
+        let signals = overrides(&policy, "Policy", "on_signal")?;
+        Ok(Policy { policy: policy.unbind(), flows: Vec::new(), departs, signals, period, verdicts: Verdicts::new(py)? })
     }
 }
 
@@ -107,14 +107,14 @@ impl UserPolicy for Policy {
     }
 
     fn on_signal(&mut self, unit: &queue::Unit, turn: &queue::Turn, signal: &mut Signal) -> Result<(), Fault> {
-        if !self.labels {
+        if !self.signals {
             return Ok(());
         }
         let (is_marked, price) = (signal.marks > 0, signal.price);
         attached(|py| {
-            let seen = Py::new(py, Label { is_capable: turn.is_capable, is_marked, price })?;
+            let seen = Py::new(py, UnitSignal { is_capable: turn.is_capable, is_marked, price })?;
             let arguments = (Unit::from(unit), Turn::from(turn), &seen);
-            self.policy.bind(py).call_method1(intern!(py, "on_label"), arguments)?;
+            self.policy.bind(py).call_method1(intern!(py, "on_signal"), arguments)?;
             let written = seen.borrow(py);
             if written.price.is_some_and(|price| !price.is_finite()) {
                 return Err(PyValueError::new_err(format!(
@@ -141,8 +141,8 @@ impl UserPolicy for Policy {
             let mut copies = copied_together(all.collect())?.into_iter().map(Bound::unbind);
             let policy = copies.next().ok_or_else(|| PyValueError::new_err("nothing was copied"))?;
             let verdicts = self.verdicts.clone_ref(py);
-            let (departs, labels, period) = (self.departs, self.labels, self.period);
-            Ok(Box::new(Policy { policy, flows: copies.collect(), departs, labels, period, verdicts }) as Box<dyn UserPolicy>)
+            let (departs, signals, period) = (self.departs, self.signals, self.period);
+            Ok(Box::new(Policy { policy, flows: copies.collect(), departs, signals, period, verdicts }) as Box<dyn UserPolicy>)
         })
     }
 }

@@ -57,8 +57,8 @@ view!(Occupancy {
 view!(Turn { now_s: f64, waited_s: f64, bytes_behind: u64 });
 
 /// What a unit carries of congestion; a policy may write on it.
-#[pyclass(module = "tailback.user_code")]
-pub struct Label {
+#[pyclass(module = "tailback.user_code", name = "Signal")]
+pub struct UnitSignal {
     #[pyo3(get)]
     pub is_capable: bool,
     #[pyo3(get, set)]
@@ -68,7 +68,7 @@ pub struct Label {
 }
 
 #[pymethods]
-impl Label {
+impl UnitSignal {
     #[new]
     #[pyo3(signature = (*, is_capable, is_marked=false, price=None))]
     fn new(is_capable: bool, is_marked: bool, price: Option<f64>) -> Self {

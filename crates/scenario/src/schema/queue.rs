@@ -301,6 +301,20 @@ mod tests {
     }
 
     #[test]
+    fn settings_that_make_the_policy_another_one_are_warned_of_and_run() {
+        let spd = |dropping: &str, congestion: &str| SpdSpec {
+            dropping_threshold: dropping.parse().ok(),
+            epd_threshold: 700,
+            congestion_threshold: congestion.parse().unwrap(),
+            reading: SpdReading::Corrected,
+        };
+        let warned = |dropping, congestion| PolicySpec::Spd(spd(dropping, congestion)).check().len();
+        // With 699 cells beyond the congestion threshold EPD discards, with 698 there is one length left to SPD.
+        assert_eq!((warned("20", "699"), warned("20", "698"), warned("none", "700")), (1, 0, 0));
+        assert_eq!((warned("0", "200"), warned("1", "200")), (1, 0));
+    }
+
+    #[test]
     fn a_threshold_in_percent_of_a_buffer_in_percent_is_of_its_packets() {
         // Half of 8 Mbit/s over 100 ms: 50,000 bytes, 50 packets of 1000; a tenth of these and 60 %.
         let json = r#"{"policy": "red", "buffer": "50 %", "bdp_rtt": "100 ms", "bdp_packet": "1000 B", "lower": "10 %", "upper": "60 %"}"#;
