@@ -93,8 +93,8 @@ def section(title: str, keys: dict[str, Any]) -> Iterator[str]:
 
 def forms(definition: dict[str, Any]) -> list[dict[str, Any]]:
     """The keys of a table, with their schemas; of each of its forms, if it has several."""
-    found: list[dict[str, Any]] = [form.get("properties", {}) for form in definition.get("oneOf", [definition])]
-    return found
+    always = definition.get("properties", {})
+    return [{**always, **form.get("properties", {})} for form in definition.get("oneOf", [{}])]
 
 
 def properties(definition: dict[str, Any]) -> dict[str, list[Any]]:

@@ -88,7 +88,7 @@ ActiveVcs: TypeAlias = "Literal['configured', 'backlogged']"
 
 
 class Application(TypedDict, total=False):
-    """An application above TCP. What TCP may not send yet it keeps, however much that is.
+    """An application above TCP. It holds whatever TCP may not send yet, without limit.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ Buffer: TypeAlias = "Literal['unlimited'] | str | Size"
 
 
 class Chain(TypedDict, total=False):
-    """Routers in a row, with links of their own kind.
+    """Routers in a row, each link with its own settings.
 
     Attributes
     ----------
@@ -170,31 +170,31 @@ class ControllerTable(TypedDict, total=False):
         * ``"vegas"``: A few segments in the queues.
         * ``"fast"``: A given number of segments in the queues (FAST TCP).
         * ``"hstcp"``: Grows faster and gives way less, the larger its window.
-        * ``"fixed"``: The initial window, for ever.
-        * ``user:NAME``: `user:NAME`: a law in Python that is registered by that name.
+        * ``"fixed"``: The initial window, unchanged for the whole run.
+        * ``user:NAME``: `user:NAME`: a law in Python registered under that name.
 
     With kind = "cubic"
     -------------------
     fast_convergence
-        A flow that loses again before it was back where it was gives way to others (section 4.7).
+        A flow that loses again before it has regained its window gives way to others (section 4.7).
 
     With kind = "vegas"
     -------------------
     alpha
-        The window grows with fewer segments queued.
+        The window grows while fewer segments than this are queued.
     beta
-        The window shrinks with more segments queued.
+        The window shrinks while more segments than this are queued.
     gamma
-        Slow start ends with more segments queued.
+        Slow start ends once more segments than this are queued.
 
     With kind = "fast"
     ------------------
     alpha
         Segments to keep in the queues.
     draining
-        How many times slower a new flow sends for a while, once it is stable, so that the queues drain (r).
+        Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
     gamma
-        Share of the way to the new window that an update goes.
+        Fraction of the way to the new window that each update moves.
     mi_threshold
         Slow start while the queueing delay is below this (MIthreshold).
     round_trips
@@ -221,7 +221,7 @@ class ControllerTable(TypedDict, total=False):
     With kind = "user:NAME"
     -----------------------
     parameters
-        What the law is made with (of `user:NAME`).
+        Keyword arguments for the law's class (of `user:NAME`).
     """
 
     kind: Literal["reno", "cubic", "vegas", "fast", "hstcp", "fixed"] | str
@@ -251,9 +251,9 @@ class DelayedAckTable(TypedDict, total=False):
     Attributes
     ----------
     every
-        Acknowledge at least every so many full segments.
+        Acknowledge at least once per this many full segments.
     timeout
-        Acknowledge at most this long after the first segment that waits.
+        Acknowledge at most this long after the first unacknowledged segment arrived.
     """
 
     every: int
@@ -277,7 +277,7 @@ class Description(TypedDict, total=False):
     nodes
         Nodes by name.
     record
-        What to keep beside the counters.
+        What to keep in addition to the counters.
     seed
         Seed of all random streams.
     timeline
@@ -306,7 +306,7 @@ class Drop(TypedDict, total=False):
     Attributes
     ----------
     cell
-        Of a packet that travels in cells, this one of those that reach the queue, the first being 0; all of them if
+        For a packet that travels in cells: which of its cells that reach the queue, counted from 0; all of them if
         not given.
     flow
         Flow in the group; 0 is the first.
@@ -356,14 +356,117 @@ Duration: TypeAlias = "str"
 # One value per flow: the same for all, a list, or drawn.
 DurationDistribution: TypeAlias = "Duration | list[Duration] | dict[str, Any]"
 
-# A change at a given time, of one direction of a link or of a flow group.
-Event: TypeAlias = "dict[str, Any]"
+
+class Event(TypedDict, total=False):
+    """A change at a given time, of one direction of a link or of a flow group.
+
+    Attributes
+    ----------
+    at
+        When.
+    delay
+        The link's new delay, for packets that leave from now on; they never overtake.
+    group
+        Flow group that changes.
+    link
+        Link that changes (`NAME`, or `NAME.reverse` for its way back).
+    loss
+        The link's new probability of random loss.
+    rate
+        The link's new rate; the packet being sent finishes at the old one.
+    return_route
+        The group's new return route; if not given with `route`, found as for a flow.
+    route
+        The group's new route.
+    start
+        `true`: the group's `start` counts from now.
+    stop
+        `true`: the group sends no new data from now on.
+    """
+
+    at: Duration
+    delay: Duration
+    group: str
+    link: str
+    loss: Probability
+    rate: Rate
+    return_route: list[str]
+    route: list[str]
+    start: bool
+    stop: bool
+
 
 # a whole number from 1 to 1000, or false
 FastRetransmit: TypeAlias = "int | Literal[False]"
 
-# A group of flows of one kind. Either `tcp` or `source` says what they send.
-Flow: TypeAlias = "dict[str, Any]"
+
+Flow = TypedDict(
+    "Flow",
+    {
+        "application": "Application",
+        "count": "int",
+        "framing": "Framing",
+        "from": "str",
+        "jitter": "Duration",
+        "receive_processing": "Processing",
+        "receiver_access": "Access",
+        "return_route": "list[str]",
+        "route": "list[str]",
+        "rtt": "DurationDistribution",
+        "send_processing": "Processing",
+        "sender_access": "Access",
+        "size": "SizeDistribution",
+        "source": "Source",
+        "start": "DurationDistribution",
+        "stop": "Duration",
+        "tcp": "Tcp",
+        "to": "str",
+    },
+    total=False,
+)
+Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says what they send.
+
+    Attributes
+    ----------
+    application
+        What hands data to TCP. If not given, all data is available from the start.
+    count
+        Flows in the group.
+    framing
+        Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
+    from
+        Node where the senders are.
+    jitter
+        Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
+    receive_processing
+        Processing of each packet at the receiver, if not the node's.
+    receiver_access
+        Private link between the network and each receiver.
+    return_route
+        Links that acknowledgements cross; if not given, the reverse of the route, or where that is not possible the
+        shortest route by delay.
+    route
+        Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, the shortest route
+        by delay.
+    rtt
+        Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
+    send_processing
+        Processing of each data packet at the sender, if not the node's.
+    sender_access
+        Private link between each sender and the network, both ways, with room for everything.
+    size
+        Payload that each flow transfers; endless if not given.
+    source
+        Datagrams without a transport.
+    start
+        When each flow starts.
+    stop
+        When all stop sending new data.
+    tcp
+        TCP.
+    to
+        Node where the receivers are.
+"""
 
 
 class Framing(TypedDict, total=False):
@@ -372,13 +475,14 @@ class Framing(TypedDict, total=False):
     Attributes
     ----------
     llc_snap
-        Whether each packet has the 8 bytes of LLC and SNAP in front (RFC 2684 section 5.1).
+        Whether the 8 bytes of LLC and SNAP precede each packet (RFC 2684 section 5.1).
     reassembly_delay
         From the arrival of a packet's last cell until the packet is handed up.
     segmentation_delay
-        From a packet's arrival at the adaptation until its first cell may leave; data and acknowledgements alike.
+        From a packet's arrival at the adaptation layer until its first cell may leave, for data and acknowledgements
+        alike.
     trailer
-        Bytes behind each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 reckons with none.
+        Bytes appended to each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 assumes none.
     """
 
     llc_snap: bool
@@ -414,19 +518,19 @@ Link.__doc__ = """A link from one node to another, with a queue where packets wa
     delay
         Propagation delay, one way.
     duplex
-        Whether there is a way back, called NAME.reverse: the same rate and delay, and an unlimited queue.
+        Whether there is also a link back, called NAME.reverse, with the same rate and delay and an unlimited queue.
     from
         Node where the link begins.
     loss
-        Packets that the wire loses.
+        Packets lost on the wire.
     queue
         The queue in front of the link.
     rate
         Bit rate of each transmitter.
     reverse
-        What is different on the way back.
+        What differs on the way back.
     switching
-        When the queue hears of a packet: with its last bit, or with its first (cut-through).
+        When the queue decides on a packet: at its last bit, or at its first (cut-through).
     to
         Node where it ends.
     transmitters
@@ -435,14 +539,14 @@ Link.__doc__ = """A link from one node to another, with a queue where packets wa
 
 
 class Loss(TypedDict, total=False):
-    """Packets that get lost whatever the queue does.
+    """Packets lost regardless of the queue.
 
     Attributes
     ----------
     drops
         Packets to discard on arrival at the queue.
     probability
-        Of each packet on the wire, independently.
+        Probability of loss for each packet on the wire, independently.
     """
 
     drops: list[Drop]
@@ -459,8 +563,8 @@ class Node(TypedDict, total=False):
     receive_processing
         Hosts only: the same for each packet received, before it is acknowledged.
     send_processing
-        Hosts only: serial, order-preserving processing of each data packet before it is sent. Each flow has a server
-        of its own.
+        Hosts only: serial, order-preserving processing of each data packet before it is sent. Each flow has its own
+        server.
     """
 
     kind: NodeKind
@@ -477,7 +581,7 @@ PacketBytes: TypeAlias = "Size | dict[str, Any]"
 # a number (whole ones below 2^63), text, a truth value, a list or a table
 Parameter: TypeAlias = "bool | float | str | list[Parameter] | Parameters"
 
-# What user code is made with, by the names of its class's keyword arguments.
+# Arguments for user code, by the names of its class's keyword arguments.
 Parameters: TypeAlias = "dict[str, Parameter]"
 
 
@@ -502,7 +606,7 @@ class ParkingLot(TypedDict, total=False):
     rate: Rate
 
 
-# Settings with a name. Plain names follow the RFCs, the others the document that they name.
+# Named settings. Plain names follow the RFCs, the others the document they name.
 PresetName: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe']"
 
 # a number from 0 to 1, or a percentage such as `1 %`
@@ -525,43 +629,43 @@ class Queue(TypedDict, total=False):
         Waiting places: packets, cells, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means
         no waiting.
     counts_in_service
-        Whether the packet or cell being sent holds a waiting place. Without this key it does where the buffer is in
-        cells.
+        Whether the packet or cell being sent holds a waiting place. By default it does if the buffer is in cells.
 
     policy
         What the rest of the table means:
 
         * ``"drop_tail"``: Accepts whatever fits.
-        * ``"ppd"``: Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, but
-        for the last cell.
-        * ``"epd"``: Early packet discard: from the threshold on no packet may begin. With partial packet discard.
+        * ``"ppd"``: Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, except
+        the last cell.
+        * ``"epd"``: Early packet discard: once the threshold is reached, no packet may begin. Includes partial packet
+        discard.
         * ``"epd_per_vc"``: Early packet discard with per-VC accounting: past the threshold, only VCs that hold their
         share of it lose packets.
         * ``"bpd"``: Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
-        * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. With early packet
-        discard behind it.
-        * ``"red"``: Random early detection: marks at random, the likelier the longer the average queue. Discards what
-        is not ECN-capable.
-        * ``"codel"``: Controlled delay: marks when no wait of an interval was within the target. Discards what is not
-        ECN-capable.
+        * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early
+        packet discard.
+        * ``"red"``: Random early detection: marks at random, with a probability that grows with the average queue.
+        Discards packets that are not ECN-capable.
+        * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
+        are not ECN-capable.
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
-        what is not ECN-capable.
+        packets that are not ECN-capable.
         * ``"rem"``: Random exponential marking: a price that follows input rate and queue, and marks that tell it.
         Discards what is not ECN-capable.
-        * ``user:NAME``: `user:NAME`: a policy in Python that is registered by that name.
+        * ``user:NAME``: `user:NAME`: a policy in Python registered under that name.
 
     With policy = "epd"
     -------------------
     threshold
-        Cells in the buffer from which no packet may begin.
+        Once the buffer holds this many cells, no packet may begin.
 
     With policy = "epd_per_vc"
     --------------------------
     active
         Which VCs are active.
     threshold
-        Cells in the buffer from which no packet may begin of a VC that holds its share: this over the number of
-        active VCs.
+        Once the buffer holds this many cells, no VC that holds its share (this divided by the number of active VCs)
+        may begin a packet.
 
     With policy = "bpd"
     -------------------
@@ -579,14 +683,14 @@ class Queue(TypedDict, total=False):
     dropping_threshold
         Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
     epd_threshold
-        Cells in the buffer from which no packet may begin.
+        Once the buffer holds this many cells, no packet may begin.
     reading
         How the printed code is read.
 
     With policy = "red"
     -------------------
     gentle
-        From `upper` to twice that the probability grows to 1.
+        Between `upper` and twice that, the probability grows to 1.
     lower
         Average queue below which nothing is marked (min_th).
     max_probability
@@ -594,16 +698,17 @@ class Queue(TypedDict, total=False):
     packet
         Typical packet: an idle time counts as so many arrivals at an empty queue as these could have been sent in it.
     upper
-        Average queue at which the probability is `max_probability` (max_th); above it grows on (`gentle`) or is 1.
+        Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`)
+        or is 1.
     weight
         Of a new sample in the average (w_q).
 
     With policy = "codel"
     ---------------------
     interval
-        How long waits have to exceed it: about the longest usual round-trip time.
+        How long waits must exceed the target: about the longest usual round-trip time.
     target
-        Wait that is good enough.
+        Acceptable wait.
 
     With policy = "pie"
     -------------------
@@ -636,7 +741,7 @@ class Queue(TypedDict, total=False):
     With policy = "user:NAME"
     -------------------------
     parameters
-        What the policy is made with (of `user:NAME`).
+        Keyword arguments for the policy's class (of `user:NAME`).
     """
 
     bdp_packet: Size
@@ -676,14 +781,14 @@ Rate: TypeAlias = "str"
 
 
 class Record(TypedDict, total=False):
-    """What to keep beside the counters.
+    """What to keep in addition to the counters.
 
     Attributes
     ----------
     delay_percentiles
         Keep percentiles of the delay per queue and per flow group.
     traces
-        Traces: a list of kinds (of everything), or a table of what to follow for each kind.
+        Traces: a list of kinds, each for everything, or a table of what to follow for each kind.
     """
 
     delay_percentiles: bool
@@ -695,20 +800,20 @@ Recovery: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'bpd_sack']"
 
 
 class Reverse(TypedDict, total=False):
-    """What is different on a link's way back.
+    """What differs on a link's way back.
 
     Attributes
     ----------
     delay
         Propagation delay, if not the link's.
     loss
-        Packets that the wire loses.
+        Packets lost on the wire.
     queue
         The queue in front of it, if not an unlimited one.
     rate
         Bit rate, if not the link's.
     switching
-        When that queue hears of a packet, if not as the link's does.
+        When that queue decides on a packet, if not as the link's does.
     """
 
     delay: Duration
@@ -744,7 +849,7 @@ class Source(TypedDict, total=False):
         * ``"on_off"``: Bursts of evenly spaced arrivals, and silences, both of exponential length.
         * ``"alternating"``: One datagram after another, with an exponential idle time between the end of one and the
         beginning of the next: the input port of a switch.
-        * ``user:NAME``: `user:NAME`: a source in Python that is registered by that name.
+        * ``user:NAME``: `user:NAME`: a source in Python registered under that name.
 
     With kind = "constant"
     ----------------------
@@ -783,7 +888,7 @@ class Source(TypedDict, total=False):
     With kind = "user:NAME"
     -----------------------
     parameters
-        What the source is made with (of `user:NAME`).
+        Keyword arguments for the source's class (of `user:NAME`).
     """
 
     header: Size
@@ -799,7 +904,7 @@ class Source(TypedDict, total=False):
 # How the printed code of single packet discard is read.
 SpdReading: TypeAlias = "Literal['corrected', 'printed']"
 
-# When a queue hears of a packet.
+# When a queue decides on a packet.
 Switching: TypeAlias = "Literal['store_and_forward', 'cut_through']"
 
 
@@ -815,7 +920,7 @@ class Tcp(TypedDict, total=False):
     delayed_ack
         Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
     ecn
-        Explicit congestion notification (RFC 3168): queues whose policy marks need not discard. Not with `framing`.
+        Explicit congestion notification (RFC 3168): policies that can mark need not discard. Not with `framing`.
     fast_retransmit
         Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
     halves
@@ -831,18 +936,18 @@ class Tcp(TypedDict, total=False):
     mss
         Payload of a full segment, 1 B to 1 MB.
     pacing
-        Spread new data at window / RTT instead of sending when acknowledgements come.
+        Spread new data at window / RTT instead of sending when acknowledgements arrive.
     preset
-        Where all settings that are not given come from.
+        Supplies all settings that are not given.
     receiver_window
-        Receiver's window: segments, or bytes of which as many whole segments count as fit.
+        Receiver's window: segments, or bytes, rounded down to whole segments.
     recovery
         How losses are found and repaired.
     restart_after_idle
-        After an idle time of more than a timeout start again from the initial window (RFC 5681 section 4.1). Only an
+        After an idle time longer than a timeout, restart from the initial window (RFC 5681 section 4.1). Only an
         application leaves a flow idle.
     sack_blocks
-        SACK blocks that an acknowledgement holds.
+        SACK blocks that an acknowledgement can carry.
     timer
         Retransmission timer.
     timestamps
@@ -924,7 +1029,7 @@ TimerForm: TypeAlias = "Literal['exact', 'coarse_ns', 'coarse_bsd']"
 
 
 class Topology(TypedDict, total=False):
-    """Common networks; each helper makes nodes and links of its own.
+    """Common networks; each helper makes its own nodes and links.
 
     Attributes
     ----------

@@ -436,7 +436,7 @@ impl Notation for Kind {
 
 /// The settings of a member as a table in Markdown, with what fits and what holds unless given.
 pub(crate) fn markdown(member: &Member) -> String {
-    let mut page = format!("`{}`: {} Follows {}.\n", member.name, member.summary, member.source);
+    let mut page = format!("`{}`: {} Source: {}.\n", member.name, member.summary, member.source);
     if member.settings.is_empty() {
         return page;
     }

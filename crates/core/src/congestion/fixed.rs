@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 
 member! {
     /// The initial window, unchanged for the whole run.
-    Fixed = "fixed", "a window that never changes";
+    Fixed = "fixed", "ours, for rates that a window limits";
 
     pub struct FixedSpec {
         /// Rate on the wire at which full segments leave, if acknowledgements do not clock them.

@@ -1,5 +1,5 @@
 //! HighSpeed TCP: the larger the window, the faster it grows and the less of it a loss takes, so that a large window needs no incredibly
-//! small loss rate; up to `low_window` it is Reno (RFC 3649 section 5).
+//! small loss rate; up to `low_window` it is Reno (RFC 3649).
 //!
 //! Differs: a loss takes its share of what was in flight (RFC 5681 equation (4)) where the RFC says the window, which may not have been
 //! used. Limited slow start (RFC 3742) is a document of its own and is not here.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 const WINDOWS: Kind = Kind::Segments { least: 2.0, most: 1e9 };
 
-// Section 5 for the first four, section 6 for the last.
+// All five are the defaults of the RFC.
 member! {
     /// Grows faster and gives way less, the larger its window.
     HighSpeed = "hstcp", "RFC 3649";
@@ -146,7 +146,7 @@ mod tests {
             let found = (spec.increase(window).floor(), (100.0 * spec.decrease(window)).round() / 100.0);
             assert_eq!(found, (increase, decrease), "{window}");
         }
-        // Section 5: 72 segments a round trip and a tenth at 83,000.
+        // The RFC: 72 segments a round trip and a tenth at 83,000.
         assert_eq!(spec.increase(83_000.0).floor(), 72.0);
         assert!((spec.decrease(83_000.0) - 0.1).abs() < 1e-12);
     }

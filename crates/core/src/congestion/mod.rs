@@ -40,7 +40,7 @@ impl Ack {
     }
 }
 
-/// What a law wants to know or do that most do not. Flows of laws that want nothing pay nothing for it.
+/// What a law wants to know or do that most do not. Flows of laws that ask for nothing pay nothing for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wants {
     /// An exact count of marks: [`Signal::marks`].
@@ -111,7 +111,7 @@ pub trait Controller {
     }
     fn on_ack(&mut self, ack: &Ack);
     /// Of acknowledgements that [`Controller::on_ack`] does not hear of: duplicates (with `acked` 0), and those of new data while losses are
-    /// repaired. Only if the law wants something. Each acknowledgement is heard of once.
+    /// repaired. Only if the law asks for anything. Each acknowledgement is heard of once.
     fn on_other_ack(&mut self, _ack: &Ack) {}
     /// Before anything else of the acknowledgement that gave it: also of one while losses are repaired and, with timestamps, of a
     /// duplicate.

@@ -6,8 +6,8 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Accepts whatever fits.
-    DropTail = "drop_tail", "over cells, plain ATM";
+    /// Accepts whatever fits. Over cells this is plain ATM.
+    DropTail = "drop_tail", "common practice";
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -26,7 +26,7 @@ member! {
         upper: u64 => Kind::QueueLength,
         /// Probability of a mark as the average reaches `upper` (max_p).
         max_probability: f64 = 0.1 => Kind::Probability,
-        /// Of a new sample in the average (w_q).
+        /// Weight of a new sample in the average (w_q).
         weight: f64 = 0.002 => Kind::Probability,
         /// Between `upper` and twice that, the probability grows to 1.
         gentle: bool = true => Kind::Truth,

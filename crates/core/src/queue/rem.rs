@@ -2,6 +2,8 @@
 //! probability that is exponential in it; what a whole path marks then tells the sum of its prices (Athuraliya, Li, Low and Yin, "REM:
 //! active queue management", IEEE Network 15(3), 2001; cui-thesis section 2.3.3).
 //!
+//! Differs: a packet that a queue before has marked is drawn for like any other; its mark stays.
+//!
 //! What arrives is counted whether or not it is let in. In equilibrium what arrives is what can be sent, and the mean queue is the target.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
@@ -11,7 +13,7 @@ use crate::primitives::units::{Span, Time};
 use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
-// The document gives no values: these are those of the simulators' REM, ns-2's and ns-3's.
+// The document gives no values: these are the usual ones of the REM of ns-2 and of its port to ns-3.
 member! {
     /// Random exponential marking: a price that follows input rate and queue, and marks that tell it. Discards what is not ECN-capable.
     Rem = "rem", "cui-thesis section 2.3.3, equations (2.5) and (2.6)";

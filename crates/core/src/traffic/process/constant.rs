@@ -9,7 +9,7 @@ pub struct Constant;
 
 member! {
     /// Evenly spaced.
-    Constant = "constant", "a constant bit rate";
+    Constant = "constant", "common practice";
 
     pub struct ConstantSpec {
         /// Rate: of datagrams on the wire, headers included; of an application, of its payload.

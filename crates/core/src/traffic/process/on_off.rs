@@ -9,7 +9,7 @@ pub struct OnOff;
 
 member! {
     /// Bursts of evenly spaced arrivals, and silences, both of exponential length.
-    OnOff = "on_off", "an interrupted constant bit rate";
+    OnOff = "on_off", "common practice";
 
     pub struct OnOffSpec {
         /// Rate while it is on: of datagrams on the wire, headers included; of an application, of its payload.

@@ -9,7 +9,7 @@ pub struct Poisson;
 
 member! {
     /// Exponential gaps.
-    Poisson = "poisson", "a Poisson process";
+    Poisson = "poisson", "queueing theory";
 
     pub struct PoissonSpec {
         /// Mean rate: of datagrams on the wire, headers included; of an application, of its payload.
