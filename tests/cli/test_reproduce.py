@@ -74,7 +74,7 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     again = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")
     assert (again.returncode, again.stdout) == (0, done.stdout)
     said = re.fullmatch(
-        r"(\d+) of (\d+) runs were in out/study already; `--fresh` runs them again\n(.*)", again.stderr, re.DOTALL
+        r"(\d+) of (\d+) runs were already in out/study; `--fresh` runs them again\n(.*)", again.stderr, re.DOTALL
     )
     assert said
     assert (said[1], said[3]) == (said[2], done.stderr)

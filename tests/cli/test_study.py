@@ -89,8 +89,8 @@ class TestCommands:
             (("--vary", "links.bottleneck.queue.gap=5"), "did you mean `topology.dumbbell.queue.gap`?"),
             (("--vary", "flows.tcp.count=1..1000000000"), "1,000,000,000 points"),
             (("--vary", "flows.tcp.count="), "an empty grid"),
-            (("--vary", "flows.tcp.count"), "is no axis"),
-            (("--until", "goodput"), "is no goal"),
+            (("--vary", "flows.tcp.count"), "is not an axis"),
+            (("--until", "goodput"), "is not a goal"),
             (("--executor", "cloud"), "no executor 'cloud'"),
         ],
     )

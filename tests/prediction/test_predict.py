@@ -129,7 +129,7 @@ LEFT_OUT = {
     "cubic": "listed packets are discarded",
     "document_preset": "several losses of a window cost it a timeout",
     "parking_lot": "no link that all flows cross is the bottleneck of all",
-    "rate_change": "this changes while it runs",
+    "rate_change": "this changes during the run",
     "short_transfers": "not greedy",
     "vegas": "the controller is vegas",
 }

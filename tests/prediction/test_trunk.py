@@ -178,7 +178,7 @@ MISFITS: dict[str, tuple[dict[str, Any], str, str]] = {
     "a Poisson process beside them": (
         second(source={"kind": "poisson", "rate": "1 Gbps", "packet": {"exponential": "1500 B"}}),
         "flows.other",
-        "no alternating source",
+        "not an alternating source",
     ),
     "jitter": ({"flows.input.jitter": "1 us"}, "flows.input", "jitter or processing"),
     "a policy": ({"links.trunk.queue": {"policy": "codel", "buffer": "5 packets"}}, "links.trunk.queue", "the policy is codel"),
@@ -194,7 +194,7 @@ MISFITS: dict[str, tuple[dict[str, Any], str, str]] = {
         "links.trunk",
         "a load of 1.6 with room for everything",
     ),
-    "a change": ({"timeline": [{"at": "60 ms", "link": "trunk", "delay": "2 ms"}]}, "timeline", "changes while it runs"),
+    "a change": ({"timeline": [{"at": "60 ms", "link": "trunk", "delay": "2 ms"}]}, "timeline", "changes during the run"),
 }
 
 

@@ -85,15 +85,15 @@ def test_the_command_lines_text_means_what_python_has(text: str, meant: Any) -> 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a.b", "is no axis"),
-        ("=1", "is no axis"),
+        ("a.b", "is not an axis"),
+        ("=1", "is not an axis"),
         ("a.b=1,,2", "a value is missing"),
         ("a.b=9..1", "a range without values"),
         ("a.b=1..9:0", "a range without values"),
         ("a=x{b=1},2", "either all or none"),
-        ("a=x{b}", "is no change"),
+        ("a=x{b}", "is not a change"),
         ("a=x{b=1},x{b=2}", "given twice"),
-        ("a.b=1,2 & c.d=1", "lists of one length"),
+        ("a.b=1,2 & c.d=1", "lists of equal length"),
     ],
 )
 def test_a_text_that_cannot_be_read_is_shown(text: str, told: str) -> None:

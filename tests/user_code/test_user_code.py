@@ -384,7 +384,7 @@ def test_what_cannot_be_registered() -> None:
         tb.policy("reno")(user_laws.Reno)
     with pytest.raises(tb.ParameterError, match=r"as in `@tailback\.controller\(NAME\)`"):
         tb.controller(user_laws.Reno)  # type: ignore[arg-type]
-    with pytest.raises(tb.ParameterError, match="is no name"):
+    with pytest.raises(tb.ParameterError, match="is not a valid name"):
         tb.controller("a b")
     with pytest.raises(tb.ParameterError, match=r"`reno` is `user_laws\.Reno` already"):
         tb.controller("reno")(Tired)

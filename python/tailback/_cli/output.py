@@ -72,12 +72,14 @@ def warnings_noted() -> Iterator[None]:
     """Shows what a scenario is warned of as it shows errors, once each; other warnings stay as they are."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
+        shown: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, ScenarioWarning):
-                note(f"warning: {message}")
-            else:
+            if not issubclass(category, ScenarioWarning):
                 usual(message, category, *where, **more)
+            elif str(message) not in shown:
+                shown.add(str(message))
+                note(f"warning: {message}")
 
         warnings.showwarning = show
         yield
