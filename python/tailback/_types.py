@@ -634,7 +634,7 @@ class Queue(TypedDict, total=False):
     policy
         What the rest of the table means:
 
-        * ``"drop_tail"``: Accepts whatever fits.
+        * ``"drop_tail"``: Accepts whatever fits. Over cells this is plain ATM.
         * ``"ppd"``: Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, except
         the last cell.
         * ``"epd"``: Early packet discard: once the threshold is reached, no packet may begin. Includes partial packet
@@ -701,7 +701,7 @@ class Queue(TypedDict, total=False):
         Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`)
         or is 1.
     weight
-        Of a new sample in the average (w_q).
+        Weight of a new sample in the average (w_q).
 
     With policy = "codel"
     ---------------------

@@ -322,8 +322,8 @@ class ClosedLoop:
     inputs_full : bool or array
         The flows would send more than the input links carry: these are the bottleneck, not the trunk, and are never idle.
     keeps_bound : bool or array
-        False where the utilisation came out above 1, which is impossible: the loss model is beyond its range, as G1DM and EBI are
-        with many waiting places at high loads. The numbers are then what the equations say, not a prediction.
+        False where the utilisation came out above 1, which is impossible: the loss model is beyond its range, as G1DM and
+        EBI are with many waiting places at high loads. The numbers are then what the equations say, not a prediction.
     """
 
     load: Result
@@ -575,8 +575,8 @@ def cui_trunk_buffer(
     Raises
     ------
     ParameterError
-        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where that
-        is 1 or less: the inputs cannot supply it.
+        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where
+        that is 1 or less: the inputs do not bring it.
 
     Notes
     -----
@@ -585,9 +585,11 @@ def cui_trunk_buffer(
 
     Assumes:
 
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout - enough flows for packets to arrive as a Poisson
-    process - no flow is held back by its window or its access link - loss so small that load and utilisation are the same - the
-    underlying one-dimensional loss model, G1DM
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to arrive as a Poisson process
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+    - the underlying one-dimensional loss model, G1DM
 
     References
     ----------
@@ -625,8 +627,8 @@ def cui_trunk_utilisation(
     harmonic_rtt_s: Numbers,
     buffer: Numbers,
 ) -> Result:
-    """The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if that holds for any below
-    1.
+    """The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if that holds for any
+    below 1.
 
     Parameters
     ----------
@@ -657,9 +659,11 @@ def cui_trunk_utilisation(
 
     Assumes:
 
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout - enough flows for packets to arrive as a Poisson
-    process - no flow is held back by its window or its access link - loss so small that load and utilisation are the same - the
-    underlying one-dimensional loss model, G1DM
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to arrive as a Poisson process
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+    - the underlying one-dimensional loss model, G1DM
 
     References
     ----------
@@ -709,8 +713,8 @@ def cui_trunk_flows(
     Raises
     ------
     ParameterError
-        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where that
-        is 1 or less: the inputs cannot supply it.
+        Names the parameter, what was given and what fits; also for a utilisation of `inputs / transmitters` or more, where
+        that is 1 or less: the inputs do not bring it.
 
     Notes
     -----
@@ -719,9 +723,11 @@ def cui_trunk_flows(
 
     Assumes:
 
-    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout - enough flows for packets to arrive as a Poisson
-    process - no flow is held back by its window or its access link - loss so small that load and utilisation are the same - the
-    underlying one-dimensional loss model, G1DM
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to arrive as a Poisson process
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
+    - the underlying one-dimensional loss model, G1DM
 
     References
     ----------
@@ -768,9 +774,11 @@ def cui_link_buffer(
 
     Assumes:
 
-    - one transmitter, and so many inputs that they never limit it - greedy paced flows of TCP NewReno: one loss, one halving, no
-    timeout - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link - no flow is
-    held back by its window or its access link - loss so small that load and utilisation are the same
+    - one transmitter, and so many inputs that they never limit it
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
 
     References
     ----------
@@ -799,8 +807,8 @@ def cui_link_buffer(
 def cui_link_utilisation(
     *, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, harmonic_rtt_s: Numbers, buffer: Numbers
 ) -> Result:
-    """The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if that holds for any below
-    1.
+    """The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if that holds for any
+    below 1.
 
     Parameters
     ----------
@@ -826,9 +834,11 @@ def cui_link_utilisation(
 
     Assumes:
 
-    - one transmitter, and so many inputs that they never limit it - greedy paced flows of TCP NewReno: one loss, one halving, no
-    timeout - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link - no flow is
-    held back by its window or its access link - loss so small that load and utilisation are the same
+    - one transmitter, and so many inputs that they never limit it
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
 
     References
     ----------
@@ -873,9 +883,11 @@ def cui_link_flows(
 
     Assumes:
 
-    - one transmitter, and so many inputs that they never limit it - greedy paced flows of TCP NewReno: one loss, one halving, no
-    timeout - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link - no flow is
-    held back by its window or its access link - loss so small that load and utilisation are the same
+    - one transmitter, and so many inputs that they never limit it
+    - greedy paced flows of TCP NewReno: one loss, one halving, no timeout
+    - enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link
+    - no flow is held back by its window or its access link
+    - loss so small that load and utilisation are the same
 
     References
     ----------
@@ -915,8 +927,9 @@ def enachescu_buffer(*, window: Numbers, over_provision: Numbers = 0.95, utilisa
 
     Assumes:
 
-    - over-provision: with every flow at its largest window W the load is rho, below 1 - packets arrive smoothly: paced, or from
-    access links far slower than the bottleneck - utilisation below rho: all flows at their largest window offer no more
+    - over-provision: with every flow at its largest window W the load is rho, below 1
+    - packets arrive smoothly: paced, or from access links far slower than the bottleneck
+    - utilisation below rho: all flows at their largest window offer no more
 
     References
     ----------
@@ -978,8 +991,9 @@ def enachescu_window(
 
     Assumes:
 
-    - over-provision: with every flow at its largest window W the load is rho, below 1 - packets arrive smoothly: paced, or from
-    access links far slower than the bottleneck - utilisation below rho: all flows at their largest window offer no more
+    - over-provision: with every flow at its largest window W the load is rho, below 1
+    - packets arrive smoothly: paced, or from access links far slower than the bottleneck
+    - utilisation below rho: all flows at their largest window offer no more
 
     References
     ----------
@@ -1021,8 +1035,9 @@ def enachescu_utilisation(*, window: Numbers, over_provision: Numbers = 0.95, bu
 
     Assumes:
 
-    - over-provision: with every flow at its largest window W the load is rho, below 1 - packets arrive smoothly: paced, or from
-    access links far slower than the bottleneck - utilisation below rho: all flows at their largest window offer no more
+    - over-provision: with every flow at its largest window W the load is rho, below 1
+    - packets arrive smoothly: paced, or from access links far slower than the bottleneck
+    - utilisation below rho: all flows at their largest window offer no more
 
     References
     ----------
@@ -1073,8 +1088,9 @@ def enachescu_flows(
 
     Assumes:
 
-    - over-provision: with every flow at its largest window W the load is rho, below 1 - packets arrive smoothly: paced, or from
-    access links far slower than the bottleneck - utilisation below rho: all flows at their largest window offer no more
+    - over-provision: with every flow at its largest window W the load is rho, below 1
+    - packets arrive smoothly: paced, or from access links far slower than the bottleneck
+    - utilisation below rho: all flows at their largest window offer no more
 
     References
     ----------
@@ -1298,8 +1314,9 @@ def synchronised_buffer(
 
     Assumes:
 
-    - one flow, or flows of one round trip that all lose and halve together - a bandwidth-delay product of many packets: a fluid -
-    no timeout, and no slow start except the first
+    - one flow, or flows of one round trip that all lose and halve together
+    - a bandwidth-delay product of many packets: a fluid
+    - no timeout, and no slow start except the first
 
     References
     ----------
@@ -1353,8 +1370,9 @@ def synchronised_utilisation(
 
     Assumes:
 
-    - one flow, or flows of one round trip that all lose and halve together - a bandwidth-delay product of many packets: a fluid -
-    no timeout, and no slow start except the first
+    - one flow, or flows of one round trip that all lose and halve together
+    - a bandwidth-delay product of many packets: a fluid
+    - no timeout, and no slow start except the first
 
     References
     ----------
@@ -1397,7 +1415,8 @@ def bandwidth_delay_buffer(
 
     Assumes:
 
-    - flows halve together, or there is only one: the trough of the sawtooth still fills the link - the link has to be full
+    - flows halve together, or there is only one: the trough of the sawtooth still fills the link
+    - the link has to be full
 
     References
     ----------
@@ -1448,8 +1467,9 @@ def full_utilisation_buffer(
 
     Assumes:
 
-    - drop-tail, and at most one loss per flow when the buffer overflows - no timeout, and no other bottleneck - the worst case:
-    the flow with the longest round trip may hold the whole link
+    - drop-tail, and at most one loss per flow when the buffer overflows
+    - no timeout, and no other bottleneck
+    - the worst case: the flow with the longest round trip may hold the whole link
 
     References
     ----------
@@ -1507,8 +1527,9 @@ def least_queue(
 
     Assumes:
 
-    - drop-tail, and at most one loss per flow when the buffer overflows - no timeout, and no other bottleneck - the worst case:
-    the flow with the longest round trip may hold the whole link
+    - drop-tail, and at most one loss per flow when the buffer overflows
+    - no timeout, and no other bottleneck
+    - the worst case: the flow with the longest round trip may hold the whole link
 
     References
     ----------
@@ -1538,8 +1559,9 @@ def gorinsky_buffer(inputs: Numbers) -> BufferSize:
 
     Assumes:
 
-    - bursts come from packets that arrive on several inputs at once - the input links; for a link whose inputs are not known, its
-    flows - no promise of a utilisation
+    - bursts come from packets that arrive on several inputs at once
+    - the input links; for a link whose inputs are not known, its flows
+    - no promise of a utilisation
 
     References
     ----------
@@ -1557,8 +1579,8 @@ def beheshti_buffer() -> BufferSize:
 
     Assumes:
 
-    - packets arrive smoothly: paced, or from access links far slower than the bottleneck - some utilisation may be lost: none is
-    promised
+    - packets arrive smoothly: paced, or from access links far slower than the bottleneck
+    - some utilisation may be lost: none is promised
 
     References
     ----------
@@ -1976,15 +1998,15 @@ def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load:
     buffer : int or array
         B, packets that can wait; 0 to 1,000,000,000.
     load : float or array
-        rho, intended load per channel: what the input links would send if nothing kept them from it, over what the channels
-        carry; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
+        rho, intended load per channel: what the input links would send if nothing held them back, over what the channels
+        can carry; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
     model : str, optional
-        Of the loss. ``"g1dm"``, the general one-dimensional model: busy, inserting and discarding input links take no new packet;
-        ``"ebd"``, Engset with a buffer and discarding: input links that insert are counted as idle; ``"ebi"``, Engset with a
-        buffer and inserting: input links that discard are counted as idle; ``"eb"``, Engset with a buffer: links that insert or
-        discard are counted as idle; ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of input links; ``"ebl"``,
-        ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so
-        while the trunk is full; three of its constants are fitted to simulations.
+        Of the loss. ``"g1dm"``, the general one-dimensional model: busy, inserting and discarding input links take no new
+        packet; ``"ebd"``, Engset with a buffer and discarding: input links that insert are counted as idle; ``"ebi"``,
+        Engset with a buffer and inserting: input links that discard are counted as idle; ``"eb"``, Engset with a buffer:
+        links that insert or discard are counted as idle; ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of
+        input links; ``"ebl"``, ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive,
+        and links that discard do so while the trunk is full; three of its constants are fitted to simulations.
 
     Raises
     ------
@@ -2029,12 +2051,12 @@ def exact_trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers,
     buffer : int or array
         B, packets that can wait; 0 to 1,000,000,000.
     load : float or array
-        rho, intended load per channel: what the input links would send if nothing kept them from it, over what the channels
-        carry; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
+        rho, intended load per channel: what the input links would send if nothing held them back, over what the channels
+        can carry; 0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1.
     reading : str
-        What the source leaves open: how long a packet takes to leave that had to wait. Without a buffer there is no difference.
-        ``"own_length"``, as long as it took to come; ``"fresh"``, an exponential time drawn anew; ``"coupled"``, the same, and if
-        it is still arriving then, its arrival ends, too.
+        What the source leaves open: how long a packet takes to leave that had to wait. Without a buffer there is no
+        difference. ``"own_length"``, as long as it took to come; ``"fresh"``, an exponential time drawn anew;
+        ``"coupled"``, the same, and if it is still coming then, it has come, too.
 
     Raises
     ------
@@ -2098,7 +2120,7 @@ def closed_loop(
     flows : int or array
         N, greedy flows; >= 1.
     harmonic_rtt_s : float or array
-        Harmonic mean of their round trips without queueing; see `round_trips`. Queueing adds nothing: for small buffers;
+        Harmonic mean of their round trips without queueing; see `round_trips`. Queueing is neglected: for small buffers;
         seconds, > 0.
     segments_per_ack : int or array, optional
         Segments per acknowledgement: 1, or 2 with delayed acknowledgements; >= 1.
@@ -2109,13 +2131,14 @@ def closed_loop(
     receiver_window : int or array, optional
         Receiver window in segments; >= 1.
     model : str, optional
-        Of the loss at a given load; `trunk_accuracy` says how far each is off at the load that comes out. ``"g1dm"``, the general
-        one-dimensional model: busy, inserting and discarding input links take no new packet; ``"ebd"``, Engset with a buffer and
-        discarding: input links that insert are counted as idle; ``"ebi"``, Engset with a buffer and inserting: input links that
-        discard are counted as idle; ``"eb"``, Engset with a buffer: links that insert or discard are counted as idle;
-        ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of input links; ``"ebl"``, ours, Engset with a buffer and
-        lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk is full; three
-        of its constants are fitted to simulations; ``"md1k"``, packets of one size and Poisson arrivals at one transmitter.
+        Of the loss at a given load; `trunk_accuracy` says how far each is off at the load that comes out. ``"g1dm"``, the
+        general one-dimensional model: busy, inserting and discarding input links take no new packet; ``"ebd"``, Engset with
+        a buffer and discarding: input links that insert are counted as idle; ``"ebi"``, Engset with a buffer and inserting:
+        input links that discard are counted as idle; ``"eb"``, Engset with a buffer: links that insert or discard are
+        counted as idle; ``"mmkkb"``, M/M/K/(K+B): Poisson arrivals, whatever the number of input links; ``"ebl"``, ours,
+        Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so
+        while the trunk is full; three of its constants are fitted to simulations; ``"md1k"``, packets of one size and
+        Poisson arrivals at one transmitter.
 
     Raises
     ------
