@@ -50,7 +50,11 @@ impl Settings for SpdSpec {
         let always = dropping_threshold == Some(0);
         let never = never.then(|| {
             let message = "EPD discards every packet that SPD could: this policy is `epd`";
-            Misfit::warning(&["congestion_threshold", "epd_threshold"], message, "`congestion_threshold` at least two cells below `epd_threshold`")
+            Misfit::warning(
+                &["congestion_threshold", "epd_threshold"],
+                message,
+                "`congestion_threshold` at least two cells below `epd_threshold`",
+            )
         });
         let always = always.then(|| {
             let message =
