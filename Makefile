@@ -22,8 +22,8 @@ JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*')
 PINS := pyproject.toml constraints.txt
-# One by one, because `cargo fmt` does not see the modules that the lists of members declare.
-RUST_FILES = --edition 2024 $(shell find crates -name '*.rs' -not -path '*/target/*')
+# `cargo fmt` does not see the modules that the lists of members declare.
+RUSTFMT = rustfmt --edition 2024 $(shell find crates -name '*.rs')
 
 .PHONY: help setup demo test test-rust test-wasm test-python format lint docs bench soak clean
 
@@ -51,11 +51,11 @@ test-python: $(VENV)/.installed-dev
 	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadfile tailback tests
 
 format: $(VENV)/.tools  ## Lay out the sources
-	rustfmt $(RUST_FILES)
+	$(RUSTFMT)
 	$(BIN)/ruff format --quiet
 
 lint: $(VENV)/.installed-dev  ## Check formatting, lints and types
-	rustfmt --check $(RUST_FILES)
+	$(RUSTFMT) --check
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet

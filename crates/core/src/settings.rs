@@ -313,6 +313,61 @@ macro_rules! default {
     };
 }
 
+/// What the settings of every family have: its list of members, and reading, writing, checking and samples by it. `nameless`: variants that
+/// are no members, such as user code.
+macro_rules! family {
+    ($spec:ident { $($member:ident),+ } nameless { $($(#[$when:meta])? $nameless:ident),* }) => {
+        impl $spec {
+            /// All that have a name.
+            pub const MEMBERS: &[$crate::settings::Member] = &[$(<$member as $crate::settings::Named>::MEMBER),+];
+
+            /// A member of that name with these settings, in the order of their keys; `None` if there is none or they do not fit.
+            pub fn read(name: &str, values: &[$crate::settings::Value]) -> Option<$spec> {
+                $(if name == <$member as $crate::settings::Named>::MEMBER.name {
+                    return $crate::settings::Keys::read(values).map($spec::$member);
+                })+
+                None
+            }
+
+            /// As a scenario writes it; `None` of user code.
+            pub fn name(&self) -> Option<&'static str> {
+                match self {
+                    $($spec::$member(_) => Some(<$member as $crate::settings::Named>::MEMBER.name),)+
+                    $($(#[$when])? $spec::$nameless(_) => None,)*
+                }
+            }
+
+            /// Its settings in the order of their keys; none of user code.
+            pub fn values(&self) -> Vec<$crate::settings::Value> {
+                match self {
+                    $($spec::$member(spec) => $crate::settings::Keys::values(spec),)+
+                    $($(#[$when])? $spec::$nameless(_) => Vec::new(),)*
+                }
+            }
+
+            /// What is wrong with its settings together.
+            pub fn check(&self) -> Vec<$crate::settings::Misfit> {
+                match self {
+                    $($spec::$member(spec) => $crate::settings::Settings::check(spec),)+
+                    $($(#[$when])? $spec::$nameless(_) => Vec::new(),)*
+                }
+            }
+
+            /// A few of each member, for tests of all.
+            pub fn samples() -> Vec<$spec> {
+                let mut samples = Vec::new();
+                $(samples.extend($crate::settings::samples_of::<$member>().into_iter().map($spec::$member));)+
+                samples
+            }
+        }
+    };
+}
+
+/// Of one member.
+pub(crate) fn samples_of<M: Named>() -> Vec<M::Spec> {
+    M::Spec::samples()
+}
+
 /// Lines of a comment as one.
 macro_rules! line {
     ($first:literal $(, $next:literal)*) => {
@@ -360,7 +415,7 @@ macro_rules! words {
     };
 }
 
-pub(crate) use {default, defaults, line, member, named, words};
+pub(crate) use {default, defaults, family, line, member, named, words};
 
 #[cfg(test)]
 mod tests {

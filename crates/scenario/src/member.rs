@@ -144,10 +144,10 @@ impl<F: Family> Serialize for Choice<F> {
         match self {
             Choice::User(user) => user.serialize(serializer),
             Choice::Member(chosen, common) => {
-                let settings = chosen.pairs().filter(|(_, written)| **written != Written::Absent);
-                let settings = settings.map(|(setting, written)| (setting.key, written)).collect();
-                MemberTable { tag: Entries(vec![(F::TAG, chosen.member.name)]), settings: Entries(settings), common }
-                    .serialize(serializer)
+                let given = chosen.pairs().filter(|(_, written)| **written != Written::Absent);
+                let settings = given.map(|(setting, written)| (setting.key, *written));
+                let tag = (F::TAG, Written::Word(chosen.member.name));
+                MemberTable { own: Entries(std::iter::once(tag).chain(settings).collect()), common }.serialize(serializer)
             }
         }
     }
@@ -156,18 +156,17 @@ impl<F: Family> Serialize for Choice<F> {
 /// A member as it is written down.
 #[derive(Serialize)]
 struct MemberTable<'a, C: Serialize> {
+    /// Its word and its settings.
     #[serde(flatten)]
-    tag: Entries<&'static str>,
-    #[serde(flatten)]
-    settings: Entries<&'a Written>,
+    own: Entries,
     #[serde(flatten)]
     common: &'a C,
 }
 
 /// Keys with their values, in the order given.
-struct Entries<T>(Vec<(&'static str, T)>);
+struct Entries(Vec<(&'static str, Written)>);
 
-impl<T: Serialize> Serialize for Entries<T> {
+impl Serialize for Entries {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }

@@ -9,7 +9,7 @@ pub use support::user_controller::{Control, UserController};
 
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Rate, Span, Time};
-use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
+use crate::settings::{Named, family};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
 use probe::Probe;
@@ -141,48 +141,7 @@ macro_rules! controllers {
     ($($module:ident::$member:ident,)+ ; $($(#[$when:meta])? $nameless:ident($code:ty),)+) => {
         $(mod $module; pub use $module::*;)+
 
-        impl ControllerSpec {
-            /// All that have a name.
-            pub const MEMBERS: &[Member] = &[$($member::MEMBER),+];
-
-            /// A member of that name with these settings, in the order of their keys; `None` if there is none or they do not fit.
-            pub fn read(name: &str, values: &[Value]) -> Option<ControllerSpec> {
-                $(if name == $member::MEMBER.name {
-                    return Keys::read(values).map(ControllerSpec::$member);
-                })+
-                None
-            }
-
-            /// As a scenario writes it; `None` of user code.
-            pub fn name(&self) -> Option<&'static str> {
-                match self {
-                    $(ControllerSpec::$member(_) => Some($member::MEMBER.name),)+
-                    $($(#[$when])? ControllerSpec::$nameless(_) => None,)+
-                }
-            }
-
-            /// Its settings in the order of their keys; none of user code.
-            pub fn values(&self) -> Vec<Value> {
-                match self {
-                    $(ControllerSpec::$member(spec) => spec.values(),)+
-                    $($(#[$when])? ControllerSpec::$nameless(_) => Vec::new(),)+
-                }
-            }
-
-            /// What is wrong with its settings together.
-            pub fn check(&self) -> Vec<Misfit> {
-                match self {
-                    $(ControllerSpec::$member(spec) => spec.check(),)+
-                    $($(#[$when])? ControllerSpec::$nameless(_) => Vec::new(),)+
-                }
-            }
-
-            /// A few of each member, for tests of all.
-            pub fn samples() -> Vec<ControllerSpec> {
-                let of_members = [$(<$member as Named>::Spec::samples().into_iter().map(ControllerSpec::$member).collect::<Vec<_>>()),+];
-                of_members.into_iter().flatten().collect()
-            }
-        }
+        family!(ControllerSpec { $($member),+ } nameless { $($(#[$when])? $nameless),+ });
 
         controllers!(
             $($member(<$member as Named>::Spec),)+ $($(#[$when])? $nameless($code),)+

@@ -9,7 +9,7 @@ pub use support::user_policy::UserPolicy;
 use crate::primitives::random::Stream;
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Rate, Span, Time};
-use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
+use crate::settings::{Named, family};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
 use probe::Probe;
@@ -167,40 +167,7 @@ macro_rules! policies {
     ($($module:ident::$member:ident,)+ ; $($(#[$when:meta])? $nameless:ident($code:ty),)+) => {
         $(mod $module; pub use $module::*;)+
 
-        impl PolicySpec {
-            /// All that have a name.
-            pub const MEMBERS: &[Member] = &[$($member::MEMBER),+];
-
-            /// A member of that name with these settings, in the order of their keys; `None` if there is none or they do not fit.
-            pub fn read(name: &str, values: &[Value]) -> Option<PolicySpec> {
-                $(if name == $member::MEMBER.name {
-                    return Keys::read(values).map(PolicySpec::$member);
-                })+
-                None
-            }
-
-            /// As a scenario writes it; `None` of user code.
-            pub fn name(&self) -> Option<&'static str> {
-                match self {
-                    $(PolicySpec::$member(_) => Some($member::MEMBER.name),)+
-                    $($(#[$when])? PolicySpec::$nameless(_) => None,)+
-                }
-            }
-
-            /// What is wrong with its settings together.
-            pub fn check(&self) -> Vec<Misfit> {
-                match self {
-                    $(PolicySpec::$member(spec) => spec.check(),)+
-                    $($(#[$when])? PolicySpec::$nameless(_) => Vec::new(),)+
-                }
-            }
-
-            /// A few of each member, for tests of all.
-            pub fn samples() -> Vec<PolicySpec> {
-                let of_members = [$(<$member as Named>::Spec::samples().into_iter().map(PolicySpec::$member).collect::<Vec<_>>()),+];
-                of_members.into_iter().flatten().collect()
-            }
-        }
+        family!(PolicySpec { $($member),+ } nameless { $($(#[$when])? $nameless),+ });
 
         policies!($($member(<$member as Named>::Spec, $member),)+ $($(#[$when])? $nameless($code, $nameless),)+);
     };

@@ -2,7 +2,7 @@
 
 use super::schedule::Schedule;
 use crate::primitives::units::{Rate, Span, Time};
-use crate::settings::{Keys, Member, Misfit, Named, Settings, Value};
+use crate::settings::{Member, Named, family};
 use serde::{Deserialize, Serialize};
 
 /// When things arrive. From a process's rate and the size of what arrives follows the gap between arrivals while it sends.
@@ -36,33 +36,9 @@ macro_rules! processes {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum ProcessSpec { $($member(<$member as Named>::Spec)),+ }
 
+        family!(ProcessSpec { $($member),+ } nameless {  });
+
         impl ProcessSpec {
-            pub const MEMBERS: &[Member] = &[$($member::MEMBER),+];
-
-            /// A member of that name with these settings, in the order of their keys; `None` if there is none or they do not fit.
-            pub fn read(name: &str, values: &[Value]) -> Option<ProcessSpec> {
-                $(if name == $member::MEMBER.name {
-                    return Keys::read(values).map(ProcessSpec::$member);
-                })+
-                None
-            }
-
-            /// As a scenario writes it.
-            pub fn name(&self) -> &'static str {
-                match self { $(ProcessSpec::$member(_) => $member::MEMBER.name),+ }
-            }
-
-            /// What is wrong with its settings together.
-            pub fn check(&self) -> Vec<Misfit> {
-                match self { $(ProcessSpec::$member(spec) => spec.check()),+ }
-            }
-
-            /// A few of each member, for tests of all.
-            pub fn samples() -> Vec<ProcessSpec> {
-                let of_members = [$(<$member as Named>::Spec::samples().into_iter().map(ProcessSpec::$member).collect::<Vec<_>>()),+];
-                of_members.into_iter().flatten().collect()
-            }
-
             /// The members by which an application can hand over data.
             pub fn members_of_applications() -> Vec<&'static Member> {
                 let of_datagrams = [$(<<$member as Named>::Spec>::IS_OF_DATAGRAMS),+];
