@@ -4,6 +4,7 @@
 //! Differs: slow start is that of RFC 5681, not HyStart++ (section 4.10 recommends it); a reduction that turns out to be needless is not
 //! taken back (section 4.9); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers it to it.
 
+use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::math::cbrt;
 use crate::primitives::units::{Span, Time};
@@ -31,16 +32,11 @@ impl Settings for CubicSpec {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[repr(C)]
-pub struct Cubic {
-    window: f64,
-    memory: Box<Memory>,
-}
+pub type Cubic = Beside<CubicMemory>;
 
 /// Windows in segments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Memory {
+pub struct CubicMemory {
     fast_convergence: bool,
     ssthresh: f64,
     /// cwnd_prior: the window just before the last reduction.
@@ -70,7 +66,7 @@ enum Stage {
 
 impl Cubic {
     pub(super) fn new(spec: &CubicSpec, start: Start) -> Cubic {
-        let memory = Memory {
+        let memory = CubicMemory {
             fast_convergence: spec.fast_convergence,
             ssthresh: start.ssthresh,
             prior: 0.0,
@@ -80,7 +76,7 @@ impl Cubic {
             stage: Stage::DueAtPlateau,
             smoothed: Span::ZERO,
         };
-        Cubic { window: start.window, memory: Box::new(memory) }
+        Beside::with(start.window, memory)
     }
 
     fn follow_the_curve(&mut self, now: Time, acked: u32) {
@@ -97,7 +93,7 @@ impl Cubic {
 }
 
 impl Controller for Cubic {
-    const BYTES_BESIDE: usize = size_of::<Memory>();
+    const BYTES_BESIDE: usize = Self::BYTES;
 
     #[inline]
     fn window(&self) -> f64 {
@@ -145,7 +141,7 @@ impl Controller for Cubic {
     }
 }
 
-impl Memory {
+impl CubicMemory {
     /// W_cubic(t), figure 1.
     fn curve(&self, time: f64) -> f64 {
         let from_plateau = time - self.to_plateau;

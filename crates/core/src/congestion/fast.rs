@@ -8,6 +8,7 @@
 //! After a timeout the window grows from 1 as (4.1) has it: there is no slow-start threshold. Without timestamps there is a sample
 //! in a round trip instead of one in each acknowledgement.
 
+use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Wants};
 use crate::primitives::units::{Span, Time};
 use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
@@ -53,15 +54,10 @@ impl Settings for FastSpec {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[repr(C)]
-pub struct Fast {
-    window: f64,
-    memory: Box<Memory>,
-}
+pub type Fast = Beside<FastMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Memory {
+pub struct FastMemory {
     spec: FastSpec,
     /// d: the shortest round trip seen.
     base: Option<Span>,
@@ -105,8 +101,8 @@ enum Phase {
 impl Fast {
     pub(super) fn new(spec: &FastSpec, start: Start) -> Fast {
         let phase = if spec.draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained };
-        let memory = Memory { spec: *spec, base: None, average: 0.0, target: start.window, updated: Time::ZERO, phase };
-        Fast { window: start.window, memory: Box::new(memory) }
+        let memory = FastMemory { spec: *spec, base: None, average: 0.0, target: start.window, updated: Time::ZERO, phase };
+        Beside::with(start.window, memory)
     }
 
     fn set(&mut self, window: f64) {
@@ -190,7 +186,7 @@ impl Fast {
 /// How far from `alpha` the queue of a stable flow may be.
 const STABLE: f64 = 0.1;
 
-impl Memory {
+impl FastMemory {
     /// d over the averaged round trip: what is left of the round trip without queues.
     fn empty_share(&self, base: Span) -> f64 {
         (base.0 as f64 / self.average).min(1.0)
@@ -209,7 +205,7 @@ impl Memory {
 }
 
 impl Controller for Fast {
-    const BYTES_BESIDE: usize = size_of::<Memory>();
+    const BYTES_BESIDE: usize = Self::BYTES;
 
     #[inline]
     fn window(&self) -> f64 {

@@ -4,6 +4,7 @@
 //! Differs: a loss takes its share of what was in flight (RFC 5681 equation (4)) where the RFC says the window, which may not have been
 //! used. Limited slow start (RFC 3742) is a document of its own and is not here.
 
+use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start};
 use crate::primitives::math::{ln, pow};
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -48,22 +49,17 @@ impl Settings for HighSpeedSpec {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[repr(C)]
-pub struct HighSpeed {
-    window: f64,
-    memory: Box<Memory>,
-}
+pub type HighSpeed = Beside<HighSpeedMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Memory {
+pub struct HighSpeedMemory {
     ssthresh: f64,
     spec: HighSpeedSpec,
 }
 
 impl HighSpeed {
     pub(super) fn new(spec: &HighSpeedSpec, start: Start) -> HighSpeed {
-        HighSpeed { window: start.window, memory: Box::new(Memory { ssthresh: start.ssthresh, spec: *spec }) }
+        Beside::with(start.window, HighSpeedMemory { ssthresh: start.ssthresh, spec: *spec })
     }
 
     fn reduce(&mut self, in_flight: u32) {
@@ -96,7 +92,7 @@ impl HighSpeedSpec {
 }
 
 impl Controller for HighSpeed {
-    const BYTES_BESIDE: usize = size_of::<Memory>();
+    const BYTES_BESIDE: usize = Self::BYTES;
 
     #[inline]
     fn window(&self) -> f64 {

@@ -4,6 +4,7 @@
 //! Differs: section 3.1's retransmission before the third duplicate acknowledgement needs the time at which each segment left; loss
 //! recovery stays that of the sender. A loss halves the window as Reno's does, and no decrease goes below two segments, as in Linux.
 
+use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Span, Time};
 use crate::settings::{Misfit, SEGMENTS_IN_QUEUES, Settings, member};
@@ -38,15 +39,10 @@ impl Settings for VegasSpec {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[repr(C)]
-pub struct Vegas {
-    window: f64,
-    memory: Box<Memory>,
-}
+pub type Vegas = Beside<VegasMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Memory {
+pub struct VegasMemory {
     thresholds: VegasSpec,
     ssthresh: f64,
     /// BaseRTT: the shortest seen.
@@ -59,8 +55,8 @@ struct Memory {
 
 impl Vegas {
     pub(super) fn new(spec: &VegasSpec, start: Start) -> Vegas {
-        let memory = Memory { thresholds: *spec, ssthresh: start.ssthresh, base: None, began: Time::ZERO, grows: false };
-        Vegas { window: start.window, memory: Box::new(memory) }
+        let memory = VegasMemory { thresholds: *spec, ssthresh: start.ssthresh, base: None, began: Time::ZERO, grows: false };
+        Beside::with(start.window, memory)
     }
 
     /// Once per round trip (section 3.2; section 3.3 in slow start, where only a round trip of a constant window tells something).
@@ -98,7 +94,7 @@ fn queued(in_flight: u32, base: Span, rtt: Span) -> f64 {
 }
 
 impl Controller for Vegas {
-    const BYTES_BESIDE: usize = size_of::<Memory>();
+    const BYTES_BESIDE: usize = Self::BYTES;
 
     #[inline]
     fn window(&self) -> f64 {

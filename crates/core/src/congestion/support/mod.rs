@@ -1,5 +1,6 @@
-//! What stands in for a controller, and what tests them.
+//! What controllers share, what stands in for one, and what tests them.
 
+pub(super) mod beside;
 #[cfg(test)]
 pub(super) mod model_sender;
 #[cfg(test)]
