@@ -81,7 +81,9 @@ class TestKept:
         (name,) = (name for name in study.tables if name.startswith("goodput-"))
         assert len(study.table(name)["value"]) == 4
         assert study.compare(study)
-        with pytest.raises(tb.StudyError, match=r"keeps the runs of `tailback reproduce toy/a --seeds 2`: that command resumes them"):
+        with pytest.raises(
+            tb.StudyError, match=r"keeps the runs of `tailback reproduce toy/a --seeds 2`: that command resumes them"
+        ):
             study.resume()
         with pytest.raises(tb.StudyError, match="holds a reproduction; give a new name"):
             tb.sweep(BASE, out=tmp_path, extend=True)
