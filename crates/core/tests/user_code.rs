@@ -11,7 +11,7 @@ use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundT
 use tailback_core::network::*;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Cwnd, Segments, Span, Time};
 use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
@@ -32,8 +32,8 @@ struct Reno {
 }
 
 impl Reno {
-    fn halve(&mut self, in_flight: u32) {
-        self.control.ssthresh = f64::from(in_flight / 2).max(2.0);
+    fn halve(&mut self, in_flight: Segments) {
+        self.control.ssthresh = f64::from(in_flight.0 / 2).max(2.0);
     }
 }
 
@@ -76,8 +76,8 @@ impl UserController for Reno {
         Ok(self.control)
     }
 
-    fn limit_window(&mut self, segments: f64) -> Result<Control, Fault> {
-        self.control.window = self.control.window.min(segments);
+    fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault> {
+        self.control.window = self.control.window.min(most.0);
         Ok(self.control)
     }
 

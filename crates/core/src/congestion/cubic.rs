@@ -7,7 +7,7 @@
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::math::cbrt;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -76,13 +76,13 @@ impl Cubic {
             stage: Stage::DueAtPlateau,
             smoothed: Span::ZERO,
         };
-        Beside::with(start.window, memory)
+        Beside::with(start, memory)
     }
 
-    fn follow_the_curve(&mut self, now: Time, acked: u32) {
+    fn follow_the_curve(&mut self, now: Time, acked: Segments) {
         let memory = &mut *self.memory;
-        let time = memory.time_in_stage(now, self.window);
-        memory.estimate += memory.alpha() * f64::from(acked) / self.window;
+        let time = memory.time_in_stage(now, Cwnd(self.window));
+        memory.estimate += memory.alpha() * f64::from(acked.0) / self.window;
         if memory.curve(time) < memory.estimate {
             self.window = self.window.max(memory.estimate);
         } else {
@@ -120,7 +120,7 @@ impl Controller for Cubic {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.memory.reduce(self.window, seen.in_flight);
+        self.memory.reduce(Cwnd(self.window), seen.in_flight);
         self.memory.stage = Stage::DueBelow;
         self.window = self.memory.ssthresh;
     }
@@ -128,16 +128,16 @@ impl Controller for Cubic {
     /// Section 4.8.
     fn on_timeout(&mut self, seen: &Congestion) {
         if !seen.repeated {
-            self.memory.reduce(self.window, seen.in_flight);
+            self.memory.reduce(Cwnd(self.window), seen.in_flight);
         }
         self.memory.stage = Stage::DueAtPlateau;
         self.window = 1.0;
     }
 
     /// AIMD would be limited likewise.
-    fn limit_window(&mut self, segments: f64) {
-        self.window = self.window.min(segments);
-        self.memory.estimate = self.memory.estimate.min(segments);
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
+        self.memory.estimate = self.memory.estimate.min(most.0);
     }
 }
 
@@ -154,15 +154,15 @@ impl CubicMemory {
     }
 
     /// Sections 4.6 and 4.7.
-    fn reduce(&mut self, window: f64, in_flight: u32) {
+    fn reduce(&mut self, Cwnd(window): Cwnd, in_flight: Segments) {
         let gives_way = self.fast_convergence && window < self.plateau;
         self.plateau = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
         self.prior = window;
-        self.ssthresh = (f64::from(in_flight) * BETA).max(2.0);
+        self.ssthresh = (f64::from(in_flight.0) * BETA).max(2.0);
     }
 
     /// t in seconds. A stage that is due begins now.
-    fn time_in_stage(&mut self, now: Time, window: f64) -> f64 {
+    fn time_in_stage(&mut self, now: Time, window: Cwnd) -> f64 {
         let since = match self.stage {
             Stage::Since(since) => since,
             Stage::Paused(time) => Time(now.since(Time(time.0)).0),
@@ -176,7 +176,7 @@ impl CubicMemory {
     }
 
     /// Figure 2. A window that is already at the plateau or above has none before it.
-    fn begin(&mut self, window: f64) {
+    fn begin(&mut self, Cwnd(window): Cwnd) {
         if matches!(self.stage, Stage::DueAtPlateau) {
             self.plateau = window;
         }
@@ -295,7 +295,7 @@ mod tests {
         sender.window_limited = true;
         let before = sender.law.window();
         let after = sender.ack_after(50_000);
-        assert_eq!(sender.law.memory.time_in_stage(at(102.9), 0.0), 3.9);
+        assert_eq!(sender.law.memory.time_in_stage(at(102.9), Cwnd(0.0)), 3.9);
         // t = 1 + 0.1: 288 - 0.4 * 4.9^3
         near(after, before + (240.9404 - before) / before);
     }

@@ -10,7 +10,7 @@
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Wants};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -102,11 +102,11 @@ impl Fast {
     pub(super) fn new(spec: &FastSpec, start: Start) -> Fast {
         let phase = if spec.draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained };
         let memory = FastMemory { spec: *spec, base: None, average: 0.0, target: start.window, updated: Time::ZERO, phase };
-        Beside::with(start.window, memory)
+        Beside::with(start, memory)
     }
 
-    fn set(&mut self, window: f64) {
-        self.window = window.max(1.0);
+    fn set(&mut self, window: Cwnd) {
+        self.window = window.0.max(1.0);
         self.memory.target = self.window;
     }
 
@@ -119,7 +119,7 @@ impl Fast {
         if !ack.window_limited {
             self.memory.target = self.memory.target.min(self.window);
         } else if self.memory.queueing_delay() < self.memory.spec.mi_threshold.0 as f64 {
-            self.set(self.window + 1.0);
+            self.set(Cwnd(self.window + 1.0));
         } else {
             self.window = self.memory.target.min(self.window + 1.0);
         }
@@ -152,7 +152,7 @@ impl Fast {
                 self.memory.phase = Phase::Depletion { began: ack.now, before, fell: ack.now, base: self.memory.base };
             }
             // One segment for r acknowledgements.
-            Phase::Reduction { .. } => self.set(self.window - (r - 1.0) / r),
+            Phase::Reduction { .. } => self.set(Cwnd(self.window - (r - 1.0) / r)),
             Phase::Depletion { began, before, fell, base } => {
                 let fell = if self.memory.base < base { ack.now } else { fell };
                 let round_trip = self.memory.average;
@@ -163,7 +163,7 @@ impl Fast {
                 };
             }
             Phase::Refilling { target } if self.window < target && ack.window_limited => {
-                self.set(target.min(self.window + r - 1.0));
+                self.set(Cwnd(target.min(self.window + r - 1.0)));
             }
             Phase::Refilling { .. } => self.memory.phase = Phase::Stabilisation { began: ack.now },
             Phase::Stabilisation { began } if since(began) >= self.memory.average => self.memory.phase = Phase::Drained,
@@ -173,7 +173,7 @@ impl Fast {
     }
 
     /// Congestion is answered, and whatever the flow was doing is over.
-    fn reduce(&mut self, now: Time, window: f64) {
+    fn reduce(&mut self, now: Time, window: Cwnd) {
         self.set(window);
         self.memory.updated = now;
         self.memory.phase = match self.memory.phase {
@@ -220,9 +220,9 @@ impl Controller for Fast {
         Wants { release: self.memory.spec.draining.is_some(), ..Wants::default() }
     }
 
-    fn release(&self) -> Option<u32> {
+    fn release(&self) -> Option<Segments> {
         let refills = matches!(self.memory.phase, Phase::Refilling { .. });
-        self.memory.spec.draining.filter(|_| refills)
+        self.memory.spec.draining.filter(|_| refills).map(Segments)
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -244,16 +244,16 @@ impl Controller for Fast {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.reduce(seen.now, f64::from(seen.in_flight / 2).max(2.0));
+        self.reduce(seen.now, Cwnd(f64::from(seen.in_flight.0 / 2).max(2.0)));
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
-        self.reduce(seen.now, 1.0);
+        self.reduce(seen.now, Cwnd(1.0));
     }
 
-    fn limit_window(&mut self, segments: f64) {
-        self.window = self.window.min(segments);
-        self.memory.target = self.memory.target.min(segments);
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
+        self.memory.target = self.memory.target.min(most.0);
     }
 }
 
@@ -367,7 +367,7 @@ mod tests {
         sender.ack_after(1);
         // 50 * 95 / (125 - 95), by nine more for each acknowledgement, which releases no more than ten.
         assert_eq!(sender.law.memory.phase, Phase::Refilling { target: 50.0 * 95.0 / 30.0 });
-        assert_eq!((sender.ack_after(0), sender.law.release()), (reduced + 9.0, Some(10)));
+        assert_eq!((sender.ack_after(0), sender.law.release()), (reduced + 9.0, Some(Segments(10))));
         let refilled: Vec<f64> = (0..20).map(|_| sender.ack_after(0)).collect();
         assert_eq!(refilled[19], 50.0 * 95.0 / 30.0);
         assert!(matches!(sender.law.memory.phase, Phase::Stabilisation { .. }));

@@ -1,7 +1,7 @@
 //! A window that never changes, and a rate if one is given: the smallest controller, and the sender of the window-limited rate formula.
 
 use super::{Ack, Congestion, Controller, Start};
-use crate::primitives::units::Rate;
+use crate::primitives::units::{Cwnd, Rate};
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -56,7 +56,7 @@ impl Controller for Fixed {
     fn on_ack(&mut self, _: &Ack) {}
     fn on_congestion(&mut self, _: &Congestion) {}
     fn on_timeout(&mut self, _: &Congestion) {}
-    fn limit_window(&mut self, _: f64) {}
+    fn limit_window(&mut self, _: Cwnd) {}
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start};
 use crate::primitives::math::{ln, pow};
+use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -59,35 +60,35 @@ pub struct HighSpeedMemory {
 
 impl HighSpeed {
     pub(super) fn new(spec: &HighSpeedSpec, start: Start) -> HighSpeed {
-        Beside::with(start.window, HighSpeedMemory { ssthresh: start.ssthresh, spec: *spec })
+        Beside::with(start, HighSpeedMemory { ssthresh: start.ssthresh, spec: *spec })
     }
 
-    fn reduce(&mut self, in_flight: u32) {
-        let kept = 1.0 - self.memory.spec.decrease(self.window);
-        self.memory.ssthresh = (f64::from(in_flight) * kept).floor().max(2.0);
+    fn reduce(&mut self, in_flight: Segments) {
+        let kept = 1.0 - self.memory.spec.decrease(Cwnd(self.window));
+        self.memory.ssthresh = (f64::from(in_flight.0) * kept).floor().max(2.0);
     }
 }
 
 impl HighSpeedSpec {
-    /// Where `window` lies between the low window and the high one, on a logarithmic scale: 0 to 1 between them.
-    fn place(&self, window: f64) -> f64 {
-        ln(window / self.low_window) / ln(self.high_window / self.low_window)
+    /// Where a window lies between the low one and the high one, on a logarithmic scale: 0 to 1 between them.
+    fn place(&self, window: Cwnd) -> f64 {
+        ln(window.0 / self.low_window) / ln(self.high_window / self.low_window)
     }
 
     /// b(w), the share that a loss takes.
-    fn decrease(&self, window: f64) -> f64 {
-        let place = self.place(window.clamp(self.low_window, self.high_window));
+    fn decrease(&self, window: Cwnd) -> f64 {
+        let place = self.place(Cwnd(window.0.clamp(self.low_window, self.high_window)));
         0.5 + (self.high_decrease - 0.5) * place
     }
 
     /// a(w), the segments that a round trip adds: what balances b(w) at the loss rate p(w) of the response function.
-    fn increase(&self, window: f64) -> f64 {
-        if window <= self.low_window {
+    fn increase(&self, window: Cwnd) -> f64 {
+        if window.0 <= self.low_window {
             return 1.0;
         }
         let loss = self.low_p * pow(self.high_p / self.low_p, self.place(window));
         let decrease = self.decrease(window);
-        (window * window * loss * 2.0 * decrease / (2.0 - decrease)).max(1.0)
+        (window.0 * window.0 * loss * 2.0 * decrease / (2.0 - decrease)).max(1.0)
     }
 }
 
@@ -108,7 +109,7 @@ impl Controller for HighSpeed {
             return;
         }
         self.window +=
-            if self.window < self.memory.ssthresh { 1.0 } else { self.memory.spec.increase(self.window) / self.window };
+            if self.window < self.memory.ssthresh { 1.0 } else { self.memory.spec.increase(Cwnd(self.window)) / self.window };
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
@@ -123,8 +124,8 @@ impl Controller for HighSpeed {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, segments: f64) {
-        self.window = self.window.min(segments);
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
     }
 }
 
@@ -139,12 +140,12 @@ mod tests {
         let rows = [(118.0, 2.0, 0.44), (221.0, 3.0, 0.41), (347.0, 4.0, 0.38), (495.0, 5.0, 0.37), (1058.0, 8.0, 0.33)];
         let spec = HighSpeedSpec::default();
         for (window, increase, decrease) in rows {
-            let found = (spec.increase(window).floor(), (100.0 * spec.decrease(window)).round() / 100.0);
+            let found = (spec.increase(Cwnd(window)).floor(), (100.0 * spec.decrease(Cwnd(window))).round() / 100.0);
             assert_eq!(found, (increase, decrease), "{window}");
         }
         // The RFC: 72 segments a round trip and a tenth at 83,000.
-        assert_eq!(spec.increase(83_000.0).floor(), 72.0);
-        assert!((spec.decrease(83_000.0) - 0.1).abs() < 1e-12);
+        assert_eq!(spec.increase(Cwnd(83_000.0)).floor(), 72.0);
+        assert!((spec.decrease(Cwnd(83_000.0)) - 0.1).abs() < 1e-12);
     }
 
     #[test]
@@ -164,6 +165,6 @@ mod tests {
         assert_eq!(sender.lose(83_000), 74_700.0);
         let before = sender.law.window();
         let grown = (0..74_700).map(|_| sender.ack(1)).last().unwrap_or_default();
-        assert!((grown - before - HighSpeedSpec::default().increase(74_700.0)).abs() < 0.1, "{grown}");
+        assert!((grown - before - HighSpeedSpec::default().increase(Cwnd(74_700.0))).abs() < 0.1, "{grown}");
     }
 }

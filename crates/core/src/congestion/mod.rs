@@ -8,7 +8,7 @@ pub(crate) use support::probe;
 pub use support::user_controller::{Control, UserController};
 
 use crate::primitives::signal::Signal;
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Cwnd, Rate, Segments, Span, Time};
 use crate::settings::{Named, family};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
@@ -21,11 +21,11 @@ use support::user_controller::User;
 pub struct Ack {
     pub now: Time,
     /// Segments that left the network with this acknowledgement.
-    pub acked: u32,
+    pub acked: Segments,
     /// A round-trip sample, where this acknowledgement gave one.
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
-    pub in_flight: u32,
+    pub in_flight: Segments,
     /// The window, its pacing or its bound on a release, not the receiver or the application, held the sender back.
     pub window_limited: bool,
     /// As much of it as the law asked for ([`Wants`]).
@@ -36,7 +36,7 @@ pub struct Ack {
 impl Ack {
     /// Of one segment, with the window full.
     pub(crate) fn of_one(now: Time) -> Ack {
-        Ack { now, acked: 1, rtt: None, in_flight: 1, window_limited: true, signal: Signal::default() }
+        Ack { now, acked: Segments(1), rtt: None, in_flight: Segments(1), window_limited: true, signal: Signal::default() }
     }
 }
 
@@ -72,7 +72,7 @@ pub struct RoundTrip {
 pub struct Congestion {
     pub now: Time,
     /// Segments outstanding when it was found: RFC 5681's FlightSize.
-    pub in_flight: u32,
+    pub in_flight: Segments,
     /// A timeout of a segment that had timed out before: the threshold stays (RFC 5681 section 3.1).
     pub repeated: bool,
 }
@@ -106,7 +106,7 @@ pub trait Controller {
     /// the next acknowledgement, also in loss recovery and after it. Zero holds everything back till then, or till a timeout, which releases
     /// what the window allows. Two things leave whatever the bound is: the repair that a fast retransmit makes at once, and, when nothing
     /// is in flight, a segment, for else no acknowledgement would ever come. Only asked if [`Wants::release`].
-    fn release(&self) -> Option<u32> {
+    fn release(&self) -> Option<Segments> {
         None
     }
     fn on_ack(&mut self, ack: &Ack);
@@ -122,7 +122,7 @@ pub trait Controller {
     fn on_timeout(&mut self, seen: &Congestion);
     /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3), or
     /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2).
-    fn limit_window(&mut self, segments: f64);
+    fn limit_window(&mut self, most: Cwnd);
 }
 
 /// The settings with which a controller starts.
@@ -205,7 +205,7 @@ macro_rules! controllers {
             fn wants(&self) -> Wants {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.wants()),+ }
             }
-            fn release(&self) -> Option<u32> {
+            fn release(&self) -> Option<Segments> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }
             }
             fn on_other_ack(&mut self, ack: &Ack) {
@@ -229,8 +229,8 @@ macro_rules! controllers {
             fn on_timeout(&mut self, seen: &Congestion) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_timeout(seen)),+ }
             }
-            fn limit_window(&mut self, segments: f64) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(segments)),+ }
+            fn limit_window(&mut self, most: Cwnd) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(most)),+ }
             }
         }
     };
@@ -295,14 +295,14 @@ mod tests {
             let magnitude = draw(13) as u32;
             now += Span(draw(10u64.pow(magnitude)));
             // Half of what is in flight fills the window.
-            let in_flight = if draw(1) == 0 { law.window() as u32 } else { 1 + draw(1_000_000) as u32 };
+            let in_flight = Segments(if draw(1) == 0 { law.window() as u32 } else { 1 + draw(1_000_000) as u32 });
             let rtt = (draw(2) > 0).then(|| Span(draw(now.0.min(2_000_000_000_000))));
             let seen = Congestion { now, in_flight, repeated: draw(3) == 0 };
             let before = law.window();
             match draw(40) {
                 0 => law.on_congestion(&seen),
                 1 => law.on_timeout(&seen),
-                2 => law.limit_window(1.0 + draw(50) as f64),
+                2 => law.limit_window(Cwnd(1.0 + draw(50) as f64)),
                 _ => {
                     if let Some(rtt) = rtt {
                         law.on_round_trip(&RoundTrip { sample: rtt, smoothed: Some(rtt) });
@@ -313,7 +313,7 @@ mod tests {
                         (draw(1) > 0).then(|| DeliveredRate { rate: draw(1 << 20) as f64, app_limited: draw(1) > 0 });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
                     let signal = Signal { marks, price, delivered_rate };
-                    let ack = Ack { now, acked, rtt, in_flight, window_limited, signal };
+                    let ack = Ack { now, acked: Segments(acked), rtt, in_flight, window_limited, signal };
                     if draw(20) == 0 {
                         law.on_other_ack(&ack);
                         assert!(law.window() <= before, "{spec:?} grew on an acknowledgement that releases nothing");

@@ -4,6 +4,7 @@
 //! each acknowledgement, however many segments it acknowledges: with delayed acknowledgements growth is half as fast.
 
 use super::{Ack, Congestion, Controller, Start};
+use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +26,8 @@ impl Reno {
     }
 
     /// RFC 5681 equation (4).
-    fn halve(&mut self, in_flight: u32) {
-        self.ssthresh = f64::from(in_flight / 2).max(2.0);
+    fn halve(&mut self, in_flight: Segments) {
+        self.ssthresh = f64::from(in_flight.0 / 2).max(2.0);
     }
 }
 
@@ -66,8 +67,8 @@ impl Controller for Reno {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, segments: f64) {
-        self.window = self.window.min(segments);
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
     }
 }
 

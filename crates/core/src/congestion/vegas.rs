@@ -6,7 +6,7 @@
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -56,18 +56,18 @@ pub struct VegasMemory {
 impl Vegas {
     pub(super) fn new(spec: &VegasSpec, start: Start) -> Vegas {
         let memory = VegasMemory { thresholds: *spec, ssthresh: start.ssthresh, base: None, began: Time::ZERO, grows: false };
-        Beside::with(start.window, memory)
+        Beside::with(start, memory)
     }
 
     /// Once per round trip (section 3.2; section 3.3 in slow start, where only a round trip of a constant window tells something).
-    fn judge(&mut self, queued: f64, window_limited: bool) {
+    fn judge(&mut self, ack: &Ack, queued: f64) {
         let VegasSpec { alpha, beta, gamma } = self.memory.thresholds;
         if self.window < self.memory.ssthresh {
             if !self.memory.grows && queued > gamma {
                 self.memory.ssthresh = self.window;
             }
             self.memory.grows = !self.memory.grows;
-        } else if queued < alpha && window_limited {
+        } else if queued < alpha && ack.window_limited {
             self.window += 1.0;
         } else if queued > beta && self.window > LEAST {
             self.window = (self.window - 1.0).max(LEAST);
@@ -76,7 +76,7 @@ impl Vegas {
     }
 
     fn halve(&mut self, seen: &Congestion) {
-        self.memory.ssthresh = f64::from(seen.in_flight / 2).max(LEAST);
+        self.memory.ssthresh = f64::from(seen.in_flight.0 / 2).max(LEAST);
     }
 
     /// What was sent with the old window does not judge the new one.
@@ -89,8 +89,8 @@ impl Vegas {
 const LEAST: f64 = 2.0;
 
 /// Diff in segments: Expected - Actual, times BaseRTT. Expected is what is in flight over BaseRTT, Actual the same over the round trip.
-fn queued(in_flight: u32, base: Span, rtt: Span) -> f64 {
-    f64::from(in_flight) * (rtt - base).0 as f64 / rtt.0.max(1) as f64
+fn queued(in_flight: Segments, base: Span, rtt: Span) -> f64 {
+    f64::from(in_flight.0) * (rtt - base).0 as f64 / rtt.0.max(1) as f64
 }
 
 impl Controller for Vegas {
@@ -110,7 +110,7 @@ impl Controller for Vegas {
             && ack.now.since(self.memory.began) >= rtt
         {
             self.memory.began = ack.now;
-            self.judge(queued(ack.in_flight, base, rtt), ack.window_limited);
+            self.judge(ack, queued(ack.in_flight, base, rtt));
         }
         if self.memory.grows && ack.window_limited && self.window < self.memory.ssthresh {
             self.window += 1.0;
@@ -136,8 +136,8 @@ impl Controller for Vegas {
         self.begin_round_trip(seen.now);
     }
 
-    fn limit_window(&mut self, segments: f64) {
-        self.window = self.window.min(segments);
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
     }
 }
 
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn what_is_queued_is_the_share_of_the_round_trip_above_the_base() {
         // 10 / 100 ms - 10 / 125 ms = 20 a second; over 100 ms, 2
-        assert_eq!(queued(10, BASE, Span::from_millis(125)), 2.0);
-        assert_eq!(queued(10, BASE, Span::from_millis(200)), 5.0);
-        assert_eq!(queued(10, BASE, BASE), 0.0);
+        assert_eq!(queued(Segments(10), BASE, Span::from_millis(125)), 2.0);
+        assert_eq!(queued(Segments(10), BASE, Span::from_millis(200)), 5.0);
+        assert_eq!(queued(Segments(10), BASE, BASE), 0.0);
     }
 
     #[test]

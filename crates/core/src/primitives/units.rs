@@ -1,6 +1,7 @@
 //! Instants, spans, rates and sizes as types of their own, so that bytes plus picoseconds does not compile.
 
 use serde::{Deserialize, Serialize};
+use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
 const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
@@ -16,6 +17,14 @@ pub struct Span(pub u64);
 /// A bit rate in whole bit/s, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rate(pub u64);
+
+/// A number of segments of a transport.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Segments(pub u32);
+
+/// A congestion window in segments, with the fractions by which it grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Cwnd(pub f64);
 
 impl Time {
     /// Later than any instant that a run can reach.
@@ -96,6 +105,12 @@ impl Sub for Span {
     type Output = Span;
     fn sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Sum for Segments {
+    fn sum<I: Iterator<Item = Segments>>(all: I) -> Segments {
+        Segments(all.map(|segments| segments.0).sum())
     }
 }
 

@@ -82,7 +82,7 @@ impl Engine {
     fn check_application(&self, index: usize) -> Result<(), ConservationError> {
         let group = &self.senders.network.groups[self.senders.fabric.paths[index].wire.group as usize];
         let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[index]) else { return Ok(()) };
-        let handed_over = self.senders.applications[index].handed_over(spec);
+        let handed_over = self.senders.applications[index].handed_over(spec).0;
         let kept = sender.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
         if kept && sender.high <= sender.limit && sender.limit <= handed_over {
             return Ok(());

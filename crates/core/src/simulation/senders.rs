@@ -11,7 +11,7 @@ use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
 use crate::primitives::random::{Draws, Purpose, Stream};
 use crate::primitives::signal::Signal;
 use crate::primitives::sizes::MAX_PACKET;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Segments, Span, Time};
 use crate::record::recorder::Heard;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
@@ -216,12 +216,14 @@ impl Senders {
             tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
         }
         while reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
-            let idle = SIGNALLED && tcp.sender.high == tcp.sender.una;
+            let is_alone = SIGNALLED && tcp.sender.high == tcp.sender.una;
             let Some((segment, transmission)) = tcp.next_segment() else { break };
-            if let Some(reader) = &mut reader {
-                reader.on_sent(segment, now, idle);
+            match &mut reader {
+                Some(reader) if is_alone => reader.on_sent_alone(segment, now),
+                Some(reader) => reader.on_sent(segment, now),
+                None => {}
             }
-            let ecn = tcp.announce(transmission == 1);
+            let ecn = tcp.announce(transmission);
             let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
             let transmission = match &mut self.transmissions {
                 Some(transmissions) if transmission > 1 => {
@@ -355,7 +357,7 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                     }
                     law => Controllers::new(law, start),
                 };
-                let waiting = if group.application.is_some() { 0 } else { segments_of(spec, flow.size) };
+                let waiting = if group.application.is_some() { Segments(0) } else { segments_of(spec, flow.size) };
                 End::Tcp(Sender::new(law, spec, waiting))
             }
             Transport::Datagram(spec) => {
@@ -377,7 +379,7 @@ fn make_applications(network: &Network) -> Vec<Application> {
         let group = &network.groups[spec.group as usize];
         let (gap, total) = match (&group.transport, &group.application) {
             (Transport::Tcp(tcp, _), Some(application)) => (application.gap(tcp.mss), segments_of(tcp, spec.size)),
-            _ => (Span::ZERO, 0),
+            _ => (Span::ZERO, Segments(0)),
         };
         let index = u64::from(flow - first[spec.group as usize]);
         Application::new(Schedule::new(network.seed, &group.name, index, gap), total)

@@ -38,7 +38,7 @@ mod tests {
     use crate::congestion::probe::{Heard, ProbeSpec};
     use crate::congestion::{ControllerSpec, Controllers, Wants};
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
-    use crate::primitives::units::{Span, Time};
+    use crate::primitives::units::{Segments, Span, Time};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;
@@ -47,7 +47,7 @@ mod tests {
 
     const EVERYTHING: Wants = Wants { marks: true, price: true, delivered_rate: true, release: false };
 
-    fn law(wants: Wants, release: Option<u32>) -> ControllerSpec {
+    fn law(wants: Wants, release: Option<Segments>) -> ControllerSpec {
         ControllerSpec::Probe(ProbeSpec { wants, release })
     }
 
@@ -175,7 +175,7 @@ mod tests {
 
     fn bounded(bound: u32, spec: TcpSpec, size: u64) -> (Results, Heard) {
         let wants = Wants { release: true, ..Wants::default() };
-        let mut network = network(spec, law(wants, Some(bound)), PolicySpec::DropTail(()));
+        let mut network = network(spec, law(wants, Some(Segments(bound))), PolicySpec::DropTail(()));
         network.flows[0].size = Some(960 * size);
         network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
         let engine = run(&network);
@@ -217,7 +217,7 @@ mod tests {
         {
             for lost in 0..20 {
                 let wants = Wants { release: true, ..Wants::default() };
-                let mut network = network(tcp(recovery), law(wants, Some(0)), PolicySpec::DropTail(()));
+                let mut network = network(tcp(recovery), law(wants, Some(Segments(0))), PolicySpec::DropTail(()));
                 network.flows[0].size = Some(960 * 20);
                 network.duration = Span::from_millis(20_000);
                 network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: lost, transmission: 1, cell: None }];
@@ -231,7 +231,7 @@ mod tests {
     fn after_recovery_no_acknowledgement_releases_more_than_the_bound() {
         for recovery in [RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack, RecoveryKind::BpdSack] {
             let wants = Wants { release: true, ..Wants::default() };
-            let mut network = network(tcp(recovery), law(wants, Some(2)), PolicySpec::DropTail(()));
+            let mut network = network(tcp(recovery), law(wants, Some(Segments(2))), PolicySpec::DropTail(()));
             network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
             network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
             let engine = run(&network);
@@ -251,7 +251,10 @@ mod tests {
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
                 let wants = Wants { marks, price, delivered_rate, release };
-                *law = ControllerSpec::Probe(ProbeSpec { wants, release: (!dice.chance(3)).then(|| dice.pick(0, 3) as u32) });
+                *law = ControllerSpec::Probe(ProbeSpec {
+                    wants,
+                    release: (!dice.chance(3)).then(|| Segments(dice.pick(0, 3) as u32)),
+                });
             }
         }
         for port in &mut network.ports {

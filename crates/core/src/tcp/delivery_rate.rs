@@ -7,7 +7,7 @@
 
 use super::scoreboard::Scoreboard;
 use crate::primitives::signal::DeliveredRate;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -43,11 +43,13 @@ struct Sent {
 }
 
 impl DeliveryRate {
-    /// A segment is sent; `idle`: nothing was outstanding before it.
-    pub(crate) fn on_sent(&mut self, segment: u32, now: Time, idle: bool) {
-        if idle {
-            (self.first_sent, self.delivered_at) = (now, now);
-        }
+    /// A segment is about to be sent, and nothing is outstanding before it.
+    pub(crate) fn begin_flight(&mut self, now: Time) {
+        (self.first_sent, self.delivered_at) = (now, now);
+    }
+
+    /// A segment is sent.
+    pub(crate) fn on_sent(&mut self, segment: u32, now: Time) {
         let place = segment.saturating_sub(self.oldest) as usize;
         let known = self.sent.get(place);
         let sent = Sent {
@@ -76,8 +78,8 @@ impl DeliveryRate {
     ) -> Option<DeliveredRate> {
         let mut newest = None;
         for &(start, end) in blocks {
-            let new = board.map_or_else(|| vec![(start, end)], |board| board.missing_in(start, end));
-            for segment in new.into_iter().flat_map(|(start, end)| start..end) {
+            let new = board.map_or_else(|| vec![start..end], |board| board.missing_in(start..end));
+            for segment in new.into_iter().flatten() {
                 self.deliver(segment, now, &mut newest);
             }
         }
@@ -117,8 +119,8 @@ impl DeliveryRate {
 
     /// There is nothing left to send though the window would take more: what is in flight, and what is sent until it is delivered, tells
     /// less than the path can do (CheckIfApplicationLimited).
-    pub(crate) fn run_dry(&mut self, in_flight: u32) {
-        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    pub(crate) fn run_dry(&mut self, in_flight: Segments) {
+        self.app_limited_until = (self.delivered + u64::from(in_flight.0)).max(1);
     }
 }
 
@@ -137,7 +139,8 @@ mod tests {
     /// Four segments sent at once at 0.
     fn four() -> DeliveryRate {
         let mut rate = DeliveryRate::default();
-        (0..4).for_each(|segment| rate.on_sent(segment, at(0), segment == 0));
+        rate.begin_flight(at(0));
+        (0..4).for_each(|segment| rate.on_sent(segment, at(0)));
         rate
     }
 
@@ -146,7 +149,7 @@ mod tests {
         let mut rate = four();
         // One in 100 ms, two in 110 and so on.
         assert_eq!(rate.on_ack(at(100), 1, &[], None), sample(10.0));
-        rate.on_sent(4, at(100), false);
+        rate.on_sent(4, at(100));
         assert_eq!(rate.on_ack(at(110), 2, &[], None), sample(2.0 / 0.11));
         assert_eq!(rate.on_ack(at(120), 3, &[], None), sample(3.0 / 0.12));
         assert_eq!(rate.on_ack(at(130), 4, &[], None), sample(4.0 / 0.13));
@@ -157,11 +160,12 @@ mod tests {
     #[test]
     fn compressed_acknowledgements_do_not_hide_how_slowly_the_data_was_sent() {
         let mut rate = DeliveryRate::default();
+        rate.begin_flight(at(0));
         for segment in 0..4 {
-            rate.on_sent(segment, at(50 * u64::from(segment)), segment == 0);
+            rate.on_sent(segment, at(50 * u64::from(segment)));
         }
         assert_eq!(rate.on_ack(at(300), 1, &[], None), sample(1.0 / 0.3));
-        rate.on_sent(4, at(400), false);
+        rate.on_sent(4, at(400));
         // All the others at once at 420 ms: of the newest, 4, it took 400 ms since 0 to be sent, and 120 ms since 300 ms to be acknowledged.
         assert_eq!(rate.on_ack(at(420), 5, &[], None), sample(4.0 / 0.4));
     }
@@ -171,12 +175,12 @@ mod tests {
         let mut rate = four();
         let mut board = Scoreboard::default();
         assert_eq!(rate.on_ack(at(100), 0, &[(1, 2)], None), sample(10.0));
-        board.add(1, 2);
+        board.add(1..2);
         assert_eq!(rate.on_ack(at(110), 0, &[(1, 3)], Some(&board)), sample(2.0 / 0.11));
-        board.add(1, 3);
+        board.add(1..3);
         assert_eq!(rate.on_ack(at(120), 0, &[(1, 3)], Some(&board)), None);
         // 0 is sent again at 120 and acknowledges the three at 230: 2 were delivered at 110.
-        rate.on_sent(0, at(120), false);
+        rate.on_sent(0, at(120));
         assert_eq!(rate.on_ack(at(230), 3, &[], Some(&board)), sample(1.0 / 0.12));
         assert_eq!(rate.delivered, 3);
     }
@@ -186,21 +190,22 @@ mod tests {
         let mut rate = four();
         assert_eq!(rate.on_ack(at(100), 1, &[], None), sample(10.0));
         // Sent again at 105 and at 112, but the first copies are acknowledged at 110 and 115.
-        rate.on_sent(1, at(105), false);
+        rate.on_sent(1, at(105));
         assert_eq!(rate.on_ack(at(110), 2, &[], None), sample(1.0 / 0.105));
-        rate.on_sent(2, at(112), false);
+        rate.on_sent(2, at(112));
         assert_eq!(rate.on_ack(at(115), 3, &[], None), None);
     }
 
     #[test]
     fn what_is_sent_after_the_data_ran_out_is_app_limited_until_that_is_delivered() {
         let mut rate = four();
-        rate.run_dry(4);
-        rate.on_sent(4, at(50), false);
+        rate.run_dry(Segments(4));
+        rate.on_sent(4, at(50));
         assert_eq!(rate.on_ack(at(100), 4, &[], None), sample(40.0));
         let limited = rate.on_ack(at(150), 5, &[], None);
         assert_eq!(limited, Some(DeliveredRate { rate: 5.0 / 0.15, app_limited: true }));
-        rate.on_sent(5, at(200), true);
+        rate.begin_flight(at(200));
+        rate.on_sent(5, at(200));
         assert_eq!(rate.on_ack(at(300), 6, &[], None), sample(10.0));
     }
 }

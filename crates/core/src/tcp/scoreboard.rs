@@ -1,8 +1,10 @@
 //! What the receiver has reported by SACK (RFC 2018), with the counts that RFC 6675 derives from it kept up to date, so that no
 //! acknowledgement walks the window.
 
+use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// SACKed segments above the cumulative acknowledgement.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -23,45 +25,46 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     /// Take in a reported range. Returns how many segments are newly SACKed.
-    pub(crate) fn add(&mut self, start: u32, end: u32) -> u32 {
-        let first = self.ranges.partition_point(|&(_, range_end)| range_end < start);
+    pub(crate) fn add(&mut self, reported: Range<u32>) -> Segments {
+        let first = self.ranges.partition_point(|&(_, end)| end < reported.start);
         let mut last = first;
-        let (mut low, mut high, mut known, mut known_below) = (start, end, 0, 0);
-        while let Some(&(range_start, range_end)) = self.ranges.get(last).filter(|range| range.0 <= end) {
-            low = low.min(range_start);
-            high = high.max(range_end);
-            known += range_end - range_start;
-            known_below += self.below(range_start, range_end);
+        let Range { start: mut low, end: mut high } = reported;
+        let (mut known, mut known_below) = (0, 0);
+        while let Some(&(start, end)) = self.ranges.get(last).filter(|range| range.0 <= reported.end) {
+            low = low.min(start);
+            high = high.max(end);
+            known += end - start;
+            known_below += self.below(start..end);
             last += 1;
         }
         let new = high - low - known;
         if new == 0 {
-            return 0;
+            return Segments(0);
         }
         self.sacked += new;
-        self.sacked_below += self.below(low, high) - known_below;
+        self.sacked_below += self.below(low..high) - known_below;
         if last == first {
             self.ranges.insert(first, (low, high));
         } else {
             self.ranges[first] = (low, high);
             self.ranges.drain(first + 1..last);
         }
-        new
+        Segments(new)
     }
 
     /// What of a range has not been reported.
-    pub(crate) fn missing_in(&self, start: u32, end: u32) -> Vec<(u32, u32)> {
-        let first = self.ranges.partition_point(|&(_, range_end)| range_end <= start);
-        let mut from = start;
+    pub(crate) fn missing_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
+        let first = self.ranges.partition_point(|&(_, end)| end <= range.start);
+        let mut from = range.start;
         let mut missing = Vec::new();
-        for &(low, high) in self.ranges.range(first..).take_while(|range| range.0 < end) {
-            if from < low {
-                missing.push((from, low));
+        for &(start, end) in self.ranges.range(first..).take_while(|known| known.0 < range.end) {
+            if from < start {
+                missing.push(from..start);
             }
-            from = high;
+            from = end;
         }
-        if from < end {
-            missing.push((from, end));
+        if from < range.end {
+            missing.push(from..range.end);
         }
         missing
     }
@@ -71,7 +74,7 @@ impl Scoreboard {
         while let Some(&(start, end)) = self.ranges.front().filter(|range| range.0 < una) {
             let cut = end.min(una);
             self.sacked -= cut - start;
-            self.sacked_below -= self.below(start, cut);
+            self.sacked_below -= self.below(start..cut);
             self.ranges.pop_front();
             if end > una {
                 self.ranges.push_front((una, end));
@@ -93,7 +96,7 @@ impl Scoreboard {
     /// `segment`, the lowest not resent hole, is resent.
     pub(crate) fn resend(&mut self, segment: u32) {
         let from = self.resent_below.max(segment);
-        self.sacked_below += self.sacked_between(self.resent_below, segment);
+        self.sacked_below += self.sacked_between(self.resent_below..segment);
         self.resent_below = from.max(segment + 1);
     }
 
@@ -113,54 +116,58 @@ impl Scoreboard {
         }
     }
 
-    /// The highest segment from `una` on and below `high` that is not SACKed.
-    pub(crate) fn last_missing(&self, una: u32, high: u32) -> Option<u32> {
+    /// The highest of the outstanding segments that is not SACKed.
+    pub(crate) fn last_missing(&self, outstanding: Range<u32>) -> Option<u32> {
         // Ranges do not touch, so that what lies just below one is missing.
-        let end = self.ranges.back().filter(|range| range.1 == high).map_or(high, |range| range.0);
-        (end > una).then(|| end - 1)
+        let end = self.ranges.back().filter(|range| range.1 == outstanding.end).map_or(outstanding.end, |range| range.0);
+        (end > outstanding.start).then(|| end - 1)
     }
 
-    /// RFC 6675 IsLost: at least `threshold` segments above are SACKed.
-    pub(crate) fn is_lost(&self, segment: u32, una: u32, threshold: u32) -> bool {
-        segment < self.lost_below(una, threshold)
+    /// RFC 6675 IsLost: at least `dup_thresh` segments above this one, which is outstanding, are SACKed.
+    pub(crate) fn is_lost(&self, segment: u32, dup_thresh: Segments) -> bool {
+        self.lost_below(dup_thresh).is_some_and(|end| segment < end)
     }
 
-    /// RFC 6675 SetPipe: segments thought to be in the network between `una` and `high`.
-    pub(crate) fn pipe(&self, una: u32, high: u32, threshold: u32) -> u32 {
-        let lost_below = self.lost_below(una, threshold);
-        let sacked_from = if lost_below == una { self.sacked } else { threshold };
-        let not_lost = high - lost_below - sacked_from;
+    /// RFC 6675 SetPipe: how many of the outstanding segments are thought to be in the network.
+    pub(crate) fn pipe(&self, outstanding: Range<u32>, dup_thresh: Segments) -> Segments {
+        let Range { start: una, end: high } = outstanding;
+        let (not_lost_from, sacked_from) = match self.lost_below(dup_thresh) {
+            Some(end) => (end, dup_thresh.0),
+            None => (una, self.sacked),
+        };
+        let not_lost = high - not_lost_from - sacked_from;
         let resent = self.resent_below.max(una) - una - self.sacked_below;
-        // A resent segment at or above `lost_below` is in the first count already, once for its first transmission: RFC 6675
+        // A resent segment at or above `not_lost_from` is in the first count already, once for its first transmission: RFC 6675
         // counts it for both, and so does this sum.
-        not_lost + resent
+        Segments(not_lost + resent)
     }
 
     fn highest(&self) -> Option<u32> {
         self.ranges.back().map(|&(_, end)| end)
     }
 
-    /// Segments below this that are not SACKed are lost: it is the position of the `threshold`-th SACKed segment from above.
-    fn lost_below(&self, una: u32, threshold: u32) -> u32 {
-        let mut wanted = threshold;
+    /// Segments below this that are not SACKed are lost: it is the position of the `dup_thresh`-th SACKed segment from above. `None` while
+    /// fewer are SACKed.
+    fn lost_below(&self, dup_thresh: Segments) -> Option<u32> {
+        let mut wanted = dup_thresh.0;
         for &(start, end) in self.ranges.iter().rev() {
             if end - start >= wanted {
-                return end - wanted;
+                return Some(end - wanted);
             }
             wanted -= end - start;
         }
-        una
+        None
     }
 
     /// How much of a range lies below `resent_below`.
-    fn below(&self, start: u32, end: u32) -> u32 {
-        end.min(self.resent_below).saturating_sub(start)
+    fn below(&self, range: Range<u32>) -> u32 {
+        range.end.min(self.resent_below).saturating_sub(range.start)
     }
 
-    fn sacked_between(&self, start: u32, end: u32) -> u32 {
-        let first = self.ranges.partition_point(|&(_, range_end)| range_end <= start);
-        let inside = self.ranges.range(first..).take_while(|range| range.0 < end);
-        inside.map(|&(low, high)| high.min(end) - low.max(start)).sum()
+    fn sacked_between(&self, range: Range<u32>) -> u32 {
+        let first = self.ranges.partition_point(|&(_, end)| end <= range.start);
+        let inside = self.ranges.range(first..).take_while(|known| known.0 < range.end);
+        inside.map(|&(start, end)| end.min(range.end) - start.max(range.start)).sum()
     }
 }
 
@@ -169,20 +176,22 @@ mod tests {
     use super::*;
     use crate::primitives::random::{Purpose, Stream};
 
+    const DUP_THRESH: Segments = Segments(3);
+
     #[test]
     fn the_pipe_of_one_loss_in_ten_by_hand() {
         // 0..10 outstanding, 0 lost, 1, 2, 3 SACKed: 0 is lost, 4..10 are in the network.
         let mut board = Scoreboard::default();
         board.begin_recovery(0);
-        assert_eq!(board.add(1, 4), 3);
-        assert!(board.is_lost(0, 0, 3) && !board.is_lost(4, 0, 3));
-        assert_eq!(board.pipe(0, 10, 3), 6);
+        assert_eq!(board.add(1..4), Segments(3));
+        assert!(board.is_lost(0, DUP_THRESH) && !board.is_lost(4, DUP_THRESH));
+        assert_eq!(board.pipe(0..10, DUP_THRESH), Segments(6));
         board.resend(0);
-        assert_eq!(board.pipe(0, 10, 3), 7);
+        assert_eq!(board.pipe(0..10, DUP_THRESH), Segments(7));
         assert_eq!(board.next_hole(0), None);
-        assert_eq!(board.add(5, 6), 1);
+        assert_eq!(board.add(5..6), Segments(1));
         assert_eq!(board.next_hole(0), Some(4));
-        assert!(!board.is_lost(4, 0, 3));
+        assert!(!board.is_lost(4, DUP_THRESH));
     }
 
     /// Everything the board answers, against a plain array of flags.
@@ -201,9 +210,9 @@ mod tests {
                         let end = (start + 1 + (bits >> 40) as u32 % 4).min(high);
                         if start < end {
                             let new = (start..end).filter(|&s| !sacked[s as usize]).count();
-                            let missing = board.missing_in(start, end).into_iter().flat_map(|(low, high)| low..high);
+                            let missing = board.missing_in(start..end).into_iter().flatten();
                             assert!(missing.eq((start..end).filter(|&s| !sacked[s as usize])));
-                            assert_eq!(board.add(start, end) as usize, new);
+                            assert_eq!(board.add(start..end).0 as usize, new);
                             (start..end).for_each(|s| sacked[s as usize] = true);
                         }
                     }
@@ -223,15 +232,16 @@ mod tests {
                         board.acknowledge(una);
                     }
                 }
-                assert_eq!(board.last_missing(una, high), (una..high).rev().find(|&s| !sacked[s as usize]));
+                assert_eq!(board.last_missing(una..high), (una..high).rev().find(|&s| !sacked[s as usize]));
                 let above = |s: u32| (s..high).filter(|&x| sacked[x as usize]).count() >= 3;
                 let pipe: u32 = (una..high)
                     .filter(|&s| !sacked[s as usize])
                     .map(|s| u32::from(!above(s)) + u32::from(resent[s as usize]))
                     .sum();
-                assert_eq!(board.pipe(una, high, 3), pipe, "seed {seed} step {step}");
-                (una..high)
-                    .for_each(|s| assert_eq!(!sacked[s as usize] && above(s), board.is_lost(s, una, 3) && !sacked[s as usize]));
+                assert_eq!(board.pipe(una..high, DUP_THRESH).0, pipe, "seed {seed} step {step}");
+                (una..high).for_each(|s| {
+                    assert_eq!(!sacked[s as usize] && above(s), board.is_lost(s, DUP_THRESH) && !sacked[s as usize])
+                });
             }
         }
     }

@@ -12,7 +12,7 @@ use super::timer::Estimator;
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
 use crate::primitives::packet::{Ecn, Side};
 use crate::primitives::signal::Signal;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const NONE: u32 = u32::MAX;
@@ -116,12 +116,12 @@ pub(crate) struct Arrived<'a> {
 }
 
 impl Sender {
-    pub(crate) fn new(controller: Controllers, spec: &TcpSpec, limit: u32) -> Sender {
+    pub(crate) fn new(controller: Controllers, spec: &TcpSpec, limit: Segments) -> Sender {
         Sender {
             una: 0,
             next: 0,
             high: 0,
-            limit,
+            limit: limit.0,
             recovery_point: 0,
             duplicates: 0,
             extra: 0,
@@ -145,18 +145,18 @@ impl Sender {
 
     /// Segments sent in order and not acknowledged.
     #[inline]
-    pub(crate) fn in_flight(&self) -> u32 {
-        self.next - self.una
+    pub(crate) fn in_flight(&self) -> Segments {
+        Segments(self.next - self.una)
     }
 
     /// There are now this many segments to send in all. Where nothing was outstanding for longer than a timeout, what is known of the
     /// path is old, and the window begins anew (RFC 5681 section 4.1), if the settings ask for it.
-    pub(crate) fn offer(&mut self, limit: u32, now: Time, spec: &TcpSpec) {
+    pub(crate) fn offer(&mut self, limit: Segments, now: Time, spec: &TcpSpec) {
         let idle = self.una == self.high && now.since(self.last_active) > self.estimator.timeout(&spec.timer);
         if idle && spec.restart_after_idle {
-            self.controller.limit_window(spec.initial_window);
+            self.controller.limit_window(Cwnd(spec.initial_window));
         }
-        self.limit = limit;
+        self.limit = limit.0;
     }
 
     /// Everything asked for is delivered.
@@ -188,8 +188,8 @@ impl Sender {
 
     /// `floor(min(cwnd, receiver window))`, at least one segment.
     #[inline(always)]
-    pub(crate) fn window(&self, spec: &TcpSpec) -> u32 {
-        (self.controller.window().min(f64::from(spec.receiver_window)) as u32).max(1)
+    pub(crate) fn window(&self, spec: &TcpSpec) -> Segments {
+        Segments((self.controller.window().min(f64::from(spec.receiver_window)) as u32).max(1))
     }
 }
 
@@ -198,7 +198,7 @@ impl Tcp<'_> {
     #[inline(always)]
     pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
         let echoes = SIGNALLED && brought.echoes_mark;
-        let most = if echoes { self.on_echo(arrived.ack) } else { f64::INFINITY };
+        let most = if echoes { self.on_echo(arrived.ack) } else { Cwnd(f64::INFINITY) };
         let rtt = self.take_in::<SIGNALLED>(arrived, brought);
         if echoes {
             self.sender.controller.limit_window(most);
@@ -217,7 +217,7 @@ impl Tcp<'_> {
                 self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed: None });
             }
             if SIGNALLED && brought.signal.is_some() {
-                let ack = Ack { window_limited: false, ..self.ack::<SIGNALLED>(0, sample, brought) };
+                let ack = Ack { window_limited: false, ..self.ack::<SIGNALLED>(Segments(0), sample, brought) };
                 self.sender.controller.on_other_ack(&ack);
             }
             recovery::on_duplicate(self, arrived.blocks);
@@ -227,7 +227,7 @@ impl Tcp<'_> {
 
     /// What the controller hears of an acknowledgement; the window is that before it.
     #[inline(always)]
-    fn ack<const SIGNALLED: bool>(&self, acked: u32, rtt: Option<Span>, brought: &Brought) -> Ack {
+    fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, brought: &Brought) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
         let limited = in_flight >= sender.window(self.spec)
@@ -241,7 +241,7 @@ impl Tcp<'_> {
     #[inline(always)]
     fn on_new_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
         let rtt = self.round_trip_sample(arrived);
-        let ack = self.ack::<SIGNALLED>(arrived.ack - self.sender.una, rtt, brought);
+        let ack = self.ack::<SIGNALLED>(Segments(arrived.ack - self.sender.una), rtt, brought);
         let sender = &mut *self.sender;
         sender.una = arrived.ack;
         sender.next = sender.next.max(arrived.ack);
@@ -270,15 +270,15 @@ impl Tcp<'_> {
     /// Differs: with a window of one the RFC lets the timer space the segments out; here, as in Linux, the window stays at one.
     #[cold]
     #[inline(never)]
-    fn on_echo(&mut self, ack: u32) -> f64 {
+    fn on_echo(&mut self, ack: u32) -> Cwnd {
         let window = self.sender.controller.window();
         if ack <= self.sender.reduced_at {
-            return window;
+            return Cwnd(window);
         }
-        let seen = self.congestion(false);
+        let seen = self.congestion();
         self.sender.controller.on_congestion(&seen);
         self.note_reduction();
-        window.min(self.sender.controller.window())
+        Cwnd(window.min(self.sender.controller.window()))
     }
 
     /// The window has been reduced, for a loss or for a mark: the next new segment says so.
@@ -310,7 +310,7 @@ impl Tcp<'_> {
 
     /// The timer expired with data outstanding. `completed`: when the receiver had everything, whatever the sender knows.
     pub(crate) fn on_timeout(&mut self, completed: Time) {
-        let seen = self.congestion(self.sender.timed_out);
+        let seen = self.timeout();
         if self.now >= self.warmup {
             self.sender.counts.timeouts += 1;
             if self.now < completed {
@@ -335,22 +335,27 @@ impl Tcp<'_> {
         self.start_timer();
     }
 
-    /// What the controller hears of a loss. `repeated`: this segment has timed out before.
-    pub(crate) fn congestion(&self, repeated: bool) -> Congestion {
-        match self.spec.halves {
-            Halves::Window => Congestion { now: self.now, in_flight: self.sender.window(self.spec), repeated: false },
-            Halves::FlightSize => {
-                // What limited transmit or fast recovery sent beyond the window does not count (RFC 5681 section 3.2 step 2): equation
-                // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
-                let flight = self.sender.in_flight().min(self.sender.window(self.spec));
-                Congestion { now: self.now, in_flight: flight.max(1), repeated }
-            }
-        }
+    /// What the controller hears of a loss.
+    pub(crate) fn congestion(&self) -> Congestion {
+        let window = self.sender.window(self.spec);
+        let in_flight = match self.spec.halves {
+            Halves::Window => window,
+            // What limited transmit or fast recovery sent beyond the window does not count (RFC 5681 section 3.2 step 2): equation
+            // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
+            Halves::FlightSize => self.sender.in_flight().min(window).max(Segments(1)),
+        };
+        Congestion { now: self.now, in_flight, repeated: false }
+    }
+
+    /// The same of a timeout, which may be of a segment that has timed out before.
+    fn timeout(&self) -> Congestion {
+        let repeated = self.sender.timed_out && self.spec.halves == Halves::FlightSize;
+        Congestion { repeated, ..self.congestion() }
     }
 
     /// The fast retransmit threshold is reached: enter fast recovery and resend the first hole.
     pub(crate) fn enter_recovery(&mut self) {
-        let seen = self.congestion(false);
+        let seen = self.congestion();
         self.note_reduction();
         let sender = &mut *self.sender;
         sender.controller.on_congestion(&seen);
@@ -408,11 +413,11 @@ impl Tcp<'_> {
         Some((segment, if is_new { 1 } else { 2 }))
     }
 
-    /// What a segment that is sent says to the network: only new data is capable (RFC 3168 section 6.1.5).
+    /// What a segment that is sent says to the network: only new data, in its first transmission, is capable (RFC 3168 section 6.1.5).
     #[inline(always)]
-    pub(crate) fn announce(&mut self, is_new: bool) -> Ecn {
+    pub(crate) fn announce(&mut self, transmission: u32) -> Ecn {
         match () {
-            () if !self.spec.ecn || !is_new => Ecn::INCAPABLE,
+            () if !self.spec.ecn || transmission > 1 => Ecn::INCAPABLE,
             () if std::mem::take(&mut self.sender.is_reduced) => Ecn::REDUCED,
             () => Ecn::CAPABLE,
         }
@@ -446,7 +451,7 @@ pub(in crate::tcp) mod tests {
     fn a_resend_that_the_pacer_held_back_is_forgotten_once_acknowledged() {
         let spec = TcpSpec { pacing: true, ..spec_of_a_plain_sender() };
         let start = crate::congestion::Start { window: 4.0, ssthresh: 4.0 };
-        let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, 4);
+        let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, Segments(4));
         (sender.next, sender.high, sender.resend) = (4, 4, 1);
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
         let mut tcp =
@@ -459,9 +464,9 @@ pub(in crate::tcp) mod tests {
     /// The window of a sender that got to 20 segments, after as long without anything to send.
     fn window_after_idle(idle: Span, spec: &TcpSpec) -> f64 {
         let start = crate::congestion::Start { window: 20.0, ssthresh: 8.0 };
-        let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), spec, 0);
+        let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), spec, Segments(0));
         sender.last_active = Time(Span::from_millis(500).0);
-        sender.offer(10, sender.last_active + idle, spec);
+        sender.offer(Segments(10), sender.last_active + idle, spec);
         assert_eq!(sender.limit, 10);
         sender.controller.window()
     }
@@ -481,7 +486,7 @@ pub(in crate::tcp) mod tests {
             let spec = TcpSpec { pacing: true, ..spec_of_a_plain_sender() };
             let start = crate::congestion::Start { window: 4.0, ssthresh: 100.0 };
             let mut sender =
-                Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, handed_over);
+                Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, Segments(handed_over));
             let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
             let mut tcp =
                 Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
@@ -498,14 +503,14 @@ pub(in crate::tcp) mod tests {
         let spec = TcpSpec { ecn: true, ..spec_of_a_plain_sender() };
         let start = crate::congestion::Start { window, ssthresh: 8.0 };
         let reno = crate::congestion::ControllerSpec::Reno(());
-        let mut sender = Sender::new(Controllers::new(&reno, start), &spec, 1000);
+        let mut sender = Sender::new(Controllers::new(&reno, start), &spec, Segments(1000));
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
         let mut tcp =
             Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
         let send = |tcp: &mut Tcp| {
             let mut sent = Vec::new();
             while let Some((segment, transmission)) = tcp.next_segment() {
-                sent.push((segment, tcp.announce(transmission == 1)));
+                sent.push((segment, tcp.announce(transmission)));
             }
             sent
         };

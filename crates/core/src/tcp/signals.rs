@@ -6,7 +6,7 @@ use super::scoreboard::Scoreboard;
 use super::sender::{Arrived, NONE, Sender};
 use crate::congestion::{Controller, Wants};
 use crate::primitives::signal::Signal;
-use crate::primitives::units::Time;
+use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
 
 /// Between the acknowledgements of a flow and its controller.
@@ -54,7 +54,7 @@ impl SignalReader {
     pub(crate) fn bound_release(&mut self, sender: &Sender) {
         let bound = if self.asked.release { sender.controller.release() } else { None };
         let outstanding = sender.high > sender.una;
-        self.release = bound.map_or(u32::MAX, |bound| bound.max(u32::from(!outstanding)));
+        self.release = bound.map_or(u32::MAX, |bound| bound.0.max(u32::from(!outstanding)));
         self.held_back = false;
     }
 
@@ -74,16 +74,24 @@ impl SignalReader {
         self.release > 0 || sender.resend != NONE
     }
 
-    /// The sender has sent a segment; `idle`: nothing was outstanding before it.
-    pub(crate) fn on_sent(&mut self, segment: u32, now: Time, idle: bool) {
+    /// The sender has sent a segment, the only one outstanding.
+    pub(crate) fn on_sent_alone(&mut self, segment: u32, now: Time) {
+        if self.asked.delivered_rate {
+            self.rate.begin_flight(now);
+        }
+        self.on_sent(segment, now);
+    }
+
+    /// The sender has sent a segment.
+    pub(crate) fn on_sent(&mut self, segment: u32, now: Time) {
         self.release = self.release.saturating_sub(1);
         if self.asked.delivered_rate {
-            self.rate.on_sent(segment, now, idle);
+            self.rate.on_sent(segment, now);
         }
     }
 
     /// The sender has sent all that it would now.
-    pub(crate) fn on_all_sent(&mut self, sender: &Sender, window: u32) {
+    pub(crate) fn on_all_sent(&mut self, sender: &Sender, window: Segments) {
         let is_dry = sender.high >= sender.limit && sender.next >= sender.high && sender.in_flight() < window;
         if self.asked.delivered_rate && is_dry {
             self.rate.run_dry(sender.in_flight());

@@ -3,20 +3,20 @@
 use super::schedule::Schedule;
 use super::spec::ApplicationSpec;
 use crate::primitives::sizes::MAX_SEGMENTS;
-use crate::primitives::units::Time;
+use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
 
 /// The state of one application.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Application {
     schedule: Schedule,
-    /// Segments that it has to hand over in all.
-    total: u32,
+    /// That it has to hand over in all.
+    total: Segments,
 }
 
 impl Application {
-    /// `total`: segments to hand over in all; the largest number if without end.
-    pub(crate) fn new(schedule: Schedule, total: u32) -> Application {
+    /// `total`: to hand over in all; the largest number if without end.
+    pub(crate) fn new(schedule: Schedule, total: Segments) -> Application {
         Application { schedule, total }
     }
 
@@ -31,10 +31,10 @@ impl Application {
         (self.handed_over(spec) < self.total).then(|| self.schedule.next(now, &spec.process))
     }
 
-    /// Segments handed over so far.
-    pub(crate) fn handed_over(&self, spec: &ApplicationSpec) -> u32 {
-        let most = u64::from(self.total).min(MAX_SEGMENTS);
-        (u64::from(self.schedule.taken()) * u64::from(spec.burst)).min(most) as u32
+    /// Handed over so far.
+    pub(crate) fn handed_over(&self, spec: &ApplicationSpec) -> Segments {
+        let most = u64::from(self.total.0).min(MAX_SEGMENTS);
+        Segments((u64::from(self.schedule.taken()) * u64::from(spec.burst)).min(most) as u32)
     }
 }
 
@@ -49,12 +49,12 @@ mod tests {
         // Three segments of 1000 bytes at 2400 Gbit/s: 10 ns.
         let process = ProcessSpec::Constant(ConstantSpec { rate: Rate(2_400_000_000_000) });
         let spec = ApplicationSpec { process, burst: 3 };
-        let mut application = Application::new(Schedule::new(1, "test", 0, spec.gap(1000)), 8);
+        let mut application = Application::new(Schedule::new(1, "test", 0, spec.gap(1000)), Segments(8));
         let mut seen = Vec::new();
         let mut next = Some(application.first(Time(5), &spec));
         while let Some(now) = next {
             next = application.hand_over(now, &spec);
-            seen.push((now.0, application.handed_over(&spec)));
+            seen.push((now.0, application.handed_over(&spec).0));
         }
         assert_eq!(seen, [(5, 3), (10_005, 6), (20_005, 8)]);
     }

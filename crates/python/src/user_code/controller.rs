@@ -9,7 +9,7 @@ use pyo3::{PyClass, intern};
 use tailback_core::congestion::{self, Control, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
-use tailback_core::primitives::units::Rate;
+use tailback_core::primitives::units::{Cwnd, Rate, Segments};
 use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Controller {
@@ -58,8 +58,8 @@ fn control(law: &Bound<'_, PyAny>) -> PyResult<Control> {
     })
 }
 
-fn release(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
-    value.extract().map_err(|_| {
+fn release(value: &Bound<'_, PyAny>) -> PyResult<Option<Segments>> {
+    value.extract::<Option<u32>>().map(|bound| bound.map(Segments)).map_err(|_| {
         PyTypeError::new_err(format!("`release` is {}; expected None, or a whole number of segments, at least 0", shown(value)))
     })
 }
@@ -101,9 +101,9 @@ impl UserController for Controller {
         self.tell("on_timeout", Congestion::from(seen))
     }
 
-    fn limit_window(&mut self, segments: f64) -> Result<Control, Fault> {
+    fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault> {
         let law = &self.law;
-        self.said = attached(|py| told(law.bind(py), "limit_window", (segments,)))?;
+        self.said = attached(|py| told(law.bind(py), "limit_window", (most.0,)))?;
         Ok(self.said)
     }
 

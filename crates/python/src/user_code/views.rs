@@ -82,9 +82,9 @@ impl From<&congestion::Ack> for Ack {
         let Signal { marks, price, delivered_rate } = signal;
         Ack {
             now_s: now.seconds(),
-            acked,
+            acked: acked.0,
             rtt_s: rtt.map(|rtt| rtt.seconds()),
-            in_flight,
+            in_flight: in_flight.0,
             window_limited,
             marks,
             price,
@@ -104,7 +104,7 @@ impl From<&congestion::RoundTrip> for RoundTrip {
 impl From<&congestion::Congestion> for Congestion {
     fn from(seen: &congestion::Congestion) -> Congestion {
         let congestion::Congestion { now, in_flight, repeated } = *seen;
-        Congestion { now_s: now.seconds(), in_flight, repeated }
+        Congestion { now_s: now.seconds(), in_flight: in_flight.0, repeated }
     }
 }
 

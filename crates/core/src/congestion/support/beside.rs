@@ -1,5 +1,6 @@
 //! What only some laws remember lies beside the sender, so that the flows of the others do not carry it.
 
+use crate::congestion::Start;
 use serde::{Deserialize, Serialize};
 
 /// The state of a law: its window, and beside it the rest.
@@ -13,7 +14,7 @@ pub struct Beside<M> {
 impl<M> Beside<M> {
     pub(in crate::congestion) const BYTES: usize = size_of::<M>();
 
-    pub(in crate::congestion) fn with(window: f64, memory: M) -> Beside<M> {
-        Beside { window, memory: Box::new(memory) }
+    pub(in crate::congestion) fn with(start: Start, memory: M) -> Beside<M> {
+        Beside { window: start.window, memory: Box::new(memory) }
     }
 }

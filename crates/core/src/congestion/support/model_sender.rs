@@ -1,7 +1,7 @@
 //! A sender for the tests of controllers: a clock, acknowledgements of one segment each, and losses when the test says so.
 
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Segments, Span, Time};
 
 pub(in crate::congestion) struct ModelSender<C: Controller> {
     pub law: C,
@@ -48,6 +48,7 @@ impl<C: Controller> ModelSender<C> {
         }
         let of_one = Ack::of_one(self.now);
         let ModelSender { in_flight, round_trip: rtt, window_limited, .. } = *self;
+        let (acked, in_flight) = (Segments(acked), Segments(in_flight));
         self.law.on_ack(&Ack { acked, in_flight, rtt, window_limited, ..of_one });
         self.law.window()
     }
@@ -71,6 +72,6 @@ impl<C: Controller> ModelSender<C> {
     }
 
     fn congestion(&self, in_flight: u32) -> Congestion {
-        Congestion { now: self.now, in_flight, repeated: false }
+        Congestion { now: self.now, in_flight: Segments(in_flight), repeated: false }
     }
 }

@@ -1,12 +1,13 @@
 //! A window that never changes and a law that writes down what it hears, for tests of who is told what.
 
 use crate::congestion::{Ack, Congestion, Controller, Start, Wants};
+use crate::primitives::units::{Cwnd, Segments};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeSpec {
     pub wants: Wants,
-    pub release: Option<u32>,
+    pub release: Option<Segments>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,7 +51,7 @@ impl Probe {
     fn hear(&mut self, ack: &Ack, kind: usize) {
         let heard = &mut *self.heard;
         heard.acks[kind] += 1;
-        heard.acked += ack.acked;
+        heard.acked += ack.acked.0;
         heard.marks += ack.signal.marks;
         heard.prices.push(ack.signal.price);
         heard.rates.extend(ack.signal.delivered_rate.map(|sample| (sample.rate, sample.app_limited)));
@@ -72,7 +73,7 @@ impl Controller for Probe {
         self.heard.spec.wants
     }
 
-    fn release(&self) -> Option<u32> {
+    fn release(&self) -> Option<Segments> {
         self.heard.spec.release
     }
 
@@ -81,7 +82,7 @@ impl Controller for Probe {
     }
 
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(ack, if ack.acked > 0 { 1 } else { 2 });
+        self.hear(ack, if ack.acked > Segments(0) { 1 } else { 2 });
     }
 
     fn on_congestion(&mut self, _: &Congestion) {
@@ -92,5 +93,5 @@ impl Controller for Probe {
         self.heard.timeouts += 1;
     }
 
-    fn limit_window(&mut self, _: f64) {}
+    fn limit_window(&mut self, _: Cwnd) {}
 }

@@ -1,7 +1,7 @@
 //! A control law that the core does not know. It is asked for its window after each event, so that everything else reads a number.
 
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
-use crate::primitives::units::Rate;
+use crate::primitives::units::{Cwnd, Rate, Segments};
 use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
 
 /// What a law says of the sending after an event.
@@ -14,7 +14,7 @@ pub struct Control {
     /// As of [`Controller::pacing`].
     pub pacing: Option<Rate>,
     /// As of [`Controller::release`].
-    pub release: Option<u32>,
+    pub release: Option<Segments>,
 }
 
 /// [`Controller`] for code that the core does not know: each event is answered with what follows from it.
@@ -47,7 +47,7 @@ pub trait UserController: Send + Sync {
     /// See [`Controller::limit_window`].
     ///
     /// # Errors
-    fn limit_window(&mut self, segments: f64) -> Result<Control, Fault>;
+    fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault>;
     /// The same law, to go on from here on its own.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ pub struct User {
 struct Beside {
     ssthresh: f64,
     pacing: Option<Rate>,
-    release: Option<u32>,
+    release: Option<Segments>,
     law: Instance<dyn UserController>,
 }
 
@@ -142,7 +142,7 @@ impl Controller for User {
         true
     }
 
-    fn release(&self) -> Option<u32> {
+    fn release(&self) -> Option<Segments> {
         self.beside.release
     }
 
@@ -166,8 +166,8 @@ impl Controller for User {
         self.hear(|law| law.on_timeout(seen));
     }
 
-    fn limit_window(&mut self, segments: f64) {
-        self.hear(|law| law.limit_window(segments));
+    fn limit_window(&mut self, most: Cwnd) {
+        self.hear(|law| law.limit_window(most));
     }
 }
 

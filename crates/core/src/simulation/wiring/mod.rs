@@ -13,7 +13,7 @@ use crate::network;
 use crate::network::{ChangeKind, Network, Switching, TraceKind, Transport};
 use crate::primitives::line::Line;
 use crate::primitives::random::{Draws, Purpose, Stream};
-use crate::primitives::units::Span;
+use crate::primitives::units::{Segments, Span};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
@@ -91,7 +91,7 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
     let starts = route_starts(network);
     let make = |flow: &network::Flow| {
         let complete_at = match &network.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => segments_of(spec, flow.size),
+            Transport::Tcp(spec, _) => segments_of(spec, flow.size).0,
             Transport::Datagram(_) => u32::MAX,
         };
         Path {
@@ -150,6 +150,6 @@ pub(crate) fn has_channels(network: &Network) -> bool {
 }
 
 /// Segments of a transfer; as many as there can be without a size.
-pub(crate) fn segments_of(spec: &TcpSpec, size: Option<u64>) -> u32 {
-    size.map_or(u32::MAX, |size| size.div_ceil(u64::from(spec.mss)) as u32)
+pub(crate) fn segments_of(spec: &TcpSpec, size: Option<u64>) -> Segments {
+    Segments(size.map_or(u32::MAX, |size| size.div_ceil(u64::from(spec.mss)) as u32))
 }

@@ -5,6 +5,7 @@
 
 use super::{may_enter, open, threshold_reached};
 use crate::congestion::{Ack, Controller};
+use crate::primitives::units::Segments;
 use crate::tcp::sender::{NONE, Phase, Tcp};
 
 pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
@@ -15,9 +16,9 @@ pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
         return;
     }
     let board = tcp.board();
-    let new: u32 = blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una), end)).sum();
+    let new: Segments = blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una)..end)).sum();
     if tcp.sender.phase.is_recovery() {
-        tcp.board().counted_pipe -= i64::from(new.min(1));
+        tcp.board().counted_pipe -= i64::from(new.0.min(1));
     } else if may_enter(tcp) && threshold_reached(tcp) {
         let window = tcp.sender.window(tcp.spec);
         let reported = i64::from(tcp.sender.duplicates);
@@ -25,7 +26,7 @@ pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
         let board = tcp.board();
         board.begin_recovery(una);
         board.resend(una);
-        board.counted_pipe = i64::from(window) - reported + 1;
+        board.counted_pipe = i64::from(window.0) - reported + 1;
     }
 }
 
@@ -35,7 +36,7 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
         let board = tcp.board();
         board.acknowledge(una);
         blocks.iter().filter(|block| block.1 > una).for_each(|&(start, end)| {
-            board.add(start.max(una), end);
+            board.add(start.max(una)..end);
         });
     }
     if !tcp.sender.phase.is_recovery() {

@@ -4,6 +4,7 @@
 
 use super::open;
 use crate::congestion::{Ack, Controller};
+use crate::primitives::units::Cwnd;
 use crate::tcp::sender::{Phase, Tcp};
 
 #[inline(always)]
@@ -15,10 +16,10 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
     if sender.una >= sender.recovery_point {
         sender.phase = Phase::Open;
         sender.extra = 0;
-        sender.controller.limit_window(f64::from(sender.in_flight().max(1) + 1));
+        sender.controller.limit_window(Cwnd(f64::from(sender.in_flight().0.max(1) + 1)));
     } else {
         // Section 3.2 step 5: deflate by what was acknowledged, add back one segment.
-        sender.extra += 1 - ack.acked as i32;
+        sender.extra += 1 - ack.acked.0 as i32;
         sender.resend = sender.una;
         sender.phase = Phase::Recovery { partial_seen: true };
     }

@@ -2,6 +2,7 @@
 
 use super::{limited_transmit, may_enter, open};
 use crate::congestion::Ack;
+use crate::primitives::units::Segments;
 use crate::tcp::sender::{NONE, Phase, Tcp};
 
 pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
@@ -13,10 +14,10 @@ pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
     if !may_enter(tcp) {
         return;
     }
-    let Some(threshold) = tcp.spec.fast_retransmit else { return };
+    let Some(dup_thresh) = tcp.spec.fast_retransmit else { return };
     let una = tcp.sender.una;
-    let lost = tcp.board().is_lost(una, una, threshold);
-    if tcp.sender.duplicates < threshold && !lost {
+    let lost = tcp.board().is_lost(una, Segments(dup_thresh));
+    if tcp.sender.duplicates < dup_thresh && !lost {
         return limited_transmit(tcp);
     }
     tcp.enter_recovery();
@@ -47,17 +48,17 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
 /// RFC 6675 section 5 step C with NextSeg of section 4.
 pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     let (una, high, limit) = (tcp.sender.una, tcp.sender.high, tcp.sender.limit);
-    let threshold = tcp.spec.fast_retransmit.unwrap_or(3);
+    let dup_thresh = Segments(tcp.spec.fast_retransmit.unwrap_or(3));
     let window = tcp.sender.window(tcp.spec);
     let receiver_end = una.saturating_add(tcp.spec.receiver_window).min(limit);
     let recovery_point = tcp.sender.recovery_point;
     let board = tcp.board();
-    if board.pipe(una, high, threshold) >= window {
+    if board.pipe(una..high, dup_thresh) >= window {
         return None;
     }
     let hole = board.next_hole(una);
     // Rule 1: a hole that is lost. Rule 3: a hole that is not (yet), when there is no new data (rule 2).
-    if let Some(hole) = hole.filter(|&hole| high >= receiver_end || board.is_lost(hole, una, threshold)) {
+    if let Some(hole) = hole.filter(|&hole| high >= receiver_end || board.is_lost(hole, dup_thresh)) {
         board.resend(hole);
         return Some(hole);
     }
@@ -70,7 +71,7 @@ pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     if board.rescued_below >= recovery_point {
         return None;
     }
-    let last = board.last_missing(una, high)?;
+    let last = board.last_missing(una..high)?;
     board.rescued_below = recovery_point;
     Some(last)
 }
@@ -82,14 +83,15 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
         return false;
     }
     let board = tcp.board();
-    blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una), end)).sum::<u32>() > 0
+    blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una)..end)).sum::<Segments>()
+        > Segments(0)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::congestion::{ControllerSpec, Controllers, Start};
     use crate::primitives::packet::Side;
-    use crate::primitives::units::Time;
+    use crate::primitives::units::{Segments, Time};
     use crate::tcp::sender::tests::spec_of_a_plain_sender;
     use crate::tcp::sender::{Arrived, Sender, Tcp};
     use crate::tcp::signals::Brought;
@@ -100,7 +102,7 @@ mod tests {
         // 0..10 are sent, 0 is lost, the receiver has room for 12. The window is halved to five.
         let spec = TcpSpec { recovery: RecoveryKind::Sack, receiver_window: 12, ..spec_of_a_plain_sender() };
         let start = Start { window: 10.0, ssthresh: 10.0 };
-        let mut sender = Sender::new(Controllers::new(&ControllerSpec::Reno(()), start), &spec, 100);
+        let mut sender = Sender::new(Controllers::new(&ControllerSpec::Reno(()), start), &spec, Segments(100));
         let (mut boards, now) = (Side::default(), Time::ZERO);
         let mut tcp = Tcp {
             sender: &mut sender,

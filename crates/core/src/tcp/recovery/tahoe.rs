@@ -12,7 +12,7 @@ pub(super) fn on_duplicate(tcp: &mut Tcp) {
     if !threshold_reached(tcp) {
         return limited_transmit(tcp);
     }
-    let seen = tcp.congestion(false);
+    let seen = tcp.congestion();
     tcp.note_reduction();
     let sender = &mut *tcp.sender;
     sender.controller.on_timeout(&seen);
