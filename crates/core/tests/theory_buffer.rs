@@ -6,7 +6,7 @@ mod common;
 use common::statistics::{Interval, SEEDS};
 use common::{classic_tcp, first, flow, group, one_link, port, reno, run};
 use tailback_core::network::{Buffer, Flow, Group, Network, Port};
-use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
 use tailback_models::ParameterError;
@@ -26,7 +26,9 @@ fn the_sawtooth_lies_in_the_interval_of_thirty_seeds() {
         let places = waiting_places(PRODUCT, quarters);
         let expected = sawtooth(PRODUCT, places);
         // Wherever in the period each begins and ends.
-        let phase = |seed| Stream::new(seed, "start", 0, Purpose::Start).uniform(0) * expected.packet_times * SEGMENT_S;
+        let phase = |seed| {
+            Stream::new(Entity { seed, name: "start", index: 0 }, Purpose::Start).uniform(0) * expected.packet_times * SEGMENT_S
+        };
         let utilisations: Vec<f64> = SEEDS.map(|seed| measure(places, seed, phase(seed), 100.0)).collect();
         let measured = Interval::of(&utilisations);
         if quarters == 4 {

@@ -12,7 +12,7 @@ use common::{first, flow, group, port, run};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tailback_core::network::{Access, Buffer, Flow, Network, Port, Record, Switching, Transport};
-use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::traffic::{AlternatingSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
@@ -132,7 +132,10 @@ fn loss_port_by_port((inputs, transmitters, buffer): Size, load: f64, seed: u64,
     }
     let active = load * transmitters as f64 / inputs as f64;
     let lambda = active / (1.0 - active);
-    let (gaps, lengths) = (Stream::new(seed, "trunk", 0, Purpose::Gap), Stream::new(seed, "trunk", 0, Purpose::Size));
+    let (gaps, lengths) = (
+        Stream::new(Entity { seed, name: "trunk", index: 0 }, Purpose::Gap),
+        Stream::new(Entity { seed, name: "trunk", index: 0 }, Purpose::Size),
+    );
     // Instants of at least 0 as bits are in order.
     let mut calendar = BinaryHeap::new();
     let mut waiting: VecDeque<f64> = VecDeque::new();

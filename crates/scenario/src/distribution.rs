@@ -41,17 +41,24 @@ pub enum Distribution<Q> {
 
 const WORDS: &[&str] = &["uniform", "evenly", "exponential", "pareto", "lognormal"];
 
+/// A flow among those of its group.
+#[derive(Clone, Copy)]
+pub(crate) struct Nth {
+    pub index: u64,
+    pub count: u64,
+}
+
 impl<Q> Distribution<Q> {
-    /// The value of flow `index` of `count`, in the smallest unit.
-    pub(crate) fn draw(&self, index: u64, count: u64, stream: impl FnOnce() -> Stream) -> u64
+    /// The value of a flow, in the smallest unit.
+    pub(crate) fn draw(&self, flow: Nth, stream: impl FnOnce() -> Stream) -> u64
     where
         Q: Quantity,
     {
         let between = |low: Q, high: Q, share: f64| low.base() + ((high.base() - low.base()) as f64 * share) as u64;
         match *self {
             Distribution::Fixed(value) => value.base(),
-            Distribution::List(ref values) => values.get(index as usize).map_or(0, |value| value.base()),
-            Distribution::Evenly(low, high) => between(low, high, (index as f64 + 0.5) / count as f64),
+            Distribution::List(ref values) => values.get(flow.index as usize).map_or(0, |value| value.base()),
+            Distribution::Evenly(low, high) => between(low, high, (flow.index as f64 + 0.5) / flow.count as f64),
             Distribution::Uniform(low, high) => between(low, high, stream().uniform(0)),
             Distribution::Exponential(mean) => (mean.base() as f64 * -math::ln(1.0 - stream().uniform(0))) as u64,
             Distribution::Pareto { mean, shape } => {
@@ -164,12 +171,15 @@ impl<Q: Quantity> JsonSchema for Distribution<Q> {
 mod tests {
     use super::*;
     use crate::quantity::Size;
-    use tailback_core::primitives::random::Purpose;
+    use tailback_core::primitives::random::{Entity, Purpose};
 
     const FLOWS: u64 = 100_000;
 
     fn draws(distribution: &Distribution<Size>) -> Vec<f64> {
-        let draw = |index| distribution.draw(index, FLOWS, || Stream::new(1, "web", index, Purpose::Size)) as f64;
+        let draw = |index| {
+            distribution.draw(Nth { index, count: FLOWS }, || Stream::new(Entity { seed: 1, name: "web", index }, Purpose::Size))
+                as f64
+        };
         (0..FLOWS).map(draw).collect()
     }
 
@@ -180,7 +190,7 @@ mod tests {
     #[test]
     fn evenly_spread_values_are_the_middles_of_equal_parts() {
         let evenly = Distribution::Evenly(Size::new(100), Size::new(200));
-        let values: Vec<u64> = (0..4).map(|index| evenly.draw(index, 4, || unreachable!())).collect();
+        let values: Vec<u64> = (0..4).map(|index| evenly.draw(Nth { index, count: 4 }, || unreachable!())).collect();
         assert_eq!(values, [112, 137, 162, 187]);
     }
 

@@ -129,7 +129,7 @@ impl<F: Family> Record for Choice<F> {
                 let default = setting.usual().map(|usual| serde_json::to_value(usual).unwrap_or_default());
                 shape.property(setting.key, setting.kind.schema(generator), setting.help, default);
             }
-            shapes.push(shape.tag(F::TAG, member.name, &[member.summary], F::DEFAULT == Some(member.name)));
+            shapes.push(shape.tag(F::TAG, member.name, &[member.summary], F::DEFAULT));
         }
         shapes = joined::<F::Common>(shapes, generator);
         if F::User::EXISTS {

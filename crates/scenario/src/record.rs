@@ -48,10 +48,10 @@ impl Shape {
         self.properties.insert(name.into(), schema.to_value());
     }
 
-    /// Adds the word that tells tables apart.
-    pub fn tag(mut self, name: &str, word: &str, lines: &[&str], default: bool) -> Shape {
+    /// Adds the word that tells tables apart. It need not be given where it is the `default`.
+    pub fn tag(mut self, name: &str, word: &str, lines: &[&str], default: Option<&str>) -> Shape {
         self.properties.insert(name.into(), json!({"const": word, "description": prose(lines)}));
-        if !default {
+        if default != Some(word) {
             self.required.push(name.into());
         }
         self

@@ -5,7 +5,7 @@
 use std::path::Path;
 use tailback_core::Engine;
 use tailback_core::network::Network;
-use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Span, Time};
 use tailback_scenario::{Errors, Scenario};
 
@@ -17,7 +17,8 @@ fn a_damaged_scenario_is_refused_with_a_place_or_begins_to_run() {
     let examples: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     let mut built = 0;
     for number in 0..20_000 {
-        let mut chance = Chance { stream: Stream::new(1, "mutations", number, Purpose::Policy), draws: 0 };
+        let mut chance =
+            Chance { stream: Stream::new(Entity { seed: 1, name: "mutations", index: number }, Purpose::Policy), draws: 0 };
         let mut text = examples[number as usize % examples.len()].clone().into_bytes();
         for _ in 0..=chance.below(3) {
             text = damage(text, &mut chance);

@@ -266,14 +266,14 @@ const _: () = assert!(size_of::<Controllers>() <= 24, "an idle flow has no room 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::random::{Purpose, Stream};
+    use crate::primitives::random::{Entity, Purpose, Stream};
     use crate::primitives::signal::DeliveredRate;
 
     #[test]
     fn whatever_happens_the_window_is_a_number_of_at_least_one_segment_that_no_acknowledgement_more_than_doubles() {
         for (index, spec) in (0..).zip(&ControllerSpec::samples()) {
             for run in 0..200 {
-                drive(spec, Stream::new(run, "controllers", index, Purpose::Policy));
+                drive(spec, Stream::new(Entity { seed: run, name: "controllers", index }, Purpose::Policy));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Aal5, Access, Flow, Network, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::Span;
+use crate::primitives::units::{Span, Units};
 use crate::traffic::{DatagramSpec, PacketSize};
 
 impl Network {
@@ -19,7 +19,7 @@ impl Network {
         // take to be sent to it.
         let over = |path: u32, bytes: u32, (first, last): (&Access, &Access)| {
             let framed = framing.filter(|_| bytes > 0);
-            let (unit, units) = framed.map_or((bytes, 1), |framing| (CELL_BYTES, framing.cells(bytes)));
+            let (unit, units) = framed.map_or((bytes, Units(1)), |framing| (CELL_BYTES, framing.cells(bytes)));
             let access = |access: &Access| (access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into())), access.delay);
             let (mut service, mut sum) = access(first);
             let mut slowest = service;
@@ -34,7 +34,7 @@ impl Network {
             }
             let (last_service, last_delay) = access(last);
             let at_ends = framed.map_or(Span::ZERO, Aal5::delay);
-            sum + service + last_service + last_delay + Span(slowest.max(last_service).0 * u64::from(units - 1)) + at_ends
+            sum + service + last_service + last_delay + Span(slowest.max(last_service).0 * (units.0 - 1)) + at_ends
         };
         let (sender, receiver) = (&flow.sender_access, &flow.receiver_access);
         over(flow.forward, data, (sender, receiver)) + over(flow.backward, ack, (receiver, sender))

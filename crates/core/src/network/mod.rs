@@ -6,7 +6,7 @@ pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, M
 mod base_rtt;
 
 use crate::congestion::ControllerSpec;
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Rate, Span, Time, Units};
 use crate::queue::PolicySpec;
 use crate::tcp::TcpSpec;
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
@@ -151,8 +151,8 @@ impl Aal5 {
 
     /// Cells of a packet.
     #[inline]
-    pub fn cells(self, packet_bytes: u32) -> u32 {
-        (packet_bytes + self.overhead).div_ceil(CELL_PAYLOAD)
+    pub fn cells(self, packet_bytes: u32) -> Units {
+        Units((packet_bytes + self.overhead).div_ceil(CELL_PAYLOAD).into())
     }
 
     /// Both delays of a packet.
@@ -182,10 +182,10 @@ impl Transport {
 
 impl Group {
     /// Cells of its acknowledgements; 1 if they are not cut into cells.
-    pub(crate) fn ack_cells(&self) -> u32 {
+    pub(crate) fn ack_cells(&self) -> Units {
         match (&self.transport, self.framing) {
             (Transport::Tcp(spec, _), Some(framing)) => framing.cells(spec.ack_size),
-            _ => 1,
+            _ => Units(1),
         }
     }
 }

@@ -437,7 +437,7 @@ impl<R: Ranks> Calendar<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::random::{Purpose, Stream};
+    use crate::primitives::random::{Entity, Purpose, Stream};
     use std::collections::BTreeSet;
 
     /// Slots rank as they are numbered.
@@ -451,7 +451,7 @@ mod tests {
 
     /// Random schedules, cancellations and pops against a sorted set.
     fn agrees_with_a_sorted_set(slots: u32, spread: u64, reach: u64, seed: u64) {
-        let stream = Stream::new(seed, "calendar", 0, Purpose::Policy);
+        let stream = Stream::new(Entity { seed, name: "calendar", index: 0 }, Purpose::Policy);
         let mut calendar =
             Calendar::new(Numbers, &Expected { slots: slots as usize, pending: slots as usize / 3, reach: Span(reach) });
         let mut model = BTreeSet::new();

@@ -2,7 +2,7 @@
 
 use super::signal::Signal;
 use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
-use super::units::Time;
+use super::units::{Time, Units};
 use serde::{Deserialize, Serialize};
 
 /// A data packet or an acknowledgement on its way, or a cell of one.
@@ -65,6 +65,15 @@ pub struct Outgoing {
     pub bytes: u32,
 }
 
+/// Where the number of an acknowledgement lies.
+#[derive(Clone, Copy, Debug)]
+pub enum AckNumber {
+    /// In the packet: the next expected segment.
+    Here(u32),
+    /// In the [`Report`] of this index.
+    InReport(u32),
+}
+
 impl Packet {
     #[inline]
     pub fn data(time: Time, sent: Time, of: &Outgoing, place: u32) -> Packet {
@@ -75,11 +84,14 @@ impl Packet {
 
     /// A data packet becomes its acknowledgement, to start at `place`.
     #[inline]
-    pub fn become_ack(&mut self, time: Time, word: u32, has_report: bool, place: u32) {
-        let flags = ACK | (self.place & (RETRANSMITTED | CELL | LAST)) | if has_report { HAS_SIDE } else { 0 };
+    pub fn become_ack(&mut self, time: Time, number: AckNumber, place: u32) {
+        let (word, side) = match number {
+            AckNumber::Here(next) => (next, 0),
+            AckNumber::InReport(index) => (index, HAS_SIDE),
+        };
         self.time = time;
         self.word = word;
-        self.place = place | flags;
+        self.place = place | ACK | (self.place & (RETRANSMITTED | CELL | LAST)) | side;
     }
 
     #[inline]
@@ -153,10 +165,10 @@ impl Packet {
         self.place & (CELL | LAST) != CELL
     }
 
-    /// The packet becomes a cell of itself.
+    /// The packet becomes a cell of itself, which so many others follow.
     #[inline]
-    pub fn become_cell(&mut self, is_last: bool) {
-        self.place = (self.place & !LAST) | CELL | if is_last { LAST } else { 0 };
+    pub fn become_cell(&mut self, following: Units) {
+        self.place = (self.place & !LAST) | CELL | if following == Units(0) { LAST } else { 0 };
     }
 
     /// Bytes of a data packet with its headers: on the wire, if it is not cut into cells.
@@ -321,11 +333,11 @@ mod tests {
     #[test]
     fn flags_and_numbers_do_not_touch_each_other() {
         let mut packet = Packet::data(Time(9), Time(5), &Outgoing { transmission: 2, ..SENT }, 41);
-        packet.become_cell(true);
+        packet.become_cell(Units(0));
         packet.next_hop();
         assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (1040, 2, 42));
         let mut ack = packet;
-        ack.become_ack(Time(11), 78, false, 7);
+        ack.become_ack(Time(11), AckNumber::Here(78), 7);
         assert!(ack.is_ack() && ack.is_cell() && ack.is_last() && ack.is_retransmission() && !ack.has_report());
         assert_eq!((ack.ack_word(), ack.place(), ack.segment, ack.sent), (78, 7, 77, Time(5)));
     }
@@ -338,7 +350,7 @@ mod tests {
         packet.next_hop();
         assert!(packet.is_capable() && packet.is_marked() && packet.tells_of_reduction() && !packet.is_cell());
         assert_eq!(packet.place(), (1 << 24) - 1);
-        packet.become_ack(Time(11), 78, false, 7);
+        packet.become_ack(Time(11), AckNumber::Here(78), 7);
         assert!(!packet.is_capable() && !packet.is_marked());
         packet.mark();
         assert!(packet.is_marked() && packet.place() == 7);
@@ -371,7 +383,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_with_a_signal_is_not_capable() {
         let mut packet = Packet::data(Time(9), Time(5), &SENT, 41);
-        packet.become_ack(Time(11), 5, true, 7);
+        packet.become_ack(Time(11), AckNumber::InReport(5), 7);
         assert!(packet.has_report() && !packet.has_price() && !packet.signals());
         packet.set_signals();
         assert!(packet.signals() && !packet.is_capable() && !packet.is_marked());

@@ -30,17 +30,26 @@ pub struct Stream {
     key: u64,
 }
 
+/// Who draws: a member of a group of flows, or a link, of a run with this seed.
+#[derive(Clone, Copy, Debug)]
+pub struct Entity<'a> {
+    pub seed: u64,
+    /// Of the group or link.
+    pub name: &'a str,
+    /// Within the group; 0 for a link.
+    pub index: u64,
+}
+
 impl Stream {
-    /// The stream of entity `index` of the group or link called `name`.
-    pub fn new(seed: u64, name: &str, index: u64, purpose: Purpose) -> Stream {
-        let (mixed, _) = philox(index, name_hash(name) ^ purpose as u64, seed);
+    pub fn new(of: Entity, purpose: Purpose) -> Stream {
+        let [mixed, _] = philox([of.index, name_hash(of.name) ^ purpose as u64], of.seed);
         Stream { key: mixed }
     }
 
     /// 64 random bits: draw number `n`.
     #[inline]
     pub fn bits(&self, n: u64) -> u64 {
-        philox(n, 0, self.key).0
+        philox([n, 0], self.key)[0]
     }
 
     /// Uniform in [0, 1), 53 bits.
@@ -97,17 +106,17 @@ fn name_hash(name: &str) -> u64 {
 }
 
 #[inline]
-fn philox(low: u64, high: u64, key: u64) -> (u64, u64) {
+fn philox(counter: [u64; 2], key: u64) -> [u64; 2] {
     const MULTIPLIER: u64 = 0xD2B7_4407_B1CE_6E93;
     const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
-    let (mut x, mut y, mut k) = (low, high, key);
+    let ([mut x, mut y], mut k) = (counter, key);
     for _ in 0..10 {
         let product = u128::from(x) * u128::from(MULTIPLIER);
         x = (product >> 64) as u64 ^ k ^ y;
         y = product as u64;
         k = k.wrapping_add(WEYL);
     }
-    (x, y)
+    [x, y]
 }
 
 #[cfg(test)]
@@ -117,15 +126,15 @@ mod tests {
     #[test]
     fn philox_gives_the_published_answers() {
         // Known-answer vectors of the Random123 distribution, philox2x64 with 10 rounds.
-        assert_eq!(philox(0, 0, 0), (0xca00_a045_9843_d731, 0x66c2_4222_c9a8_45b5));
-        assert_eq!(philox(u64::MAX, u64::MAX, u64::MAX), (0x65b0_21d6_0cd8_310f, 0x4d02_f322_2f86_df20));
-        let pi = philox(0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0);
-        assert_eq!(pi, (0x0a5e_742c_2997_341c, 0xb0f8_83d3_8000_de5d));
+        assert_eq!(philox([0, 0], 0), [0xca00_a045_9843_d731, 0x66c2_4222_c9a8_45b5]);
+        assert_eq!(philox([u64::MAX, u64::MAX], u64::MAX), [0x65b0_21d6_0cd8_310f, 0x4d02_f322_2f86_df20]);
+        let pi = philox([0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344], 0xa409_3822_299f_31d0);
+        assert_eq!(pi, [0x0a5e_742c_2997_341c, 0xb0f8_83d3_8000_de5d]);
     }
 
     #[test]
     fn streams_of_different_names_indices_and_purposes_differ() {
-        let first = |name, index, purpose| Stream::new(1, name, index, purpose).bits(0);
+        let first = |name, index, purpose| Stream::new(Entity { seed: 1, name, index }, purpose).bits(0);
         let draws = [
             first("web", 0, Purpose::Start),
             first("web", 1, Purpose::Start),
@@ -139,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_mean_of_a_hundred_thousand_draws_lies_within_five_standard_errors() {
-        let stream = Stream::new(7, "mean", 0, Purpose::Gap);
+        let stream = Stream::new(Entity { seed: 7, name: "mean", index: 0 }, Purpose::Gap);
         let n = 100_000;
         let mean = |draw: &dyn Fn(u64) -> f64| (0..n).map(draw).sum::<f64>() / n as f64;
         assert!((mean(&|i| stream.uniform(i)) - 0.5).abs() < 5.0 * 0.2887 / (n as f64).sqrt());

@@ -112,6 +112,7 @@ impl Policy for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::random::{Entity, Purpose};
     use crate::primitives::units::Rate;
 
     const PACKET: Unit = Unit { bytes: 1000, is_last: true };
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn capable_packets_are_marked_up_to_a_probability_of_a_tenth() {
-        let stream = Stream::new(1, "pie", 0, crate::primitives::random::Purpose::Policy);
+        let stream = Stream::new(Entity { seed: 1, name: "pie", index: 0 }, Purpose::Policy);
         let verdicts = |probability: f64| {
             let mut pie = Pie { allowance: Span::ZERO, ..pie(probability, 0.1) };
             pie.draw_from(stream);

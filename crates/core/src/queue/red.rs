@@ -123,7 +123,7 @@ impl Policy for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::random::Purpose;
+    use crate::primitives::random::{Entity, Purpose};
     use crate::primitives::units::Span;
 
     const PACKET: Unit = Unit { bytes: 1000, is_last: true };
@@ -169,7 +169,7 @@ mod tests {
         // p_b = 0.05. After a mark the count is 1 at the next packet (figure 2), so that the marks are 1 to 19 packets apart, each as likely:
         // 10 on average. 10,000 packets hold 1000 marks, give or take 5 x sqrt(1000) x 5.48 / 10 = 87.
         let mut red = red(10.0, false);
-        red.draw_from(Stream::new(1, "steady", 0, Purpose::Policy));
+        red.draw_from(Stream::new(Entity { seed: 1, name: "steady", index: 0 }, Purpose::Policy));
         let mut arrive = |_: &u32| red.on_arrival(&PACKET, &mut (), &Occupancy::of(10, 10_000), Time::ZERO) == Verdict::Mark;
         let marks = (0..10_000).filter(|packet| arrive(packet)).count();
         assert!((913..=1087).contains(&marks), "{marks}");

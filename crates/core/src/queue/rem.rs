@@ -100,7 +100,7 @@ impl Policy for Rem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::random::Purpose;
+    use crate::primitives::random::{Entity, Purpose};
     use crate::primitives::units::Rate;
 
     const PACKET: Unit = Unit { bytes: 1000, is_last: true };
@@ -151,7 +151,7 @@ mod tests {
     fn so_many_packets_are_marked() {
         // 10,000 with probability 1/2: give or take five deviations of 50.
         let mut rem = after(rem(1.0), 10, 20);
-        rem.draw_from(Stream::new(1, "rem", 0, Purpose::Policy));
+        rem.draw_from(Stream::new(Entity { seed: 1, name: "rem", index: 0 }, Purpose::Policy));
         let mut arrive = |_: &u32| rem.on_arrival(&PACKET, &mut (), &Occupancy::of(10, 10_000), Time::ZERO) == Verdict::Mark;
         let marks = (0..10_000).filter(|packet| arrive(packet)).count();
         assert!((4750..=5250).contains(&marks), "{marks}");

@@ -92,14 +92,14 @@ impl Spd {
         Spd(*spec)
     }
 
-    /// Why a packet may not begin, if so.
+    /// Why a packet may not begin, if so. [`Reason::Single`]: unless the VC's one packet has been discarded already.
     #[inline]
-    fn refuses(&self, spent: bool, buffer: &Occupancy) -> Option<Reason> {
+    fn refuses(&self, buffer: &Occupancy) -> Option<Reason> {
         if buffer.units >= self.0.epd_threshold {
             return Some(Reason::Early);
         }
         let built_up = self.0.dropping_threshold.is_some_and(|threshold| u64::from(buffer.of_flow) >= threshold);
-        let single = built_up && !spent && buffer.units > self.0.congestion_threshold;
+        let single = built_up && buffer.units > self.0.congestion_threshold;
         single.then_some(Reason::Single)
     }
 }
@@ -113,7 +113,8 @@ impl Policy for Spd {
         if buffer.of_flow == 0 {
             vc.spent = false;
         }
-        let verdict = vc.frame.judge(cell, buffer, || self.refuses(vc.spent, buffer));
+        let applies = |reason: &Reason| *reason != Reason::Single || !vc.spent;
+        let verdict = vc.frame.judge(cell, buffer, || self.refuses(buffer).filter(applies));
         if verdict == Verdict::Discard(Reason::Single) && self.0.reading == SpdReading::Corrected {
             vc.spent = true;
         }

@@ -5,7 +5,7 @@
 //! both are lost.
 
 use crate::primitives::packet::Packet;
-use crate::primitives::units::Time;
+use crate::primitives::units::{Time, Units};
 use serde::{Deserialize, Serialize};
 
 /// Both directions of a virtual channel.
@@ -27,16 +27,16 @@ pub(crate) enum Collected {
     /// A whole packet.
     Whole,
     /// So many cells, up to the end of a packet, that are not a whole one.
-    Remains(u32),
+    Remains(Units),
 }
 
 impl Channel {
     /// Count data cells by what became of them.
-    pub(crate) fn count(&mut self, collected: Collected, cells: u32) {
+    pub(crate) fn count(&mut self, collected: Collected, cells: Units) {
         match collected {
             Collected::Part => {}
-            Collected::Whole => self.frame_goodput += u64::from(cells),
-            Collected::Remains(cells) => self.badput += u64::from(cells),
+            Collected::Whole => self.frame_goodput += cells.0,
+            Collected::Remains(cells) => self.badput += cells.0,
         }
     }
 }
@@ -58,21 +58,22 @@ pub(crate) struct Adaptation {
 }
 
 impl Adaptation {
-    /// The next cell of a packet of `cells` cells, which stands at the head of the line to the first port.
+    /// The next cell of a packet of so many cells, which stands at the head of the line to the first port.
     #[inline]
-    pub(crate) fn next_cell(&mut self, packet: &Packet, cells: u32) -> Packet {
+    pub(crate) fn next_cell(&mut self, packet: &Packet, cells: Units) -> Packet {
         let mut cell = *packet;
         self.gone += 1;
-        cell.become_cell(self.gone == cells);
-        if self.gone == cells {
+        let following = Units(cells.0 - u64::from(self.gone));
+        cell.become_cell(following);
+        if following == Units(0) {
             self.gone = 0;
         }
         cell
     }
 
-    /// A cell of a packet of `cells` cells has reached the receiver.
+    /// A cell of a packet of so many cells has reached the receiver.
     #[inline]
-    pub(crate) fn collect(&mut self, cell: &Packet, cells: u32) -> Collected {
+    pub(crate) fn collect(&mut self, cell: &Packet, cells: Units) -> Collected {
         self.received_in_all += 1;
         if (cell.segment, cell.sent) != (self.segment, self.sent) {
             (self.segment, self.sent, self.own) = (cell.segment, cell.sent, 0);
@@ -82,8 +83,8 @@ impl Adaptation {
         if !cell.is_last() {
             return Collected::Part;
         }
-        let is_whole = self.own == cells && self.collected == cells;
-        let collected = std::mem::take(&mut self.collected);
+        let collected = Units(std::mem::take(&mut self.collected).into());
+        let is_whole = u64::from(self.own) == cells.0 && collected == cells;
         self.own = 0;
         if is_whole { Collected::Whole } else { Collected::Remains(collected) }
     }
@@ -108,8 +109,8 @@ mod tests {
         let (mut sender, mut receiver) = (Adaptation::default(), Adaptation::default());
         let mut whole = Vec::new();
         for place in 0..3 * packets {
-            let cell = sender.next_cell(&packet(place / 3), 3);
-            if !lost.contains(&place) && receiver.collect(&cell, 3) == Collected::Whole {
+            let cell = sender.next_cell(&packet(place / 3), Units(3));
+            if !lost.contains(&place) && receiver.collect(&cell, Units(3)) == Collected::Whole {
                 whole.push(cell.segment);
             }
         }
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn only_the_third_cell_of_three_is_marked() {
         let mut sender = Adaptation::default();
-        let marks: Vec<bool> = (0..6).map(|_| sender.next_cell(&packet(0), 3).is_last()).collect();
+        let marks: Vec<bool> = (0..6).map(|_| sender.next_cell(&packet(0), Units(3)).is_last()).collect();
         assert_eq!(marks, [false, false, true, false, false, true]);
     }
 
@@ -147,11 +148,11 @@ mod tests {
     fn a_packet_of_one_cell_is_glued_too() {
         let mut receiver = Adaptation::default();
         let (mut first, mut second) = (packet(0), packet(1));
-        first.become_cell(false);
-        second.become_cell(true);
-        assert_eq!(receiver.collect(&first, 2), Collected::Part);
-        assert_eq!(receiver.collect(&second, 1), Collected::Remains(2));
-        assert_eq!(receiver.collect(&second, 1), Collected::Whole);
+        first.become_cell(Units(1));
+        second.become_cell(Units(0));
+        assert_eq!(receiver.collect(&first, Units(2)), Collected::Part);
+        assert_eq!(receiver.collect(&second, Units(1)), Collected::Remains(Units(2)));
+        assert_eq!(receiver.collect(&second, Units(1)), Collected::Whole);
     }
 
     #[test]
@@ -159,10 +160,10 @@ mod tests {
         // The second packet loses a cell, and the third its last one: it takes the fourth along.
         let (mut sender, mut channel) = (Adaptation::default(), Channel::default());
         for place in (0..15).map(|place| (place, packet(place / 3))) {
-            let cell = sender.next_cell(&place.1, 3);
+            let cell = sender.next_cell(&place.1, Units(3));
             if ![3, 8].contains(&place.0) {
-                let collected = channel.data.collect(&cell, 3);
-                channel.count(collected, 3);
+                let collected = channel.data.collect(&cell, Units(3));
+                channel.count(collected, Units(3));
             }
         }
         assert_eq!((channel.frame_goodput, channel.badput), (6, 2 + 5));

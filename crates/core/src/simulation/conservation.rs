@@ -106,7 +106,7 @@ impl Engine {
                 Place::Network => 1,
                 Place::Ends if packet.is_cell() => 0,
                 Place::Ends => 1,
-                Place::Access => self.senders.fabric.facts[path.wire.group as usize].cells(packet).into(),
+                Place::Access => self.senders.fabric.facts[path.wire.group as usize].cells(packet).0,
             };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
             counts[packet.flow as usize] += units;

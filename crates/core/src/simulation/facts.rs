@@ -3,7 +3,7 @@
 use crate::network::{Aal5, Group, Transport};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::Span;
+use crate::primitives::units::{Span, Units};
 use crate::tcp::{DelayedAck, recovery};
 use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
@@ -26,9 +26,9 @@ pub(crate) struct Facts {
     pub(crate) ack_unit: u32,
     pub(crate) framing: Option<Aal5>,
     /// Cells of a full data packet, 0 without framing or if there is no such packet.
-    pub(crate) full_cells: u32,
+    pub(crate) full_cells: Units,
     /// Cells of an acknowledgement; 1 if it is not cut into cells.
-    pub(crate) ack_cells: u32,
+    pub(crate) ack_cells: Units,
     /// SACK blocks per acknowledgement, 0 without SACK.
     pub(crate) sack_blocks: u32,
     pub(crate) delayed_ack: Option<DelayedAck>,
@@ -72,7 +72,10 @@ impl Facts {
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or(0),
             ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(0, |spec| spec.ack_size) },
             framing: group.framing,
-            full_cells: group.framing.zip(group.transport.full_packet()).map_or(0, |(framing, bytes)| framing.cells(bytes)),
+            full_cells: group
+                .framing
+                .zip(group.transport.full_packet())
+                .map_or(Units(0), |(framing, bytes)| framing.cells(bytes)),
             ack_cells: group.ack_cells(),
             sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
             delayed_ack,
@@ -102,11 +105,11 @@ impl Facts {
 
     /// Cells of a data packet or an acknowledgement; 1 if it is not cut into cells.
     #[inline]
-    pub(crate) fn cells(&self, packet: &Packet) -> u32 {
+    pub(crate) fn cells(&self, packet: &Packet) -> Units {
         match self.framing {
             Some(_) if packet.is_ack() => self.ack_cells,
             Some(framing) => framing.cells(packet.bytes()),
-            None => 1,
+            None => Units(1),
         }
     }
 }

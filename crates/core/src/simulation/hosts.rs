@@ -1,7 +1,7 @@
 //! Hosts that take time: processing before the access link, and jitter.
 
 use crate::network::{Delay, Flow, Group, Network};
-use crate::primitives::random::{Purpose, Stream};
+use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -39,13 +39,13 @@ impl Hosts {
         let mut counted = vec![0u64; network.groups.len()];
         let of_flow = |flow: &Flow| {
             let name = &network.groups[flow.group as usize].name;
-            let index = counted[flow.group as usize];
+            let of = Entity { seed: network.seed, name, index: counted[flow.group as usize] };
             counted[flow.group as usize] += 1;
-            let server = |purpose| Server { stream: Stream::new(network.seed, name, index, purpose), draws: 0, free: Time::ZERO };
+            let server = |purpose| Server { stream: Stream::new(of, purpose), draws: 0, free: Time::ZERO };
             Hosts {
                 send: server(Purpose::SendProcessing),
                 receive: server(Purpose::ReceiveProcessing),
-                jitter: Stream::new(network.seed, name, index, Purpose::Jitter),
+                jitter: Stream::new(of, Purpose::Jitter),
                 jitter_draws: 0,
                 jittered: Time::ZERO,
             }

@@ -6,8 +6,16 @@ use super::common::{Common, Delivery};
 use super::event_order::FlowKind;
 use super::facts::Facts;
 use super::path::Path;
-use crate::primitives::packet::{Packet, Received, Report};
+use crate::primitives::packet::{AckNumber, Packet, Received, Report};
+use crate::primitives::units::Units;
 use crate::tcp::receiver::{Reply, Said};
+
+/// Whether the route of a flow changes, so that its packets may arrive out of order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route {
+    Fixed,
+    Changing,
+}
 
 impl Path {
     /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
@@ -17,7 +25,7 @@ impl Path {
         packet: &mut Packet,
         facts: &Facts,
         common: &mut Common,
-        rerouted: bool,
+        route: Route,
     ) -> bool {
         let flow = packet.flow;
         if packet.is_ack() {
@@ -50,7 +58,7 @@ impl Path {
             }
             packet.time += facts.reassembly();
         }
-        if facts.delivers_as_event || rerouted {
+        if facts.delivers_as_event || route == Route::Changing {
             if self.deliver.is_empty() {
                 common.calendar.schedule(common.order.flow(FlowKind::Deliver, flow), packet.time);
             }
@@ -155,12 +163,12 @@ impl Path {
             let received = Received { ack: self.receiver.expected, ..Received::default() };
             report.get_or_insert(Report { received, ..Report::default() }).signal = common.at_receivers[place];
         }
-        let word = match report {
-            Some(report) => common.reports.put(report),
-            None => self.receiver.expected,
+        let number = match report {
+            Some(report) => AckNumber::InReport(common.reports.put(report)),
+            None => AckNumber::Here(self.receiver.expected),
         };
         self.counts.acks_sent_in_all += 1;
-        packet.become_ack(time, word, report.is_some(), self.wire.backward);
+        packet.become_ack(time, number, self.wire.backward);
         if place.is_some() {
             packet.set_signals();
         }
@@ -168,7 +176,7 @@ impl Path {
             packet.mark();
         }
         if !PLAIN && facts.framing.is_some() {
-            packet.become_cell(true);
+            packet.become_cell(Units(0));
         } else {
             packet.time = self.wire.receiver_up(time, facts.ack_unit, &mut common.rates);
         }

@@ -101,11 +101,11 @@ impl Engine {
             ("delivered_bytes", integer(&|i| counts(i).delivered_bytes)),
             ("goodput_bps", float(&|i| counts(i).delivered_bytes as f64 * 8.0 / seconds)),
             ("marked_packets", integer(&|i| self.senders.fabric.paths[i].marked.into())),
-            ("loss_share", float(&|i| share(counts(i).discarded.into(), senders[i].sent.into()))),
+            ("loss_share", float(&|i| Share { part: counts(i).discarded.into(), whole: senders[i].sent.into() }.value())),
             ("active_share", float(&|i| self.active_share(i, until))),
             ("completion_time_s", float(&|i| self.completion(i))),
             ("backlog_packets", integer(&|i| self.senders.ends[i].backlog().into())),
-            ("frame_cells", integer(&|i| self.senders.fabric.frame_cells(i).into())),
+            ("frame_cells", integer(&|i| self.senders.fabric.frame_cells(i).0)),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
             ("mean_rtt_s", float(&|i| senders[i].rtt_sum.seconds() / f64::from(senders[i].rtt_samples))),
@@ -166,7 +166,7 @@ impl Engine {
         ];
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
         columns.extend([
-            ("loss_share", float(&|i| share(all(i), arrived(i)))),
+            ("loss_share", float(&|i| Share { part: all(i), whole: arrived(i) }.value())),
             (
                 "utilisation",
                 float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.senders.network.ports[i].transmitters)),
@@ -279,9 +279,17 @@ fn seconds_of(picoseconds: u128) -> f64 {
     picoseconds as f64 / 1e12
 }
 
-/// `part / whole`, 0 of nothing.
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+/// How much of a whole a part is.
+struct Share {
+    part: u64,
+    whole: u64,
+}
+
+impl Share {
+    /// 0 of nothing.
+    fn value(self) -> f64 {
+        if self.whole == 0 { 0.0 } else { self.part as f64 / self.whole as f64 }
+    }
 }
 
 /// Jain's index, (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe, DEC-TR-301, 1984); NaN if all are zero.

@@ -8,7 +8,7 @@ use super::workshop::Workshop;
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
-use crate::primitives::random::{Draws, Purpose, Stream};
+use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::signal::Signal;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Segments, Span, Time};
@@ -182,8 +182,9 @@ impl Senders {
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
-                let index = flow - self.first_flows[group as usize];
-                clock_phase(self.network.seed, &self.network.groups[group as usize].name, index, tick)
+                let index = u64::from(flow - self.first_flows[group as usize]);
+                let name = &self.network.groups[group as usize].name;
+                clock_phase(Entity { seed: self.network.seed, name, index }, tick)
             }
             _ => Span::ZERO,
         };
@@ -334,9 +335,9 @@ fn wire_bytes(spec: &TcpSpec, size: u64, segment: u32) -> u32 {
     size.saturating_sub(before).clamp(1, u64::from(spec.mss)) as u32 + spec.header
 }
 
-/// When the free-running clock of a flow's host ticks first. `index` counts within the group.
-fn clock_phase(seed: u64, group: &str, index: u32, tick: Span) -> Span {
-    let share = Stream::new(seed, group, u64::from(index), Purpose::TimerPhase).uniform(0);
+/// When the free-running clock of a flow's host ticks first.
+fn clock_phase(of: Entity, tick: Span) -> Span {
+    let share = Stream::new(of, Purpose::TimerPhase).uniform(0);
     Span((share * tick.0 as f64) as u64)
 }
 
@@ -344,14 +345,14 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
     let mut in_group = vec![0u64; network.groups.len()];
     let mut make = |flow: &Flow| {
         let group = &network.groups[flow.group as usize];
-        let index = in_group[flow.group as usize];
+        let of = Entity { seed: network.seed, name: &group.name, index: in_group[flow.group as usize] };
         in_group[flow.group as usize] += 1;
         match &group.transport {
             Transport::Tcp(spec, law) => {
                 let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh };
                 let law = match law {
                     ControllerSpec::User(code) => {
-                        let draws = Draws::new(Stream::new(network.seed, &group.name, index, Purpose::Controller));
+                        let draws = Draws::new(Stream::new(of, Purpose::Controller));
                         let packet = spec.mss + spec.header;
                         Controllers::user(workshop.make(code, |brought| brought.controller(code, start, packet, draws)), start)
                     }
@@ -362,7 +363,7 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
             }
             Transport::Datagram(spec) => {
                 let make_user = |code: &UserCode, draws| workshop.make(code, |brought| brought.source(code, draws));
-                End::Datagram(Box::new(Source::new(spec, network.seed, &group.name, index, make_user)))
+                End::Datagram(Box::new(Source::new(spec, of, make_user)))
             }
         }
     };
@@ -382,7 +383,7 @@ fn make_applications(network: &Network) -> Vec<Application> {
             _ => (Span::ZERO, Segments(0)),
         };
         let index = u64::from(flow - first[spec.group as usize]);
-        Application::new(Schedule::new(network.seed, &group.name, index, gap), total)
+        Application::new(Schedule::new(Entity { seed: network.seed, name: &group.name, index }, gap), total)
     };
     (0..).zip(&network.flows).map(make).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::network::{Access, Flow};
 use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Rate, Span, Time, Units};
 use serde::{Deserialize, Serialize};
 
 /// The private links of a flow and where its packets enter the shared network. One cache line.
@@ -78,11 +78,12 @@ pub(crate) fn service_time(rate: Rate, known: &mut [(u32, Span); 2], bytes: u32)
 }
 
 impl Wire {
-    pub(crate) fn new(flow: &Flow, forward: u32, backward: u32, rates: &AccessRates) -> Wire {
+    /// `starts`: of each path, its first entry in the flat list of routes.
+    pub(crate) fn new(flow: &Flow, starts: &[u32], rates: &AccessRates) -> Wire {
         Wire {
             group: flow.group,
-            forward,
-            backward,
+            forward: starts[flow.forward as usize],
+            backward: starts[flow.backward as usize],
             sender_rate: rates.index(&flow.sender_access),
             receiver_rate: rates.index(&flow.receiver_access),
             sender_delay: flow.sender_access.delay,
@@ -131,14 +132,14 @@ impl Wire {
     }
 
     /// A packet leaves its end at `time` in cells: when the first of them reaches the first port.
-    pub(crate) fn up_in_cells(&mut self, direction: Direction, time: Time, cells: u32, rates: &mut AccessRates) -> Time {
+    pub(crate) fn up_in_cells(&mut self, direction: Direction, time: Time, cells: Units, rates: &mut AccessRates) -> Time {
         let spacing = self.cell_spacing(direction, rates);
         let (up, delay) = match direction {
             Direction::Forth => (&mut self.sender_up, self.sender_delay),
             Direction::Back => (&mut self.receiver_up, self.receiver_delay),
         };
         let first = (*up).max(time) + spacing;
-        *up = first + Span(spacing.0 * u64::from(cells - 1));
+        *up = first + Span(spacing.0 * (cells.0 - 1));
         first + delay
     }
 

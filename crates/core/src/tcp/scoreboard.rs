@@ -174,7 +174,7 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::random::{Purpose, Stream};
+    use crate::primitives::random::{Entity, Purpose, Stream};
 
     const DUP_THRESH: Segments = Segments(3);
 
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn counts_agree_with_a_walk_over_all_segments() {
         for seed in 0..200 {
-            let stream = Stream::new(seed, "scoreboard", 0, Purpose::Policy);
+            let stream = Stream::new(Entity { seed, name: "scoreboard", index: 0 }, Purpose::Policy);
             let (mut board, mut sacked, mut una, high) = (Scoreboard::default(), [false; 64], 0u32, 64u32);
             let mut resent = [false; 64];
             board.begin_recovery(0);

@@ -41,6 +41,7 @@ impl Application {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::random::Entity;
     use crate::primitives::units::Rate;
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
@@ -49,7 +50,8 @@ mod tests {
         // Three segments of 1000 bytes at 2400 Gbit/s: 10 ns.
         let process = ProcessSpec::Constant(ConstantSpec { rate: Rate(2_400_000_000_000) });
         let spec = ApplicationSpec { process, burst: 3 };
-        let mut application = Application::new(Schedule::new(1, "test", 0, spec.gap(1000)), Segments(8));
+        let mut application =
+            Application::new(Schedule::new(Entity { seed: 1, name: "test", index: 0 }, spec.gap(1000)), Segments(8));
         let mut seen = Vec::new();
         let mut next = Some(application.first(Time(5), &spec));
         while let Some(now) = next {

@@ -1,7 +1,7 @@
 //! The arrivals of one source: their number, their draws, and when the next one is due.
 
 use super::process::ProcessSpec;
-use crate::primitives::random::{Purpose, Stream};
+use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +22,10 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// `gap`: see the field; zero where only the caller sends.
-    pub(crate) fn new(seed: u64, group: &str, index: u64, gap: Span) -> Schedule {
+    pub(crate) fn new(of: Entity, gap: Span) -> Schedule {
         Schedule {
-            gaps: Stream::new(seed, group, index, Purpose::Gap),
-            periods: Stream::new(seed, group, index, Purpose::OnOff),
+            gaps: Stream::new(of, Purpose::Gap),
+            periods: Stream::new(of, Purpose::OnOff),
             gap,
             taken: 0,
             periods_drawn: 0,
@@ -76,7 +76,7 @@ mod tests {
     const RATE: Rate = Rate(1);
 
     fn times(process: &ProcessSpec, gap: Span, until: Time) -> Vec<Time> {
-        let mut schedule = Schedule::new(3, "test", 0, gap);
+        let mut schedule = Schedule::new(Entity { seed: 3, name: "test", index: 0 }, gap);
         let mut times = Vec::new();
         let mut now = schedule.first(Time::ZERO, process);
         while now < until {

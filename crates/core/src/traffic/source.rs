@@ -3,7 +3,7 @@
 use super::schedule::Schedule;
 use super::spec::{Arrivals, DatagramSpec, PacketSize};
 use super::user_source::{User, UserSource};
-use crate::primitives::random::{Draws, Purpose, Stream};
+use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Span, Time};
 use crate::user_code::{Failure, Instance, UserCode};
 use serde::{Deserialize, Serialize};
@@ -22,28 +22,19 @@ impl Source {
     /// `make_user`: the object of user code, with the draws that it may take.
     pub(crate) fn new(
         spec: &DatagramSpec,
-        seed: u64,
-        group: &str,
-        index: u64,
+        of: Entity,
         make_user: impl FnOnce(&UserCode, Draws) -> Instance<dyn UserSource>,
     ) -> Source {
         let user = match &spec.arrivals {
             // The same draws as a Poisson source's gaps.
-            Arrivals::User(code) => {
-                Some(User::of(make_user(code, Draws::from(Stream::new(seed, group, index, Purpose::Gap), 0))))
-            }
+            Arrivals::User(code) => Some(User::of(make_user(code, Draws::from(Stream::new(of, Purpose::Gap), 0)))),
             _ => None,
         };
         let gap = match (&spec.arrivals, spec.wire_bytes()) {
             (Arrivals::Process(process), Some(bytes)) => process.rate().time_to_send(bytes),
             _ => Span::ZERO,
         };
-        Source {
-            schedule: Schedule::new(seed, group, index, gap),
-            sizes: Stream::new(seed, group, index, Purpose::PacketSize),
-            sent_measured: 0,
-            user,
-        }
+        Source { schedule: Schedule::new(of, gap), sizes: Stream::new(of, Purpose::PacketSize), sent_measured: 0, user }
     }
 
     /// What became of user code.

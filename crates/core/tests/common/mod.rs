@@ -7,7 +7,7 @@ pub mod statistics;
 
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
-use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
@@ -23,7 +23,7 @@ pub struct Dice {
 
 impl Dice {
     pub fn new(seed: u64) -> Dice {
-        Dice { stream: Stream::new(seed, "random network", 0, Purpose::Policy), drawn: 0 }
+        Dice { stream: Stream::new(Entity { seed, name: "random network", index: 0 }, Purpose::Policy), drawn: 0 }
     }
 
     /// A whole number in `low..=high`.

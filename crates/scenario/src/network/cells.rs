@@ -41,8 +41,8 @@ pub(super) struct Crossing<'d> {
     pub rerouted: bool,
 }
 
-/// Reports what does not go together. `complete`: these are all flow groups.
-pub(super) fn check(crossings: &[Crossing], complete: bool, graph: &Graph, report: &mut Report) {
+/// Reports what does not go together. `groups`: how many flow groups there are; of some no crossing may be known.
+pub(super) fn check(crossings: &[Crossing], groups: usize, graph: &Graph, report: &mut Report) {
     let in_cells: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.framed).collect();
     for crossing in &in_cells {
         check_alone(crossing, graph, report);
@@ -52,7 +52,7 @@ pub(super) fn check(crossings: &[Crossing], complete: bool, graph: &Graph, repor
     for crossing in in_cells {
         carriers.extend(crossing.ports().map(|port| (port, crossing.name)));
     }
-    if complete {
+    if crossings.len() == groups {
         check_policies(&carriers, graph, report);
     }
     for crossing in crossings.iter().filter(|crossing| !crossing.framed) {
@@ -99,7 +99,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
     }
     // Of random sizes only some may be too large.
     let Some(packet) = group.transport.full_packet() else { return };
-    let cells = u64::from(framing.cells(packet));
+    let cells = framing.cells(packet).0;
     for &port in forward {
         let port = &graph.ports[port as usize];
         let places = match port.buffer {

@@ -6,7 +6,7 @@ use super::graph::Graph;
 use super::groups::Groups;
 use super::offered::{self, FirstLink};
 use super::{Paths, transport};
-use crate::distribution::Distribution;
+use crate::distribution::{Distribution, Nth};
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
 use crate::scenario::Description;
@@ -15,7 +15,7 @@ use crate::values::Name;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use tailback_core::network::{Access, Delay, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
-use tailback_core::primitives::random::{Purpose, Stream};
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Span, Time};
 
 pub(super) fn flows(
@@ -66,7 +66,7 @@ pub(super) fn flows(
         core_groups.push(group);
     }
     check_drops(&crossed, graph, report);
-    cells::check(&crossings, crossings.len() == description.flows.len(), graph, report);
+    cells::check(&crossings, description.flows.len(), graph, report);
     (core_groups, flows)
 }
 
@@ -315,7 +315,9 @@ impl Expansion<'_> {
     }
 
     fn draw<Q: Quantity>(&self, distribution: &Distribution<Q>, index: u64, purpose: Purpose) -> u64 {
-        distribution.draw(index, self.flow.count.0, || Stream::new(self.seed, self.name.as_str(), index, purpose))
+        distribution.draw(Nth { index, count: self.flow.count.0 }, || {
+            Stream::new(Entity { seed: self.seed, name: self.name.as_str(), index }, purpose)
+        })
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
 fn wire_bytes(group: &Group) -> f64 {
     let bytes = transport::wire_bytes(&group.transport);
     match group.framing {
-        Some(framing) => f64::from(framing.cells(bytes as u32) * CELL_BYTES),
+        Some(framing) => (framing.cells(bytes as u32).0 * u64::from(CELL_BYTES)) as f64,
         None => bytes as f64,
     }
 }

@@ -6,6 +6,7 @@ use crate::problem::{self, Report};
 use crate::quantity::{Duration, Segments, Size};
 use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource, Window};
 use crate::user_code;
+use std::ops::RangeInclusive;
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::primitives::units::Span;
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
@@ -16,9 +17,9 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::span));
     set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.kind()));
     set(&mut spec.halves, tcp.halves.map(|halves| halves.kind()));
-    set(&mut spec.mss, bytes(tcp.mss, 1, MEGABYTE, &format!("{at}.mss"), report));
-    set(&mut spec.header, bytes(tcp.header, 0, KILOBYTE, &format!("{at}.header"), report));
-    set(&mut spec.ack_size, bytes(tcp.ack_size, 1, KILOBYTE, &format!("{at}.ack_size"), report));
+    set(&mut spec.mss, bytes(tcp.mss, 1..=MEGABYTE, &format!("{at}.mss"), report));
+    set(&mut spec.header, bytes(tcp.header, 0..=KILOBYTE, &format!("{at}.header"), report));
+    set(&mut spec.ack_size, bytes(tcp.ack_size, 1..=KILOBYTE, &format!("{at}.ack_size"), report));
     set(&mut spec.initial_window, tcp.initial_window.map(Segments::count));
     set(&mut spec.initial_ssthresh, tcp.initial_ssthresh.map(Segments::count));
     set(&mut spec.receiver_window, receiver_window(tcp.receiver_window, spec.mss, at, report));
@@ -49,7 +50,7 @@ pub(crate) fn filled(given: &Tcp) -> Tcp {
 
 /// `framing` bounds the size of a datagram.
 pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report: &mut Report) -> Transport {
-    let header = bytes(Some(source.header), 0, KILOBYTE, &format!("{at}.header"), report).unwrap_or_default();
+    let header = bytes(Some(source.header), 0..=KILOBYTE, &format!("{at}.header"), report).unwrap_or_default();
     let (arrivals, packet) = match &source.arrivals {
         Choice::Member(chosen, Datagrams { packet }) => {
             let packet = packet_size(packet, &format!("{at}.packet"), report);
@@ -91,9 +92,9 @@ fn receiver_window(given: Option<Window>, mss: u32, at: &str, report: &mut Repor
 /// Payload of a datagram.
 fn packet_size(packet: &PacketBytes, at: &str, report: &mut Report) -> PacketSize {
     match *packet {
-        PacketBytes::Fixed(size) => PacketSize::Fixed(bytes(Some(size), 1, MEGABYTE, at, report).unwrap_or(1)),
+        PacketBytes::Fixed(size) => PacketSize::Fixed(bytes(Some(size), 1..=MEGABYTE, at, report).unwrap_or(1)),
         PacketBytes::Exponential(mean) => {
-            let payload = bytes(Some(mean), 1, MEGABYTE / 10, at, report).unwrap_or(1);
+            let payload = bytes(Some(mean), 1..=MEGABYTE / 10, at, report).unwrap_or(1);
             // One packet in e^100 would be larger; a hundred times the mean is still a packet for the core.
             PacketSize::Exponential { mean: f64::from(payload), maximum: 100 * payload }
         }
@@ -208,13 +209,13 @@ fn set<T>(place: &mut T, given: Option<T>) {
     }
 }
 
-fn bytes(given: Option<Size>, low: u64, high: u64, at: &str, report: &mut Report) -> Option<u32> {
+fn bytes(given: Option<Size>, fits: RangeInclusive<u64>, at: &str, report: &mut Report) -> Option<u32> {
     let size = given?;
-    if (low..=high).contains(&size.bytes()) {
+    if fits.contains(&size.bytes()) {
         return Some(size.bytes() as u32);
     }
     if report.sound(at) {
-        let expected = format!("{} to {}", Size::new(low), Size::new(high));
+        let expected = format!("{} to {}", Size::new(*fits.start()), Size::new(*fits.end()));
         report.add(at, "a size out of range").given(size.to_string()).expected(expected);
     }
     None

@@ -2,7 +2,7 @@
 //! written down.
 
 use super::flow_records::FlowRecords;
-use crate::primitives::random::{Purpose, Stream};
+use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::Time;
 use crate::queue::{Occupancy, Policy, Reason, Unit, Verdict};
@@ -100,7 +100,7 @@ pub(in crate::queue) struct Dice {
 
 impl Dice {
     pub(in crate::queue) fn new(name: &str, index: u64) -> Dice {
-        Dice { stream: Stream::new(1, name, index, Purpose::Policy), draws: 0 }
+        Dice { stream: Stream::new(Entity { seed: 1, name, index }, Purpose::Policy), draws: 0 }
     }
 
     /// Uniform from `low` to `high`, both included.

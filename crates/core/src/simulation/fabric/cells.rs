@@ -2,7 +2,7 @@
 
 use super::Fabric;
 use crate::primitives::packet::Packet;
-use crate::primitives::units::Span;
+use crate::primitives::units::{Span, Units};
 use crate::simulation::common::Feeder;
 use crate::simulation::event_order::FlowKind;
 use crate::simulation::wire::Direction;
@@ -16,14 +16,14 @@ impl Fabric {
         let cells = facts.cells(&packet);
         let cut = packet.time + facts.framing.map_or(Span::ZERO, |framing| framing.segmentation);
         packet.time = path.wire.up_in_cells(direction, cut, cells, &mut self.common.rates);
-        packet.become_cell(cells == 1);
+        packet.become_cell(Units(cells.0 - 1));
         let channel = &mut self.common.channels[packet.flow as usize];
         let (feeder, side) = match direction {
             Direction::Forth => (Feeder::Send, &mut channel.data),
             Direction::Back => (Feeder::Back, &mut channel.acks),
         };
-        side.sent_in_all += u64::from(cells);
-        if cells == 1 {
+        side.sent_in_all += cells.0;
+        if packet.is_last() {
             return self.walk(Some(feeder), packet);
         }
         let spacing = path.wire.cell_spacing(direction, &mut self.common.rates);
@@ -34,8 +34,8 @@ impl Fabric {
             }
             return self.common.enqueue(feeder, packet, path, &mut self.ports);
         }
-        for cell in 1..=cells {
-            packet.become_cell(cell == cells);
+        for following in (0..cells.0).rev() {
+            packet.become_cell(Units(following));
             self.walk(Some(feeder), packet);
             packet.time += spacing;
         }

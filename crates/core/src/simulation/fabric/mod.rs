@@ -13,12 +13,13 @@ use super::event_order::{Entities, EventOrder, FlowKind};
 use super::facts::{Facts, OfRun};
 use super::path::Path;
 use super::port::{Entry, Port};
+use super::receivers::Route;
 use super::wire::Direction;
 use super::wiring::{make_paths, make_ports};
 use super::workshop::Workshop;
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Time, Units};
 use crate::queue::Reason;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -48,7 +49,7 @@ impl Fabric {
     pub(crate) fn new(network: &Network, signalled: usize, unsignalled_before: &[Option<u32>], workshop: &Workshop) -> Fabric {
         let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
         let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
-        let (ports, transmitters) = make_ports(network, !rerouted.is_empty(), workshop);
+        let (ports, transmitters) = make_ports(network, &rerouted, workshop);
         let has_period = |(index, port): (u32, &Port)| port.equipment.period().map(|_| index);
         let periodic: Vec<u32> = (0..).zip(&ports).filter_map(has_period).collect();
         let order = EventOrder::new(&Entities {
@@ -183,7 +184,7 @@ impl Fabric {
     }
 
     /// Cells of a full data packet of the flow, 0 if its packets are not cut into cells.
-    pub(crate) fn frame_cells(&self, flow: usize) -> u32 {
+    pub(crate) fn frame_cells(&self, flow: usize) -> Units {
         self.facts[self.paths[flow].wire.group as usize].full_cells
     }
 
@@ -212,7 +213,8 @@ impl Fabric {
     #[inline(never)]
     fn walk_as<const CELLS: bool>(&mut self, mut feeder: Option<Feeder>, mut packet: Packet) {
         let flow = packet.flow;
-        let rerouted = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
+        let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
+        let route = if changes { Route::Changing } else { Route::Fixed };
         let Fabric { routes, ports, paths, facts, common, .. } = self;
         let path = &mut paths[flow as usize];
         let facts = &facts[path.wire.group as usize];
@@ -221,10 +223,10 @@ impl Fabric {
         loop {
             let next = routes[packet.place()];
             if next == END {
-                if let (Some(feeder), true) = (feeder, rerouted) {
+                if let (Some(feeder), Route::Changing) = (feeder, route) {
                     return common.enqueue(feeder, packet, path, ports);
                 }
-                if !path.leave_network::<CELLS>(&mut packet, facts, common, rerouted) {
+                if !path.leave_network::<CELLS>(&mut packet, facts, common, route) {
                     return;
                 }
                 if CELLS && packet.is_cell() {

@@ -61,8 +61,10 @@ impl Fabric {
         let gone = stepped.finish(equipment, sent, now, bytes, &self.common.window);
         let transmitter = Transmitter { port, number };
         let left_queue = self.serve_next(now, transmitter);
-        if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
-            stepped.trace_departure(equipment, now, left_queue);
+        if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut()
+            && (left_queue || equipment.counts_in_service)
+        {
+            stepped.trace_departure(equipment, now);
         }
         match gone {
             Some((packet, Err(reason))) => self.discard(port, packet, now, reason),

@@ -144,7 +144,7 @@ impl<'a> Ways<'a> {
         let carried = rate * seconds / 8.0 / bytes + 1.0;
         sum.per_byte = sum.per_byte.max(1.0 / bytes);
         sum.units = sum.units.max(units(group));
-        sum.ack_units = sum.ack_units.max(group.ack_cells().into());
+        sum.ack_units = sum.ack_units.max(group.ack_cells().0 as f64);
         sum.flows += 1.0;
         match &group.transport {
             Transport::Datagram(spec) => {
@@ -247,7 +247,7 @@ fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
 fn wire_bytes(group: &Group) -> f64 {
     let smallest = group.transport.full_packet().unwrap_or(1 + header(&group.transport));
     match group.framing {
-        Some(framing) => f64::from(framing.cells(smallest) * CELL_BYTES),
+        Some(framing) => (framing.cells(smallest).0 * u64::from(CELL_BYTES)) as f64,
         None => smallest.into(),
     }
 }
@@ -262,7 +262,7 @@ fn units(group: &Group) -> f64 {
         }) => maximum + header,
         _ => 1,
     };
-    group.framing.map_or(1.0, |framing| framing.cells(group.transport.full_packet().unwrap_or(drawn)).into())
+    group.framing.map_or(1.0, |framing| framing.cells(group.transport.full_packet().unwrap_or(drawn)).0 as f64)
 }
 
 fn header(transport: &Transport) -> u32 {

@@ -5,7 +5,7 @@ use crate::network;
 use crate::network::{Buffer, ListedDrop};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::random::{Purpose, Stream};
+use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Rate, Span, Time};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::{Parts, Window};
@@ -20,7 +20,7 @@ pub(crate) struct Equipment {
     services: [(u32, Span); 2],
     pub(super) delay: Span,
     buffer: Buffer,
-    pub(super) counts_in_service: bool,
+    pub(crate) counts_in_service: bool,
     pub(super) policy: Policies,
     loss: RandomLoss,
     listed: Listed,
@@ -96,7 +96,11 @@ impl Equipment {
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
             policy,
-            loss: RandomLoss { share: spec.random_loss, stream: Stream::new(seed, &spec.name, 0, Purpose::Loss), draws: 0 },
+            loss: RandomLoss {
+                share: spec.random_loss,
+                stream: Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Loss),
+                draws: 0,
+            },
             listed: Listed { drops, passing: BTreeMap::new() },
             counts: PortCounts::default(),
             waits: kept.percentiles.then(Histogram::default),

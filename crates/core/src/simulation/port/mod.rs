@@ -63,7 +63,7 @@ impl Port {
         let takes_all = policy.takes_all();
         let equipment = Equipment::new(spec, seed, policy, kept);
         let serves = match first_transmitter {
-            Some(first) => Serves::Stepped(Stepped::new(spec.transmitters, first)),
+            Some(first) => Serves::Stepped(Stepped::new(first..first + spec.transmitters)),
             None if equipment.observes() => Serves::Observes(Ahead::default()),
             None if takes_all => Serves::Plain(Ahead::default()),
             None => Serves::Decides(Ahead::default()),

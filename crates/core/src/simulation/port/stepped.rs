@@ -9,6 +9,7 @@ use crate::primitives::units::{Rate, Span, Time};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The buffer and the transmitters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,13 +48,13 @@ pub(crate) enum Arrival {
 pub(crate) type OnWire = (Packet, Result<(), Reason>);
 
 impl Stepped {
-    /// `first`: number of the first transmitter among those of all ports.
-    pub(super) fn new(transmitters: u32, first: u32) -> Stepped {
+    /// `transmitters`: their numbers among those of all ports.
+    pub(super) fn new(transmitters: Range<u32>) -> Stepped {
         Stepped {
             queue: Line::default(),
             waiting_bytes: 0,
-            transmitters: vec![None; transmitters as usize],
-            first,
+            transmitters: vec![None; transmitters.len()],
+            first: transmitters.start,
             in_service: 0,
             in_service_bytes: 0,
             idle_from: Time::ZERO,
@@ -221,11 +222,9 @@ impl Stepped {
         }
     }
 
-    /// Trace a departure, which changes what is counted if something `left_queue` or the unit in service counts.
-    pub(crate) fn trace_departure(&self, equipment: &mut Equipment, now: Time, left_queue: bool) {
-        if left_queue || equipment.counts_in_service {
-            self.trace(equipment, now, 0);
-        }
+    /// Trace a departure that changes what is counted: something left the queue, or the unit in service counts.
+    pub(crate) fn trace_departure(&self, equipment: &mut Equipment, now: Time) {
+        self.trace(equipment, now, 0);
     }
 
     /// The occupancy after a change; `arriving` packets are accepted but not stored yet.

@@ -1,7 +1,7 @@
 //! Where several lines meet, so that an arrival has to wait for its turn, and where acknowledgements come in order all the same.
 
 use crate::network::{Aal5, Flow, Network, Transport};
-use crate::primitives::units::{Rate, Span};
+use crate::primitives::units::{Rate, Span, Units};
 use crate::simulation::port::{Entry, Gather, Port};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,8 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
     for flow in &network.flows {
         returns[network.paths[flow.forward as usize][0] as usize] = Return::Mixed;
         let group = &network.groups[flow.group as usize];
-        let prompt = group.ack_cells() == 1 && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
+        let prompt =
+            group.ack_cells() == Units(1) && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
         let (first, last) = (network.paths[flow.backward as usize][0], network.paths[flow.forward as usize].last());
         let back = &mut returns[first as usize];
         *back = match (*back, last) {
@@ -104,7 +105,7 @@ impl OrderlyReturn {
             && spec.delayed_ack.is_none()
             && group.receive_processing.is_none()
             && spec.ack_size <= data_size
-            && group.ack_cells() == 1
+            && group.ack_cells() == Units(1)
             && port.transmitters == 1
             && access.rate.is_none_or(|rate| rate >= port.rate)
             && !changing.contains(&last_port);

@@ -12,7 +12,7 @@ use super::workshop::Workshop;
 use crate::network;
 use crate::network::{ChangeKind, Network, Switching, TraceKind, Transport};
 use crate::primitives::line::Line;
-use crate::primitives::random::{Draws, Purpose, Stream};
+use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Segments, Span};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
@@ -20,8 +20,8 @@ use crate::tcp::receiver::Receiver;
 use merging::{gather_returns, merging_ports};
 use std::collections::BTreeSet;
 
-/// The ports, and the port of each transmitter of those that are stepped.
-pub(crate) fn make_ports(network: &Network, any_rerouted: bool, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
+/// The ports, and the port of each transmitter of those that are stepped. `rerouted`: flows whose route changes.
+pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
     let is_traced = |port: u32, kind| network.record.traces.iter().any(|trace| trace.kind == kind && trace.of.contains(&port));
@@ -39,7 +39,7 @@ pub(crate) fn make_ports(network: &Network, any_rerouted: bool, workshop: &Works
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
         let flows = &crossing[index as usize];
-        let stream = Stream::new(network.seed, &spec.name, 0, Purpose::Policy);
+        let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index: 0 }, Purpose::Policy);
         let policy = match &spec.policy {
             PolicySpec::User(code) => {
                 Policies::user(workshop.make(code, |brought| brought.policy(code, Draws::new(stream))), flows)
@@ -49,7 +49,7 @@ pub(crate) fn make_ports(network: &Network, any_rerouted: bool, workshop: &Works
         let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index, TraceKind::Queue) };
         let mut port = Port::new(spec, network.seed, policy, kept, first);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
-        let by_event = stepped || any_rerouted || merging[index as usize];
+        let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
         port.entry = match spec.switching {
             Switching::CutThrough => Entry::Heads { by_event },
             Switching::StoreAndForward if by_event => Entry::ByEvent,
@@ -58,7 +58,7 @@ pub(crate) fn make_ports(network: &Network, any_rerouted: bool, workshop: &Works
         port
     };
     let mut ports: Vec<Port> = (0..).zip(&network.ports).map(&mut make).collect();
-    if !any_rerouted {
+    if rerouted.is_empty() {
         gather_returns(network, &mut ports);
     }
     (ports, transmitters)
@@ -97,7 +97,7 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
         Path {
             counts: PathCounts::default(),
             receiver: Receiver::new(),
-            wire: Wire::new(flow, starts[flow.forward as usize], starts[flow.backward as usize], rates),
+            wire: Wire::new(flow, &starts, rates),
             complete_at,
             marked: 0,
             send: Line::default(),
