@@ -27,12 +27,12 @@ use std::time::Duration;
 use tailback_core::Engine;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
 use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerSpec};
 
-const MSS: u32 = 1000;
-const HEADER: u32 = 40;
+const MSS: Bytes = Bytes(1000);
+const HEADER: Bytes = Bytes(40);
 const RECEIVER_DELAY: Span = Span::from_millis(1);
 const BOTTLENECK_DELAY: Span = Span::from_millis(10);
 
@@ -132,7 +132,11 @@ impl Settings {
                 name: "greedy".into(),
                 transport: Transport::Tcp(self.tcp(), ControllerSpec::Reno(())),
                 application: None,
-                framing: (of["cells"] != 0.0).then_some(Aal5 { overhead: 8, segmentation: Span::ZERO, reassembly: Span::ZERO }),
+                framing: (of["cells"] != 0.0).then_some(Aal5 {
+                    overhead: Bytes(8),
+                    segmentation: Span::ZERO,
+                    reassembly: Span::ZERO,
+                }),
                 send_processing: None,
                 receive_processing: None,
                 jitter: Span::ZERO,
@@ -153,7 +157,7 @@ impl Settings {
         let place = (index * 7919 % flows as u64) as f64;
         let rtt_ms = of["rmin"] + (of["rmax"] - of["rmin"]) * (place + 0.5) / flows;
         // The peers exchange a SYN first: data starts one round trip of two small packets later.
-        let small_packet = 8.0 * f64::from(HEADER) * (2.0 / access.0 as f64 + 1.0 / (of["c"] * 1e6));
+        let small_packet = 8.0 * HEADER.0 as f64 * (2.0 / access.0 as f64 + 1.0 / (of["c"] * 1e6));
         let handshake = rtt_ms * 1e-3 + 2.0 * small_packet;
         Flow {
             group: 0,
@@ -179,7 +183,7 @@ impl Settings {
             ack_size: HEADER,
             initial_window: 10.0,
             initial_ssthresh: of["ss"],
-            receiver_window: 1_000_000,
+            receiver_window: Segments(1_000_000),
             fast_retransmit: Some(3),
             limited_transmit: true,
             timestamps: false,

@@ -7,7 +7,7 @@ mod common;
 use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Bytes, Span, Time};
 use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Delivery, Engine, Results};
@@ -18,7 +18,7 @@ fn millis(ms: u64) -> Time {
 
 /// 8 Mbit/s and 5 ms: 1000 bytes take 1 ms to send and arrive 6 ms after a free transmitter takes them.
 fn external() -> Engine {
-    let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(960), header: 40 };
+    let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(1));
     let flows = vec![flow(0, 0, 1), flow(0, 0, 1)];
     Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)))
@@ -29,8 +29,8 @@ fn a_datagram_handed_in_comes_out_when_the_link_has_carried_it() {
     let mut engine = external();
     assert_eq!(engine.next_event_time(), None);
     engine.run_until(millis(10));
-    assert_eq!(engine.inject(0, 960), Some(0));
-    assert_eq!(engine.inject(1, 960), Some(0));
+    assert_eq!(engine.inject(0, Bytes(960)), Some(0));
+    assert_eq!(engine.inject(1, Bytes(960)), Some(0));
     engine.run_until(millis(16));
     assert_eq!(engine.take_output(), []);
     // The first is there at 16 ms, the second, which waited for it, at 17 ms.
@@ -45,7 +45,7 @@ fn a_datagram_handed_in_comes_out_when_the_link_has_carried_it() {
 fn a_third_datagram_at_once_finds_the_buffer_full() {
     let mut engine = external();
     for number in 0..3 {
-        assert_eq!(engine.inject(0, 960), Some(number));
+        assert_eq!(engine.inject(0, Bytes(960)), Some(number));
     }
     engine.run_until(Time::NEVER);
     assert_eq!(engine.take_output().len(), 2);
@@ -57,13 +57,13 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
 #[test]
 fn what_cannot_be_sent_is_refused() {
     let mut engine = external();
-    assert_eq!(engine.inject(0, 0), None);
+    assert_eq!(engine.inject(0, Bytes(0)), None);
     assert_eq!(engine.inject(0, MAX_PACKET), None);
-    assert_eq!(engine.inject(7, 960), None);
+    assert_eq!(engine.inject(7, Bytes(960)), None);
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerSpec::Reno(()));
     let mut engine = Engine::new(dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(100)));
-    assert_eq!(engine.inject(0, 960), None);
+    assert_eq!(engine.inject(0, Bytes(960)), None);
 }
 
 #[test]
@@ -71,8 +71,11 @@ fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
     // There 1000 bytes at 8 Mbit/s and 5 ms, back nothing but 5 ms.
     let base_rtt = |engine: &Engine| engine.results().unwrap().flows.floats("base_rtt_s").unwrap();
     assert_eq!(base_rtt(&external()), [0.011, 0.011]);
-    let spec =
-        DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Exponential { mean: 960.0, maximum: 5000 }, header: 40 };
+    let spec = DatagramSpec {
+        arrivals: Arrivals::External,
+        packet: PacketSize::Exponential { mean: 960.0, maximum: Bytes(5000) },
+        header: Bytes(40),
+    };
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(1));
     let flows = vec![flow(0, 0, 1)];
     let varying = Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)));
@@ -135,7 +138,7 @@ fn adding_a_group_moves_no_clock_of_another() {
     let tick = Span::from_millis(500);
     let timer = TimerSpec { form: TimerForm::CoarseBsd { tick }, ..tcp(RecoveryKind::Tahoe).timer };
     let coarse = group("coarse", Transport::Tcp(TcpSpec { timer, ..tcp(RecoveryKind::Tahoe) }, ControllerSpec::Reno(())));
-    let silent = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(960), header: 40 };
+    let silent = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
     let run = |others: usize| {
         let bottleneck = link("bottleneck", 1, Span::from_millis(5), Buffer::Units(2));
         let flows = vec![flow(u32::from(others > 0), 0, 1); 5];
@@ -177,7 +180,7 @@ fn loses_from(ms: u64, port: u32) -> Change {
 
 #[test]
 fn a_finished_transfer_was_active_though_its_last_acknowledgements_are_lost() {
-    let results = short_transfer(vec![loses_from(15, 1)], Flow { size: Some(9000), ..flow(0, 0, 1) });
+    let results = short_transfer(vec![loses_from(15, 1)], Flow { size: Some(Bytes(9000)), ..flow(0, 0, 1) });
     assert!(first(&results, "timeouts") > 0.0 && first(&results, "completion_time_s") < 0.03);
     assert_eq!(first(&results, "active_share"), 1.0);
 }

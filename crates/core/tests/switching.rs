@@ -9,10 +9,10 @@ mod common;
 use common::{flow, group, link};
 use tailback_core::Engine;
 use tailback_core::network::*;
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 
-const HEADER: u32 = 40;
+const HEADER: Bytes = Bytes(40);
 const TRUNK: usize = 3;
 
 fn micros(us: u64) -> Time {
@@ -22,7 +22,7 @@ fn micros(us: u64) -> Time {
 fn network(switching: Switching, transmitters: u32, places: u64) -> Network {
     let inputs = ["first", "second", "third"].map(|name| link(name, 8, Span::from_millis(2), Buffer::Unlimited));
     let trunk = Port { switching, transmitters, ..link("trunk", 8, Span::from_millis(3), Buffer::Units(places)) };
-    let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(1000 - HEADER), header: HEADER };
+    let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(1000) - HEADER), header: HEADER };
     Network {
         ports: inputs.into_iter().chain([trunk, link("back", 8, Span::ZERO, Buffer::Unlimited)]).collect(),
         paths: vec![vec![0, 3], vec![1, 3], vec![2, 3], vec![4]],
@@ -44,7 +44,7 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
         let mut engine = Engine::new(Network { stepped, ..network.clone() });
         for &(time, input, bytes) in sent {
             engine.run_until(micros(time));
-            engine.inject(input, bytes - HEADER).unwrap();
+            engine.inject(input, Bytes(bytes.into()) - HEADER).unwrap();
         }
         engine.run_until(Time::NEVER);
         engine.results().unwrap();

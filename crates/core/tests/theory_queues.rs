@@ -7,8 +7,8 @@ mod common;
 
 use common::statistics::{Interval, SEEDS};
 use common::{first, flow, group, one_link, port, run};
-use tailback_core::network::{Buffer, Flow, Port, Transport};
-use tailback_core::primitives::units::{Rate, Span};
+use tailback_core::network::{Buffer, Flow, MAX_PACKET, Port, Transport};
+use tailback_core::primitives::units::{Bytes, Rate, Span};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Load, Places, Servers, StableLoad};
@@ -16,8 +16,8 @@ use tailback_models::queues::{erlang_b, md1_mean_wait, md1k, mm1k, mmck};
 
 const SERVICE_S: f64 = 1e-3;
 const MEAN_BYTES: u32 = 10_000;
-const FIXED: PacketSize = PacketSize::Fixed(MEAN_BYTES);
-const EXPONENTIAL: PacketSize = PacketSize::Exponential { mean: MEAN_BYTES as f64, maximum: (1 << 24) - 1 };
+const FIXED: PacketSize = PacketSize::Fixed(Bytes(MEAN_BYTES as u64));
+const EXPONENTIAL: PacketSize = PacketSize::Exponential { mean: MEAN_BYTES as f64, maximum: MAX_PACKET };
 
 /// Of an interval, relative to the value that it has to hold.
 const HALF_WIDTH: f64 = 0.02;
@@ -96,7 +96,8 @@ impl Measured {
         let transmitters = f64::from(port.transmitters);
         let gap_s = SERVICE_S / (load * transmitters);
         let rate = Rate((8.0 * f64::from(MEAN_BYTES) / (gap_s * sources as f64)).round() as u64);
-        let spec = DatagramSpec { arrivals: Arrivals::Process(ProcessSpec::Poisson(PoissonSpec { rate })), packet, header: 0 };
+        let spec =
+            DatagramSpec { arrivals: Arrivals::Process(ProcessSpec::Poisson(PoissonSpec { rate })), packet, header: Bytes(0) };
         let flows: Vec<Flow> = (0..sources).map(|_| flow(0, 0, 1)).collect();
         let warmup = Span::from_seconds(1000.0 * SERVICE_S);
         let duration = warmup + Span::from_seconds(f64::from(packets) * gap_s);

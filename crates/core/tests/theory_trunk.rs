@@ -11,9 +11,9 @@ use common::statistics::{Interval, SEEDS};
 use common::{first, flow, group, port, run};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use tailback_core::network::{Access, Buffer, Flow, Network, Port, Record, Switching, Transport};
+use tailback_core::network::{Access, Buffer, Flow, MAX_PACKET, Network, Port, Record, Switching, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Rate, Span};
+use tailback_core::primitives::units::{Bytes, Rate, Span};
 use tailback_core::traffic::{AlternatingSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Load, Places, Servers};
@@ -208,8 +208,8 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
     let mean_idle = Span::from_seconds(SERVICE_S * (1.0 - busy) / busy);
     let spec = DatagramSpec {
         arrivals: Arrivals::Process(ProcessSpec::Alternating(AlternatingSpec { rate: RATE, mean_idle })),
-        packet: PacketSize::Exponential { mean: MEAN_BYTES.into(), maximum: (1 << 24) - 1 },
-        header: 0,
+        packet: PacketSize::Exponential { mean: MEAN_BYTES.into(), maximum: MAX_PACKET },
+        header: Bytes(0),
     };
     let trunk =
         Port { transmitters: transmitters as u32, buffer: Buffer::Units(buffer), switching, ..port("trunk", RATE, Span::ZERO) };

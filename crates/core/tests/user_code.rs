@@ -11,7 +11,7 @@ use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundT
 use tailback_core::network::*;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
-use tailback_core::primitives::units::{Cwnd, Segments, Span, Time};
+use tailback_core::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
 use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::RecoveryKind;
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
@@ -119,14 +119,14 @@ impl UserPolicy for DropTail {
 #[derive(Clone)]
 struct Poisson {
     mean_gap: Span,
-    bytes: u32,
+    bytes: u64,
     draws: Draws,
 }
 
 impl UserSource for Poisson {
     fn next(&mut self, _: Time) -> Result<Option<Next>, Fault> {
         let wait = Span::from_seconds(self.draws.exponential() * self.mean_gap.seconds());
-        Ok(Some(Next { wait, bytes: self.bytes }))
+        Ok(Some(Next { wait, bytes: Bytes(self.bytes) }))
     }
 
     fn copy(&self) -> Result<Box<dyn UserSource>, Fault> {
@@ -140,7 +140,7 @@ struct Outside {
 }
 
 impl Code for Outside {
-    fn controller(&self, code: &UserCode, start: Start, _: u32, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+    fn controller(&self, code: &UserCode, start: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
         let control = Control { window: start.window, ssthresh: start.ssthresh, pacing: None, release: None };
         let fails_after = code.parameters.parse().ok();
         Ok(Box::new(Reno { control, acks: 0, fails_after, can_be_copied: self.can_be_copied }))
@@ -174,9 +174,9 @@ fn from_outside(network: &Network) -> Network {
             Transport::Tcp(_, law) if *law == ControllerSpec::Reno(()) => *law = ControllerSpec::User(code("")),
             Transport::Datagram(DatagramSpec { arrivals, packet, header }) => {
                 if let (Arrivals::Process(ProcessSpec::Poisson(process)), &PacketSize::Fixed(bytes)) = (&*arrivals, &*packet) {
-                    let mean_gap = process.rate.time_to_send(u64::from(bytes + *header));
-                    *arrivals = Arrivals::User(code(&format!("{} {bytes}", mean_gap.0)));
-                    *packet = PacketSize::Given { maximum: 1500 };
+                    let mean_gap = process.rate.time_to_send(bytes + *header);
+                    *arrivals = Arrivals::User(code(&format!("{} {}", mean_gap.0, bytes.0)));
+                    *packet = PacketSize::Given { maximum: Bytes(1500) };
                 }
             }
             Transport::Tcp(..) => {}
@@ -271,7 +271,7 @@ fn a_window_that_is_none_is_a_failure() {
     for (window, ssthresh) in [(f64::NAN, 2.0), (0.5, 2.0), (f64::INFINITY, 2.0), (1.0, f64::NAN), (1.0, 0.0)] {
         struct Fixed(Control);
         impl Code for Fixed {
-            fn controller(&self, _: &UserCode, _: Start, _: u32, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+            fn controller(&self, _: &UserCode, _: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
                 Ok(Box::new(Reno { control: self.0, acks: 0, fails_after: None, can_be_copied: true }))
             }
             fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
@@ -293,14 +293,14 @@ fn a_source_whose_clock_stands_still_fails() {
     struct Flood;
     impl UserSource for Flood {
         fn next(&mut self, _: Time) -> Result<Option<Next>, Fault> {
-            Ok(Some(Next { wait: Span::ZERO, bytes: 1 }))
+            Ok(Some(Next { wait: Span::ZERO, bytes: Bytes(1) }))
         }
         fn copy(&self) -> Result<Box<dyn UserSource>, Fault> {
             Ok(Box::new(Flood))
         }
     }
     impl Code for Flood {
-        fn controller(&self, _: &UserCode, _: Start, _: u32, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+        fn controller(&self, _: &UserCode, _: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
             Err(fault("none"))
         }
         fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
@@ -310,7 +310,8 @@ fn a_source_whose_clock_stands_still_fails() {
             Ok(Box::new(Flood))
         }
     }
-    let spec = DatagramSpec { arrivals: Arrivals::User(code("")), packet: PacketSize::Given { maximum: 1000 }, header: 0 };
+    let spec =
+        DatagramSpec { arrivals: Arrivals::User(code("")), packet: PacketSize::Given { maximum: Bytes(1000) }, header: Bytes(0) };
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(10));
     let network = dumbbell(bottleneck, group("flood", Transport::Datagram(spec)), vec![flow(0, 0, 1)], Span::from_millis(10));
     let mut engine = Engine::with_code(network, &Flood);

@@ -126,7 +126,7 @@ fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
 
 fn of_source(spec: &DatagramSpec, given: &schema::Flow) -> Value {
     let (size, packet_bytes) = match spec.packet {
-        PacketSize::Fixed(bytes) => ("fixed", Some(f64::from(bytes))),
+        PacketSize::Fixed(bytes) => ("fixed", Some(bytes.0 as f64)),
         PacketSize::Exponential { mean, .. } => ("exponential", Some(mean)),
         PacketSize::Given { .. } => (USER, None),
     };

@@ -5,7 +5,7 @@ use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
 use tailback_core::congestion::{ControllerSpec, CubicSpec};
-use tailback_core::primitives::units::Span;
+use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerSpec};
 use tailback_core::traffic::ProcessSpec;
@@ -70,7 +70,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |tick| TcpSpec {
             fast_retransmit: None,
-            ..coarse(RecoveryKind::Tahoe, 1024, 64, tick.unwrap_or(Span::from_millis(500)))
+            ..coarse(RecoveryKind::Tahoe, Bytes(1024), Segments(64), tick.unwrap_or(Span::from_millis(500)))
         },
     },
 ];
@@ -88,15 +88,15 @@ fn modern(recovery: RecoveryKind) -> TcpSpec {
         // RFC 5681 equation (4).
         halves: Halves::FlightSize,
         // An Ethernet frame's 1500 bytes without 20 of IP and 20 of TCP: no options, so no timestamps either.
-        mss: 1460,
-        header: 40,
-        ack_size: 40,
+        mss: Bytes(1460),
+        header: Bytes(40),
+        ack_size: Bytes(40),
         // RFC 6928 section 2.
         initial_window: 10.0,
         // RFC 5681 section 3.1: "arbitrarily high".
         initial_ssthresh: f64::INFINITY,
         // Out of the way: what holds the sender back shall be the network.
-        receiver_window: 1_000_000,
+        receiver_window: Segments(1_000_000),
         // RFC 5681 section 3.2.
         fast_retransmit: Some(3),
         // RFC 3042, recommended by RFC 5681 section 3.2.
@@ -115,20 +115,20 @@ fn modern(recovery: RecoveryKind) -> TcpSpec {
 }
 
 fn bpd(recovery: RecoveryKind, tick: Option<Span>) -> TcpSpec {
-    coarse(recovery, 536, 122, tick.unwrap_or(Span::from_millis(100)))
+    coarse(recovery, Bytes(536), Segments(122), tick.unwrap_or(Span::from_millis(100)))
 }
 
 /// What both documents share: slow start from one segment up to the window, every segment acknowledged at once, one segment timed at a
 /// time, and the timer.
-fn coarse(recovery: RecoveryKind, mss: u32, window: u32, tick: Span) -> TcpSpec {
+fn coarse(recovery: RecoveryKind, mss: Bytes, window: Segments, tick: Span) -> TcpSpec {
     TcpSpec {
         recovery,
         halves: Halves::Window,
         mss,
-        header: 40,
-        ack_size: 40,
+        header: Bytes(40),
+        ack_size: Bytes(40),
         initial_window: 1.0,
-        initial_ssthresh: f64::from(window),
+        initial_ssthresh: f64::from(window.0),
         receiver_window: window,
         fast_retransmit: Some(3),
         limited_transmit: false,
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn windows_of_the_documents_are_64_kilobytes() {
         // 65536 / 536 = 122.3 and 65536 / 1024 = 64.
-        assert_eq!((preset(PresetName::BpdSack).spec)(None).receiver_window, 65536 / 536);
-        assert_eq!((preset(PresetName::SpdTahoe).spec)(None).receiver_window, 65536 / 1024);
+        assert_eq!((preset(PresetName::BpdSack).spec)(None).receiver_window, Segments(65536 / 536));
+        assert_eq!((preset(PresetName::SpdTahoe).spec)(None).receiver_window, Segments(65536 / 1024));
     }
 }

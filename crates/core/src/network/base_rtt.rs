@@ -2,7 +2,7 @@
 
 use super::{Aal5, Access, Flow, Network, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Span, Units};
+use crate::primitives::units::{Bytes, Span, Units};
 use crate::traffic::{DatagramSpec, PacketSize};
 
 impl Network {
@@ -11,16 +11,18 @@ impl Network {
     pub fn base_rtt(&self, flow: &Flow) -> Span {
         let (data, ack) = match &self.groups[flow.group as usize].transport {
             Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
-            Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(payload), header, .. }) => (payload + header, 0),
-            Transport::Datagram(_) => (0, 0),
+            Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(payload), header, .. }) => {
+                (*payload + *header, Bytes(0))
+            }
+            Transport::Datagram(_) => (Bytes(0), Bytes(0)),
         };
         let framing = self.groups[flow.group as usize].framing;
         // Units follow one another through the links at the pace of the slowest. A port that decides on heads saves the time that they
         // take to be sent to it.
-        let over = |path: u32, bytes: u32, (first, last): (&Access, &Access)| {
-            let framed = framing.filter(|_| bytes > 0);
+        let over = |path: u32, bytes: Bytes, (first, last): (&Access, &Access)| {
+            let framed = framing.filter(|_| bytes > Bytes(0));
             let (unit, units) = framed.map_or((bytes, Units(1)), |framing| (CELL_BYTES, framing.cells(bytes)));
-            let access = |access: &Access| (access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit.into())), access.delay);
+            let access = |access: &Access| (access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit)), access.delay);
             let (mut service, mut sum) = access(first);
             let mut slowest = service;
             for &port in &self.paths[path as usize] {
@@ -28,7 +30,7 @@ impl Network {
                 if port.switching == Switching::StoreAndForward {
                     sum = sum + service;
                 }
-                service = port.rate.time_to_send(unit.into());
+                service = port.rate.time_to_send(unit);
                 slowest = slowest.max(service);
                 sum = sum + port.delay;
             }

@@ -6,7 +6,7 @@ pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, M
 mod base_rtt;
 
 use crate::congestion::ControllerSpec;
-use crate::primitives::units::{Rate, Span, Time, Units};
+use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::PolicySpec;
 use crate::tcp::TcpSpec;
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
@@ -137,8 +137,8 @@ pub struct Group {
 /// How packets become cells: AAL5 (ITU-T I.363.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aal5 {
-    /// Bytes that a frame has beside its packet, before padding: the trailer, and LLC/SNAP (RFC 2684 section 5) if used.
-    pub overhead: u32,
+    /// What a frame has beside its packet, before padding: the trailer, and LLC/SNAP (RFC 2684 section 5) if used.
+    pub overhead: Bytes,
     /// From a packet's arrival at the adaptation until its first cell may leave, and from its last cell until it is handed up. Pure
     /// delays: the next packet need not wait for them.
     pub segmentation: Span,
@@ -146,13 +146,13 @@ pub struct Aal5 {
 }
 
 impl Aal5 {
-    /// The most bytes of a frame without its trailer.
-    pub const MAX_FRAME: u32 = 65_535;
+    /// The most that a frame has without its trailer.
+    pub const MAX_FRAME: Bytes = Bytes(65_535);
 
     /// Cells of a packet.
     #[inline]
-    pub fn cells(self, packet_bytes: u32) -> Units {
-        Units((packet_bytes + self.overhead).div_ceil(CELL_PAYLOAD).into())
+    pub fn cells(self, packet: Bytes) -> Units {
+        Units((packet + self.overhead).0.div_ceil(CELL_PAYLOAD.0))
     }
 
     /// Both delays of a packet.
@@ -168,8 +168,8 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Bytes of a full data packet with its headers; `None` if they differ in size.
-    pub fn full_packet(&self) -> Option<u32> {
+    /// Size of a full data packet with its headers; `None` if they differ.
+    pub fn full_packet(&self) -> Option<Bytes> {
         match self {
             Transport::Tcp(spec, _) => Some(spec.mss + spec.header),
             Transport::Datagram(spec) => match spec.packet {
@@ -215,7 +215,7 @@ pub struct Flow {
     /// No new data after this; [`Time::NEVER`] if open.
     pub stop: Time,
     /// Payload to transfer in bytes; `None` is greedy.
-    pub size: Option<u64>,
+    pub size: Option<Bytes>,
 }
 
 /// A private link with room for everything: `departure = max(arrival, free) + service`, then the delay.

@@ -2,7 +2,7 @@
 
 use super::signal::Signal;
 use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
-use super::units::{Time, Units};
+use super::units::{Bytes, Time, Units};
 use serde::{Deserialize, Serialize};
 
 /// A data packet or an acknowledgement on its way, or a cell of one.
@@ -39,7 +39,7 @@ const SIGNALS: u32 = REDUCED;
 const PLACE: u32 = (1 << 24) - 1;
 const SIZE: u32 = (1 << 24) - 1;
 
-const _: () = assert!(MAX_PACKET <= SIZE && MAX_ROUTE_ENTRIES <= PLACE as usize);
+const _: () = assert!(MAX_PACKET.0 <= SIZE as u64 && MAX_ROUTE_ENTRIES <= PLACE as usize);
 
 /// What the sender of a data packet says about explicit congestion notification (RFC 3168 section 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub struct Outgoing {
     /// 1 for the first.
     pub transmission: u32,
     /// With headers.
-    pub bytes: u32,
+    pub bytes: Bytes,
 }
 
 /// Where the number of an acknowledgement lies.
@@ -79,7 +79,7 @@ impl Packet {
     pub fn data(time: Time, sent: Time, of: &Outgoing, place: u32) -> Packet {
         let &Outgoing { flow, segment, transmission, bytes } = of;
         let again = if transmission > 1 { RETRANSMITTED } else { 0 };
-        Packet { time, sent, flow, segment, word: bytes | transmission.min(255) << 24, place: place | again }
+        Packet { time, sent, flow, segment, word: bytes.0 as u32 | transmission.min(255) << 24, place: place | again }
     }
 
     /// A data packet becomes its acknowledgement, to start at `place`.
@@ -171,10 +171,10 @@ impl Packet {
         self.place = (self.place & !LAST) | CELL | if following == Units(0) { LAST } else { 0 };
     }
 
-    /// Bytes of a data packet with its headers: on the wire, if it is not cut into cells.
+    /// Size of a data packet with its headers: on the wire, if it is not cut into cells.
     #[inline]
-    pub fn bytes(&self) -> u32 {
-        self.word & SIZE
+    pub fn bytes(&self) -> Bytes {
+        Bytes((self.word & SIZE).into())
     }
 
     /// 1 for the first transmission, counted up to 255.
@@ -323,7 +323,7 @@ impl<T> Side<T> {
 mod tests {
     use super::*;
 
-    const SENT: Outgoing = Outgoing { flow: 3, segment: 77, transmission: 1, bytes: 1040 };
+    const SENT: Outgoing = Outgoing { flow: 3, segment: 77, transmission: 1, bytes: Bytes(1040) };
 
     #[test]
     fn a_packet_takes_32_bytes() {
@@ -335,7 +335,7 @@ mod tests {
         let mut packet = Packet::data(Time(9), Time(5), &Outgoing { transmission: 2, ..SENT }, 41);
         packet.become_cell(Units(0));
         packet.next_hop();
-        assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (1040, 2, 42));
+        assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (Bytes(1040), 2, 42));
         let mut ack = packet;
         ack.become_ack(Time(11), AckNumber::Here(78), 7);
         assert!(ack.is_ack() && ack.is_cell() && ack.is_last() && ack.is_retransmission() && !ack.has_report());

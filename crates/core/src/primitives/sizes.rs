@@ -1,7 +1,9 @@
 //! Sizes that are fixed: of a cell, and what fits in the numbers that count.
 
-/// The most bytes that a packet may have on the wire.
-pub const MAX_PACKET: u32 = (1 << 24) - 1;
+use super::units::Bytes;
+
+/// The most that a packet may have on the wire.
+pub const MAX_PACKET: Bytes = Bytes((1 << 24) - 1);
 /// The most hops that all paths may have together, one more counted for each path.
 pub const MAX_ROUTE_ENTRIES: usize = (1 << 24) - 1;
 /// The most distinct rates that private access links may have.
@@ -9,6 +11,6 @@ pub const MAX_ACCESS_RATES: usize = u16::MAX as usize;
 /// The most segments that a flow may send.
 pub const MAX_SEGMENTS: u64 = 1 << 31;
 
-/// Bytes of a cell on the wire, and of its payload.
-pub const CELL_BYTES: u32 = 53;
-pub const CELL_PAYLOAD: u32 = 48;
+/// A cell on the wire, and its payload.
+pub const CELL_BYTES: Bytes = Bytes(53);
+pub const CELL_PAYLOAD: Bytes = Bytes(48);

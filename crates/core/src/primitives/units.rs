@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
@@ -17,6 +17,10 @@ pub struct Span(pub u64);
 /// A bit rate in whole bit/s, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rate(pub u64);
+
+/// A size in bytes: of a packet or a cell, or of what a buffer holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Bytes(pub u64);
 
 /// A number of packets or cells: units as a port counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -73,9 +77,9 @@ impl Span {
 }
 
 impl Rate {
-    /// Time to send `bytes`, rounded up to whole picoseconds. The one place where this rounding is made.
+    /// Time to send so much, rounded up to whole picoseconds. The one place where this rounding is made.
     #[inline(never)]
-    pub fn time_to_send(self, bytes: u64) -> Span {
+    pub fn time_to_send(self, Bytes(bytes): Bytes) -> Span {
         const BIT_PICOSECONDS_PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
         if bytes <= u64::MAX / BIT_PICOSECONDS_PER_BYTE {
             return Span((bytes * BIT_PICOSECONDS_PER_BYTE).div_ceil(self.0));
@@ -112,6 +116,32 @@ impl Sub for Span {
     }
 }
 
+impl Add for Bytes {
+    type Output = Bytes;
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Bytes) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Bytes;
+    fn sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Bytes {
+    fn sub_assign(&mut self, other: Bytes) {
+        self.0 -= other.0;
+    }
+}
+
 impl Sum for Segments {
     fn sum<I: Iterator<Item = Segments>>(all: I) -> Segments {
         Segments(all.map(|segments| segments.0).sum())
@@ -125,18 +155,18 @@ mod tests {
     #[test]
     fn a_cell_at_155_mbps_takes_a_whole_number_of_picoseconds_rounded_up() {
         // 424 bits / 155.52 Mbit/s = 2.72633744... us
-        assert_eq!(Rate(155_520_000).time_to_send(53), Span(2_726_338));
+        assert_eq!(Rate(155_520_000).time_to_send(Bytes(53)), Span(2_726_338));
     }
 
     #[test]
     fn large_units_are_rounded_as_small_ones_are() {
-        assert_eq!(Rate(3).time_to_send(2_305_843), Span(2_305_843u64 * 8_000_000_000_000 / 3 + 1));
-        assert_eq!(Rate(3_000).time_to_send(2_305_844), Span(6_148_917_333_333_334));
+        assert_eq!(Rate(3).time_to_send(Bytes(2_305_843)), Span(2_305_843u64 * 8_000_000_000_000 / 3 + 1));
+        assert_eq!(Rate(3_000).time_to_send(Bytes(2_305_844)), Span(6_148_917_333_333_334));
     }
 
     #[test]
     fn a_terabyte_at_one_bit_per_second_does_not_wrap() {
-        assert_eq!(Rate(1).time_to_send(1 << 40), Span(u64::MAX));
+        assert_eq!(Rate(1).time_to_send(Bytes(1 << 40)), Span(u64::MAX));
     }
 
     #[test]

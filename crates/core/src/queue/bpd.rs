@@ -20,7 +20,7 @@
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl Policy for Bpd {
     fn on_arrival(&mut self, cell: &Unit, vc: &mut BpdVc, buffer: &Occupancy, _now: Time) -> Verdict {
         let lost_before = vc.frame == Frame::Discarding;
         let limit = if vc.gap > 0 { self.0.upper } else { self.0.lower };
-        let verdict = vc.frame.judge(cell, buffer, || (buffer.units >= limit).then_some(Reason::Early));
+        let verdict = vc.frame.judge(cell, buffer, || (buffer.units >= Units(limit)).then_some(Reason::Early));
         if verdict != Verdict::Accept {
             vc.gap = self.0.gap;
         } else if cell.is_last && !lost_before {

@@ -5,7 +5,7 @@
 //! a discard, as Linux does. Differs: the size below which a backlog does not count is the largest unit seen, not a given MTU.
 
 use super::{Occupancy, Policy, Turn, Unit, Verdict};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ pub struct Codel {
     /// Marks since the queue stands, and what that began with.
     count: u32,
     first_count: u32,
-    largest: u32,
+    largest: Bytes,
 }
 
 impl Codel {
@@ -56,13 +56,13 @@ impl Codel {
             moves_on: false,
             count: 0,
             first_count: 0,
-            largest: 0,
+            largest: Bytes(0),
         }
     }
 
     /// Whether no wait of the last interval was within the target (`dodequeue`).
     fn stands(&mut self, turn: &Turn) -> bool {
-        if turn.waited < self.spec.target || turn.bytes_behind <= u64::from(self.largest) {
+        if turn.waited < self.spec.target || turn.bytes_behind <= self.largest {
             self.stands_from = None;
             return false;
         }
@@ -127,10 +127,10 @@ mod tests {
             let turn = Turn {
                 now: Time(Span::from_millis(*ms).0),
                 waited: Span::from_millis(waited),
-                bytes_behind: 5000,
+                bytes_behind: Bytes(5000),
                 is_capable: true,
             };
-            codel.on_departure(&Unit { bytes: 1000, is_last: true }, &turn) == Verdict::Mark
+            codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true }, &turn) == Verdict::Mark
         };
         times.step_by(10).filter(|ms| leave(ms)).collect()
     }
@@ -175,9 +175,13 @@ mod tests {
     fn a_backlog_of_one_unit_is_no_queue() {
         let mut codel = codel();
         for ms in 0..1000 {
-            let turn =
-                Turn { now: Time(Span::from_millis(ms).0), waited: Span::from_millis(50), bytes_behind: 1000, is_capable: true };
-            assert_eq!(codel.on_departure(&Unit { bytes: 1000, is_last: true }, &turn), Verdict::Accept);
+            let turn = Turn {
+                now: Time(Span::from_millis(ms).0),
+                waited: Span::from_millis(50),
+                bytes_behind: Bytes(1000),
+                is_capable: true,
+            };
+            assert_eq!(codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true }, &turn), Verdict::Accept);
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl Policy for Epd {
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {
-        vc.judge(cell, buffer, || (buffer.units >= self.0.threshold).then_some(Reason::Early))
+        vc.judge(cell, buffer, || (buffer.units >= Units(self.0.threshold)).then_some(Reason::Early))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ impl EpdPerVc {
             ActiveVcs::Configured => buffer.flows,
             ActiveVcs::Backlogged => buffer.backlogged,
         };
-        buffer.units >= self.0.threshold && u64::from(buffer.of_flow) * u64::from(active) >= self.0.threshold
+        buffer.units >= Units(self.0.threshold) && buffer.of_flow.0 * u64::from(active) >= self.0.threshold
     }
 }
 

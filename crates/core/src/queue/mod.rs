@@ -8,7 +8,7 @@ pub use support::user_policy::UserPolicy;
 
 use crate::primitives::random::Stream;
 use crate::primitives::signal::Signal;
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::settings::{Named, family};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
@@ -66,7 +66,7 @@ impl Reason {
 /// The arriving unit, a packet or a cell, as far as a policy may know it.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    pub bytes: u32,
+    pub bytes: Bytes,
     /// The last cell of its frame, which is all that AAL5 marks. A packet is its own frame.
     pub is_last: bool,
 }
@@ -75,10 +75,10 @@ pub struct Unit {
 #[derive(Clone, Copy, Debug)]
 pub struct Occupancy {
     /// Packets or cells.
-    pub units: u64,
-    pub bytes: u64,
+    pub units: Units,
+    pub bytes: Bytes,
     /// Of the arriving unit's flow (VC), packets or cells.
-    pub of_flow: u32,
+    pub of_flow: Units,
     /// Flows (VCs) whose route crosses the port.
     pub flows: u32,
     /// Flows (VCs) of which the buffer holds something.
@@ -94,9 +94,9 @@ pub struct Occupancy {
 #[cfg(test)]
 impl Occupancy {
     /// A buffer with room at a busy port of 8 Mbit/s, where 1000 bytes take 1 ms.
-    pub(crate) fn of(units: u64, bytes: u64) -> Occupancy {
+    pub(crate) fn of(units: Units, bytes: Bytes) -> Occupancy {
         let (idle, rate) = (Span::ZERO, Rate(8_000_000));
-        Occupancy { units, bytes, of_flow: 0, flows: 0, backlogged: 0, has_room: true, idle, rate }
+        Occupancy { units, bytes, of_flow: Units(0), flows: 0, backlogged: 0, has_room: true, idle, rate }
     }
 }
 
@@ -104,8 +104,8 @@ impl Occupancy {
 #[derive(Clone, Copy, Debug)]
 pub struct PeriodEnd {
     /// Packets or cells. The unit in service is included only where the port counts it.
-    pub units: u64,
-    pub bytes: u64,
+    pub units: Units,
+    pub bytes: Bytes,
     /// At which it sends, all transmitters together.
     pub rate: Rate,
 }
@@ -115,8 +115,8 @@ pub struct PeriodEnd {
 pub struct Turn {
     pub now: Time,
     pub waited: Span,
-    /// Bytes that wait behind it.
-    pub bytes_behind: u64,
+    /// What waits behind it.
+    pub bytes_behind: Bytes,
     /// The unit can carry a mark (RFC 3168).
     pub is_capable: bool,
 }

@@ -6,7 +6,7 @@
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ impl Pie {
     fn spares(&self, buffer: &Occupancy) -> bool {
         self.allowance > Span::ZERO
             || (self.delay < self.spec.target.seconds() / 2.0 && self.probability < 0.2)
-            || buffer.bytes <= 2 * u64::from(self.spec.packet)
+            || buffer.bytes <= Bytes(2 * u64::from(self.spec.packet))
     }
 }
 
@@ -95,7 +95,7 @@ impl Policy for Pie {
     }
 
     fn on_period(&mut self, end: &PeriodEnd) {
-        let (delay, target) = (end.bytes as f64 * 8.0 / end.rate.0 as f64, self.spec.target.seconds());
+        let (delay, target) = (end.bytes.0 as f64 * 8.0 / end.rate.0 as f64, self.spec.target.seconds());
         let step = ALPHA * (delay - target) + BETA * (delay - self.delay);
         let part = STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, part)| *part);
         self.probability += step / part;
@@ -113,13 +113,13 @@ impl Policy for Pie {
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose};
-    use crate::primitives::units::Rate;
+    use crate::primitives::units::{Rate, Units};
 
-    const PACKET: Unit = Unit { bytes: 1000, is_last: true };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     /// Packets of 1 ms each.
     fn held(packets: u64) -> PeriodEnd {
-        PeriodEnd { units: packets, bytes: 1000 * packets, rate: Rate(8_000_000) }
+        PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000) }
     }
 
     fn pie(probability: f64, delay: f64) -> Pie {
@@ -160,8 +160,9 @@ mod tests {
     #[test]
     fn a_burst_passes_until_its_allowance_is_used_and_a_calm_restores_it() {
         let mut pie = pie(1.0, 0.1);
-        let arrive =
-            |pie: &mut Pie, packets: u64| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(packets, 1000 * packets), Time::ZERO);
+        let arrive = |pie: &mut Pie, packets: u64| {
+            pie.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(packets), Bytes(1000 * packets)), Time::ZERO)
+        };
         assert_eq!(arrive(&mut pie, 100), Verdict::Accept);
         pie.on_period(&held(100));
         assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::from_millis(15), Verdict::Accept));
@@ -180,7 +181,7 @@ mod tests {
         let verdicts = |probability: f64| {
             let mut pie = Pie { allowance: Span::ZERO, ..pie(probability, 0.1) };
             pie.draw_from(stream);
-            let arrive = |_| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(100, 100_000), Time::ZERO);
+            let arrive = |_| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(100), Bytes(100_000)), Time::ZERO);
             (0..10_000).map(arrive).collect::<Vec<Verdict>>()
         };
         let count = |all: &[Verdict], one| all.iter().filter(|&&verdict| verdict == one).count();

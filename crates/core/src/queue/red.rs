@@ -8,7 +8,7 @@
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Bytes, Time};
 use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -74,9 +74,9 @@ impl Red {
     fn averaged(&self, buffer: &Occupancy) -> f64 {
         let kept = 1.0 - self.spec.weight;
         if buffer.idle.0 == 0 {
-            return kept * self.average + self.spec.weight * buffer.units as f64;
+            return kept * self.average + self.spec.weight * buffer.units.0 as f64;
         }
-        let missed = buffer.idle.0 as f64 / buffer.rate.time_to_send(self.spec.packet.into()).0 as f64;
+        let missed = buffer.idle.0 as f64 / buffer.rate.time_to_send(Bytes(self.spec.packet.into())).0 as f64;
         math::pow(kept, missed) * self.average
     }
 
@@ -124,9 +124,9 @@ impl Policy for Red {
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose};
-    use crate::primitives::units::Span;
+    use crate::primitives::units::{Span, Units};
 
-    const PACKET: Unit = Unit { bytes: 1000, is_last: true };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     /// Thresholds 5 and 15, half of each sample, one in ten at the upper threshold.
     fn red(average: f64, gentle: bool) -> Red {
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn the_average_moves_by_its_weight_and_forgets_while_idle() {
         // (8 + 4) / 2 = 6, busy. Three packets of 1 ms could have been sent in 3 ms: 8 / 2^3 = 1.
-        assert_eq!(red(8.0, false).averaged(&Occupancy::of(4, 4000)), 6.0);
-        assert_eq!(red(8.0, false).averaged(&Occupancy { idle: Span::from_millis(3), ..Occupancy::of(0, 0) }), 1.0);
+        assert_eq!(red(8.0, false).averaged(&Occupancy::of(Units(4), Bytes(4000))), 6.0);
+        assert_eq!(red(8.0, false).averaged(&Occupancy { idle: Span::from_millis(3), ..Occupancy::of(Units(0), Bytes(0)) }), 1.0);
     }
 
     #[test]
@@ -158,9 +158,9 @@ mod tests {
     #[test]
     fn below_the_lower_threshold_nothing_is_marked_and_from_the_upper_on_everything() {
         let mut red = Red { since_mark: Some(7), ..red(0.0, false) };
-        assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(9, 9000), Time::ZERO), Verdict::Accept);
+        assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(9), Bytes(9000)), Time::ZERO), Verdict::Accept);
         assert_eq!((red.average, red.since_mark), (4.5, None));
-        assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(26, 26_000), Time::ZERO), Verdict::Mark);
+        assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(26), Bytes(26_000)), Time::ZERO), Verdict::Mark);
         assert_eq!((red.average, red.since_mark), (15.25, Some(0)));
     }
 
@@ -170,7 +170,8 @@ mod tests {
         // 10 on average. 10,000 packets hold 1000 marks, give or take 5 x sqrt(1000) x 5.48 / 10 = 87.
         let mut red = red(10.0, false);
         red.draw_from(Stream::new(Entity { seed: 1, name: "steady", index: 0 }, Purpose::Policy));
-        let mut arrive = |_: &u32| red.on_arrival(&PACKET, &mut (), &Occupancy::of(10, 10_000), Time::ZERO) == Verdict::Mark;
+        let mut arrive =
+            |_: &u32| red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(10), Bytes(10_000)), Time::ZERO) == Verdict::Mark;
         let marks = (0..10_000).filter(|packet| arrive(packet)).count();
         assert!((913..=1087).contains(&marks), "{marks}");
     }

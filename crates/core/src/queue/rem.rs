@@ -90,7 +90,7 @@ impl Policy for Rem {
     fn on_period(&mut self, end: &PeriodEnd) {
         let RemSpec { target, alpha, gamma, phi, period, packet } = self.spec;
         let capacity = end.rate.0 as f64 * period.seconds() / (8.0 * f64::from(packet));
-        let excess = alpha * (end.units as f64 - target as f64) + self.arrived as f64 - capacity;
+        let excess = alpha * (end.units.0 as f64 - target as f64) + self.arrived as f64 - capacity;
         self.price = (self.price + gamma * excess).max(0.0);
         self.probability = 1.0 - math::pow(phi, -self.price);
         self.arrived = 0;
@@ -101,9 +101,9 @@ impl Policy for Rem {
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose};
-    use crate::primitives::units::Rate;
+    use crate::primitives::units::{Bytes, Rate, Units};
 
-    const PACKET: Unit = Unit { bytes: 1000, is_last: true };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     /// A target of 20 packets; 10 packets of 1000 bytes can be sent in a period.
     fn rem(price: f64) -> Rem {
@@ -114,9 +114,9 @@ mod tests {
     /// After a period in which so much arrived and at whose end so much waits.
     fn after(mut rem: Rem, arrived: u32, waiting: u64) -> Rem {
         (0..arrived).for_each(|_| {
-            rem.on_arrival(&PACKET, &mut (), &Occupancy::of(waiting, 1000 * waiting), Time::ZERO);
+            rem.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(waiting), Bytes(1000 * waiting)), Time::ZERO);
         });
-        rem.on_period(&PeriodEnd { units: waiting, bytes: 1000 * waiting, rate: Rate(8_000_000) });
+        rem.on_period(&PeriodEnd { units: Units(waiting), bytes: Bytes(1000 * waiting), rate: Rate(8_000_000) });
         rem
     }
 
@@ -152,7 +152,8 @@ mod tests {
         // 10,000 with probability 1/2: give or take five deviations of 50.
         let mut rem = after(rem(1.0), 10, 20);
         rem.draw_from(Stream::new(Entity { seed: 1, name: "rem", index: 0 }, Purpose::Policy));
-        let mut arrive = |_: &u32| rem.on_arrival(&PACKET, &mut (), &Occupancy::of(10, 10_000), Time::ZERO) == Verdict::Mark;
+        let mut arrive =
+            |_: &u32| rem.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(10), Bytes(10_000)), Time::ZERO) == Verdict::Mark;
         let marks = (0..10_000).filter(|packet| arrive(packet)).count();
         assert!((4750..=5250).contains(&marks), "{marks}");
     }

@@ -13,7 +13,7 @@
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Misfit, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
@@ -95,11 +95,11 @@ impl Spd {
     /// Why a packet may not begin, if so. [`Reason::Single`]: unless the VC's one packet has been discarded already.
     #[inline]
     fn refuses(&self, buffer: &Occupancy) -> Option<Reason> {
-        if buffer.units >= self.0.epd_threshold {
+        if buffer.units >= Units(self.0.epd_threshold) {
             return Some(Reason::Early);
         }
-        let built_up = self.0.dropping_threshold.is_some_and(|threshold| u64::from(buffer.of_flow) >= threshold);
-        let single = built_up && buffer.units > self.0.congestion_threshold;
+        let built_up = self.0.dropping_threshold.is_some_and(|threshold| buffer.of_flow >= Units(threshold));
+        let single = built_up && buffer.units > Units(self.0.congestion_threshold);
         single.then_some(Reason::Single)
     }
 }
@@ -110,7 +110,7 @@ impl Policy for Spd {
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut SpdVc, buffer: &Occupancy, _now: Time) -> Verdict {
-        if buffer.of_flow == 0 {
+        if buffer.of_flow == Units(0) {
             vc.spent = false;
         }
         let applies = |reason: &Reason| *reason != Reason::Single || !vc.spent;

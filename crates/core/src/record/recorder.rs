@@ -4,7 +4,7 @@ use super::table::{Column, Table};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind};
 use crate::primitives::packet::{Outgoing, Packet};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
@@ -168,7 +168,7 @@ impl Recorder {
     }
 
     /// Payload reached its receiver for the first time.
-    pub(crate) fn on_delivered(&mut self, flow: u32, time: Time, bytes: u32, end: Time) {
+    pub(crate) fn on_delivered(&mut self, flow: u32, time: Time, payload: Bytes, end: Time) {
         if time >= end || self.flows[flow as usize] & bit(TraceKind::Throughput(Span::ZERO)) == 0 {
             return;
         }
@@ -177,7 +177,7 @@ impl Recorder {
         if bin >= bins.len() {
             bins.resize(bin + 1, 0);
         }
-        bins[bin] += u64::from(bytes);
+        bins[bin] += payload.0;
     }
 
     pub(crate) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {

@@ -99,9 +99,10 @@ impl Adaptation {
 mod tests {
     use super::*;
     use crate::primitives::packet::Outgoing;
+    use crate::primitives::units::Bytes;
 
     fn packet(segment: u32) -> Packet {
-        Packet::data(Time(0), Time(u64::from(segment)), &Outgoing { flow: 0, segment, transmission: 1, bytes: 112 }, 0)
+        Packet::data(Time(0), Time(u64::from(segment)), &Outgoing { flow: 0, segment, transmission: 1, bytes: Bytes(112) }, 0)
     }
 
     /// Which of the packets that are cut into three cells each arrive whole, if the cells at these places get lost.

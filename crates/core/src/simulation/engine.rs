@@ -11,7 +11,7 @@ use super::signals::make_readers;
 use super::wiring::route_starts;
 use super::workshop::{Code, NoCode, Workshop};
 use crate::network::{ChangeKind, Network};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Bytes, Time};
 use crate::user_code::{Alarm, Failure};
 use serde::{Deserialize, Serialize};
 
@@ -142,10 +142,10 @@ impl Engine {
         left > 0
     }
 
-    /// Send a datagram with `bytes` of payload on an external flow, now. Returns its number; `None` if the flow is not external or
+    /// Send a datagram with this payload on an external flow, now. Returns its number; `None` if the flow is not external or
     /// the datagram is empty or too large.
-    pub fn inject(&mut self, flow: u32, bytes: u32) -> Option<u32> {
-        self.senders.inject(flow, bytes)
+    pub fn inject(&mut self, flow: u32, payload: Bytes) -> Option<u32> {
+        self.senders.inject(flow, payload)
     }
 
     /// Datagrams of external flows that reached their receivers before now and were not taken yet, by time.

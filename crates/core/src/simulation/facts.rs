@@ -3,7 +3,7 @@
 use crate::network::{Aal5, Group, Transport};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Span, Units};
+use crate::primitives::units::{Bytes, Span, Units};
 use crate::tcp::{DelayedAck, recovery};
 use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,9 @@ pub(crate) struct Facts {
     pub(crate) is_external: bool,
     /// Arrivals at the receiver are events.
     pub(crate) delivers_as_event: bool,
-    pub(crate) header: u32,
-    /// Bytes of an acknowledgement, or of a cell of it.
-    pub(crate) ack_unit: u32,
+    pub(crate) header: Bytes,
+    /// Size of an acknowledgement, or of a cell of it.
+    pub(crate) ack_unit: Bytes,
     pub(crate) framing: Option<Aal5>,
     /// Cells of a full data packet, 0 without framing or if there is no such packet.
     pub(crate) full_cells: Units,
@@ -69,8 +69,8 @@ impl Facts {
             ecn,
             is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
             delivers_as_event: run.stepped || delayed_ack.is_some(),
-            header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or(0),
-            ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(0, |spec| spec.ack_size) },
+            header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or_default(),
+            ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(Bytes(0), |spec| spec.ack_size) },
             framing: group.framing,
             full_cells: group
                 .framing
@@ -89,9 +89,9 @@ impl Facts {
         (self.unsignalled_before != UNSIGNALLED).then(|| (flow - self.unsignalled_before) as usize)
     }
 
-    /// Bytes of what the ports see at a time: of the packet, or of a cell of it.
+    /// Size of what the ports see at a time: of the packet, or of a cell of it.
     #[inline]
-    pub(crate) fn unit_bytes<const CELLS: bool>(&self, packet: &Packet) -> u32 {
+    pub(crate) fn unit_bytes<const CELLS: bool>(&self, packet: &Packet) -> Bytes {
         match () {
             () if packet.is_ack() => self.ack_unit,
             () if CELLS && packet.is_cell() => CELL_BYTES,

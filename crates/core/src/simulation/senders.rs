@@ -11,7 +11,7 @@ use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::signal::Signal;
 use crate::primitives::sizes::MAX_PACKET;
-use crate::primitives::units::{Segments, Span, Time};
+use crate::primitives::units::{Bytes, Segments, Span, Time};
 use crate::record::recorder::Heard;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
@@ -225,7 +225,7 @@ impl Senders {
                 None => {}
             }
             let ecn = tcp.announce(transmission);
-            let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { u64::MAX };
+            let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { Bytes(u64::MAX) };
             let transmission = match &mut self.transmissions {
                 Some(transmissions) if transmission > 1 => {
                     let count = transmissions.entry((flow, segment)).or_insert(1);
@@ -288,13 +288,14 @@ impl Senders {
     }
 
     /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
-    pub(crate) fn inject(&mut self, flow: u32, bytes: u32) -> Option<u32> {
+    pub(crate) fn inject(&mut self, flow: u32, payload: Bytes) -> Option<u32> {
         let now = self.fabric.common.now;
         let group = &self.network.groups[self.fabric.paths.get(flow as usize)?.wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
             return None;
         };
-        let wire = bytes.checked_add(spec.header).filter(|&wire| bytes > 0 && wire <= MAX_PACKET)?;
+        let fits = payload > Bytes(0) && payload <= MAX_PACKET;
+        let wire = fits.then(|| payload + spec.header).filter(|&wire| wire <= MAX_PACKET)?;
         if !matches!(spec.arrivals, Arrivals::External) {
             return None;
         }
@@ -325,14 +326,14 @@ fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
     }
 }
 
-/// Bytes on the wire of a segment: the last one of a transfer, whose size is given, may be short.
+/// Size on the wire of a segment: the last one of a transfer, whose size is given, may be short.
 #[inline(always)]
-fn wire_bytes(spec: &TcpSpec, size: u64, segment: u32) -> u32 {
-    if size == u64::MAX {
+fn wire_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
+    if size == Bytes(u64::MAX) {
         return spec.mss + spec.header;
     }
-    let before = u64::from(segment) * u64::from(spec.mss);
-    size.saturating_sub(before).clamp(1, u64::from(spec.mss)) as u32 + spec.header
+    let before = u64::from(segment) * spec.mss.0;
+    Bytes(size.0.saturating_sub(before).clamp(1, spec.mss.0)) + spec.header
 }
 
 /// When the free-running clock of a flow's host ticks first.

@@ -38,7 +38,7 @@ mod tests {
     use crate::congestion::probe::{Heard, ProbeSpec};
     use crate::congestion::{ControllerSpec, Controllers, Wants};
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
-    use crate::primitives::units::{Segments, Span, Time};
+    use crate::primitives::units::{Bytes, Segments, Span, Time};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;
@@ -57,7 +57,7 @@ mod tests {
 
     /// A window of sixteen segments over a link of 8 Mbit/s, where a segment takes a millisecond, and 10 ms each way.
     fn network(spec: TcpSpec, law: ControllerSpec, policy: PolicySpec) -> Network {
-        let spec = TcpSpec { mss: 960, initial_window: 16.0, ecn: true, ..spec };
+        let spec = TcpSpec { mss: Bytes(960), initial_window: 16.0, ecn: true, ..spec };
         let port = Port { policy, ..link("link", 8, Span::from_millis(10), Buffer::Unlimited) };
         dumbbell(port, group("probe", Transport::Tcp(spec, law)), vec![flow(0, 0, 1)], Span::from_millis(2000))
     }
@@ -94,7 +94,7 @@ mod tests {
         assert!(heard.prices.len() > 500 && heard.prices.iter().all(|&price| price == Some(3.5)));
 
         let silent = law(Wants { marks: true, ..Wants::default() }, None);
-        network.groups[0].transport = Transport::Tcp(TcpSpec { mss: 960, ..tcp(RecoveryKind::NewReno) }, silent);
+        network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(RecoveryKind::NewReno) }, silent);
         let engine = run(&network);
         assert!(heard_nothing(&engine) && engine.senders.fabric.common.prices.used() == 0);
     }
@@ -113,7 +113,7 @@ mod tests {
         let marking = policy(4, None, None);
         let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), marking);
         network.ports[1].random_loss = 0.2;
-        network.flows[0].size = Some(960 * 1000);
+        network.flows[0].size = Some(Bytes(960 * 1000));
         let engine = run(&network);
         let heard = heard(&engine);
         // Retransmissions are not capable, and after the last of the acknowledgements nothing is outstanding.
@@ -176,7 +176,7 @@ mod tests {
     fn bounded(bound: u32, spec: TcpSpec, size: u64) -> (Results, Heard) {
         let wants = Wants { release: true, ..Wants::default() };
         let mut network = network(spec, law(wants, Some(Segments(bound))), PolicySpec::DropTail(()));
-        network.flows[0].size = Some(960 * size);
+        network.flows[0].size = Some(Bytes(960 * size));
         network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
         let engine = run(&network);
         (engine.results().unwrap(), heard(&engine).clone())
@@ -218,7 +218,7 @@ mod tests {
             for lost in 0..20 {
                 let wants = Wants { release: true, ..Wants::default() };
                 let mut network = network(tcp(recovery), law(wants, Some(Segments(0))), PolicySpec::DropTail(()));
-                network.flows[0].size = Some(960 * 20);
+                network.flows[0].size = Some(Bytes(960 * 20));
                 network.duration = Span::from_millis(20_000);
                 network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: lost, transmission: 1, cell: None }];
                 let engine = run(&network);

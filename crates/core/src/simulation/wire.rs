@@ -2,7 +2,7 @@
 
 use crate::network::{Access, Flow};
 use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
-use crate::primitives::units::{Rate, Span, Time, Units};
+use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use serde::{Deserialize, Serialize};
 
 /// The private links of a flow and where its packets enter the shared network. One cache line.
@@ -33,7 +33,7 @@ pub(crate) enum Direction {
 /// Access rates, each once, with the service times of the sizes last seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AccessRates {
-    rates: Vec<(Rate, [(u32, Span); 2])>,
+    rates: Vec<(Rate, [(Bytes, Span); 2])>,
 }
 
 const NO_RATE: u16 = u16::MAX;
@@ -46,7 +46,7 @@ impl AccessRates {
             flows.iter().flat_map(|flow| [flow.sender_access.rate, flow.receiver_access.rate]).flatten().collect();
         rates.sort_unstable();
         rates.dedup();
-        AccessRates { rates: rates.into_iter().map(|rate| (rate, [(0, Span::ZERO); 2])).collect() }
+        AccessRates { rates: rates.into_iter().map(|rate| (rate, [(Bytes(0), Span::ZERO); 2])).collect() }
     }
 
     fn index(&self, access: &Access) -> u16 {
@@ -55,7 +55,7 @@ impl AccessRates {
     }
 
     #[inline]
-    fn service(&mut self, index: u16, bytes: u32) -> Span {
+    fn service(&mut self, index: u16, bytes: Bytes) -> Span {
         if index == NO_RATE {
             return Span::ZERO;
         }
@@ -64,15 +64,15 @@ impl AccessRates {
     }
 }
 
-/// The service time of `bytes`, from the two sizes last computed if it is one of them.
+/// The service time of a size, from the two sizes last computed if it is one of them.
 #[inline]
-pub(crate) fn service_time(rate: Rate, known: &mut [(u32, Span); 2], bytes: u32) -> Span {
+pub(crate) fn service_time(rate: Rate, known: &mut [(Bytes, Span); 2], bytes: Bytes) -> Span {
     if known[0].0 == bytes {
         return known[0].1;
     }
     if known[1].0 != bytes {
         known.swap(0, 1);
-        known[1] = (bytes, rate.time_to_send(u64::from(bytes)));
+        known[1] = (bytes, rate.time_to_send(bytes));
     }
     known[1].1
 }
@@ -97,7 +97,7 @@ impl Wire {
 
     /// How long a unit takes to be sent on the access link of the end where this way begins.
     #[inline]
-    pub(crate) fn service(&self, direction: Direction, bytes: u32, rates: &mut AccessRates) -> Span {
+    pub(crate) fn service(&self, direction: Direction, bytes: Bytes, rates: &mut AccessRates) -> Span {
         let rate = match direction {
             Direction::Forth => self.sender_rate,
             Direction::Back => self.receiver_rate,
@@ -107,26 +107,26 @@ impl Wire {
 
     /// A data packet leaves the sender at `time`: when it reaches the first port.
     #[inline]
-    pub(crate) fn sender_up(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
+    pub(crate) fn sender_up(&mut self, time: Time, bytes: Bytes, rates: &mut AccessRates) -> Time {
         self.sender_up = self.sender_up.max(time) + rates.service(self.sender_rate, bytes);
         self.sender_up + self.sender_delay
     }
 
     /// A unit leaves the last port's delay line at `time`: when it reaches the receiver.
     #[inline]
-    pub(crate) fn receiver_down(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
+    pub(crate) fn receiver_down(&mut self, time: Time, bytes: Bytes, rates: &mut AccessRates) -> Time {
         self.receiver_down = self.receiver_down.max(time) + rates.service(self.receiver_rate, bytes);
         self.receiver_down + self.receiver_delay
     }
 
     #[inline]
-    pub(crate) fn receiver_up(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
+    pub(crate) fn receiver_up(&mut self, time: Time, bytes: Bytes, rates: &mut AccessRates) -> Time {
         self.receiver_up = self.receiver_up.max(time) + rates.service(self.receiver_rate, bytes);
         self.receiver_up + self.receiver_delay
     }
 
     #[inline]
-    pub(crate) fn sender_down(&mut self, time: Time, bytes: u32, rates: &mut AccessRates) -> Time {
+    pub(crate) fn sender_down(&mut self, time: Time, bytes: Bytes, rates: &mut AccessRates) -> Time {
         self.sender_down = self.sender_down.max(time) + rates.service(self.sender_rate, bytes);
         self.sender_down + self.sender_delay
     }

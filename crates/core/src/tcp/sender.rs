@@ -171,7 +171,7 @@ impl Sender {
             return None;
         }
         if let Some(rate) = self.controller.pacing() {
-            return Some(rate.time_to_send(u64::from(spec.mss) + u64::from(spec.header)));
+            return Some(rate.time_to_send(spec.mss + spec.header));
         }
         if !spec.pacing {
             return None;
@@ -189,7 +189,7 @@ impl Sender {
     /// `floor(min(cwnd, receiver window))`, at least one segment.
     #[inline(always)]
     pub(crate) fn window(&self, spec: &TcpSpec) -> Segments {
-        Segments((self.controller.window().min(f64::from(spec.receiver_window)) as u32).max(1))
+        Segments((self.controller.window().min(f64::from(spec.receiver_window.0)) as u32).max(1))
     }
 }
 
@@ -234,7 +234,7 @@ impl Tcp<'_> {
             || (sender.paces(self.spec) && sender.next < sender.limit)
             || (SIGNALLED && brought.held_back);
         let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
-        let window_limited = limited && sender.controller.window() < f64::from(self.spec.receiver_window);
+        let window_limited = limited && sender.controller.window() < f64::from(self.spec.receiver_window.0);
         Ack { now: self.now, acked, rtt, in_flight, window_limited, signal }
     }
 
@@ -441,6 +441,7 @@ impl Tcp<'_> {
 #[cfg(test)]
 pub(in crate::tcp) mod tests {
     use super::*;
+    use crate::primitives::units::Bytes;
 
     #[test]
     fn a_sender_fits_in_three_cache_lines() {
@@ -555,12 +556,12 @@ pub(in crate::tcp) mod tests {
     pub(in crate::tcp) fn spec_of_a_plain_sender() -> TcpSpec {
         TcpSpec {
             recovery: crate::tcp::RecoveryKind::NewReno,
-            mss: 1000,
-            header: 40,
-            ack_size: 40,
+            mss: Bytes(1000),
+            header: Bytes(40),
+            ack_size: Bytes(40),
             initial_window: 4.0,
             initial_ssthresh: 4.0,
-            receiver_window: 100,
+            receiver_window: Segments(100),
             fast_retransmit: Some(3),
             limited_transmit: false,
             timestamps: false,

@@ -1,24 +1,24 @@
 //! What a TCP is made of, with every default already chosen. Presets (in the scenario crate) fill it in.
 
-use crate::primitives::units::Span;
+use crate::primitives::units::{Bytes, Segments, Span};
 use serde::{Deserialize, Serialize};
 
 /// The settings that all flows of a group share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpSpec {
     pub recovery: RecoveryKind,
-    /// Payload bytes of a full segment.
-    pub mss: u32,
-    /// Bytes of headers on the wire with each data segment.
-    pub header: u32,
-    /// Bytes on the wire of an acknowledgement.
-    pub ack_size: u32,
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// Headers on the wire with each data segment.
+    pub header: Bytes,
+    /// An acknowledgement on the wire.
+    pub ack_size: Bytes,
     /// Segments, at least 1.
     pub initial_window: f64,
     /// Segments; infinite if arbitrarily high (RFC 5681 section 3.1).
     pub initial_ssthresh: f64,
-    /// Receiver window in segments, at least 1.
-    pub receiver_window: u32,
+    /// Receiver window, at least 1.
+    pub receiver_window: Segments,
     /// Duplicate acknowledgements that start a fast retransmit; `None` leaves all repair to the timer.
     pub fast_retransmit: Option<u32>,
     /// RFC 3042: a new segment for each of the first two duplicate acknowledgements.

@@ -42,7 +42,7 @@ impl Application {
 mod tests {
     use super::*;
     use crate::primitives::random::Entity;
-    use crate::primitives::units::Rate;
+    use crate::primitives::units::{Bytes, Rate};
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     #[test]
@@ -51,7 +51,7 @@ mod tests {
         let process = ProcessSpec::Constant(ConstantSpec { rate: Rate(2_400_000_000_000) });
         let spec = ApplicationSpec { process, burst: 3 };
         let mut application =
-            Application::new(Schedule::new(Entity { seed: 1, name: "test", index: 0 }, spec.gap(1000)), Segments(8));
+            Application::new(Schedule::new(Entity { seed: 1, name: "test", index: 0 }, spec.gap(Bytes(1000))), Segments(8));
         let mut seen = Vec::new();
         let mut next = Some(application.first(Time(5), &spec));
         while let Some(now) = next {

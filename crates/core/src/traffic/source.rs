@@ -4,7 +4,7 @@ use super::schedule::Schedule;
 use super::spec::{Arrivals, DatagramSpec, PacketSize};
 use super::user_source::{User, UserSource};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::user_code::{Failure, Instance, UserCode};
 use serde::{Deserialize, Serialize};
 
@@ -56,12 +56,12 @@ impl Source {
         }
     }
 
-    /// When the datagram after the one leaves that left at `now` and has `payload` bytes.
-    pub(crate) fn next(&mut self, now: Time, payload: u32, spec: &DatagramSpec) -> Option<Time> {
+    /// When the datagram after the one leaves that left at `now` with this payload.
+    pub(crate) fn next(&mut self, now: Time, payload: Bytes, spec: &DatagramSpec) -> Option<Time> {
         match &spec.arrivals {
             Arrivals::User(_) => self.user_next(now, spec),
             Arrivals::Process(process) if process.is_of_datagrams() => {
-                let sending = process.rate().time_to_send(u64::from(payload) + u64::from(spec.header));
+                let sending = process.rate().time_to_send(payload + spec.header);
                 Some(self.schedule.next(now + sending, process))
             }
             Arrivals::Process(process) => Some(self.schedule.next(now, process)),
@@ -74,27 +74,27 @@ impl Source {
         self.schedule.take()
     }
 
-    /// Number and payload bytes of the next datagram, which is sent now.
-    pub(crate) fn take(&mut self, spec: &DatagramSpec) -> (u32, u32) {
+    /// Number and payload of the next datagram, which is sent now.
+    pub(crate) fn take(&mut self, spec: &DatagramSpec) -> (u32, Bytes) {
         let number = self.schedule.take();
         let bytes = match spec.packet {
             PacketSize::Fixed(bytes) => bytes,
             PacketSize::Exponential { mean, maximum } => whole_bytes(self.sizes.exponential(number.into()) * mean).min(maximum),
-            PacketSize::Given { maximum } => self.user.as_ref().map_or(1, User::due).min(maximum),
+            PacketSize::Given { maximum } => self.user.as_ref().map_or(Bytes(1), User::due).min(maximum),
         };
         (number, bytes)
     }
 
     fn user_next(&mut self, now: Time, spec: &DatagramSpec) -> Option<Time> {
-        let most = if let PacketSize::Given { maximum } = spec.packet { maximum } else { 0 };
+        let most = if let PacketSize::Given { maximum } = spec.packet { maximum } else { Bytes(0) };
         let number = u64::from(self.schedule.taken());
         self.user.as_mut()?.next(now, number, most)
     }
 }
 
 /// The nearest number of bytes, so that rounding up and down cancel out, and at least one.
-fn whole_bytes(drawn: f64) -> u32 {
-    ((drawn + 0.5) as u32).max(1)
+fn whole_bytes(drawn: f64) -> Bytes {
+    Bytes(((drawn + 0.5) as u64).max(1))
 }
 
 #[cfg(test)]
@@ -107,7 +107,7 @@ mod tests {
         // Over a million equally probable sizes; what is beyond the last of them is less than a hundred-thousandth of the mean.
         for mean in [4.0, 20.0, 100.0, 1500.0] {
             let sizes = (0..1_000_000).map(|place| -mean * ln(1.0 - (f64::from(place) + 0.5) / 1e6));
-            let excess = sizes.map(|size| f64::from(whole_bytes(size))).sum::<f64>() / 1e6 - mean;
+            let excess = sizes.map(|size| whole_bytes(size).0 as f64).sum::<f64>() / 1e6 - mean;
             assert!(excess.abs() < 0.5 / mean + 1e-5 * mean, "{mean}: {excess}");
         }
     }

@@ -1,7 +1,7 @@
 //! Settings of sources: datagrams without a transport, and applications above one.
 
 use super::process::ProcessSpec;
-use crate::primitives::units::Span;
+use crate::primitives::units::{Bytes, Span};
 use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct DatagramSpec {
     pub arrivals: Arrivals,
     pub packet: PacketSize,
-    /// Bytes of headers that count on the wire and not as payload.
-    pub header: u32,
+    /// Headers that count on the wire and not as payload.
+    pub header: Bytes,
 }
 
 /// An application above a transport.
@@ -24,18 +24,18 @@ pub struct ApplicationSpec {
 }
 
 impl ApplicationSpec {
-    /// From one burst to the next while it sends, of segments of `mss` bytes.
-    pub fn gap(&self, mss: u32) -> Span {
-        self.process.rate().time_to_send(self.burst_bytes(mss))
+    /// From one burst to the next while it sends.
+    pub fn gap(&self, mss: Bytes) -> Span {
+        self.process.rate().time_to_send(self.burst_size(mss))
     }
 
-    /// Bursts in a second, on average, of segments of `mss` bytes.
-    pub fn per_second(&self, mss: u32) -> f64 {
-        self.process.per_second(self.burst_bytes(mss))
+    /// Bursts in a second, on average.
+    pub fn per_second(&self, mss: Bytes) -> f64 {
+        self.process.per_second(self.burst_size(mss))
     }
 
-    fn burst_bytes(&self, mss: u32) -> u64 {
-        u64::from(self.burst) * u64::from(mss)
+    fn burst_size(&self, mss: Bytes) -> Bytes {
+        Bytes(u64::from(self.burst) * mss.0)
     }
 }
 
@@ -50,10 +50,10 @@ pub enum Arrivals {
 }
 
 impl DatagramSpec {
-    /// Mean bytes of a datagram with its header; `None` where others decide.
-    pub fn wire_bytes(&self) -> Option<u64> {
+    /// Mean size of a datagram with its header; `None` where others decide.
+    pub fn wire_bytes(&self) -> Option<Bytes> {
         // Means are whole numbers.
-        self.packet.mean().map(|payload| payload as u64 + u64::from(self.header))
+        self.packet.mean().map(|payload| Bytes(payload as u64) + self.header)
     }
 
     /// Datagrams in a second, on average; `None` where others decide.
@@ -65,29 +65,30 @@ impl DatagramSpec {
     }
 }
 
-/// Payload bytes per datagram.
+/// Payload of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PacketSize {
-    Fixed(u32),
+    Fixed(Bytes),
     /// Exponential with this mean, so that service is exponential (M/M/1/K); at least 1 byte, at most `maximum`.
     ///
     /// Rounded to the nearest byte, which takes nothing from the mean and adds 1/12 of a square byte to the variance. That none are
     /// empty adds less than half a byte over the mean: 5e-7 of a mean of 1000 bytes.
     Exponential {
+        /// Bytes.
         mean: f64,
-        maximum: u32,
+        maximum: Bytes,
     },
     /// As the source says with each packet; at most `maximum`.
     Given {
-        maximum: u32,
+        maximum: Bytes,
     },
 }
 
 impl PacketSize {
-    /// Mean payload; `None` where others decide.
+    /// Mean payload in bytes; `None` where others decide.
     pub fn mean(&self) -> Option<f64> {
         match *self {
-            PacketSize::Fixed(bytes) => Some(bytes.into()),
+            PacketSize::Fixed(bytes) => Some(bytes.0 as f64),
             PacketSize::Exponential { mean, .. } => Some(mean),
             PacketSize::Given { .. } => None,
         }

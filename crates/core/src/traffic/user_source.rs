@@ -1,14 +1,14 @@
 //! A source that the core does not know.
 
 use crate::primitives::sizes::MAX_SEGMENTS;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::user_code::{Copies, Fault, Instance, fault, only_in_memory};
 
-/// What a source sends next: after how long, and how many bytes of payload.
+/// What a source sends next: after how long, and with how much payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
     pub wait: Span,
-    pub bytes: u32,
+    pub bytes: Bytes,
 }
 
 /// When and how much a source sends, by code that the core does not know.
@@ -34,8 +34,8 @@ impl Copies for dyn UserSource {
 #[derive(Clone, Debug)]
 pub(crate) struct User {
     source: Instance<dyn UserSource>,
-    /// Bytes of the packet that is due.
-    due: u32,
+    /// Payload of the packet that is due.
+    due: Bytes,
     /// Packets in a row without any time between them.
     at_once: u32,
 }
@@ -45,19 +45,19 @@ const MOST_AT_ONCE: u32 = 1_000_000;
 
 impl User {
     pub(super) fn of(source: Instance<dyn UserSource>) -> User {
-        User { source, due: 1, at_once: 0 }
+        User { source, due: Bytes(1), at_once: 0 }
     }
 
     pub(crate) fn instance(&self) -> &Instance<dyn UserSource> {
         &self.source
     }
 
-    /// When packet `number` leaves, which comes after `now`. `most`: bytes that it may have.
-    pub(super) fn next(&mut self, now: Time, number: u64, most: u32) -> Option<Time> {
+    /// When packet `number` leaves, which comes after `now`. `most`: what it may carry.
+    pub(super) fn next(&mut self, now: Time, number: u64, most: Bytes) -> Option<Time> {
         let before = self.at_once;
         let next = self.source.call(|source| match source.next(now)? {
-            Some(Next { bytes, .. }) if bytes == 0 || bytes > most => {
-                Err(fault(format!("a packet of {bytes} bytes; expected 1 to {most}")))
+            Some(Next { bytes, .. }) if bytes == Bytes(0) || bytes > most => {
+                Err(fault(format!("a packet of {} bytes; expected 1 to {}", bytes.0, most.0)))
             }
             Some(Next { wait: Span::ZERO, .. }) if before == MOST_AT_ONCE => {
                 Err(fault(format!("more than {MOST_AT_ONCE} packets at one instant")))
@@ -70,8 +70,8 @@ impl User {
         Some(now + next.wait)
     }
 
-    /// Bytes of the packet that is due.
-    pub(super) fn due(&self) -> u32 {
+    /// Payload of the packet that is due.
+    pub(super) fn due(&self) -> Bytes {
         self.due
     }
 }

@@ -8,7 +8,7 @@ pub mod statistics;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
@@ -89,12 +89,12 @@ pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
 pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
     TcpSpec {
         recovery,
-        mss: 1000,
-        header: 40,
-        ack_size: 40,
+        mss: Bytes(1000),
+        header: Bytes(40),
+        ack_size: Bytes(40),
         initial_window: 3.0,
         initial_ssthresh: f64::INFINITY,
-        receiver_window: 1_000_000,
+        receiver_window: Segments(1_000_000),
         fast_retransmit: Some(3),
         limited_transmit: true,
         timestamps: false,
@@ -111,7 +111,7 @@ pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
 /// One segment of 1000 bytes on the wire, a window of one segment, a timer of at least 1 s; nothing that a paper of 2001 does not have.
 pub fn classic_tcp(recovery: RecoveryKind) -> TcpSpec {
     TcpSpec {
-        header: 0,
+        header: Bytes(0),
         initial_window: 1.0,
         limited_transmit: false,
         timer: TimerSpec { max_rto: Span::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
@@ -321,13 +321,17 @@ fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
 
 fn random_framing(dice: &mut Dice) -> Aal5 {
     let delays = [Span::ZERO, Span(300_000), Span::from_micros(700)];
-    Aal5 { overhead: dice.one_of(&[0, 8, 16]), segmentation: dice.one_of(&delays), reassembly: dice.one_of(&delays) }
+    Aal5 { overhead: Bytes(dice.one_of(&[0, 8, 16])), segmentation: dice.one_of(&delays), reassembly: dice.one_of(&delays) }
 }
 
 fn random_source(dice: &mut Dice) -> DatagramSpec {
     let process = dice.one_of(&ProcessSpec::samples());
-    let packet = if dice.chance(2) { PacketSize::Fixed(500) } else { PacketSize::Exponential { mean: 500.0, maximum: 5000 } };
-    DatagramSpec { arrivals: Arrivals::Process(process), packet, header: 28 }
+    let packet = if dice.chance(2) {
+        PacketSize::Fixed(Bytes(500))
+    } else {
+        PacketSize::Exponential { mean: 500.0, maximum: Bytes(5000) }
+    };
+    DatagramSpec { arrivals: Arrivals::Process(process), packet, header: Bytes(28) }
 }
 
 /// Some never let TCP wait, others leave it idle for longer than its timeouts.
@@ -345,7 +349,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
     let spec = TcpSpec {
         initial_window: dice.pick(1, 10) as f64,
         initial_ssthresh: dice.one_of(&[f64::INFINITY, 16.0]),
-        receiver_window: dice.one_of(&[1_000_000, 20, 1]),
+        receiver_window: Segments(dice.one_of(&[1_000_000, 20, 1])),
         fast_retransmit: if dice.chance(6) { None } else { Some(3) },
         limited_transmit: dice.chance(2),
         timestamps: dice.chance(2),
@@ -372,7 +376,7 @@ fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut Dice, coarse: 
         receiver_access: access(dice),
         start: Time(Span::from_millis(dice.pick(0, 300)).0),
         stop: if dice.chance(6) { Time(Span::from_millis(dice.pick(300, 1000)).0) } else { Time::NEVER },
-        size: finite.then(|| dice.pick(1, 200_000)),
+        size: finite.then(|| Bytes(dice.pick(1, 200_000))),
         ..flow(index, 2 * route, 2 * route + 1)
     }
 }

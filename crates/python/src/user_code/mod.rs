@@ -23,6 +23,7 @@ use tailback_core::Code;
 use tailback_core::congestion::{self, UserController, Wants};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
+use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::UserPolicy;
 use tailback_core::traffic::UserSource;
 use tailback_core::user_code::{Failure, Fault, UserCode};
@@ -47,10 +48,10 @@ impl Code for Registered {
         &self,
         code: &UserCode,
         start: congestion::Start,
-        packet: u32,
+        packet: Bytes,
         draws: Draws,
     ) -> Result<Box<dyn UserController>, Fault> {
-        let start = Start { window: start.window, ssthresh: start.ssthresh, packet_bytes: packet };
+        let start = Start { window: start.window, ssthresh: start.ssthresh, packet_bytes: packet.0 };
         attached(|py| Ok(Box::new(controller::Controller::new(py, code, start, draws)?) as Box<dyn UserController>))
     }
 

@@ -132,7 +132,7 @@ impl UserPolicy for Policy {
     }
 
     fn on_period(&mut self, end: &PeriodEnd) -> Result<(), Fault> {
-        attached(|py| self.policy.bind(py).call_method1(intern!(py, "on_period"), (end.bytes, end.rate.0)).map(|_| ()))
+        attached(|py| self.policy.bind(py).call_method1(intern!(py, "on_period"), (end.bytes.0, end.rate.0)).map(|_| ()))
     }
 
     fn copy(&self) -> Result<Box<dyn UserPolicy>, Fault> {

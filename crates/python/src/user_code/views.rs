@@ -29,7 +29,7 @@ macro_rules! view {
     };
 }
 
-view!(Start { window: f64, ssthresh: f64, packet_bytes: u32 });
+view!(Start { window: f64, ssthresh: f64, packet_bytes: u64 });
 view!(Ack {
     now_s: f64,
     acked: u32,
@@ -43,11 +43,11 @@ view!(Ack {
 });
 view!(RoundTrip { sample_s: f64, smoothed_s: Option<f64> });
 view!(Congestion { now_s: f64, in_flight: u32, repeated: bool });
-view!(Unit { bytes: u32, is_last: bool });
+view!(Unit { bytes: u64, is_last: bool });
 view!(Occupancy {
     units: u64,
     bytes: u64,
-    of_flow: u32,
+    of_flow: u64,
     flows: u32,
     backlogged: u32,
     has_room: bool,
@@ -111,13 +111,14 @@ impl From<&congestion::Congestion> for Congestion {
 impl From<&queue::Unit> for Unit {
     fn from(unit: &queue::Unit) -> Unit {
         let queue::Unit { bytes, is_last } = *unit;
-        Unit { bytes, is_last }
+        Unit { bytes: bytes.0, is_last }
     }
 }
 
 impl From<&queue::Occupancy> for Occupancy {
     fn from(buffer: &queue::Occupancy) -> Occupancy {
         let queue::Occupancy { units, bytes, of_flow, flows, backlogged, has_room, idle, rate } = *buffer;
+        let (units, bytes, of_flow) = (units.0, bytes.0, of_flow.0);
         Occupancy { units, bytes, of_flow, flows, backlogged, has_room, idle_s: idle.seconds(), rate_bps: rate.0 }
     }
 }
@@ -125,6 +126,6 @@ impl From<&queue::Occupancy> for Occupancy {
 impl From<&queue::Turn> for Turn {
     fn from(turn: &queue::Turn) -> Turn {
         let queue::Turn { now, waited, bytes_behind, .. } = *turn;
-        Turn { now_s: now.seconds(), waited_s: waited.seconds(), bytes_behind }
+        Turn { now_s: now.seconds(), waited_s: waited.seconds(), bytes_behind: bytes_behind.0 }
     }
 }

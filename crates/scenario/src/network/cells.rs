@@ -6,6 +6,7 @@ use crate::schema::Framing;
 use crate::values::Name;
 use std::collections::BTreeMap;
 use tailback_core::network::{Aal5, Buffer, CELL_BYTES, Group, PortId, Transport};
+use tailback_core::primitives::units::Bytes;
 use tailback_core::traffic::PacketSize;
 
 /// As the core takes it.
@@ -17,7 +18,7 @@ pub(super) fn framing(framing: &Framing, at: &str, report: &mut Report) -> Optio
         return None;
     }
     Some(Aal5 {
-        overhead: trailer as u32 + if framing.llc_snap { LLC_SNAP } else { 0 },
+        overhead: Bytes(trailer + if framing.llc_snap { LLC_SNAP } else { 0 }),
         segmentation: framing.segmentation_delay.span(),
         reassembly: framing.reassembly_delay.span(),
     })
@@ -27,7 +28,7 @@ pub(super) fn framing(framing: &Framing, at: &str, report: &mut Report) -> Optio
 const MOST_TRAILER: u64 = 64;
 
 /// RFC 2684 section 5.1: LLC, OUI and PID.
-const LLC_SNAP: u32 = 8;
+const LLC_SNAP: u64 = 8;
 
 /// A flow group and the ports that its flows cross.
 pub(super) struct Crossing<'d> {
@@ -94,7 +95,9 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
     let largest = largest_packet(&group.transport);
     if largest + framing.overhead > Aal5::MAX_FRAME {
         let problem = report.add(&at, "a frame larger than AAL5 allows");
-        problem.given(format!("packets of up to {largest} B")).expected(format!("at most {} B with trailer", Aal5::MAX_FRAME));
+        problem
+            .given(format!("packets of up to {} B", largest.0))
+            .expected(format!("at most {} B with trailer", Aal5::MAX_FRAME.0));
         return;
     }
     // Of random sizes only some may be too large.
@@ -104,7 +107,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
         let port = &graph.ports[port as usize];
         let places = match port.buffer {
             Buffer::Units(cells) => cells,
-            Buffer::Bytes(bytes) => bytes / u64::from(CELL_BYTES),
+            Buffer::Bytes(bytes) => bytes / CELL_BYTES.0,
             Buffer::Unlimited => u64::MAX,
         };
         if cells > places {
@@ -129,8 +132,8 @@ fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mu
     }
 }
 
-/// Bytes with headers.
-fn largest_packet(transport: &Transport) -> u32 {
+/// With headers.
+fn largest_packet(transport: &Transport) -> Bytes {
     match transport {
         Transport::Tcp(spec, _) => (spec.mss + spec.header).max(spec.ack_size),
         Transport::Datagram(spec) => {

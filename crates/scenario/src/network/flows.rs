@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use tailback_core::network::{Access, Delay, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Bytes, Span, Time};
 
 pub(super) fn flows(
     description: &Description,
@@ -297,7 +297,7 @@ impl Expansion<'_> {
     }
 
     /// The flow's size, `Some(None)` if it is greedy; `None` and a report if there is a problem.
-    fn size(&self, index: u64, transport: &Transport, problems: &mut Problems) -> Option<Option<u64>> {
+    fn size(&self, index: u64, transport: &Transport, problems: &mut Problems) -> Option<Option<Bytes>> {
         let Some(size) = &self.flow.size else { return Some(None) };
         // A random draw may round down to nothing; a transfer has at least a byte.
         let bytes = match size {
@@ -311,7 +311,7 @@ impl Expansion<'_> {
             problem.given(given).expected(format!("1 B to {MAX_SEGMENTS} segments"));
             return None;
         }
-        Some(Some(bytes))
+        Some(Some(Bytes(bytes)))
     }
 
     fn draw<Q: Quantity>(&self, distribution: &Distribution<Q>, index: u64, purpose: Purpose) -> u64 {

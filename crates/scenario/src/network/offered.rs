@@ -9,7 +9,7 @@ use crate::problem::Report;
 use crate::quantity::{Quantity, Rate};
 use crate::schema;
 use tailback_core::network::{CELL_BYTES, Group, MAX_SEGMENTS, Transport};
-use tailback_core::primitives::units::Span;
+use tailback_core::primitives::units::{Bytes, Span};
 use tailback_core::traffic::{Arrivals, DatagramSpec};
 
 /// The first link of a flow group's route, and its highest rate in bit/s.
@@ -62,7 +62,7 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
 fn wire_bytes(group: &Group) -> f64 {
     let bytes = transport::wire_bytes(&group.transport);
     match group.framing {
-        Some(framing) => (framing.cells(bytes as u32).0 * u64::from(CELL_BYTES)) as f64,
+        Some(framing) => (framing.cells(Bytes(bytes)).0 * CELL_BYTES.0) as f64,
         None => bytes as f64,
     }
 }

@@ -8,7 +8,7 @@ use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, Tim
 use crate::user_code;
 use std::ops::RangeInclusive;
 use tailback_core::network::{Aal5, Transport};
-use tailback_core::primitives::units::Span;
+use tailback_core::primitives::units::{self, Bytes, Span};
 use tailback_core::tcp::{self, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
@@ -57,9 +57,9 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
             (process(chosen, at, report).map_or(traffic::Arrivals::External, traffic::Arrivals::Process), packet)
         }
         Choice::User(UserSource { kind, parameters }) => {
-            let frame = framing.map_or(MEGABYTE as u32, |framing| Aal5::MAX_FRAME.saturating_sub(framing.overhead + header));
+            let frame = framing.map_or(MEGABYTE, |framing| Aal5::MAX_FRAME.0.saturating_sub((framing.overhead + header).0));
             let code = user_code::code(kind, parameters, at.into());
-            (traffic::Arrivals::User(code), PacketSize::Given { maximum: frame.min(MEGABYTE as u32) })
+            (traffic::Arrivals::User(code), PacketSize::Given { maximum: Bytes(frame.min(MEGABYTE)) })
         }
     };
     Transport::Datagram(DatagramSpec { arrivals, packet, header })
@@ -77,12 +77,12 @@ fn process(chosen: &Chosen, at: &str, report: &mut Report) -> Option<ProcessSpec
     Some(process)
 }
 
-fn receiver_window(given: Option<Window>, mss: u32, at: &str, report: &mut Report) -> Option<u32> {
+fn receiver_window(given: Option<Window>, mss: Bytes, at: &str, report: &mut Report) -> Option<units::Segments> {
     let window = given?;
     let segments = window.segments(mss);
     let at_window = format!("{at}.receiver_window");
     if segments.is_none() && report.sound(&at_window) && report.sound(&format!("{at}.mss")) {
-        let (least, most) = (Size::new(mss.into()), Size::new(u64::from(mss) * u64::from(Window::MOST)));
+        let (least, most) = (Size::new(mss.0), Size::new(mss.0 * u64::from(Window::MOST)));
         let problem = report.add(at_window, "a window of less than a segment, or of too many");
         problem.given(window.to_string()).expected(format!("{least} to {most}: 1 to {} segments", Window::MOST));
     }
@@ -92,11 +92,11 @@ fn receiver_window(given: Option<Window>, mss: u32, at: &str, report: &mut Repor
 /// Payload of a datagram.
 fn packet_size(packet: &PacketBytes, at: &str, report: &mut Report) -> PacketSize {
     match *packet {
-        PacketBytes::Fixed(size) => PacketSize::Fixed(bytes(Some(size), 1..=MEGABYTE, at, report).unwrap_or(1)),
+        PacketBytes::Fixed(size) => PacketSize::Fixed(bytes(Some(size), 1..=MEGABYTE, at, report).unwrap_or(Bytes(1))),
         PacketBytes::Exponential(mean) => {
-            let payload = bytes(Some(mean), 1..=MEGABYTE / 10, at, report).unwrap_or(1);
+            let Bytes(payload) = bytes(Some(mean), 1..=MEGABYTE / 10, at, report).unwrap_or(Bytes(1));
             // One packet in e^100 would be larger; a hundred times the mean is still a packet for the core.
-            PacketSize::Exponential { mean: f64::from(payload), maximum: 100 * payload }
+            PacketSize::Exponential { mean: payload as f64, maximum: Bytes(100 * payload) }
         }
     }
 }
@@ -107,14 +107,14 @@ pub(super) fn wire_bytes(transport: &Transport) -> u64 {
         Transport::Tcp(spec, _) => spec.header,
         Transport::Datagram(spec) => spec.header,
     };
-    payload_bytes(transport) + u64::from(header)
+    payload_bytes(transport) + header.0
 }
 
 /// The payload of the same.
 pub(super) fn payload_bytes(transport: &Transport) -> u64 {
     match transport {
-        Transport::Tcp(spec, _) => spec.mss.into(),
-        Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(bytes), .. }) => (*bytes).into(),
+        Transport::Tcp(spec, _) => spec.mss.0,
+        Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(bytes), .. }) => bytes.0,
         Transport::Datagram(DatagramSpec { packet: PacketSize::Exponential { mean, .. }, .. }) => *mean as u64,
         // Nothing is known of it: one that counts its packets as they come is not judged by their size.
         Transport::Datagram(DatagramSpec { packet: PacketSize::Given { .. }, .. }) => MEGABYTE,
@@ -209,10 +209,10 @@ fn set<T>(place: &mut T, given: Option<T>) {
     }
 }
 
-fn bytes(given: Option<Size>, fits: RangeInclusive<u64>, at: &str, report: &mut Report) -> Option<u32> {
+fn bytes(given: Option<Size>, fits: RangeInclusive<u64>, at: &str, report: &mut Report) -> Option<Bytes> {
     let size = given?;
     if fits.contains(&size.bytes()) {
-        return Some(size.bytes() as u32);
+        return Some(Bytes(size.bytes()));
     }
     if report.sound(at) {
         let expected = format!("{} to {}", Size::new(*fits.start()), Size::new(*fits.end()));
@@ -247,7 +247,7 @@ mod tests {
         let preset = (preset(crate::schema::PresetName::NewReno).spec)(None);
         let form = tcp::TimerForm::CoarseBsd { tick: Span::from_millis(500) };
         let wanted = TcpSpec {
-            mss: 536,
+            mss: Bytes(536),
             fast_retransmit: None,
             delayed_ack: None,
             initial_ssthresh: 64.0,
@@ -262,13 +262,13 @@ mod tests {
         // 1028 bytes at 8.224 Mbit/s: one each millisecond.
         let given = "source = {kind = \"constant\", rate = \"8.224 Mbps\", packet = \"1000 B\", header = \"28 B\"}";
         let arrivals = traffic::Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(8_224_000) }));
-        let spec = DatagramSpec { arrivals, packet: PacketSize::Fixed(1000), header: 28 };
+        let spec = DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(28) };
         assert_eq!(spec.per_second(), Some(1000.0));
         assert_eq!(transport(given), Transport::Datagram(spec));
     }
 
     #[test]
     fn the_largest_packet_is_one_for_the_core() {
-        const { assert!(100 * (MEGABYTE / 10) + KILOBYTE <= tailback_core::network::MAX_PACKET as u64) }
+        const { assert!(100 * (MEGABYTE / 10) + KILOBYTE <= tailback_core::network::MAX_PACKET.0) }
     }
 }

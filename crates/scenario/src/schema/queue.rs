@@ -141,7 +141,7 @@ impl Buffer {
     pub(crate) fn cells(self) -> Option<u64> {
         match self {
             Buffer::Cells(count) => Some(count),
-            Buffer::Bytes(size) => Some(size.bytes() / u64::from(CELL_BYTES)),
+            Buffer::Bytes(size) => Some(size.bytes() / CELL_BYTES.0),
             Buffer::Packets(_) | Buffer::Share(_) | Buffer::Unlimited => None,
         }
     }

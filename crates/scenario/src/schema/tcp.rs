@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::primitives::units::Span;
+use tailback_core::primitives::units::{self, Bytes, Span};
 use tailback_core::tcp::{self, RecoveryKind, TcpSpec};
 
 words! {
@@ -170,12 +170,12 @@ impl Tcp {
             controller: Some(Controller::of(controller)),
             recovery: Some(Recovery::of(spec.recovery)),
             halves: Some(Halves::of(spec.halves)),
-            mss: Some(Size::new(spec.mss.into())),
-            header: Some(Size::new(spec.header.into())),
-            ack_size: Some(Size::new(spec.ack_size.into())),
+            mss: Some(Size::new(spec.mss.0)),
+            header: Some(Size::new(spec.header.0)),
+            ack_size: Some(Size::new(spec.ack_size.0)),
             initial_window: Some(Segments::of(spec.initial_window)),
             initial_ssthresh: Some(Segments::of(spec.initial_ssthresh)),
-            receiver_window: Some(Window::Segments(spec.receiver_window)),
+            receiver_window: Some(Window::Segments(spec.receiver_window.0)),
             fast_retransmit: Some(spec.fast_retransmit.map_or(FastRetransmit::Off, FastRetransmit::After)),
             limited_transmit: Some(spec.limited_transmit),
             timestamps: Some(spec.timestamps),
@@ -231,12 +231,12 @@ impl Window {
     pub(crate) const MOST: u32 = 1 << 30;
 
     /// Whole segments; `None` if these are none or too many.
-    pub(crate) fn segments(self, mss: u32) -> Option<u32> {
+    pub(crate) fn segments(self, mss: Bytes) -> Option<units::Segments> {
         match self {
-            Window::Segments(count) => Some(count),
+            Window::Segments(count) => Some(units::Segments(count)),
             Window::Bytes(size) => {
-                let count = size.bytes() / u64::from(mss);
-                (1..=u64::from(Window::MOST)).contains(&count).then_some(count as u32)
+                let count = size.bytes() / mss.0;
+                (1..=u64::from(Window::MOST)).contains(&count).then_some(units::Segments(count as u32))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What a port keeps of each flow (VC) that crosses it: its occupancy and what the policy remembers, in one record.
 
+use crate::primitives::units::Units;
 use crate::queue::Occupancy;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +33,7 @@ impl<S: Clone + Default> FlowRecords<S> {
     #[inline]
     pub(crate) fn describe(&mut self, flow: u32, buffer: &mut Occupancy) -> &mut S {
         let record = &mut self.records[(flow - self.first) as usize];
-        buffer.of_flow = record.units;
+        buffer.of_flow = Units(record.units.into());
         buffer.flows = self.flows;
         buffer.backlogged = self.backlogged;
         &mut record.state
@@ -56,15 +57,16 @@ impl<S: Clone + Default> FlowRecords<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::units::Bytes;
 
     #[test]
     fn a_flow_counts_as_backlogged_while_it_has_units_in_the_buffer() {
         let mut records = FlowRecords::<()>::new(&[7, 9]);
-        let empty = Occupancy::of(0, 0);
+        let empty = Occupancy::of(Units(0), Bytes(0));
         let seen = |records: &mut FlowRecords<()>, flow| {
             let mut buffer = empty;
             records.describe(flow, &mut buffer);
-            (buffer.of_flow, buffer.flows, buffer.backlogged)
+            (buffer.of_flow.0, buffer.flows, buffer.backlogged)
         };
         records.add(9);
         records.add(9);

@@ -4,7 +4,7 @@
 use super::flow_records::FlowRecords;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::Time;
+use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::{Occupancy, Policy, Reason, Unit, Verdict};
 use std::collections::VecDeque;
 
@@ -34,9 +34,9 @@ impl<P: Policy> ModelBuffer<P> {
 
     pub(in crate::queue) fn arrive(&mut self, vc: u32, is_last: bool) -> Verdict {
         let units = self.occupancy();
-        let bytes = units * u64::from(CELL_BYTES);
+        let bytes = units * CELL_BYTES.0;
         let has_room = units < self.places;
-        let mut buffer = Occupancy { has_room, ..Occupancy::of(units, bytes) };
+        let mut buffer = Occupancy { has_room, ..Occupancy::of(Units(units), Bytes(bytes)) };
         let record = self.records.describe(vc, &mut buffer);
         let cell = Unit { bytes: CELL_BYTES, is_last };
         let verdict = self.policy.on_arrival(&cell, record, &buffer, Time::ZERO);

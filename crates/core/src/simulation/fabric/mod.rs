@@ -19,7 +19,7 @@ use super::wiring::{make_paths, make_ports};
 use super::workshop::Workshop;
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
-use crate::primitives::units::{Time, Units};
+use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::Reason;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -175,7 +175,7 @@ impl Fabric {
     pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: u32) {
         let path = &mut self.paths[flow as usize];
         if path.receiver.has_delayed() {
-            let latest = Outgoing { flow, segment: path.receiver.expected - 1, transmission: 1, bytes: 0 };
+            let latest = Outgoing { flow, segment: path.receiver.expected - 1, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
             let facts = &self.facts[path.wire.group as usize];
             path.acknowledge::<false>(&mut packet, facts, &mut self.common);
@@ -264,7 +264,7 @@ impl Fabric {
 
     /// A packet whose last bit would reach this port at `packet.time` reaches it with its head, which counts.
     #[inline(never)]
-    fn arrive_as_head(&mut self, port: u32, feeder: Feeder, mut packet: Packet, bytes: u32) {
+    fn arrive_as_head(&mut self, port: u32, feeder: Feeder, mut packet: Packet, bytes: Bytes) {
         let wire = &self.paths[packet.flow as usize].wire;
         let service = match feeder {
             Feeder::Send => wire.service(Direction::Forth, bytes, &mut self.common.rates),

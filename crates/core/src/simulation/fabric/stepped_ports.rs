@@ -2,7 +2,7 @@
 
 use super::{END, Fabric};
 use crate::primitives::packet::Packet;
-use crate::primitives::units::Time;
+use crate::primitives::units::{Bytes, Time};
 use crate::simulation::common::Feeder;
 use crate::simulation::port::{Arrival, Sending};
 
@@ -15,7 +15,7 @@ struct Transmitter {
 
 impl Fabric {
     #[inline(never)]
-    pub(super) fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: u32) {
+    pub(super) fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: Bytes) {
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
         match stepped.arrive(equipment, &mut packet, bytes, &self.common.window, &mut self.common.prices) {
             Arrival::Discarded(reason) => self.discard(port, packet, packet.time, reason),
@@ -46,7 +46,7 @@ impl Fabric {
         }
     }
 
-    fn unit_bytes(&self, packet: &Packet) -> u32 {
+    fn unit_bytes(&self, packet: &Packet) -> Bytes {
         self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet)
     }
 

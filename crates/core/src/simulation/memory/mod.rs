@@ -13,6 +13,7 @@ use crate::network::{Network, Transport};
 use crate::primitives::packet::Packet;
 use crate::primitives::signal::Signal;
 use crate::primitives::sizes::CELL_BYTES;
+use crate::primitives::units::Bytes;
 use crate::tcp::signals::SignalReader;
 use crate::traffic::Application;
 use trace_rows::ROW_BYTES;
@@ -70,10 +71,10 @@ fn packets_in_flight(network: &Network) -> u64 {
         Transport::Tcp(spec, _) => spec.mss + spec.header,
         Transport::Datagram(spec) => match spec.packet {
             crate::traffic::PacketSize::Fixed(bytes) => bytes + spec.header,
-            _ => 64,
+            _ => Bytes(64),
         },
     });
-    let smallest = f64::from(smallest.min().unwrap_or(1000).max(1));
+    let smallest = smallest.min().unwrap_or(Bytes(1000)).max(Bytes(1)).0 as f64;
     let longest =
         network.flows.iter().map(|flow| (flow.sender_access.delay + flow.receiver_access.delay).seconds()).fold(0.0, f64::max);
     let of_port = |port: &crate::network::Port| {
@@ -90,7 +91,7 @@ fn packets_in_flight(network: &Network) -> u64 {
         .flows
         .iter()
         .map(|flow| match &network.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => f64::from(spec.receiver_window),
+            Transport::Tcp(spec, _) => f64::from(spec.receiver_window.0),
             Transport::Datagram(_) => f64::INFINITY,
         })
         .sum();

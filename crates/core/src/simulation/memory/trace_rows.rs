@@ -5,7 +5,7 @@
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
-use crate::primitives::units::Span;
+use crate::primitives::units::{Bytes, Span};
 use crate::tcp::TcpSpec;
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,10 +152,10 @@ impl<'a> Ways<'a> {
             }
             Transport::Tcp(spec, law) => {
                 // A timeout may send again what had arrived.
-                let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size as f64 / f64::from(spec.mss)).ceil() + 16.0);
+                let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size.0 as f64 / spec.mss.0 as f64).ceil() + 16.0);
                 let received = sum.received.entry(narrowest).or_insert((0.0, f64::INFINITY));
                 *received = (received.0 + carried.min(segments), received.1.min(bytes));
-                sum.under_way += f64::from(spec.receiver_window).min(spec.initial_window + carried.min(segments));
+                sum.under_way += f64::from(spec.receiver_window.0).min(spec.initial_window + carried.min(segments));
                 let rounds = seconds / self.propagation(flow).seconds() + 1.0;
                 sum.rounds += rounds;
                 sum.restarts += if group.application.is_some() && spec.restart_after_idle { rounds } else { 0.0 };
@@ -245,10 +245,10 @@ fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
 
 /// Bytes on the wire of a full packet; of the smallest, where sizes are drawn.
 fn wire_bytes(group: &Group) -> f64 {
-    let smallest = group.transport.full_packet().unwrap_or(1 + header(&group.transport));
+    let smallest = group.transport.full_packet().unwrap_or(Bytes(1) + header(&group.transport));
     match group.framing {
-        Some(framing) => (framing.cells(smallest).0 * u64::from(CELL_BYTES)) as f64,
-        None => smallest.into(),
+        Some(framing) => (framing.cells(smallest).0 * CELL_BYTES.0) as f64,
+        None => smallest.0 as f64,
     }
 }
 
@@ -259,13 +259,13 @@ fn units(group: &Group) -> f64 {
             packet: PacketSize::Exponential { maximum, .. } | PacketSize::Given { maximum },
             header,
             ..
-        }) => maximum + header,
-        _ => 1,
+        }) => *maximum + *header,
+        _ => Bytes(1),
     };
     group.framing.map_or(1.0, |framing| framing.cells(group.transport.full_packet().unwrap_or(drawn)).0 as f64)
 }
 
-fn header(transport: &Transport) -> u32 {
+fn header(transport: &Transport) -> Bytes {
     match transport {
         Transport::Tcp(spec, _) => spec.header,
         Transport::Datagram(spec) => spec.header,
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
     use crate::congestion::ControllerSpec;
     use crate::network::{Access, Group, Port, Record};
-    use crate::primitives::units::{Rate, Time};
+    use crate::primitives::units::{Rate, Segments, Time};
     use crate::queue::{CodelSpec, PolicySpec};
     use crate::tcp::{Halves, RecoveryKind, TimerSpec};
     use crate::traffic::{ConstantSpec, ProcessSpec};
@@ -299,12 +299,12 @@ mod tests {
         let timer = TimerSpec { min_rto: Span::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
             recovery: RecoveryKind::NewReno,
-            mss: 960,
-            header: 40,
-            ack_size: 40,
+            mss: Bytes(960),
+            header: Bytes(40),
+            ack_size: Bytes(40),
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
-            receiver_window: 1_000_000,
+            receiver_window: Segments(1_000_000),
             fast_retransmit: Some(3),
             limited_transmit: true,
             timestamps: false,
@@ -369,7 +369,8 @@ mod tests {
         let mut network = traced(1, 10, &[(TraceKind::Queue, 0)]);
         // 1000 bytes on the wire in 333 us.
         let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(24_024_024) }));
-        network.groups[0].transport = Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(972), header: 28 });
+        network.groups[0].transport =
+            Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(972)), header: Bytes(28) });
         let codel = CodelSpec { target: Span::from_millis(1), interval: Span::from_millis(1) };
         network.ports[0].policy = PolicySpec::Codel(codel);
         let mut engine = crate::Engine::new(network.clone());

@@ -2,7 +2,7 @@
 
 use super::equipment::{Equipment, Held};
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::Reason;
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,9 @@ pub(crate) struct Ahead {
     /// When the transmitter is free.
     free: Time,
     waiting: VecDeque<Waiting>,
-    waiting_bytes: u64,
+    waiting_bytes: Bytes,
     /// Size of the unit last taken into service.
-    serving_bytes: u32,
+    serving_bytes: Bytes,
     /// Flow of the unit in service, while it holds a place and the policy sees flows.
     serving_flow: Option<u32>,
 }
@@ -64,7 +64,7 @@ impl Ahead {
         &mut self,
         equipment: &mut Equipment,
         packet: &mut Packet,
-        bytes: u32,
+        bytes: Bytes,
         window: &Window,
         prices: &Prices,
     ) -> Result<(), Reason> {
@@ -72,8 +72,8 @@ impl Ahead {
         self.strike_off::<C>(equipment, now);
         let busy = self.free > now;
         let in_service = u64::from(busy && equipment.counts_in_service);
-        let units = self.waiting.len() as u64 + in_service;
-        let held_bytes = self.waiting_bytes + in_service * u64::from(self.serving_bytes);
+        let units = Units(self.waiting.len() as u64 + in_service);
+        let held_bytes = self.waiting_bytes + Bytes(in_service * self.serving_bytes.0);
         let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
         if let Err(reason) = equipment.admit::<C>(packet, bytes, &held, window, prices) {
             equipment.counts.discarded[reason as usize].add(window.part(now), 1);
@@ -83,8 +83,8 @@ impl Ahead {
         let departure = start + equipment.service(bytes);
         self.free = departure;
         if busy {
-            self.waiting.push_back(Waiting { start, bytes, flow: packet.flow });
-            self.waiting_bytes += u64::from(bytes);
+            self.waiting.push_back(Waiting { start, bytes: bytes.0 as u32, flow: packet.flow });
+            self.waiting_bytes += bytes;
         } else {
             self.serving_bytes = bytes;
         }
@@ -113,8 +113,8 @@ impl Ahead {
     fn strike_off<C: Care>(&mut self, equipment: &mut Equipment, now: Time) {
         while let Some(&Waiting { start, bytes, flow }) = self.waiting.front().filter(|waiting| waiting.start <= now) {
             self.waiting.pop_front();
-            self.waiting_bytes -= u64::from(bytes);
-            self.serving_bytes = bytes;
+            self.serving_bytes = Bytes(bytes.into());
+            self.waiting_bytes -= self.serving_bytes;
             if C::DECIDES {
                 let left = if equipment.counts_in_service { self.serving_flow.replace(flow) } else { Some(flow) };
                 leave(equipment, left);

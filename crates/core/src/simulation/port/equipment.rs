@@ -6,7 +6,7 @@ use crate::network::{Buffer, ListedDrop};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::random::{Entity, Purpose, Stream};
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::{Parts, Window};
 use crate::simulation::wire::service_time;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Equipment {
     pub(super) rate: Rate,
     /// Service times of the last two sizes seen.
-    services: [(u32, Span); 2],
+    services: [(Bytes, Span); 2],
     pub(super) delay: Span,
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
@@ -78,8 +78,8 @@ pub(super) struct Held {
     /// No transmitter is idle.
     pub(super) busy: bool,
     /// Without any that is in service and does not count.
-    pub(super) units: u64,
-    pub(super) bytes: u64,
+    pub(super) units: Units,
+    pub(super) bytes: Bytes,
     pub(super) idle: Span,
     /// Of the port.
     pub(super) transmitters: u64,
@@ -91,7 +91,7 @@ impl Equipment {
         drops.sort_unstable();
         Equipment {
             rate: spec.rate,
-            services: [(0, Span::ZERO); 2],
+            services: [(Bytes(0), Span::ZERO); 2],
             delay: spec.delay,
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
@@ -115,7 +115,7 @@ impl Equipment {
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
-        self.services = [(0, Span::ZERO); 2];
+        self.services = [(Bytes(0), Span::ZERO); 2];
     }
 
     pub(crate) fn set_delay(&mut self, delay: Span) {
@@ -141,7 +141,7 @@ impl Equipment {
 
     /// Time to send a unit on one transmitter.
     #[inline]
-    pub(crate) fn service(&mut self, bytes: u32) -> Span {
+    pub(crate) fn service(&mut self, bytes: Bytes) -> Span {
         service_time(self.rate, &mut self.services, bytes)
     }
 
@@ -150,7 +150,7 @@ impl Equipment {
     pub(super) fn admit<C: Care>(
         &mut self,
         packet: &mut Packet,
-        bytes: u32,
+        bytes: Bytes,
         held: &Held,
         window: &Window,
         prices: &Prices,
@@ -160,8 +160,8 @@ impl Equipment {
         }
         let full = held.busy
             && match self.buffer {
-                Buffer::Units(places) => held.units >= places,
-                Buffer::Bytes(places) => held.bytes + u64::from(bytes) > places,
+                Buffer::Units(places) => held.units >= Units(places),
+                Buffer::Bytes(places) => held.bytes + bytes > Bytes(places),
                 Buffer::Unlimited => false,
             };
         if !C::DECIDES {
@@ -172,7 +172,7 @@ impl Equipment {
         let occupancy = Occupancy {
             units: held.units,
             bytes: held.bytes,
-            of_flow: 0,
+            of_flow: Units(0),
             flows: 0,
             backlogged: 0,
             has_room: !full,
@@ -213,18 +213,18 @@ impl Equipment {
         let part = window.part(now);
         self.counts.accepted.add(part, 1);
         if part == 1 && (held.busy || self.counts_in_service) {
-            self.counts.most = self.counts.most.max(held.units + 1);
+            self.counts.most = self.counts.most.max(held.units.0 + 1);
         }
     }
 
     #[inline]
-    pub(super) fn count_service<C: Care>(&mut self, arrival: Time, start: Time, departure: Time, bytes: u32, window: &Window) {
+    pub(super) fn count_service<C: Care>(&mut self, arrival: Time, start: Time, departure: Time, bytes: Bytes, window: &Window) {
         let leaves = if self.counts_in_service { departure } else { start };
         let counts = &mut self.counts;
         if arrival >= window.warmup && departure < window.end {
             // All of it is measured: what follows below comes to this.
             counts.departed.0[1] += 1;
-            counts.departed_bytes.0[1] += u64::from(bytes);
+            counts.departed_bytes.0[1] += bytes.0;
             counts.busy += u128::from(departure.0 - start.0);
             counts.held += u128::from(leaves.0 - arrival.0);
             counts.served += 1;
@@ -232,7 +232,7 @@ impl Equipment {
         } else {
             let part = window.part(departure);
             counts.departed.add(part, 1);
-            counts.departed_bytes.add(part, u64::from(bytes));
+            counts.departed_bytes.add(part, bytes.0);
             counts.busy += u128::from(window.overlap(start, departure).0);
             counts.held += u128::from(window.overlap(arrival, leaves).0);
             if !window.measures(start) {

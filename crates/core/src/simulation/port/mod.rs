@@ -13,7 +13,7 @@ use super::window::Window;
 use crate::network;
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Bytes, Time};
 use crate::queue::{Policies, Reason};
 use crate::user_code::Failure;
 use ahead::{Ahead, Decides, Observes, Plain};
@@ -77,7 +77,7 @@ impl Port {
     pub(crate) fn pass(
         &mut self,
         packet: &mut Packet,
-        bytes: u32,
+        bytes: Bytes,
         window: &Window,
         prices: &Prices,
     ) -> Option<Result<(), Reason>> {
@@ -92,7 +92,7 @@ impl Port {
     fn pass_with_care(
         &mut self,
         packet: &mut Packet,
-        bytes: u32,
+        bytes: Bytes,
         window: &Window,
         prices: &Prices,
     ) -> Option<Result<(), Reason>> {
@@ -103,7 +103,13 @@ impl Port {
     }
 
     #[inline(never)]
-    fn pass_observed(&mut self, packet: &mut Packet, bytes: u32, window: &Window, prices: &Prices) -> Option<Result<(), Reason>> {
+    fn pass_observed(
+        &mut self,
+        packet: &mut Packet,
+        bytes: Bytes,
+        window: &Window,
+        prices: &Prices,
+    ) -> Option<Result<(), Reason>> {
         let Serves::Observes(ahead) = &mut self.serves else { return None };
         Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices))
     }

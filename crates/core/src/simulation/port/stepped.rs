@@ -5,7 +5,7 @@ use super::ahead::Observes;
 use super::equipment::{Equipment, Held};
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
@@ -15,12 +15,12 @@ use std::ops::Range;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
     pub(crate) queue: Line,
-    waiting_bytes: u64,
+    waiting_bytes: Bytes,
     pub(crate) transmitters: Vec<Option<Sending>>,
     /// Number of the first transmitter among those of all ports.
     pub(crate) first: u32,
     in_service: u32,
-    in_service_bytes: u64,
+    in_service_bytes: Bytes,
     /// When the last transmitter finished, if all are idle.
     idle_from: Time,
     /// Nothing leaves the delay line before this: packets do not overtake when the delay shrinks.
@@ -52,11 +52,11 @@ impl Stepped {
     pub(super) fn new(transmitters: Range<u32>) -> Stepped {
         Stepped {
             queue: Line::default(),
-            waiting_bytes: 0,
+            waiting_bytes: Bytes(0),
             transmitters: vec![None; transmitters.len()],
             first: transmitters.start,
             in_service: 0,
-            in_service_bytes: 0,
+            in_service_bytes: Bytes(0),
             idle_from: Time::ZERO,
             last_out: Time::ZERO,
         }
@@ -67,7 +67,7 @@ impl Stepped {
         &mut self,
         equipment: &mut Equipment,
         packet: &mut Packet,
-        bytes: u32,
+        bytes: Bytes,
         window: &Window,
         prices: &mut Prices,
     ) -> Arrival {
@@ -95,7 +95,7 @@ impl Stepped {
                 Arrival::Serves(transmitter as u32, service)
             }
             None => {
-                self.waiting_bytes += u64::from(bytes);
+                self.waiting_bytes += bytes;
                 self.trace(equipment, now, 1);
                 Arrival::Waits
             }
@@ -103,12 +103,12 @@ impl Stepped {
     }
 
     /// Units and bytes in the buffer.
-    fn held(&self, equipment: &Equipment) -> (u64, u64) {
-        let waiting = (u64::from(self.queue.len()), self.waiting_bytes);
+    fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
+        let waiting = u64::from(self.queue.len());
         if !equipment.counts_in_service {
-            return waiting;
+            return (Units(waiting), self.waiting_bytes);
         }
-        (waiting.0 + u64::from(self.in_service), waiting.1 + self.in_service_bytes)
+        (Units(waiting + u64::from(self.in_service)), self.waiting_bytes + self.in_service_bytes)
     }
 
     /// The turn of a packet has come, and nothing of it waits any more. The policy may mark or discard it yet, or write on its signal.
@@ -117,7 +117,7 @@ impl Stepped {
         equipment: &mut Equipment,
         packet: &mut Packet,
         now: Time,
-        bytes: u32,
+        bytes: Bytes,
         window: &Window,
         prices: &mut Prices,
     ) -> Result<(), Reason> {
@@ -155,14 +155,14 @@ impl Stepped {
         transmitter: u32,
         packet: &Packet,
         now: Time,
-        bytes: u32,
+        bytes: Bytes,
         window: &Window,
     ) -> Span {
         let service = equipment.service(bytes);
         equipment.count_service::<Observes>(packet.time, now, now + service, bytes, window);
         self.transmitters[transmitter as usize] = Some(Sending { packet: *packet, head_is_gone: false });
         self.in_service += 1;
-        self.in_service_bytes += u64::from(bytes);
+        self.in_service_bytes += bytes;
         service
     }
 
@@ -172,11 +172,11 @@ impl Stepped {
         equipment: &mut Equipment,
         sent: Sending,
         now: Time,
-        bytes: u32,
+        bytes: Bytes,
         window: &Window,
     ) -> Option<OnWire> {
         self.in_service -= 1;
-        self.in_service_bytes -= u64::from(bytes);
+        self.in_service_bytes -= bytes;
         self.idle_from = now;
         if equipment.counts_in_service {
             equipment.policy.on_left(sent.packet.flow);
@@ -215,8 +215,8 @@ impl Stepped {
     }
 
     /// The caller took a packet off the queue to serve it.
-    pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, flow: u32, bytes: u32) {
-        self.waiting_bytes -= u64::from(bytes);
+    pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, flow: u32, bytes: Bytes) {
+        self.waiting_bytes -= bytes;
         if !equipment.counts_in_service {
             equipment.policy.on_left(flow);
         }

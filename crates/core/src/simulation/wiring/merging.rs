@@ -1,7 +1,7 @@
 //! Where several lines meet, so that an arrival has to wait for its turn, and where acknowledgements come in order all the same.
 
 use crate::network::{Aal5, Flow, Network, Transport};
-use crate::primitives::units::{Rate, Span, Units};
+use crate::primitives::units::{Bytes, Rate, Span, Units};
 use crate::simulation::port::{Entry, Gather, Port};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,8 +86,8 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderlyReturn {
     last_port: u32,
-    data_size: u32,
-    ack_size: u32,
+    data_size: Bytes,
+    ack_size: Bytes,
     rate: Option<Rate>,
     delay: Span,
     /// Of reassembly and of the acknowledgement's segmentation.

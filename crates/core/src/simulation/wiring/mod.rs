@@ -13,7 +13,7 @@ use crate::network;
 use crate::network::{ChangeKind, Network, Switching, TraceKind, Transport};
 use crate::primitives::line::Line;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::units::{Segments, Span};
+use crate::primitives::units::{Bytes, Segments, Span};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
@@ -150,6 +150,6 @@ pub(crate) fn has_channels(network: &Network) -> bool {
 }
 
 /// Segments of a transfer; as many as there can be without a size.
-pub(crate) fn segments_of(spec: &TcpSpec, size: Option<u64>) -> Segments {
-    Segments(size.map_or(u32::MAX, |size| size.div_ceil(u64::from(spec.mss)) as u32))
+pub(crate) fn segments_of(spec: &TcpSpec, size: Option<Bytes>) -> Segments {
+    Segments(size.map_or(u32::MAX, |size| size.0.div_ceil(spec.mss.0) as u32))
 }

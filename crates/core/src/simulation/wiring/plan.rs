@@ -1,20 +1,20 @@
 //! What a flow is to do.
 
 use crate::network::{Flow, Network};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) start: Time,
-    /// Payload bytes; the largest number if greedy.
-    pub(crate) size: u64,
+    /// Payload; the largest number if greedy.
+    pub(crate) size: Bytes,
     /// As [`Network::base_rtt`] has it.
     pub(crate) base_rtt: Span,
 }
 
 impl Plan {
     pub(crate) fn of(flow: &Flow, network: &Network) -> Plan {
-        Plan { start: flow.start, size: flow.size.unwrap_or(u64::MAX), base_rtt: network.base_rtt(flow) }
+        Plan { start: flow.start, size: flow.size.unwrap_or(Bytes(u64::MAX)), base_rtt: network.base_rtt(flow) }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     let (una, high, limit) = (tcp.sender.una, tcp.sender.high, tcp.sender.limit);
     let dup_thresh = Segments(tcp.spec.fast_retransmit.unwrap_or(3));
     let window = tcp.sender.window(tcp.spec);
-    let receiver_end = una.saturating_add(tcp.spec.receiver_window).min(limit);
+    let receiver_end = una.saturating_add(tcp.spec.receiver_window.0).min(limit);
     let recovery_point = tcp.sender.recovery_point;
     let board = tcp.board();
     if board.pipe(una..high, dup_thresh) >= window {
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn the_rescue_is_the_highest_segment_outstanding_even_where_recovery_sent_it() {
         // 0..10 are sent, 0 is lost, the receiver has room for 12. The window is halved to five.
-        let spec = TcpSpec { recovery: RecoveryKind::Sack, receiver_window: 12, ..spec_of_a_plain_sender() };
+        let spec = TcpSpec { recovery: RecoveryKind::Sack, receiver_window: Segments(12), ..spec_of_a_plain_sender() };
         let start = Start { window: 10.0, ssthresh: 10.0 };
         let mut sender = Sender::new(Controllers::new(&ControllerSpec::Reno(()), start), &spec, Segments(100));
         let (mut boards, now) = (Side::default(), Time::ZERO);

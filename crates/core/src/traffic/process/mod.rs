@@ -1,7 +1,7 @@
 //! Processes of arrivals, one file each, behind one interface: when a source sends, or an application hands over data.
 
 use super::schedule::Schedule;
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Bytes, Rate, Span, Time};
 use crate::settings::{Member, Named, family};
 use serde::{Deserialize, Serialize};
 
@@ -60,8 +60,8 @@ macro_rules! processes {
                 match self { $(ProcessSpec::$member(spec) => spec.rate()),+ }
             }
 
-            /// Arrivals in a second, on average, of so many bytes each.
-            pub fn per_second(&self, bytes: u64) -> f64 {
+            /// Arrivals in a second, on average, of this size each.
+            pub fn per_second(&self, bytes: Bytes) -> f64 {
                 let gap = self.rate().time_to_send(bytes);
                 match self { $(ProcessSpec::$member(spec) => spec.per_second(gap)),+ }
             }
