@@ -11,6 +11,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// Number of the place that an entity's pending event has in the calendar.
 pub type Slot = u32;
+
+/// The first slot of a list.
+struct Head(u32);
+
 const NONE: u32 = u32::MAX;
 
 /// The order of slots at one instant.
@@ -140,14 +144,14 @@ impl<R: Ranks> Calendar<R> {
             self.settle();
         } else if bucket < self.limit {
             let index = bucket as usize & (self.heads.len() - 1);
-            self.heads[index] = self.unlinked(self.heads[index], slot);
+            self.heads[index] = self.unlinked(Head(self.heads[index]), slot);
             if self.heads[index] == NONE {
                 self.clear_bit(index);
             }
         } else {
             let quarter = bucket >> self.quarter_shift();
             let Some(&head) = self.far.get(&quarter) else { return };
-            match self.unlinked(head, slot) {
+            match self.unlinked(Head(head), slot) {
                 NONE => self.far.remove(&quarter),
                 head => self.far.insert(quarter, head),
             };
@@ -420,8 +424,8 @@ impl<R: Ranks> Calendar<R> {
         self.load = Load::default();
     }
 
-    /// The first slot of the list that starts at `head`, without `slot`.
-    fn unlinked(&mut self, head: u32, slot: Slot) -> u32 {
+    /// The first slot of a list without this one.
+    fn unlinked(&mut self, Head(head): Head, slot: Slot) -> u32 {
         let Pending { next, previous, .. } = self.pending[slot as usize];
         if head == slot {
             return next;

@@ -1,4 +1,4 @@
-//! Instants, spans, rates and sizes as types of their own, so that bytes plus picoseconds does not compile.
+//! Instants, spans, rates, sizes, counts and windows as types of their own, so that bytes plus picoseconds does not compile.
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;

@@ -77,9 +77,10 @@ impl DeliveryRate {
         board: Option<&Scoreboard>,
     ) -> Option<DeliveredRate> {
         let mut newest = None;
+        let nothing = Scoreboard::default();
+        let known = board.unwrap_or(&nothing);
         for &(start, end) in blocks {
-            let new = board.map_or_else(|| vec![start..end], |board| board.missing_in(start..end));
-            for segment in new.into_iter().flatten() {
+            for segment in known.missing_in(start..end).into_iter().flatten() {
                 self.deliver(segment, now, &mut newest);
             }
         }

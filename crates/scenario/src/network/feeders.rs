@@ -51,8 +51,8 @@ impl Feeders<'_> {
         }
         let hops: BTreeSet<(PortId, PortId)> =
             paths.iter().flat_map(|path| path.windows(2)).map(|hop| (hop[0], hop[1])).collect();
-        for (feeder, link) in hops.into_iter().filter(|hop| self.cuts_through(hop.1)) {
-            self.check_link(feeder, link, report);
+        for hop in hops.into_iter().filter(|hop| self.cuts_through(hop.1)) {
+            self.check_hop(hop, report);
         }
         let later = changes.list.iter().filter_map(|change| match change.what {
             ChangeKind::Route(flow, forward, backward) => Some((flow, forward, backward)),
@@ -70,7 +70,7 @@ impl Feeders<'_> {
         }
     }
 
-    fn check_link(&self, feeder: PortId, link: PortId, report: &mut Report) {
+    fn check_hop(&self, (feeder, link): (PortId, PortId), report: &mut Report) {
         let at = format!("{}.switching", self.graph.place(link));
         let name = |port: PortId| &self.graph.ports[port as usize].name;
         let Bounds { slowest, shortest_delay, .. } = self.bounds[feeder as usize];
