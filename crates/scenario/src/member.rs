@@ -218,14 +218,21 @@ impl Chosen {
         self.pairs().map(value).collect()
     }
 
-    /// Reports settings that do not go together, unless something is wrong with one of them. `also`: another key that they depend on.
-    pub(crate) fn complain(&self, misfits: Vec<Misfit>, at: &str, also: Option<&str>, report: &mut Report) {
+    /// Reports settings that do not go together, unless something is wrong with one of them. `values`: what they come to. `also`: another
+    /// key that they depend on.
+    pub(crate) fn complain(&self, misfits: Vec<Misfit>, values: &[Value], at: &str, also: Option<&str>, report: &mut Report) {
         for Misfit { keys, message, expected, severity } in misfits {
             let places: Vec<String> = keys.iter().copied().chain(also).map(|key| format!("{at}.{key}")).collect();
             if !places.iter().all(|place| report.sound(place)) {
                 continue;
             }
-            let of = |key: &str| self.pairs().find(|(setting, _)| setting.key == key).map(|(_, written)| written.to_string());
+            let of = |key: &str| {
+                let (index, (_, written)) = self.pairs().enumerate().find(|(_, (setting, _))| setting.key == key)?;
+                Some(match (written, values.get(index)) {
+                    (Written::Threshold(Threshold::Share(share)), Some(Value::Whole(count))) => format!("{share} ({count})"),
+                    _ => written.to_string(),
+                })
+            };
             let given = match keys {
                 [key] => of(key).unwrap_or_default(),
                 _ => keys.iter().map(|key| format!("{key} = {}", of(key).unwrap_or_default())).collect::<Vec<_>>().join(", "),

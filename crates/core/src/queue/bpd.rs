@@ -18,7 +18,7 @@
 //! threshold again: one that goes on is no longer damaged, loses at the lower threshold and gains another G packets, so that the
 //! queue climbs to the upper threshold however far that is.
 
-use super::support::frame::Frame;
+use super::support::frame::{Frame, no_early_discard};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -40,8 +40,23 @@ member! {
 
 impl Settings for BpdSpec {
     fn check(&self) -> Vec<Misfit> {
-        let misfit = || Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` no higher than `upper`");
-        (self.lower > self.upper).then(misfit).into_iter().collect()
+        let BpdSpec { lower, upper, gap } = *self;
+        if lower > upper {
+            return vec![Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` no higher than `upper`")];
+        }
+        let level = (lower == upper).then(|| {
+            let message = "both thresholds are the same for every VC: this policy is `epd`";
+            Misfit::warning(&["lower", "upper"], message, "`lower` below `upper`")
+        });
+        let no_gap = (gap == 0).then(|| {
+            let message = "no VC is spared after a loss: this policy is `epd`";
+            Misfit::warning(&["gap"], message, "at least 1")
+        });
+        level.into_iter().chain(no_gap).collect()
+    }
+
+    fn check_in(&self, places: Units) -> Vec<Misfit> {
+        (self.lower == places.0).then(|| no_early_discard(&["lower"])).into_iter().collect()
     }
 
     fn samples() -> Vec<BpdSpec> {

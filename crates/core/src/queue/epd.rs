@@ -5,10 +5,10 @@
 //! The document says that the queue "reaches" the threshold: a first cell is refused if the queue, before it, is at least as
 //! long.
 
-use super::support::frame::Frame;
+use super::support::frame::{Frame, no_early_discard};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, Settings, member};
+use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -22,6 +22,18 @@ member! {
 }
 
 impl Settings for EpdSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let nothing_begins = || {
+            let message = "an empty buffer has reached this threshold: no packet of several cells can begin";
+            Misfit::warning(&["threshold"], message, "at least `1 cell`")
+        };
+        (self.threshold == 0).then(nothing_begins).into_iter().collect()
+    }
+
+    fn check_in(&self, places: Units) -> Vec<Misfit> {
+        (self.threshold == places.0).then(|| no_early_discard(&["threshold"])).into_iter().collect()
+    }
+
     fn samples() -> Vec<EpdSpec> {
         [0, 20, 90].map(|threshold| EpdSpec { threshold }).into()
     }

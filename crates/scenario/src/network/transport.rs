@@ -72,8 +72,9 @@ pub(super) fn application(given: &Application, at: &str, report: &mut Report) ->
 }
 
 fn process(chosen: &Chosen, at: &str, report: &mut Report) -> Option<ProcessSpec> {
-    let process = ProcessSpec::read(chosen.name(), &chosen.values(None, report))?;
-    chosen.complain(process.check(), at, None, report);
+    let values = chosen.values(None, report);
+    let process = ProcessSpec::read(chosen.name(), &values)?;
+    chosen.complain(process.check(), &values, at, None, report);
     Some(process)
 }
 

@@ -60,8 +60,9 @@ impl Law {
                 Some(ControllerSpec::User(user_code::code(kind, parameters, at.into())))
             }
             Choice::Member(chosen, _) => {
-                let spec = ControllerSpec::read(chosen.name(), &chosen.values(None, report))?;
-                chosen.complain(spec.check(), at, None, report);
+                let values = chosen.values(None, report);
+                let spec = ControllerSpec::read(chosen.name(), &values)?;
+                chosen.complain(spec.check(), &values, at, None, report);
                 Some(spec)
             }
         }
