@@ -29,7 +29,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
-use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec, TimerSpec};
+use tailback_core::tcp::{Halves, Recovery, TcpSpec, TimerSpec};
 
 const MSS: Bytes = Bytes(1000);
 const HEADER: Bytes = Bytes(40);
@@ -177,7 +177,7 @@ impl Settings {
     fn tcp(&self) -> TcpSpec {
         let Settings(of) = self;
         TcpSpec {
-            recovery: if of["sack"] == 0.0 { RecoveryKind::NewReno } else { RecoveryKind::Sack },
+            recovery: if of["sack"] == 0.0 { Recovery::NewReno } else { Recovery::Sack },
             mss: MSS,
             header: HEADER,
             ack_size: HEADER,

@@ -100,6 +100,19 @@ pub struct Words {
     pub words: &'static [(&'static str, &'static str)],
 }
 
+/// An enum of plain words; `words!` implements it.
+pub trait PlainWords: Copy + std::fmt::Debug + PartialEq + 'static {
+    const WORDS: Words;
+    /// In the order of the words.
+    const ALL: &'static [Self];
+
+    /// As a scenario writes it.
+    fn word(self) -> &'static str {
+        let index = Self::ALL.iter().position(|known| *known == self);
+        index.map_or("", |index| Self::WORDS.words[index].0)
+    }
+}
+
 /// The value of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
@@ -402,13 +415,14 @@ macro_rules! words {
             $($(#[doc = $help])+ $variant,)+
         }
 
-        impl $name {
-            pub const WORDS: $crate::settings::Words = $crate::settings::Words {
+        impl $crate::settings::PlainWords for $name {
+            const WORDS: $crate::settings::Words = $crate::settings::Words {
                 name: stringify!($name),
                 noun: $noun,
                 summary: $crate::settings::line!($($summary),+),
                 words: &[$(($word, $crate::settings::line!($($help),+))),+],
             };
+            const ALL: &'static [$name] = &[$($name::$variant),+];
         }
 
         impl $crate::settings::SettingType for $name {

@@ -8,7 +8,7 @@ use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Buffer, Flow, Group, Network, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
-use tailback_core::tcp::{RecoveryKind, TcpSpec};
+use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_core::traffic::{ApplicationSpec, ConstantSpec, ProcessSpec};
 use tailback_core::{Engine, Results};
 
@@ -24,7 +24,7 @@ fn first(results: &Results, column: &str) -> f64 {
 
 /// 1040 bytes take 1.04 ms at 8 Mbit/s and acknowledgements 0.04 ms; with 10 ms each way a round trip is 21.08 ms.
 fn over(application: ApplicationSpec, window: u32, flow: Flow, seconds: u64) -> Network {
-    let spec = TcpSpec { receiver_window: Segments(window), ..tcp(RecoveryKind::NewReno) };
+    let spec = TcpSpec { receiver_window: Segments(window), ..tcp(Recovery::NewReno) };
     let group = Group { application: Some(application), ..group("web", Transport::Tcp(spec, ControllerSpec::Reno(()))) };
     dumbbell(link("link", 8, Span::from_millis(10), Buffer::Unlimited), group, vec![flow], Span::from_millis(1000 * seconds))
 }
@@ -80,7 +80,7 @@ fn the_window_of_an_application_that_is_held_up_by_nothing_does_not_grow() {
 #[test]
 fn a_packet_waits_for_its_segmentation_and_reassembly_and_so_does_its_acknowledgement() {
     // 23 cells of 424 bits at 8 Mbit/s, one back, 10 ms each way, and 300 us and 500 us there and back.
-    let spec = TcpSpec { mss: Bytes(1024), receiver_window: Segments(1), ..tcp(RecoveryKind::NewReno) };
+    let spec = TcpSpec { mss: Bytes(1024), receiver_window: Segments(1), ..tcp(Recovery::NewReno) };
     let framing = Aal5 { overhead: Bytes(8), segmentation: Span::from_micros(300), reassembly: Span::from_micros(500) };
     let group = Group { framing: Some(framing), ..group("vc", Transport::Tcp(spec, ControllerSpec::Reno(()))) };
     let bottleneck = link("link", 8, Span::from_millis(10), Buffer::Unlimited);

@@ -7,7 +7,7 @@ use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, VegasSpec};
 use tailback_core::network::{Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Rate, Span, Time};
-use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
+use tailback_core::tcp::{Halves, Recovery, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Loss, Positive};
 use tailback_models::tcp::{CubicFlow, cubic_rate};
@@ -68,7 +68,7 @@ fn cubic(window: f64, lost: Vec<u32>, seconds: f64, kind: TraceKind) -> Results 
     let wire = |name| port(name, Rate(100_000_000_000), Span::from_seconds(ROUND_TRIP_S / 2.0));
     let listed_drops = lost.into_iter().map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
     let law = ControllerSpec::Cubic(CubicSpec { fast_convergence: false });
-    let base = classic_tcp(RecoveryKind::Sack);
+    let base = classic_tcp(Recovery::Sack);
     let spec = TcpSpec { initial_window: window, initial_ssthresh: window, halves: Halves::FlightSize, ..base };
     let links = [Port { listed_drops, ..wire("link") }, wire("reverse")];
     let sender = group("sender", Transport::Tcp(spec, law));
@@ -81,7 +81,7 @@ fn cubic(window: f64, lost: Vec<u32>, seconds: f64, kind: TraceKind) -> Results 
 fn vegas_flows_keep_alpha_to_beta_packets_each_in_the_queue_fill_the_link_and_lose_none() {
     for (flows, alpha, beta) in [(1, 2.0, 4.0), (1, 1.0, 3.0), (4, 2.0, 4.0), (10, 1.0, 3.0), (10, 5.0, 10.0)] {
         let law = ControllerSpec::Vegas(VegasSpec { alpha, beta, gamma: 1.0 });
-        let base = classic_tcp(RecoveryKind::Sack);
+        let base = classic_tcp(Recovery::Sack);
         let spec = TcpSpec { initial_window: 2.0, timestamps: true, halves: Halves::FlightSize, ..base };
         // 0.4 ms a packet, a hundred in a round trip. All start within one, so that each sees the empty path.
         let link = |name| port(name, Rate(20_000_000), Span::from_millis(20));
@@ -99,7 +99,7 @@ fn vegas_flows_keep_alpha_to_beta_packets_each_in_the_queue_fill_the_link_and_lo
 /// FAST flows over a link of 1000 segments a second with room for all, and 100 ms there and back in all. They start when they are told to.
 fn fast(alpha: f64, draining: Option<u32>, starts_s: &[f64], seconds: f64) -> Network {
     let law = ControllerSpec::Fast(FastSpec { alpha, draining, ..FastSpec::default() });
-    let base = classic_tcp(RecoveryKind::Sack);
+    let base = classic_tcp(Recovery::Sack);
     let spec = TcpSpec { initial_window: 2.0, timestamps: true, halves: Halves::FlightSize, ..base };
     let link = port("link", Rate(8_000_000), Span::from_millis(49));
     let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50) - Span(1000));

@@ -8,14 +8,14 @@ use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FixedSpec};
 use tailback_core::network::{Access, Buffer, Flow, Network, Port, Transport};
 use tailback_core::primitives::units::{Rate, Span, Time};
-use tailback_core::tcp::{RecoveryKind, TcpSpec};
+use tailback_core::tcp::{Recovery, TcpSpec};
 
 /// What the larger may cost more.
 const MARGIN: f64 = 1.05;
 
 #[test]
 fn a_thousand_flows_cost_each_packet_no_more_events_than_ten() {
-    for recovery in [RecoveryKind::NewReno, RecoveryKind::Sack] {
+    for recovery in [Recovery::NewReno, Recovery::Sack] {
         let (few, many) = (sharing(10, recovery), sharing(1000, recovery));
         assert!(many < MARGIN * few && few < MARGIN * many, "{recovery:?}: {few} against {many} events");
     }
@@ -30,7 +30,7 @@ fn a_window_of_ten_thousand_costs_each_packet_no_more_events_than_one_of_a_hundr
 }
 
 /// Flows of different round trips, each with 2 Mbit/s of the link and its share of the buffer.
-fn sharing(flows: u64, recovery: RecoveryKind) -> f64 {
+fn sharing(flows: u64, recovery: Recovery) -> f64 {
     let bottleneck = link("link", 2 * flows, Span::from_millis(10), Buffer::Units(10 * flows));
     let member = |index: u64| Flow {
         sender_access: Access { rate: Some(Rate(100_000_000)), delay: Span::from_micros(20_000 + 40_000 * index / flows) },
@@ -45,7 +45,7 @@ fn sharing(flows: u64, recovery: RecoveryKind) -> f64 {
 /// One flow that holds `window` segments under way for 100 ms, over a wire that loses this share of them.
 fn holding(window: u32, random_loss: f64) -> f64 {
     let wire = Port { random_loss, ..link("link", 1000, Span::from_millis(50), Buffer::Unlimited) };
-    let spec = TcpSpec { initial_window: window.into(), ..tcp(RecoveryKind::Sack) };
+    let spec = TcpSpec { initial_window: window.into(), ..tcp(Recovery::Sack) };
     let transport = Transport::Tcp(spec, ControllerSpec::Fixed(FixedSpec::default()));
     events_per_packet(dumbbell(wire, group("fixed", transport), vec![flow(0, 0, 1)], Span::from_millis(10_000)))
 }

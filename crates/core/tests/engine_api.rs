@@ -8,7 +8,7 @@ use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::units::{Bytes, Span, Time};
-use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Delivery, Engine, Results};
 
@@ -61,7 +61,7 @@ fn what_cannot_be_sent_is_refused() {
     assert_eq!(engine.inject(0, MAX_PACKET), None);
     assert_eq!(engine.inject(7, Bytes(960)), None);
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
-    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerSpec::Reno(()));
+    let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
     let mut engine = Engine::new(dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(100)));
     assert_eq!(engine.inject(0, Bytes(960)), None);
 }
@@ -86,7 +86,7 @@ fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
 fn the_trace_of_drops_says_which_transmission_was_lost() {
     let mut bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
     bottleneck.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: 0, segment: 3, transmission, cell: None }).into();
-    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), tailback_core::congestion::ControllerSpec::Reno(()));
+    let spec = Transport::Tcp(tcp(Recovery::Reno), tailback_core::congestion::ControllerSpec::Reno(()));
     let mut network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(5000));
     network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
     let mut engine = Engine::new(network);
@@ -99,7 +99,7 @@ fn the_trace_of_drops_says_which_transmission_was_lost() {
 #[test]
 fn steps_can_follow_the_events() {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
-    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerSpec::Reno(()));
+    let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
     let network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(200));
     let mut whole = Engine::new(network.clone());
     whole.run_until(Time::NEVER);
@@ -116,7 +116,7 @@ fn steps_can_follow_the_events() {
 #[test]
 fn a_crowded_instant_can_be_taken_in_parts() {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
-    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerSpec::Reno(()));
+    let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
     let flows = vec![flow(0, 0, 1); 100];
     let network = dumbbell(bottleneck, group("tcp", spec), flows, Span::from_millis(100));
     let mut engine = Engine::new(network.clone());
@@ -136,8 +136,8 @@ fn a_crowded_instant_can_be_taken_in_parts() {
 #[test]
 fn adding_a_group_moves_no_clock_of_another() {
     let tick = Span::from_millis(500);
-    let timer = TimerSpec { form: TimerForm::CoarseBsd { tick }, ..tcp(RecoveryKind::Tahoe).timer };
-    let coarse = group("coarse", Transport::Tcp(TcpSpec { timer, ..tcp(RecoveryKind::Tahoe) }, ControllerSpec::Reno(())));
+    let timer = TimerSpec { form: TimerForm::CoarseBsd { tick }, ..tcp(Recovery::Tahoe).timer };
+    let coarse = group("coarse", Transport::Tcp(TcpSpec { timer, ..tcp(Recovery::Tahoe) }, ControllerSpec::Reno(())));
     let silent = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
     let run = |others: usize| {
         let bottleneck = link("bottleneck", 1, Span::from_millis(5), Buffer::Units(2));
@@ -163,7 +163,7 @@ fn adding_a_group_moves_no_clock_of_another() {
 /// Segments of 1000 bytes and 40 of headers over 8 Mbit/s and 5 ms: three arrive by 8.12 ms, six more by 22.32 ms.
 fn short_transfer(changes: Vec<Change>, flow: Flow) -> Results {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
-    let spec = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerSpec::Reno(()));
+    let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
     let network = dumbbell(bottleneck, group("tcp", spec), vec![flow], Span::from_millis(10_000));
     let mut engine = Engine::new(Network { changes, ..network });
     engine.run_until(Time::NEVER);

@@ -8,7 +8,7 @@ mod common;
 use common::{first, flow, group, one_link, port, reno, run, steady};
 use tailback_core::network::ListedDrop;
 use tailback_core::primitives::units::{Rate, Span};
-use tailback_core::tcp::{RecoveryKind, TcpSpec, TimerSpec};
+use tailback_core::tcp::{Recovery, TcpSpec, TimerSpec};
 use tailback_models::ParameterError;
 use tailback_models::tcp::fast_retransmit;
 
@@ -29,7 +29,7 @@ fn the_sender_needs_a_timeout_exactly_where_the_conditions_say_so() -> Result<()
         for count in 1..=4.min(window as usize) {
             for lost in patterns(window, count) {
                 let model = fast_retransmit(window, &lost)?;
-                let shipped = play(RecoveryKind::Reno, window, &lost);
+                let shipped = play(Recovery::Reno, window, &lost);
                 compared += 1;
                 if model.recovers != (shipped.timeouts == 0.0) || f64::from(model.retransmitted) != shipped.fast_retransmits {
                     disagreements.push((window, lost, shipped));
@@ -64,14 +64,14 @@ fn sack_repairs_as_many_losses_as_half_the_window_if_three_segments_arrive() {
         for losses in 1..1u32 << window {
             let lost: Vec<u32> = (0..window).filter(|position| losses >> position & 1 == 1).collect();
             let count = lost.len() as u32;
-            let recovers = play(RecoveryKind::BpdSack, window, &lost).timeouts == 0.0;
+            let recovers = play(Recovery::BpdSack, window, &lost).timeouts == 0.0;
             assert_eq!(recovers, window - count >= 3 && count <= window / 2, "{window} {lost:?}");
         }
     }
 }
 
 /// A sender that fills a window of `window` segments and loses those at the positions `lost` of it, and nothing else.
-fn play(recovery: RecoveryKind, window: u32, lost: &[u32]) -> Repair {
+fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Repair {
     let steady = steady(recovery, window);
     let spec = TcpSpec {
         timer: TimerSpec { min_rto: Span(10 * ROUND_TRIP.0), initial_rto: Span(10 * ROUND_TRIP.0), ..steady.timer },

@@ -17,11 +17,11 @@ use tailback_core::Results;
 use tailback_core::network::{ListedDrop, Record, Trace, TraceKind};
 use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::record::Column;
-use tailback_core::tcp::RecoveryKind;
+use tailback_core::tcp::Recovery;
 
 #[test]
 fn figure_1_one_loss_of_eight_is_repaired_by_fast_retransmit() {
-    let run = play(RecoveryKind::Reno, 8, &[2]);
+    let run = play(Recovery::Reno, 8, &[2]);
     run.assert_begins(
         "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
           100 ack 1      > 8
@@ -45,7 +45,7 @@ fn figure_1_one_loss_of_eight_is_repaired_by_fast_retransmit() {
 
 #[test]
 fn figure_2_the_second_of_two_losses_of_eight_waits_for_the_timer() {
-    let run = play(RecoveryKind::Reno, 8, &[2, 4]);
+    let run = play(Recovery::Reno, 8, &[2, 4]);
     run.assert_begins(
         "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
           100 ack 1      > 8
@@ -67,7 +67,7 @@ fn figure_2_the_second_of_two_losses_of_eight_waits_for_the_timer() {
 
 #[test]
 fn figure_4_three_losses_of_24_are_repaired_if_the_first_two_are_21_apart() {
-    let run = play(RecoveryKind::Reno, 24, &[0, 21, 22]);
+    let run = play(Recovery::Reno, 24, &[0, 21, 22]);
     run.assert_begins(
         "   0            > 0-23  cwnd 24 ssthresh 24 congestion_avoidance
           100 dup 0 #1                                              -- for 1; 0, 21 and 22 are lost
@@ -109,14 +109,14 @@ fn figure_4_three_losses_of_24_are_repaired_if_the_first_two_are_21_apart() {
     );
     assert_eq!((run.fast_retransmits, run.timeouts), (3.0, 0.0));
 
-    let closer = play(RecoveryKind::Reno, 24, &[0, 20, 22]);
+    let closer = play(Recovery::Reno, 24, &[0, 20, 22]);
     assert_eq!((closer.fast_retransmits, closer.timeouts), (2.0, 1.0));
 }
 
 #[test]
 fn figure_19_sack_repairs_the_losses_of_figure_2_without_a_timeout() {
     // RFC 6675: pipe is what is neither SACKed nor lost, and what was resent; 4 is lost once 5, 6 and 7 are SACKed.
-    let run = play(RecoveryKind::Sack, 8, &[2, 4]);
+    let run = play(Recovery::Sack, 8, &[2, 4]);
     run.assert_begins(
         "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
           100 ack 1      > 8
@@ -134,7 +134,7 @@ fn figure_19_sack_repairs_the_losses_of_figure_2_without_a_timeout() {
     assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
 
     // Section 6.1: pipe is W - 3 at first, one more for each segment sent, one less for each duplicate, two for a partial one.
-    let run = play(RecoveryKind::BpdSack, 8, &[2, 4]);
+    let run = play(Recovery::BpdSack, 8, &[2, 4]);
     run.assert_begins(
         "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
           100 ack 1      > 8
@@ -154,7 +154,7 @@ fn figure_19_sack_repairs_the_losses_of_figure_2_without_a_timeout() {
 
 #[test]
 fn sack_repairs_the_losses_of_figure_4_in_one_recovery() {
-    let run = play(RecoveryKind::Sack, 24, &[0, 21, 22]);
+    let run = play(Recovery::Sack, 24, &[0, 21, 22]);
     run.assert_from(
         112,
         "112 dup 0 #13  > 24                                       -- pipe 13-23 and 0': twelve, now eleven and 24
@@ -183,7 +183,7 @@ fn sack_repairs_the_losses_of_figure_4_in_one_recovery() {
     );
     assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
 
-    let run = play(RecoveryKind::BpdSack, 24, &[0, 21, 22]);
+    let run = play(Recovery::BpdSack, 24, &[0, 21, 22]);
     run.assert_from(
         112,
         "112 dup 0 #13                                             -- pipe 24 - 3 + 1 - 10 = 12
@@ -240,14 +240,14 @@ impl Played {
 /// The first segment sent anew in a recovery is lost too. With SACK its duplicates start another: only a timeout holds them back.
 #[test]
 fn a_loss_right_behind_a_recovery_starts_the_next_one() {
-    for recovery in [RecoveryKind::Sack, RecoveryKind::BpdSack] {
+    for recovery in [Recovery::Sack, Recovery::BpdSack] {
         let run = play(recovery, 12, &[2, 14]);
         assert_eq!((run.fast_retransmits, run.timeouts), (2.0, 0.0), "{recovery:?}");
     }
 }
 
 /// `window` segments under way from the start; those `lost` do not arrive the first time. Three seconds of it.
-fn play(recovery: RecoveryKind, window: u32, lost: &[u32]) -> Played {
+fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Played {
     let mut link = port("link", Rate(8_000_000), Span::from_millis(49));
     link.listed_drops = lost.iter().map(|&segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
     // So fast that an acknowledgement takes a nanosecond.

@@ -8,7 +8,7 @@ use common::{classic_tcp, first, flow, group, one_link, port, reno, run};
 use tailback_core::network::{Buffer, Flow, Group, Network, Port};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Rate, Span, Time};
-use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
+use tailback_core::tcp::{Halves, Recovery, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::NonNegative;
 use tailback_models::tcp::single_flow_utilisation;
@@ -106,7 +106,7 @@ fn measure(places: u32, seed: u64, start_s: f64, measured_s: f64) -> f64 {
     let link = Port { buffer: Buffer::Units(places.into()), ..port("link", Rate(16_000_000), delay) };
     let reverse = port("reverse", Rate(320_000_000_000), Span::ZERO);
     let ssthresh = f64::from(PRODUCT) / 2.0;
-    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..classic_tcp(RecoveryKind::Sack) };
+    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..classic_tcp(Recovery::Sack) };
     let sender = Group { jitter: Span::from_micros(20), ..group("sender", reno(spec)) };
     let started = Flow { start: Time::ZERO + Span::from_seconds(start_s), ..flow(0, 0, 1) };
     // Long enough for the longest start, slow start and the first overflow.

@@ -6,7 +6,7 @@ use common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run,
 use tailback_core::Results;
 use tailback_core::network::{Flow, Network, Record, Trace, TraceKind};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span};
-use tailback_core::tcp::{RecoveryKind, TcpSpec};
+use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Count, Positive};
 use tailback_models::tcp::{SlowStart, Transfer, WindowLimited, slow_start, window_limited_rate};
@@ -42,7 +42,7 @@ fn windows_double_until_the_transfer_is_over() {
 fn a_window_goes_round_once_per_round_trip_until_it_fills_the_link() -> Result<(), ParameterError> {
     // The link carries 100 segments per round trip.
     for window in [1, 7, 99, 100, 101, 250] {
-        let spec = TcpSpec { receiver_window: Segments(window), ..classic_tcp(RecoveryKind::Reno) };
+        let spec = TcpSpec { receiver_window: Segments(window), ..classic_tcp(Recovery::Reno) };
         let warmup = Span::from_millis(2000);
         let network = network(spec, flow(0, 0, 1), warmup + Span::from_seconds(100.0 * ROUND_TRIP_S));
         let flows = run(Network { warmup, ..network }).flows;
@@ -70,7 +70,7 @@ fn model(segments: u64, initial_window: u64) -> Result<SlowStart, ParameterError
 
 /// A transfer of that many segments, with traces of what was sent and acknowledged.
 fn transfer(segments: u64, initial_window: u64) -> Results {
-    let spec = TcpSpec { initial_window: initial_window as f64, ..classic_tcp(RecoveryKind::Reno) };
+    let spec = TcpSpec { initial_window: initial_window as f64, ..classic_tcp(Recovery::Reno) };
     let sized = Flow { size: Some(Bytes(1000 * segments)), ..flow(0, 0, 1) };
     let mut network = network(spec, sized, Span::from_millis(2000));
     let kinds = [TraceKind::Segments, TraceKind::Acks];

@@ -10,7 +10,7 @@ use common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run,
 use tailback_core::network::{ListedDrop, Network, Port, Trace, TraceKind};
 use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::record::Table;
-use tailback_core::tcp::{Halves, RecoveryKind, TcpSpec};
+use tailback_core::tcp::{Halves, Recovery, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Count, Loss, Positive};
 use tailback_models::tcp::{Mathis, Padhye, mathis_rate, padhye_goodput, padhye_rate};
@@ -23,7 +23,7 @@ const TIMEOUT_S: f64 = 1.0;
 #[test]
 fn sack_gets_through_random_loss_what_its_markov_chain_says() {
     for loss in [5e-4, 1e-3] {
-        let measured = measure(RecoveryKind::Sack, loss, 2000.0).delivered;
+        let measured = measure(Recovery::Sack, loss, 2000.0).delivered;
         measured.assert_holds(&format!("chain at loss {loss}"), Chain::of(loss).packets_per_round_trip(), 0.02);
     }
 }
@@ -33,7 +33,7 @@ fn random_loss_leaves_what_mathis_says_within_five_percent_and_less_where_window
     // Measured over the formula. A random loss comes at any window and a periodic one at the largest, so that the ideal constant is
     // 1.31 instead of 1.22 (Mathis et al., table 1); recovery and timeouts take more of that the smaller windows get.
     for (loss, expected) in [(1e-3, 1.02), (3e-3, 0.98), (1e-2, 0.90)] {
-        let measured = measure(RecoveryKind::Sack, loss, 1000.0).delivered;
+        let measured = measure(Recovery::Sack, loss, 1000.0).delivered;
         let ratio = measured.mean / mathis(loss)?;
         assert!((ratio - expected).abs() < 0.02, "loss {loss}: {ratio} of Mathis");
     }
@@ -48,7 +48,7 @@ fn with_periodic_loss_a_period_takes_less_than_two_round_trips_more_than_mathis_
         let expected = mathis(1.0 / f64::from(packets))?;
         let formula = f64::from(packets) / expected;
         let link = Port { listed_drops: lost, ..wire("link") };
-        let mut network = through(link, RecoveryKind::Sack, expected, Span::from_seconds(12.0 * formula * ROUND_TRIP_S));
+        let mut network = through(link, Recovery::Sack, expected, Span::from_seconds(12.0 * formula * ROUND_TRIP_S));
         network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
         let times = floats(trace(&run(network), "drops"), "time_s");
         // The first five settle the window.
@@ -72,7 +72,7 @@ fn reno_sends_through_random_loss_what_padhye_says_within_five_percent_up_to_thr
             receiver_window: Count::new("receiver_window", 1_000_000)?,
             segments_per_ack: Count::new("segments_per_ack", 1)?,
         };
-        let measured = measure(RecoveryKind::Reno, loss, 3000.0);
+        let measured = measure(Recovery::Reno, loss, 3000.0);
         for (measured, rate, expected) in
             [(measured.sent, padhye_rate(model), sent), (measured.delivered, padhye_goodput(model), delivered)]
         {
@@ -196,7 +196,7 @@ struct Measured {
     delivered: Interval,
 }
 
-fn measure(recovery: RecoveryKind, loss: f64, seconds: f64) -> Measured {
+fn measure(recovery: Recovery, loss: f64, seconds: f64) -> Measured {
     let warmup = Span::from_seconds(100.0);
     let link = Port { random_loss: loss, ..wire("link") };
     let network = Network { warmup, ..through(link, recovery, 30.0, warmup + Span::from_seconds(seconds)) };
@@ -209,7 +209,7 @@ fn measure(recovery: RecoveryKind, loss: f64, seconds: f64) -> Measured {
     }
 }
 
-fn through(link: Port, recovery: RecoveryKind, ssthresh: f64, duration: Span) -> Network {
+fn through(link: Port, recovery: Recovery, ssthresh: f64, duration: Span) -> Network {
     let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..classic_tcp(recovery) };
     one_link([link, wire("reverse")], group("sender", reno(spec)), vec![flow(0, 0, 1)], duration)
 }

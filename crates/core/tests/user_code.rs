@@ -13,7 +13,7 @@ use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
 use tailback_core::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
 use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
-use tailback_core::tcp::RecoveryKind;
+use tailback_core::tcp::Recovery;
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
 use tailback_core::user_code::{Fault, UserCode};
 use tailback_core::{Code, Engine};
@@ -223,7 +223,7 @@ fn what_comes_from_outside_gives_the_bytes_of_what_is_built_in() {
 /// One flow over 8 Mbit/s, whose law fails after so many acknowledgements.
 fn one_flow(parameters: &str) -> Network {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(10));
-    let transport = Transport::Tcp(tcp(RecoveryKind::Reno), ControllerSpec::User(code(parameters)));
+    let transport = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::User(code(parameters)));
     dumbbell(bottleneck, group("web", transport), vec![flow(0, 0, 1)], Span::from_millis(1000))
 }
 

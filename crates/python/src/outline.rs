@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Flow, Group, Network, Port, Switching, Transport};
 use tailback_core::primitives::units::{Rate, Time};
-use tailback_core::tcp::{RECOVERY_NAMES, TcpSpec};
+use tailback_core::settings::PlainWords;
+use tailback_core::tcp::TcpSpec;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_scenario::{BufferQuestion, Distribution, Duration, Scenario, Whole, schema};
 
@@ -109,10 +110,9 @@ fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {
 }
 
 fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
-    let recovery = RECOVERY_NAMES.iter().find(|(_, kind)| *kind == spec.recovery).map_or("", |(name, _)| name);
     json!({
         "controller": law.name().unwrap_or(USER),
-        "recovery": recovery,
+        "recovery": spec.recovery.word(),
         "mss": spec.mss,
         "header": spec.header,
         "initial_window": spec.initial_window,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tailback_core::congestion::{ControllerSpec, CubicSpec};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerSpec};
+use tailback_core::tcp::{DelayedAck, Halves, Recovery, TcpSpec, TimerSpec};
 use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
@@ -25,44 +25,39 @@ pub const PRESETS: &[Preset] = &[
         name: PresetName::Tahoe,
         source: "RFC 5681 without fast recovery: the third duplicate acknowledgement triggers slow start from one segment",
         controller: ControllerSpec::Reno(()),
-        spec: |_| modern(RecoveryKind::Tahoe),
+        spec: |_| modern(Recovery::Tahoe),
     },
-    Preset {
-        name: PresetName::Reno,
-        source: "RFC 5681",
-        controller: ControllerSpec::Reno(()),
-        spec: |_| modern(RecoveryKind::Reno),
-    },
+    Preset { name: PresetName::Reno, source: "RFC 5681", controller: ControllerSpec::Reno(()), spec: |_| modern(Recovery::Reno) },
     Preset {
         name: PresetName::NewReno,
         source: "RFC 5681 and RFC 6582",
         controller: ControllerSpec::Reno(()),
-        spec: |_| modern(RecoveryKind::NewReno),
+        spec: |_| modern(Recovery::NewReno),
     },
     Preset {
         name: PresetName::Sack,
         source: "RFC 5681, RFC 2018 and RFC 6675",
         controller: ControllerSpec::Reno(()),
-        spec: |_| modern(RecoveryKind::Sack),
+        spec: |_| modern(Recovery::Sack),
     },
     Preset {
         name: PresetName::Cubic,
         source: "RFC 9438 with the slow start of RFC 5681, RFC 2018 and RFC 6675",
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
-        spec: |_| modern(RecoveryKind::Sack),
+        spec: |_| modern(Recovery::Sack),
     },
     Preset {
         name: PresetName::BpdReno,
         source: "bpd-2001 sections 2.1 and 3: MSS 536, window 64 KB = 122 segments, an acknowledgement per segment. The tick is not \
                  given: 0.1 s matches its counts of timeouts and its traces, 0.3 s its goodput",
         controller: ControllerSpec::Reno(()),
-        spec: |tick| bpd(RecoveryKind::Reno, tick),
+        spec: |tick| bpd(Recovery::Reno, tick),
     },
     Preset {
         name: PresetName::BpdSack,
         source: "bpd-2001 section 6.1: as bpd-2001/reno, with its own pipe rules",
         controller: ControllerSpec::Reno(()),
-        spec: |tick| bpd(RecoveryKind::BpdSack, tick),
+        spec: |tick| bpd(Recovery::BpdSack, tick),
     },
     Preset {
         name: PresetName::SpdTahoe,
@@ -70,7 +65,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |tick| TcpSpec {
             fast_retransmit: None,
-            ..coarse(RecoveryKind::Tahoe, Bytes(1024), Segments(64), tick.unwrap_or(Span::from_millis(500)))
+            ..coarse(Recovery::Tahoe, Bytes(1024), Segments(64), tick.unwrap_or(Span::from_millis(500)))
         },
     },
 ];
@@ -82,7 +77,7 @@ pub(crate) fn preset(name: PresetName) -> &'static Preset {
 }
 
 /// What the RFCs say today, for all plain names.
-fn modern(recovery: RecoveryKind) -> TcpSpec {
+fn modern(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         recovery,
         // RFC 5681 equation (4).
@@ -114,13 +109,13 @@ fn modern(recovery: RecoveryKind) -> TcpSpec {
     }
 }
 
-fn bpd(recovery: RecoveryKind, tick: Option<Span>) -> TcpSpec {
+fn bpd(recovery: Recovery, tick: Option<Span>) -> TcpSpec {
     coarse(recovery, Bytes(536), Segments(122), tick.unwrap_or(Span::from_millis(100)))
 }
 
 /// What both documents share: slow start from one segment up to the window, every segment acknowledged at once, one segment timed at a
 /// time, and the timer.
-fn coarse(recovery: RecoveryKind, mss: Bytes, window: Segments, tick: Span) -> TcpSpec {
+fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSpec {
     TcpSpec {
         recovery,
         halves: Halves::Window,

@@ -1,10 +1,13 @@
 //! Plain values: truth, text, lists, names and numbers.
 
 use crate::decode::{Decode, Decoder, kind};
+use crate::problem::listed;
 use crate::tree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use tailback_core::settings::PlainWords;
 
 impl Decode for bool {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<bool> {
@@ -17,6 +20,47 @@ impl Decode for bool {
     fn expected() -> String {
         "true or false".into()
     }
+}
+
+/// A choice between words that the core declares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Word<W>(pub W);
+
+impl<W: PlainWords> Default for Word<W> {
+    fn default() -> Word<W> {
+        Word(W::ALL[0])
+    }
+}
+
+impl<W: PlainWords> Decode for Word<W> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Word<W>> {
+        let word = decoder.word(node, W::WORDS.noun, &words_of::<W>())?;
+        W::ALL.iter().copied().find(|known| known.word() == word).map(Word)
+    }
+
+    fn expected() -> String {
+        listed(&words_of::<W>())
+    }
+}
+
+impl<W: PlainWords> Serialize for Word<W> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.word())
+    }
+}
+
+impl<W: PlainWords> JsonSchema for Word<W> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        W::WORDS.name.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"description": W::WORDS.summary, "enum": words_of::<W>()})
+    }
+}
+
+fn words_of<W: PlainWords>() -> Vec<&'static str> {
+    W::WORDS.words.iter().map(|(word, _)| *word).collect()
 }
 
 /// Free text, in a scenario's name.

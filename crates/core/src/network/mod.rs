@@ -8,6 +8,7 @@ mod base_rtt;
 use crate::congestion::ControllerSpec;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::PolicySpec;
+use crate::settings::words;
 use crate::tcp::TcpSpec;
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
 use crate::user_code::UserCode;
@@ -72,6 +73,8 @@ pub struct Port {
     pub delay: Span,
     /// 1 for a link; K wavelengths for a trunk.
     pub transmitters: u32,
+    /// Whatever feeds a port that cuts through is at least as fast as one of its transmitters, for else these would run dry; and such a port
+    /// has a delay, for else the head of a unit would be at two ports at one instant.
     pub switching: Switching,
     pub buffer: Buffer,
     /// Whether the unit being sent holds a place in the buffer.
@@ -83,17 +86,15 @@ pub struct Port {
     pub listed_drops: Vec<ListedDrop>,
 }
 
-/// What of a unit has to be there for the port to decide on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Switching {
-    /// All of it: an arrival is its last bit.
-    StoreAndForward,
-    /// Its head: an arrival is its first bit. A free transmitter sends it while it arrives; else it takes a place in the buffer from its
-    /// head on, and may be sent from then on; else it is discarded for its whole length.
-    ///
-    /// Whatever feeds the port is at least as fast as one of its transmitters, for else these would run dry, and a port that does has a
-    /// delay: else the head of a unit would be at two ports at one instant.
-    CutThrough,
+words! {
+    /// When a queue decides on a packet.
+    pub enum Switching ("way of switching") {
+        /// At its last bit: packets are received before anything is decided.
+        StoreAndForward = "store_and_forward",
+        /// At its first bit: a free transmitter sends the packet as it arrives; otherwise it is stored if there is room, else
+        /// discarded.
+        CutThrough = "cut_through",
+    }
 }
 
 /// Waiting places of a port.

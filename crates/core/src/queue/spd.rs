@@ -14,7 +14,7 @@
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, Misfit, Settings, member, words};
+use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 member! {

@@ -42,7 +42,7 @@ mod tests {
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;
-    use crate::tcp::{DelayedAck, RecoveryKind, TcpSpec};
+    use crate::tcp::{DelayedAck, Recovery, TcpSpec};
     use crate::{Engine, Results};
 
     const EVERYTHING: Wants = Wants { marks: true, price: true, delivered_rate: true, release: false };
@@ -87,14 +87,14 @@ mod tests {
     fn the_prices_that_queues_write_reach_the_controller_that_asks_for_them() {
         let drop_tail = link("between", 10, Span::ZERO, Buffer::Unlimited);
         let second = Port { policy: policy(0, None, Some(2.0)), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
-        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), policy(0, None, Some(1.5)));
+        let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), policy(0, None, Some(1.5)));
         network.ports.extend([drop_tail, second]);
         network.paths[0] = vec![0, 2, 3];
         let heard = heard(&run(&network)).clone();
         assert!(heard.prices.len() > 500 && heard.prices.iter().all(|&price| price == Some(3.5)));
 
         let silent = law(Wants { marks: true, ..Wants::default() }, None);
-        network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(RecoveryKind::NewReno) }, silent);
+        network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, silent);
         let engine = run(&network);
         assert!(heard_nothing(&engine) && engine.senders.fabric.common.prices.used() == 0);
     }
@@ -105,13 +105,13 @@ mod tests {
 
     #[test]
     fn without_a_queue_that_writes_there_is_no_price() {
-        assert!(heard_nothing(&run(&network(tcp(RecoveryKind::NewReno), asks_for_everything(), PolicySpec::DropTail(())))));
+        assert!(heard_nothing(&run(&network(tcp(Recovery::NewReno), asks_for_everything(), PolicySpec::DropTail(())))));
     }
 
     #[test]
     fn marks_are_counted_exactly_though_acknowledgements_are_lost_and_echo_more() {
         let marking = policy(4, None, None);
-        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), marking);
+        let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), marking);
         network.ports[1].random_loss = 0.2;
         network.flows[0].size = Some(Bytes(960 * 1000));
         let engine = run(&network);
@@ -125,7 +125,7 @@ mod tests {
     fn a_policy_takes_marks_off_and_sets_them_as_units_leave() {
         let clearing =
             |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
-        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), policy(4, None, None));
+        let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), policy(4, None, None));
         network.ports.push(clearing(true));
         network.paths[0] = vec![0, 2];
         let engine = run(&network);
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_window_that_fills_the_link_is_delivered_at_its_rate() {
-        let mut network = network(tcp(RecoveryKind::NewReno), asks_for_everything(), PolicySpec::DropTail(()));
+        let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), PolicySpec::DropTail(()));
         if let Transport::Tcp(spec, _) = &mut network.groups[0].transport {
             spec.initial_window = 40.0;
         }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn while_losses_are_repaired_duplicates_give_samples_too() {
-        let mut network = network(tcp(RecoveryKind::Sack), asks_for_everything(), PolicySpec::DropTail(()));
+        let mut network = network(tcp(Recovery::Sack), asks_for_everything(), PolicySpec::DropTail(()));
         network.ports[0].listed_drops =
             [30, 32, 33].map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
         let engine = run(&network);
@@ -190,7 +190,7 @@ mod tests {
     fn a_bound_of_nothing_lets_one_segment_go_when_nothing_is_in_flight() {
         // Sixteen at once, and the acknowledgement of the last lets the next one go, after 16 ms and a round trip of 20.04: then one in
         // each round trip, 21.04 ms with its transmission.
-        let (results, heard) = bounded(0, tcp(RecoveryKind::NewReno), 20);
+        let (results, heard) = bounded(0, tcp(Recovery::NewReno), 20);
         let times = sent(&results);
         assert_eq!(times.len(), 20);
         assert!(times[..16].iter().all(|&time| time == 0.0));
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_bound_of_one_halves_what_is_in_flight_where_each_acknowledgement_is_of_two() {
         let delayed_ack = Some(DelayedAck { every: 2, timeout: Span::from_millis(100) });
-        let (results, _) = bounded(1, TcpSpec { delayed_ack, ..tcp(RecoveryKind::NewReno) }, 100);
+        let (results, _) = bounded(1, TcpSpec { delayed_ack, ..tcp(Recovery::NewReno) }, 100);
         let times = sent(&results);
         // Eight acknowledgements release eight, four of those four, two, one; that one waits for the timer of the receiver.
         let in_round = |from: f64, to: f64| times.iter().filter(|&&time| time >= from && time < to).count();
@@ -212,9 +212,7 @@ mod tests {
 
     #[test]
     fn a_bound_of_nothing_waits_for_the_timeout_when_a_segment_is_lost_and_goes_on() {
-        for recovery in
-            [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack, RecoveryKind::BpdSack]
-        {
+        for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack] {
             for lost in 0..20 {
                 let wants = Wants { release: true, ..Wants::default() };
                 let mut network = network(tcp(recovery), law(wants, Some(Segments(0))), PolicySpec::DropTail(()));
@@ -229,7 +227,7 @@ mod tests {
 
     #[test]
     fn after_recovery_no_acknowledgement_releases_more_than_the_bound() {
-        for recovery in [RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack, RecoveryKind::BpdSack] {
+        for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack] {
             let wants = Wants { release: true, ..Wants::default() };
             let mut network = network(tcp(recovery), law(wants, Some(Segments(2))), PolicySpec::DropTail(()));
             network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
@@ -289,8 +287,8 @@ mod tests {
 
     #[test]
     fn a_flow_whose_controller_asks_for_nothing_keeps_nothing() {
-        let mut network = network(tcp(RecoveryKind::Sack), asks_for_everything(), PolicySpec::DropTail(()));
-        network.groups.push(group("reno", Transport::Tcp(tcp(RecoveryKind::Sack), ControllerSpec::Reno(()))));
+        let mut network = network(tcp(Recovery::Sack), asks_for_everything(), PolicySpec::DropTail(()));
+        network.groups.push(group("reno", Transport::Tcp(tcp(Recovery::Sack), ControllerSpec::Reno(()))));
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| Flow { group, ..flow(group, 0, 1) }).to_vec();
         let engine = run(&network);

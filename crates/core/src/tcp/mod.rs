@@ -9,5 +9,4 @@ pub(crate) mod signals;
 mod spec;
 pub(crate) mod timer;
 
-pub use recovery::RECOVERY_NAMES;
 pub use spec::*;

@@ -555,7 +555,7 @@ pub(in crate::tcp) mod tests {
 
     pub(in crate::tcp) fn spec_of_a_plain_sender() -> TcpSpec {
         TcpSpec {
-            recovery: crate::tcp::RecoveryKind::NewReno,
+            recovery: crate::tcp::Recovery::NewReno,
             mss: Bytes(1000),
             header: Bytes(40),
             ack_size: Bytes(40),

@@ -1,12 +1,13 @@
 //! What a TCP is made of, with every default already chosen. Presets (in the scenario crate) fill it in.
 
 use crate::primitives::units::{Bytes, Segments, Span};
+use crate::settings::words;
 use serde::{Deserialize, Serialize};
 
 /// The settings that all flows of a group share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpSpec {
-    pub recovery: RecoveryKind,
+    pub recovery: Recovery,
     /// Payload of a full segment.
     pub mss: Bytes,
     /// Headers on the wire with each data segment.
@@ -39,28 +40,30 @@ pub struct TcpSpec {
     pub halves: Halves,
 }
 
-/// The quantity whose half becomes the slow-start threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Halves {
-    /// Segments outstanding (RFC 5681 equation 4); a repeated timeout of one segment leaves the threshold.
-    FlightSize,
-    /// The window in force, `floor(min(cwnd, receiver window))` (bpd-2001 section 2.1, spd-1998 section 4.1.2), each time.
-    Window,
+words! {
+    /// The quantity whose half becomes the slow-start threshold when a segment is lost.
+    pub enum Halves ("quantity to halve") {
+        /// Segments outstanding: RFC 5681 equation (4); a repeated timeout of one segment leaves the threshold.
+        FlightSize = "flight_size",
+        /// The window in force, `floor(min(cwnd, receiver window))`, each time: bpd-2001 section 2.1, spd-1998 section 4.1.2.
+        Window = "window",
+    }
 }
 
-/// One file each in `tcp/recovery/`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RecoveryKind {
-    /// Third duplicate: window 1, slow start, go back (spd-1998 section 4.1.2).
-    Tahoe,
-    /// RFC 5681 fast recovery: the first acknowledgement of new data ends it.
-    Reno,
-    /// RFC 6582: partial acknowledgements repair one hole each.
-    NewReno,
-    /// RFC 6675 with the scoreboard of RFC 2018.
-    Sack,
-    /// The pipe rules of bpd-2001 section 6.1.
-    BpdSack,
+words! {
+    /// How losses are found and repaired; one file each in `tcp/recovery/`.
+    pub enum Recovery ("recovery") {
+        /// RFC 6582: partial acknowledgements repair one hole each.
+        NewReno = "newreno",
+        /// RFC 5681: the first acknowledgement of new data ends fast recovery.
+        Reno = "reno",
+        /// RFC 6675 with the scoreboard of RFC 2018.
+        Sack = "sack",
+        /// Third duplicate: window 1, slow start, go back (spd-1998 section 4.1.2).
+        Tahoe = "tahoe",
+        /// The pipe rules of bpd-2001 section 6.1.
+        BpdSack = "bpd_sack",
+    }
 }
 
 /// RFC 5681 section 4.2.

@@ -11,7 +11,7 @@ use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
-use tailback_core::tcp::{DelayedAck, Halves, RecoveryKind, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{DelayedAck, Halves, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
 
@@ -86,7 +86,7 @@ pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
 }
 
 /// RFC 6298 with a short minimum, so that small runs see timeouts.
-pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
+pub fn tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         recovery,
         mss: Bytes(1000),
@@ -109,7 +109,7 @@ pub fn tcp(recovery: RecoveryKind) -> TcpSpec {
 }
 
 /// One segment of 1000 bytes on the wire, a window of one segment, a timer of at least 1 s; nothing that a paper of 2001 does not have.
-pub fn classic_tcp(recovery: RecoveryKind) -> TcpSpec {
+pub fn classic_tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         header: Bytes(0),
         initial_window: 1.0,
@@ -121,7 +121,7 @@ pub fn classic_tcp(recovery: RecoveryKind) -> TcpSpec {
 }
 
 /// A sender in congestion avoidance that begins with a window of `window` segments.
-pub fn steady(recovery: RecoveryKind, window: u32) -> TcpSpec {
+pub fn steady(recovery: Recovery, window: u32) -> TcpSpec {
     TcpSpec { initial_window: window.into(), initial_ssthresh: window.into(), ..classic_tcp(recovery) }
 }
 
@@ -341,7 +341,7 @@ fn random_application(dice: &mut Dice) -> ApplicationSpec {
 }
 
 fn random_tcp(dice: &mut Dice) -> Transport {
-    let kinds = [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack, RecoveryKind::BpdSack];
+    let kinds = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack];
     let tick = Span::from_millis(100);
     let forms =
         [TimerForm::Exact { granularity: Span::from_millis(1) }, TimerForm::CoarseNs { tick }, TimerForm::CoarseBsd { tick }];

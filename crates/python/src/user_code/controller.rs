@@ -35,13 +35,13 @@ impl Controller {
     /// Tells the law of an event, and reads what it says then.
     fn tell<V: PyClass + Into<PyClassInitializer<V>>>(&mut self, method: &str, event: V) -> Result<Control, Fault> {
         let law = &self.law;
-        let said = attached(|py| told(law.bind(py), method, (Py::new(py, event)?,)))?;
+        let said = attached(|py| called(law.bind(py), method, (Py::new(py, event)?,)))?;
         self.said = said;
         Ok(said)
     }
 }
 
-fn told<'py>(law: &Bound<'py, PyAny>, method: &str, arguments: impl PyCallArgs<'py>) -> PyResult<Control> {
+fn called<'py>(law: &Bound<'py, PyAny>, method: &str, arguments: impl PyCallArgs<'py>) -> PyResult<Control> {
     law.call_method1(method, arguments)?;
     control(law)
 }
@@ -103,7 +103,7 @@ impl UserController for Controller {
 
     fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault> {
         let law = &self.law;
-        self.said = attached(|py| told(law.bind(py), "limit_window", (most.0,)))?;
+        self.said = attached(|py| called(law.bind(py), "limit_window", (most.0,)))?;
         Ok(self.said)
     }
 

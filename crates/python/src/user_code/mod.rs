@@ -40,7 +40,7 @@ impl Code for Registered {
             class.getattr("wants")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
         });
         let words = words.unwrap_or_default();
-        let wants = |word: &str| words.iter().any(|wanted| wanted == word);
+        let wants = |word: &str| words.iter().any(|known| known == word);
         Wants { marks: wants("marks"), price: wants("price"), delivered_rate: wants("delivered_rate"), release: wants("release") }
     }
 
@@ -173,7 +173,7 @@ pub fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
         return error.clone_ref(py);
     }
     let UserCode { name, at, .. } = &failure.code;
-    let told = errors::user_code_error(py, &fault.to_string(), name, at, failure.time.seconds());
-    told.set_cause(py, raised.map(|error| error.clone_ref(py)));
-    told
+    let error = errors::user_code_error(py, &fault.to_string(), name, at, failure.time.seconds());
+    error.set_cause(py, raised.map(|error| error.clone_ref(py)));
+    error
 }

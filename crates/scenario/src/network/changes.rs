@@ -112,10 +112,10 @@ impl Changes {
         let Some(flow) = description.flows.get(name) else { return };
         let group = self.groups.entry(name.to_string()).or_default();
         let when = time(event.at.span());
-        for (key, wanted, slot, own) in
+        for (key, is_given, slot, own) in
             [("start", event.start, &mut group.start, false), ("stop", event.stop, &mut group.stop, flow.stop.is_some())]
         {
-            if wanted && (slot.replace(when).is_some() || own) {
+            if is_given && (slot.replace(when).is_some() || own) {
                 report.add(format!("{at}.{key}"), format!("`{name}` already has a {key}")).expected("a single one");
             }
         }

@@ -77,8 +77,8 @@ impl Feeders<'_> {
         let needed = self.bounds[link as usize].fastest;
         if slowest < needed && report.sound(&at) {
             let problem = report.add(&at, format!("`{}` is slower than `{}`, which would run dry", name(feeder), name(link)));
-            problem.given(format!("`{}` at {}", name(feeder), self.told(feeder, slowest)));
-            problem.expected(format!("at least {}, or \"store_and_forward\"", self.told(link, needed)));
+            problem.given(format!("`{}` at {}", name(feeder), self.described(feeder, slowest)));
+            problem.expected(format!("at least {}, or \"store_and_forward\"", self.described(link, needed)));
         }
         if shortest_delay == Span::ZERO && report.sound(&at) {
             let problem = report.add(&at, format!("a packet's head would reach `{}` as soon as `{}`", name(link), name(feeder)));
@@ -95,12 +95,12 @@ impl Feeders<'_> {
             let name = &self.graph.ports[link as usize].name;
             let problem = report.add(at, format!("slower than `{name}`, which would run dry"));
             problem.given(Rate::new(rate).to_string());
-            problem.expected(format!("at least {}, or switching = \"store_and_forward\" there", self.told(link, needed)));
+            problem.expected(format!("at least {}, or switching = \"store_and_forward\" there", self.described(link, needed)));
         }
     }
 
     /// A rate of a port, bit/s, with where it comes from.
-    fn told(&self, port: PortId, rate: u64) -> String {
+    fn described(&self, port: PortId, rate: u64) -> String {
         let is_first = self.graph.ports[port as usize].rate.0 == rate;
         format!("{}{}", Rate::new(rate), if is_first { "" } else { " (by `timeline`)" })
     }

@@ -5,10 +5,10 @@ use crate::problem::Report;
 use crate::quantity::{Duration, Rate};
 use crate::scenario::Description;
 use crate::schema::{self, Buffer, Link, Loss, Node, NodeKind, PortName, Queue};
-use crate::values::Name;
+use crate::values::{Name, Word};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use tailback_core::network::{self, ListedDrop, Port, PortId};
+use tailback_core::network::{self, ListedDrop, Port, PortId, Switching};
 use tailback_core::queue::PolicySpec;
 
 pub(super) struct Graph {
@@ -266,7 +266,7 @@ struct Direction<'d> {
     rate: Rate,
     delay: Duration,
     queue: &'d Queue,
-    switching: schema::Switching,
+    switching: Word<Switching>,
     loss: Option<&'d Loss>,
 }
 
@@ -281,7 +281,7 @@ impl Direction<'_> {
             rate: self.rate.rate(),
             delay: self.delay.span(),
             transmitters,
-            switching: self.switching.kind(),
+            switching: self.switching.0,
             buffer: places(buffer),
             counts_in_service: self.queue.counts_in_service(),
             policy: policy.unwrap_or(PolicySpec::DropTail(())),

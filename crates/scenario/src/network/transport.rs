@@ -15,8 +15,8 @@ use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, Pr
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let preset = preset(tcp.preset);
     let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::span));
-    set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.kind()));
-    set(&mut spec.halves, tcp.halves.map(|halves| halves.kind()));
+    set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.0));
+    set(&mut spec.halves, tcp.halves.map(|halves| halves.0));
     set(&mut spec.mss, bytes(tcp.mss, 1..=MEGABYTE, &format!("{at}.mss"), report));
     set(&mut spec.header, bytes(tcp.header, 0..=KILOBYTE, &format!("{at}.header"), report));
     set(&mut spec.ack_size, bytes(tcp.ack_size, 1..=KILOBYTE, &format!("{at}.ack_size"), report));

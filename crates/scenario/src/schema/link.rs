@@ -2,9 +2,9 @@
 
 use super::Queue;
 use crate::quantity::{Duration, Probability, Rate};
-use crate::record::{record, words};
-use crate::values::{FlowIndex, Name, Whole};
-use tailback_core::network;
+use crate::record::record;
+use crate::values::{FlowIndex, Name, Whole, Word};
+use tailback_core::network::Switching;
 
 record! {
     /// A link from one node to another, with a queue where packets wait for it.
@@ -20,7 +20,7 @@ record! {
         /// The queue in front of the link.
         queue: Queue,
         /// When the queue decides on a packet: at its last bit, or at its first (cut-through).
-        switching: Switching = Switching::StoreAndForward,
+        switching: Word<Switching> = Word(Switching::StoreAndForward),
         /// Transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
         transmitters: Whole<1, 65536> = Whole(1),
         /// Packets lost on the wire.
@@ -42,30 +42,9 @@ record! {
         /// The queue in front of it, if not an unlimited one.
         queue: Option<Queue>,
         /// When that queue decides on a packet, if not as the link's does.
-        switching: Option<Switching>,
+        switching: Option<Word<Switching>>,
         /// Packets lost on the wire.
         loss: Option<Loss>,
-    }
-}
-
-words! {
-    /// When a queue decides on a packet.
-    pub enum Switching ("way of switching") {
-        /// At its last bit: packets are received before anything is decided.
-        StoreAndForward = "store_and_forward",
-        /// At its first bit: a free transmitter sends the packet as it arrives; otherwise it is stored if there is room, else
-        /// discarded.
-        CutThrough = "cut_through",
-    }
-}
-
-impl Switching {
-    /// As the core takes it.
-    pub(crate) fn kind(self) -> network::Switching {
-        match self {
-            Switching::StoreAndForward => network::Switching::StoreAndForward,
-            Switching::CutThrough => network::Switching::CutThrough,
-        }
     }
 }
 

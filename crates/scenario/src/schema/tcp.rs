@@ -5,13 +5,13 @@ use crate::decode::{Decode, Decoder};
 use crate::quantity::{Duration, Segments, Size};
 use crate::record::{record, words};
 use crate::tree::Node;
-use crate::values::Whole;
+use crate::values::{Whole, Word};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::primitives::units::{self, Bytes, Span};
-use tailback_core::tcp::{self, RecoveryKind, TcpSpec};
+use tailback_core::tcp::{self, Halves, Recovery, TcpSpec};
 
 words! {
     /// Named settings. Plain names follow the RFCs, the others the document they name.
@@ -28,44 +28,6 @@ words! {
 }
 
 words! {
-    /// How losses are found and repaired.
-    pub enum Recovery ("recovery") {
-        /// RFC 6582.
-        NewReno = "newreno",
-        /// RFC 5681.
-        Reno = "reno",
-        /// RFC 6675.
-        Sack = "sack",
-        /// Third duplicate: window 1 and slow start.
-        Tahoe = "tahoe",
-        /// The pipe rules of the document bpd-2001.
-        BpdSack = "bpd_sack",
-    }
-}
-
-impl Recovery {
-    pub(crate) fn kind(self) -> RecoveryKind {
-        match self {
-            Recovery::NewReno => RecoveryKind::NewReno,
-            Recovery::Reno => RecoveryKind::Reno,
-            Recovery::Sack => RecoveryKind::Sack,
-            Recovery::Tahoe => RecoveryKind::Tahoe,
-            Recovery::BpdSack => RecoveryKind::BpdSack,
-        }
-    }
-
-    fn of(kind: RecoveryKind) -> Recovery {
-        match kind {
-            RecoveryKind::NewReno => Recovery::NewReno,
-            RecoveryKind::Reno => Recovery::Reno,
-            RecoveryKind::Sack => Recovery::Sack,
-            RecoveryKind::Tahoe => Recovery::Tahoe,
-            RecoveryKind::BpdSack => Recovery::BpdSack,
-        }
-    }
-}
-
-words! {
     /// How the retransmission timer counts.
     pub enum TimerForm ("form of timer") {
         /// RFC 6298 with a clock granularity.
@@ -77,32 +39,6 @@ words! {
     }
 }
 
-words! {
-    /// The quantity whose half becomes the slow-start threshold when a segment is lost.
-    pub enum Halves ("quantity to halve") {
-        /// Segments outstanding: RFC 5681 equation (4).
-        FlightSize = "flight_size",
-        /// The window in force: bpd-2001 section 2.1, spd-1998 section 4.1.2.
-        Window = "window",
-    }
-}
-
-impl Halves {
-    pub(crate) fn kind(self) -> tcp::Halves {
-        match self {
-            Halves::FlightSize => tcp::Halves::FlightSize,
-            Halves::Window => tcp::Halves::Window,
-        }
-    }
-
-    fn of(kind: tcp::Halves) -> Halves {
-        match kind {
-            tcp::Halves::FlightSize => Halves::FlightSize,
-            tcp::Halves::Window => Halves::Window,
-        }
-    }
-}
-
 record! {
     /// A TCP: a preset, and settings that differ from it. Windows are counted in segments.
     pub struct Tcp {
@@ -111,9 +47,9 @@ record! {
         /// Control law of the window.
         controller: Option<Controller>,
         /// How losses are found and repaired.
-        recovery: Option<Recovery>,
+        recovery: Option<Word<Recovery>>,
         /// The quantity whose half becomes the slow-start threshold when a segment is lost.
-        halves: Option<Halves>,
+        halves: Option<Word<Halves>>,
         /// Payload of a full segment, 1 B to 1 MB.
         mss: Option<Size>,
         /// Headers of each data segment on the wire, 0 B to 1 kB.
@@ -168,8 +104,8 @@ impl Tcp {
         Tcp {
             preset,
             controller: Some(Controller::of(controller)),
-            recovery: Some(Recovery::of(spec.recovery)),
-            halves: Some(Halves::of(spec.halves)),
+            recovery: Some(Word(spec.recovery)),
+            halves: Some(Word(spec.halves)),
             mss: Some(Size::new(spec.mss.0)),
             header: Some(Size::new(spec.header.0)),
             ack_size: Some(Size::new(spec.ack_size.0)),

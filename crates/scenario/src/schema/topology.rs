@@ -1,9 +1,10 @@
 //! `[topology]`: common networks in one line. Further nodes, links and flows may join them.
 
-use super::{Link, Loss, Node, Queue, Switching};
+use super::{Link, Loss, Node, Queue};
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
-use crate::values::{Name, Whole};
+use crate::values::{Name, Whole, Word};
+use tailback_core::network::Switching;
 
 record! {
     /// Common networks; each helper makes its own nodes and links.
@@ -104,7 +105,7 @@ fn link(from: &str, to: &str, rate: Rate, delay: Duration, queue: &Queue) -> Lin
         rate,
         delay,
         queue: queue.clone(),
-        switching: Switching::StoreAndForward,
+        switching: Word(Switching::StoreAndForward),
         transmitters: Whole(1),
         loss: None,
         duplex: true,

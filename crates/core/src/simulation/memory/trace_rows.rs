@@ -279,7 +279,7 @@ mod tests {
     use crate::network::{Access, Group, Port, Record};
     use crate::primitives::units::{Rate, Segments, Time};
     use crate::queue::{CodelSpec, PolicySpec};
-    use crate::tcp::{Halves, RecoveryKind, TimerSpec};
+    use crate::tcp::{Halves, Recovery, TimerSpec};
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
@@ -298,7 +298,7 @@ mod tests {
         };
         let timer = TimerSpec { min_rto: Span::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
-            recovery: RecoveryKind::NewReno,
+            recovery: Recovery::NewReno,
             mss: Bytes(960),
             header: Bytes(40),
             ack_size: Bytes(40),

@@ -7,31 +7,22 @@ mod sack;
 mod tahoe;
 
 use super::sender::{NONE, Phase, Tcp};
-use super::spec::RecoveryKind;
+use super::spec::Recovery;
 use crate::congestion::{Ack, Controller};
 
-/// Names as a scenario writes them.
-pub const RECOVERY_NAMES: &[(&str, RecoveryKind)] = &[
-    ("tahoe", RecoveryKind::Tahoe),
-    ("reno", RecoveryKind::Reno),
-    ("newreno", RecoveryKind::NewReno),
-    ("sack", RecoveryKind::Sack),
-    ("bpd_sack", RecoveryKind::BpdSack),
-];
-
 /// Whether the receiver should report SACK blocks.
-pub(crate) fn uses_sack(kind: RecoveryKind) -> bool {
-    matches!(kind, RecoveryKind::Sack | RecoveryKind::BpdSack)
+pub(crate) fn uses_sack(kind: Recovery) -> bool {
+    matches!(kind, Recovery::Sack | Recovery::BpdSack)
 }
 
 pub(crate) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
     tcp.sender.duplicates += 1;
     match tcp.spec.recovery {
-        RecoveryKind::Tahoe => tahoe::on_duplicate(tcp),
-        RecoveryKind::Reno => reno::on_duplicate(tcp),
-        RecoveryKind::NewReno => reno::on_duplicate(tcp),
-        RecoveryKind::Sack => sack::on_duplicate(tcp, blocks),
-        RecoveryKind::BpdSack => bpd_sack::on_duplicate(tcp, blocks),
+        Recovery::Tahoe => tahoe::on_duplicate(tcp),
+        Recovery::Reno => reno::on_duplicate(tcp),
+        Recovery::NewReno => reno::on_duplicate(tcp),
+        Recovery::Sack => sack::on_duplicate(tcp, blocks),
+        Recovery::BpdSack => bpd_sack::on_duplicate(tcp, blocks),
     }
 }
 
@@ -46,12 +37,12 @@ pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
         }
     }
     match tcp.spec.recovery {
-        RecoveryKind::Tahoe => open(tcp, ack),
-        RecoveryKind::NewReno => newreno::on_new_ack(tcp, ack),
+        Recovery::Tahoe => open(tcp, ack),
+        Recovery::NewReno => newreno::on_new_ack(tcp, ack),
         // A copy, so that what the others hear of need not lie in memory.
-        RecoveryKind::Reno => reno::on_new_ack(tcp, &{ *ack }),
-        RecoveryKind::Sack => sack::on_new_ack(tcp, &{ *ack }, blocks),
-        RecoveryKind::BpdSack => bpd_sack::on_new_ack(tcp, &{ *ack }, blocks),
+        Recovery::Reno => reno::on_new_ack(tcp, &{ *ack }),
+        Recovery::Sack => sack::on_new_ack(tcp, &{ *ack }, blocks),
+        Recovery::BpdSack => bpd_sack::on_new_ack(tcp, &{ *ack }, blocks),
     }
 }
 
@@ -63,8 +54,8 @@ pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
         return Some(resend);
     }
     match (tcp.spec.recovery, tcp.sender.phase) {
-        (RecoveryKind::Sack, Phase::Recovery { .. }) => sack::next_segment(tcp),
-        (RecoveryKind::BpdSack, Phase::Recovery { .. }) => bpd_sack::next_segment(tcp),
+        (Recovery::Sack, Phase::Recovery { .. }) => sack::next_segment(tcp),
+        (Recovery::BpdSack, Phase::Recovery { .. }) => bpd_sack::next_segment(tcp),
         _ => next_in_window(tcp),
     }
 }

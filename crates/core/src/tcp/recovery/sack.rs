@@ -95,12 +95,12 @@ mod tests {
     use crate::tcp::sender::tests::spec_of_a_plain_sender;
     use crate::tcp::sender::{Arrived, Sender, Tcp};
     use crate::tcp::signals::Brought;
-    use crate::tcp::{RecoveryKind, TcpSpec};
+    use crate::tcp::{Recovery, TcpSpec};
 
     #[test]
     fn the_rescue_is_the_highest_segment_outstanding_even_where_recovery_sent_it() {
         // 0..10 are sent, 0 is lost, the receiver has room for 12. The window is halved to five.
-        let spec = TcpSpec { recovery: RecoveryKind::Sack, receiver_window: Segments(12), ..spec_of_a_plain_sender() };
+        let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(12), ..spec_of_a_plain_sender() };
         let start = Start { window: 10.0, ssthresh: 10.0 };
         let mut sender = Sender::new(Controllers::new(&ControllerSpec::Reno(()), start), &spec, Segments(100));
         let (mut boards, now) = (Side::default(), Time::ZERO);
