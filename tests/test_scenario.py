@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,15 +50,31 @@ def test_the_normalised_form_has_every_setting_and_is_the_same_scenario(scenario
     assert (again.content_hash, again.scenario) == (run.content_hash, run.scenario)
 
 
-def test_a_setting_that_makes_a_policy_another_one_is_warned_of() -> None:
-    queue = {"policy": "spd", "buffer": "900 cells", "epd_threshold": "80 %", "congestion_threshold": "200 cells"}
+SPD = {"policy": "spd", "epd_threshold": "80 %", "congestion_threshold": "200 cells", "dropping_threshold": "20 cells"}
+BPD = {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25}
+
+
+@pytest.mark.parametrize(
+    ("queue", "setting", "warning"),
+    [
+        (SPD, {"dropping_threshold": "0 cells"}, "loses all its packets"),
+        (SPD, {"congestion_threshold": "80 %"}, "this policy is `epd`"),
+        (BPD, {"gap": 0}, "this policy is `epd`"),
+        (BPD, {"lower": "90 %"}, "this policy is `epd`"),
+        ({"policy": "epd", "threshold": "80 %"}, {"threshold": "0 %"}, "no packet of several cells can begin"),
+    ],
+)
+def test_a_setting_that_makes_a_policy_another_one_is_warned_of(
+    queue: dict[str, Any], setting: dict[str, Any], warning: str
+) -> None:
+    dumbbell = {"rate": "10 Mbps", "delay": "1 ms", "queue": {"buffer": "900 cells", **queue}}
     scenario = tb.Scenario(
         {
             "duration": "1 s",
-            "topology": {"dumbbell": {"rate": "10 Mbps", "delay": "1 ms", "queue": {**queue, "dropping_threshold": "0 cells"}}},
+            "topology": {"dumbbell": dumbbell},
             "flows": {"vc": {"from": "left", "to": "right", "framing": {}, "tcp": {"preset": "spd-1998/tahoe"}}},
         }
     )
-    with pytest.warns(tb.ScenarioWarning, match="loses all its packets"):
-        scenario.check()
-    scenario.with_({"topology.dumbbell.queue.dropping_threshold": "20 cells"}).check()
+    scenario.check()
+    with pytest.warns(tb.ScenarioWarning, match=warning):
+        scenario.with_({f"topology.dumbbell.queue.{key}": value for key, value in setting.items()}).check()

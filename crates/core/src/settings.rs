@@ -19,7 +19,7 @@
 //!
 //! What its settings have to be to each other, and a few of them to test with, it says by [`Settings`].
 
-use crate::primitives::units::{Rate, Span, Units};
+use crate::primitives::units::{Rate, Span};
 
 /// A member of a family, as users see it.
 #[derive(Debug)]
@@ -171,11 +171,6 @@ pub trait Keys: Sized {
 pub trait Settings: Keys {
     /// What does not go together.
     fn check(&self) -> Vec<Misfit> {
-        Vec::new()
-    }
-
-    /// What makes a queue policy another one in a buffer of so many places. Its thresholds are known to lie within the buffer.
-    fn check_in(&self, _places: Units) -> Vec<Misfit> {
         Vec::new()
     }
 
@@ -367,14 +362,6 @@ macro_rules! family {
             pub fn check(&self) -> Vec<$crate::settings::Misfit> {
                 match self {
                     $($spec::$member(spec) => $crate::settings::Settings::check(spec),)+
-                    $($(#[$when])? $spec::$nameless(_) => Vec::new(),)*
-                }
-            }
-
-            /// What makes it another member in a buffer of so many places.
-            pub fn check_in(&self, places: $crate::primitives::units::Units) -> Vec<$crate::settings::Misfit> {
-                match self {
-                    $($spec::$member(spec) => $crate::settings::Settings::check_in(spec, places),)+
                     $($(#[$when])? $spec::$nameless(_) => Vec::new(),)*
                 }
             }

@@ -18,7 +18,7 @@
 //! threshold again: one that goes on is no longer damaged, loses at the lower threshold and gains another G packets, so that the
 //! queue climbs to the upper threshold however far that is.
 
-use super::support::frame::{Frame, no_early_discard};
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -53,10 +53,6 @@ impl Settings for BpdSpec {
             Misfit::warning(&["gap"], message, "at least 1")
         });
         level.into_iter().chain(no_gap).collect()
-    }
-
-    fn check_in(&self, places: Units) -> Vec<Misfit> {
-        (self.lower == places.0).then(|| no_early_discard(&["lower"])).into_iter().collect()
     }
 
     fn samples() -> Vec<BpdSpec> {

@@ -5,7 +5,7 @@
 //! The document says that the queue "reaches" the threshold: a first cell is refused if the queue, before it, is at least as
 //! long.
 
-use super::support::frame::{Frame, no_early_discard};
+use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -28,10 +28,6 @@ impl Settings for EpdSpec {
             Misfit::warning(&["threshold"], message, "at least `1 cell`")
         };
         (self.threshold == 0).then(nothing_begins).into_iter().collect()
-    }
-
-    fn check_in(&self, places: Units) -> Vec<Misfit> {
-        (self.threshold == places.0).then(|| no_early_discard(&["threshold"])).into_iter().collect()
     }
 
     fn samples() -> Vec<EpdSpec> {

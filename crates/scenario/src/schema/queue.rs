@@ -11,7 +11,6 @@ use crate::user_code::{self, Parameters, UserName};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use tailback_core::network::CELL_BYTES;
-use tailback_core::primitives::units::Units;
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::Member;
 
@@ -78,13 +77,10 @@ impl Queue {
             Choice::Member(chosen, _) => {
                 let values = chosen.values(Some(Places { written: self.buffer, resolved, at }), report);
                 let spec = PolicySpec::read(chosen.name(), &values)?;
-                let mut misfits = spec.check();
                 if spec.judges_frames() {
                     self.check_cells(at, report);
-                    misfits
-                        .extend(resolved.and_then(Buffer::cells).map(|places| spec.check_in(Units(places))).unwrap_or_default());
                 }
-                chosen.complain(misfits, &values, at, Some("buffer"), report);
+                chosen.complain(spec.check(), &values, at, Some("buffer"), report);
                 Some(spec)
             }
         }

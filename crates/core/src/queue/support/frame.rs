@@ -8,7 +8,6 @@
 //! No threshold is asked about a last cell, so neither is it about a frame of one cell.
 
 use crate::queue::{Occupancy, Reason, Unit, Verdict};
-use crate::settings::Misfit;
 use serde::{Deserialize, Serialize};
 
 /// Where a VC stands in its frame. The literature keeps two flags, `Receiving` and `Discarding`, of which three pairs can occur.
@@ -47,10 +46,4 @@ impl Frame {
         };
         discard.map_or(Verdict::Accept, Verdict::Discard)
     }
-}
-
-/// A threshold at the very end of the buffer is never asked about: what would reach it finds no room.
-pub(in crate::queue) fn no_early_discard(keys: &'static [&'static str]) -> Misfit {
-    let message = "the buffer overflows before anything is discarded early: this policy is `ppd`";
-    Misfit::warning(keys, message, "a threshold below the buffer")
 }
