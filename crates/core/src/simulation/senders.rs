@@ -225,7 +225,11 @@ impl Senders {
                 None => {}
             }
             let ecn = tcp.announce(transmission);
-            let size = if segment + 1 == tcp.sender.limit { self.plans[flow as usize].size } else { Bytes(u64::MAX) };
+            let bytes = if segment + 1 == tcp.sender.limit {
+                last_bytes(spec, self.plans[flow as usize].size, segment)
+            } else {
+                spec.mss + spec.header
+            };
             let transmission = match &mut self.transmissions {
                 Some(transmissions) if transmission > 1 => {
                     let count = transmissions.entry((flow, segment)).or_insert(1);
@@ -234,7 +238,7 @@ impl Senders {
                 }
                 _ => transmission,
             };
-            let packet = Outgoing { flow, segment, transmission, bytes: wire_bytes(spec, size, segment) };
+            let packet = Outgoing { flow, segment, transmission, bytes };
             match &reader {
                 Some(reader) if reader.prices() => self.fabric.send_priced(&packet, ecn),
                 _ => self.fabric.send(&packet, ecn),
@@ -326,12 +330,9 @@ fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
     }
 }
 
-/// Size on the wire of a segment: the last one of a transfer, whose size is given, may be short.
-#[inline(always)]
-fn wire_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
-    if size == Bytes(u64::MAX) {
-        return spec.mss + spec.header;
-    }
+/// Size on the wire of the last segment of a transfer, which may be short. It may also be the last one for now, of an application.
+#[inline(never)]
+fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
     let before = u64::from(segment) * spec.mss.0;
     Bytes(size.0.saturating_sub(before).clamp(1, spec.mss.0)) + spec.header
 }

@@ -105,7 +105,7 @@ impl Estimator {
                 Span(((self.smoothed >> 3) + self.deviation).saturating_mul(tick.0))
             }
         };
-        timeout.max(spec.min_rto).min(spec.max_rto)
+        timeout.max(spec.min_rto)
     }
 }
 
