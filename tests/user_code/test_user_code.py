@@ -261,7 +261,7 @@ def test_a_rate_that_comes_later_paces_from_then_on() -> None:
 class Wanting(user_laws.Reno):
     """Keeps what it is told."""
 
-    wants = frozenset({"marks", "price", "delivered_rate", "release"})
+    asks_for = frozenset({"marks", "price", "delivered_rate", "release"})
     heard: ClassVar[list[Ack]] = []
 
     def __init__(self, start: Start, *, most: int = 100) -> None:
@@ -325,8 +325,8 @@ def test_a_law_may_bound_what_an_acknowledgement_releases() -> None:
 
 
 def test_what_a_law_wants_has_to_be_known() -> None:
-    with pytest.raises(tb.ParameterError, match="wants `mark`; expected any of `marks`"):
-        tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"wants": {"mark"}}))
+    with pytest.raises(tb.ParameterError, match="asks for `mark`; expected any of `marks`"):
+        tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"asks_for": {"mark"}}))
 
 
 def refused(scenario: dict[str, Any] | tb.Scenario) -> tuple[tb.errors.Problem, ...]:

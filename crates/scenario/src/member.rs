@@ -101,8 +101,14 @@ impl<F: Family> Record for Choice<F> {
         let members = F::members();
         let names: Vec<&'static str> = members.iter().map(|member| member.name).collect();
         let given = table.node(F::TAG);
-        if F::User::EXISTS && given.is_some_and(user_code::is_user_code) {
-            return Choice::User(F::User::take(table, decoder));
+        if let Some(node) = given.filter(|node| user_code::is_user_code(node)) {
+            if F::User::EXISTS {
+                return Choice::User(F::User::take(table, decoder));
+            }
+            let message = format!("user code cannot be a {} here", F::NOUN);
+            decoder.inside(F::TAG, |decoder| decoder.fault(message).given(node.to_string()).expected(listed(&names)).line);
+            table.know_all();
+            return Choice::default();
         }
         let name = match given {
             Some(node) => decoder.inside(F::TAG, |decoder| decoder.word(node, F::NOUN, &names)),

@@ -63,8 +63,8 @@ class Controller(ABC):
         The rate on the wire, bit/s, at which full segments leave; None leaves it to acknowledgements, or to ``tcp.pacing``.
     release : int or None
         At most this many segments leave because of the acknowledgement just received, >= 0; None leaves it to the window. Read
-        only if `wants` has ``release``.
-    wants : set of str
+        only if `asks_for` has ``release``.
+    asks_for : set of str
         What the class asks for that most laws do not need, for all flows alike: ``marks``, an exact count of them
         (``ack.marks``); ``price``, what the path's queues wrote (``ack.price``); ``delivered_rate``, samples of it
         (``ack.delivered_rate``); ``release``, to bound what an acknowledgement releases.
@@ -76,7 +76,7 @@ class Controller(ABC):
     ssthresh: float
     pacing_bps: float | None = None
     release: int | None = None
-    wants: ClassVar[Set[str]] = frozenset()
+    asks_for: ClassVar[Set[str]] = frozenset()
     draw: Draw
 
     def __init__(self, start: Start) -> None:
@@ -92,7 +92,7 @@ class Controller(ABC):
 
         ``ack`` has ``now_s``; ``acked``, the segments that it acknowledges; ``rtt_s``, a round-trip sample or None;
         ``in_flight``, segments outstanding before it; and ``window_limited``: the window, its pacing or its bound on a release,
-        not the receiver or the application, held the sender back. Where the class `wants` them: ``marks``, segments that arrived
+        not the receiver or the application, held the sender back. Where the class `asks_for` them: ``marks``, segments that arrived
         with a mark and that no earlier acknowledgement had reported; ``price``, or None; ``delivered_rate`` in segments per
         second, or None, with ``app_limited`` if there was too little data to fill the window.
         """
@@ -111,7 +111,7 @@ class Controller(ABC):
 
     def on_other_ack(self, ack: Ack) -> None:  # noqa: B027
         """An acknowledgement for which `on_ack` is not called: a duplicate, or one during loss recovery. Called only for classes
-        with `wants`."""
+        with `asks_for`."""
 
     def on_round_trip(self, measured: RoundTrip) -> None:  # noqa: B027
         """A round trip was measured; called before anything else about the acknowledgement that gave it.

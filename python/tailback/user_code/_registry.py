@@ -33,7 +33,7 @@ C = TypeVar("C", bound=type)
 _BASES: dict[str, type] = {"controller": Controller, "policy": Policy, "source": Source}
 
 # What a controller may want.
-_WANTS = ("marks", "price", "delivered_rate", "release")
+_ASKED_FOR = ("marks", "price", "delivered_rate", "release")
 
 # As the scenario has it.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
@@ -88,10 +88,10 @@ def _register(kind: str, name: Any) -> Callable[[C], C]:
             raise ParameterError(f"{cls!r} is no {kind}; expected a subclass of `tailback.user_code.{base.__name__}`")
         if missing := sorted(getattr(cls, "__abstractmethods__", ())):
             raise ParameterError(f"`{cls.__qualname__}` has no {', '.join(f'`{method}`' for method in missing)}")
-        for word in sorted(getattr(cls, "wants", ())):
-            if word not in _WANTS:
+        for word in sorted(getattr(cls, "asks_for", ())):
+            if word not in _ASKED_FOR:
                 raise ParameterError(
-                    f"`{cls.__qualname__}` wants `{word}`; expected any of {', '.join(f'`{w}`' for w in _WANTS)}"
+                    f"`{cls.__qualname__}` asks for `{word}`; expected any of {', '.join(f'`{known}`' for known in _ASKED_FOR)}"
                 )
         known = _registered.get((kind, name))
         if known is not None and _place(known.cls) != _place(cls):

@@ -9,7 +9,7 @@
 //! in a round trip instead of one in each acknowledgement.
 
 use super::support::beside::Beside;
-use super::{Ack, Congestion, Controller, RoundTrip, Start, Wants};
+use super::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -216,8 +216,8 @@ impl Controller for Fast {
         f64::INFINITY
     }
 
-    fn wants(&self) -> Wants {
-        Wants { release: self.memory.spec.draining.is_some(), ..Wants::default() }
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { release: self.memory.spec.draining.is_some(), ..AskedFor::default() }
     }
 
     fn release(&self) -> Option<Segments> {

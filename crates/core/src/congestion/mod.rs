@@ -28,7 +28,7 @@ pub struct Ack {
     pub in_flight: Segments,
     /// The window, its pacing or its bound on a release, not the receiver or the application, held the sender back.
     pub window_limited: bool,
-    /// As much of it as the law asked for ([`Wants`]).
+    /// As much of it as the law asked for ([`AskedFor`]).
     pub signal: Signal,
 }
 
@@ -40,9 +40,9 @@ impl Ack {
     }
 }
 
-/// What a law wants to know or do that most do not. Flows of laws that ask for nothing pay nothing for it.
+/// What a law asks for that most do not. Flows of laws that ask for nothing pay nothing for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wants {
+pub struct AskedFor {
     /// An exact count of marks: [`Signal::marks`].
     pub marks: bool,
     /// The prices of the path: [`Signal::price`]. Of packets that travel whole only.
@@ -53,9 +53,9 @@ pub struct Wants {
     pub release: bool,
 }
 
-impl Wants {
+impl AskedFor {
     pub(crate) fn anything(self) -> bool {
-        self != Wants::default()
+        self != AskedFor::default()
     }
 }
 
@@ -98,14 +98,14 @@ pub trait Controller {
     fn may_pace(&self) -> bool {
         self.pacing().is_some()
     }
-    /// What the law wants beside what all hear. It is asked once, when the flow is made.
-    fn wants(&self) -> Wants {
-        Wants::default()
+    /// What the law asks for beside what all hear. It is asked once, when the flow is made.
+    fn asks_for(&self) -> AskedFor {
+        AskedFor::default()
     }
     /// At most this many segments leave because of the acknowledgement just heard; `None` leaves it to the window. The bound holds until
     /// the next acknowledgement, also in loss recovery and after it. Zero holds everything back till then, or till a timeout, which releases
     /// what the window allows. Two things leave whatever the bound is: the repair that a fast retransmit makes at once, and, when nothing
-    /// is in flight, a segment, for else no acknowledgement would ever come. Only asked if [`Wants::release`].
+    /// is in flight, a segment, for else no acknowledgement would ever come. Only asked if [`AskedFor::release`].
     fn release(&self) -> Option<Segments> {
         None
     }
@@ -153,9 +153,9 @@ macro_rules! controllers {
         pub enum ControllerSpec { $($(#[$when])? $variant($spec)),+ }
 
         impl ControllerSpec {
-            /// What the law wants beside what all hear. Of user code, who brings it along knows.
-            pub(crate) fn wants(&self) -> Wants {
-                Controllers::new(self, Start { window: 1.0, ssthresh: 1.0 }).wants()
+            /// What the law asks for beside what all hear. Of user code, who brings it along knows.
+            pub(crate) fn asks_for(&self) -> AskedFor {
+                Controllers::new(self, Start { window: 1.0, ssthresh: 1.0 }).asks_for()
             }
 
             /// Whether no loss makes the window smaller.
@@ -202,8 +202,8 @@ macro_rules! controllers {
             fn may_pace(&self) -> bool {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.may_pace()),+ }
             }
-            fn wants(&self) -> Wants {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.wants()),+ }
+            fn asks_for(&self) -> AskedFor {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.asks_for()),+ }
             }
             fn release(&self) -> Option<Segments> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }

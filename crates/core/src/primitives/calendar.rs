@@ -51,7 +51,7 @@ pub struct Calendar<R> {
 /// What a calendar is for: it can hold more pending events, and events further ahead, at a higher cost.
 pub struct Expected {
     /// Entities that can have an event pending.
-    pub slots: usize,
+    pub entities: usize,
     /// About how many of them have at a time.
     pub pending: usize,
     /// Most events are less far ahead.
@@ -86,12 +86,12 @@ const NEAR_THE_END: usize = 16;
 
 impl<R: Ranks> Calendar<R> {
     pub fn new(ranks: R, expected: &Expected) -> Calendar<R> {
-        let &Expected { slots, pending, reach } = expected;
+        let &Expected { entities, pending, reach } = expected;
         let buckets = (2 * pending).next_power_of_two().clamp(1 << 14, 1 << 20);
         let shift = (reach.0 / buckets as u64 * 2).max(1).ilog2().clamp(4, 40);
         let mut calendar = Calendar {
             ranks,
-            pending: vec![NOTHING; slots],
+            pending: vec![NOTHING; entities],
             heads: vec![NONE; buckets],
             occupied: vec![0; buckets / 64],
             summary: vec![0; buckets.div_ceil(64 * 64)],
@@ -457,7 +457,7 @@ mod tests {
     fn agrees_with_a_sorted_set(slots: u32, spread: u64, reach: u64, seed: u64) {
         let stream = Stream::new(Entity { seed, name: "calendar", index: 0 }, Purpose::Policy);
         let mut calendar =
-            Calendar::new(Numbers, &Expected { slots: slots as usize, pending: slots as usize / 3, reach: Span(reach) });
+            Calendar::new(Numbers, &Expected { entities: slots as usize, pending: slots as usize / 3, reach: Span(reach) });
         let mut model = BTreeSet::new();
         let mut pending = vec![None; slots as usize];
         let mut now = Time(0);
@@ -525,7 +525,7 @@ mod tests {
     fn a_crowd_costs_each_of_its_events_the_logarithm_of_its_number() {
         let crowd = 1 << 13;
         let mut calendar =
-            Calendar::new(Counted(0.into()), &Expected { slots: crowd as usize, pending: crowd as usize, reach: Span(1000) });
+            Calendar::new(Counted(0.into()), &Expected { entities: crowd as usize, pending: crowd as usize, reach: Span(1000) });
         (0..crowd).for_each(|slot| calendar.schedule(slot, Time(0)));
         // Half of them go and come back for the next instant, and those that are taken come back too.
         (0..crowd).step_by(2).for_each(|slot| calendar.cancel(slot));
@@ -542,7 +542,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_back_and_scheduled_again_for_the_same_instant_comes_once() {
-        let mut calendar = Calendar::new(Numbers, &Expected { slots: 3, pending: 3, reach: Span(1000) });
+        let mut calendar = Calendar::new(Numbers, &Expected { entities: 3, pending: 3, reach: Span(1000) });
         (0..3).for_each(|slot| calendar.schedule(slot, Time(0)));
         for _ in 0..2 {
             calendar.cancel(2);
@@ -555,7 +555,7 @@ mod tests {
 
     #[test]
     fn nothing_at_or_after_the_end_is_taken() {
-        let mut calendar = Calendar::new(Numbers, &Expected { slots: 2, pending: 2, reach: Span(1000) });
+        let mut calendar = Calendar::new(Numbers, &Expected { entities: 2, pending: 2, reach: Span(1000) });
         calendar.schedule(0, Time(10));
         calendar.schedule(1, Time(20));
         assert_eq!(calendar.pop_before(Time(10)), None);

@@ -69,7 +69,7 @@ impl Common {
             now: Time::ZERO,
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             order,
-            calendar: Calendar::new(order, &Expected { slots: order.total(), pending, reach: reach(network) }),
+            calendar: Calendar::new(order, &Expected { entities: order.total(), pending, reach: reach(network) }),
             rates: AccessRates::of(&network.flows),
             hosts: Hosts::of(network),
             pool: Pool::default(),

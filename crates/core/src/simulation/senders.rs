@@ -15,7 +15,7 @@ use crate::primitives::units::{Bytes, Segments, Span, Time};
 use crate::record::recorder::Heard;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
-use crate::tcp::signals::{Brought, SignalReader};
+use crate::tcp::signal_reader::{Brought, SignalReader};
 use crate::tcp::{TcpSpec, TimerForm};
 use crate::traffic::{Application, Arrivals, Schedule, Source};
 use crate::user_code::{Failure, UserCode};

@@ -1,21 +1,21 @@
-//! Signals of congestion on their way to controllers that ask for them ([`Wants`]). Other flows pay nothing.
+//! Signals of congestion on their way to controllers that ask for them ([`AskedFor`]). Other flows pay nothing.
 
 use super::wiring::first_flows;
 use super::workshop::Code;
-use crate::congestion::{ControllerSpec, Wants};
+use crate::congestion::{AskedFor, ControllerSpec};
 use crate::network::{Group, Network, Transport};
-use crate::tcp::signals::SignalReader;
+use crate::tcp::signal_reader::SignalReader;
 
 /// What senders keep for controllers that ask for signals, and for each group of theirs the number of flows before it whose controllers do
 /// not.
 pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<u32>>) {
     let first_flows = first_flows(network);
     let asked = |group: &Group| match &group.transport {
-        Transport::Tcp(_, ControllerSpec::User(user)) => Some(code.wants(user)).filter(|wants| wants.anything()),
-        Transport::Tcp(_, law) => Some(law.wants()).filter(|wants| wants.anything()),
+        Transport::Tcp(_, ControllerSpec::User(user)) => Some(code.asks_for(user)).filter(|asks_for| asks_for.anything()),
+        Transport::Tcp(_, law) => Some(law.asks_for()).filter(|asks_for| asks_for.anything()),
         Transport::Datagram(_) => None,
     };
-    let asked: Vec<Option<Wants>> = network.groups.iter().map(asked).collect();
+    let asked: Vec<Option<AskedFor>> = network.groups.iter().map(asked).collect();
     let mut readers = Vec::new();
     let mut unsignalled_before = vec![None; asked.len()];
     for flow in &network.flows {
@@ -36,7 +36,7 @@ mod common;
 mod tests {
     use super::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
     use crate::congestion::probe::{Heard, ProbeSpec};
-    use crate::congestion::{ControllerSpec, Controllers, Wants};
+    use crate::congestion::{AskedFor, ControllerSpec, Controllers};
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
     use crate::primitives::units::{Bytes, Segments, Span, Time};
     use crate::queue::PolicySpec;
@@ -45,10 +45,10 @@ mod tests {
     use crate::tcp::{DelayedAck, Recovery, TcpSpec};
     use crate::{Engine, Results};
 
-    const EVERYTHING: Wants = Wants { marks: true, price: true, delivered_rate: true, release: false };
+    const EVERYTHING: AskedFor = AskedFor { marks: true, price: true, delivered_rate: true, release: false };
 
-    fn law(wants: Wants, release: Option<Segments>) -> ControllerSpec {
-        ControllerSpec::Probe(ProbeSpec { wants, release })
+    fn law(asks_for: AskedFor, release: Option<Segments>) -> ControllerSpec {
+        ControllerSpec::Probe(ProbeSpec { asks_for, release })
     }
 
     fn asks_for_everything() -> ControllerSpec {
@@ -93,7 +93,7 @@ mod tests {
         let heard = heard(&run(&network)).clone();
         assert!(heard.prices.len() > 500 && heard.prices.iter().all(|&price| price == Some(3.5)));
 
-        let silent = law(Wants { marks: true, ..Wants::default() }, None);
+        let silent = law(AskedFor { marks: true, ..AskedFor::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, silent);
         let engine = run(&network);
         assert!(heard_nothing(&engine) && engine.senders.fabric.common.prices.used() == 0);
@@ -174,8 +174,8 @@ mod tests {
     }
 
     fn bounded(bound: u32, spec: TcpSpec, size: u64) -> (Results, Heard) {
-        let wants = Wants { release: true, ..Wants::default() };
-        let mut network = network(spec, law(wants, Some(Segments(bound))), PolicySpec::DropTail(()));
+        let asks_for = AskedFor { release: true, ..AskedFor::default() };
+        let mut network = network(spec, law(asks_for, Some(Segments(bound))), PolicySpec::DropTail(()));
         network.flows[0].size = Some(Bytes(960 * size));
         network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
         let engine = run(&network);
@@ -214,8 +214,8 @@ mod tests {
     fn a_bound_of_nothing_waits_for_the_timeout_when_a_segment_is_lost_and_goes_on() {
         for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack] {
             for lost in 0..20 {
-                let wants = Wants { release: true, ..Wants::default() };
-                let mut network = network(tcp(recovery), law(wants, Some(Segments(0))), PolicySpec::DropTail(()));
+                let asks_for = AskedFor { release: true, ..AskedFor::default() };
+                let mut network = network(tcp(recovery), law(asks_for, Some(Segments(0))), PolicySpec::DropTail(()));
                 network.flows[0].size = Some(Bytes(960 * 20));
                 network.duration = Span::from_millis(20_000);
                 network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: lost, transmission: 1, cell: None }];
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn after_recovery_no_acknowledgement_releases_more_than_the_bound() {
         for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack] {
-            let wants = Wants { release: true, ..Wants::default() };
-            let mut network = network(tcp(recovery), law(wants, Some(Segments(2))), PolicySpec::DropTail(()));
+            let asks_for = AskedFor { release: true, ..AskedFor::default() };
+            let mut network = network(tcp(recovery), law(asks_for, Some(Segments(2))), PolicySpec::DropTail(()));
             network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
             network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
             let engine = run(&network);
@@ -248,9 +248,9 @@ mod tests {
                 && !dice.chance(4)
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
-                let wants = Wants { marks, price, delivered_rate, release };
+                let asks_for = AskedFor { marks, price, delivered_rate, release };
                 *law = ControllerSpec::Probe(ProbeSpec {
-                    wants,
+                    asks_for,
                     release: (!dice.chance(3)).then(|| Segments(dice.pick(0, 3) as u32)),
                 });
             }

@@ -1,6 +1,6 @@
 //! Where the objects of user code are made, as an engine is.
 
-use crate::congestion::{Start, UserController, Wants};
+use crate::congestion::{AskedFor, Start, UserController};
 use crate::primitives::random::Draws;
 use crate::primitives::units::Bytes;
 use crate::queue::UserPolicy;
@@ -9,9 +9,9 @@ use crate::user_code::{Alarm, Fault, Instance, NOT_BROUGHT, UserCode, fault};
 
 /// Brings user code along: makes the object of each flow or port that asks for one.
 pub trait Code {
-    /// What laws of this code ask for beside what all hear ([`Controller::wants`](crate::congestion::Controller::wants)). Asked once a group.
-    fn wants(&self, _code: &UserCode) -> Wants {
-        Wants::default()
+    /// What laws of this code ask for beside what all hear ([`Controller::asks_for`](crate::congestion::Controller::asks_for)). Asked once a group.
+    fn asks_for(&self, _code: &UserCode) -> AskedFor {
+        AskedFor::default()
     }
 
     /// The control law of a flow. `packet` is a full segment with its headers, on the wire.

@@ -5,7 +5,7 @@ pub(crate) mod receiver;
 pub(crate) mod recovery;
 pub(crate) mod scoreboard;
 pub(crate) mod sender;
-pub(crate) mod signals;
+pub(crate) mod signal_reader;
 mod spec;
 pub(crate) mod timer;
 

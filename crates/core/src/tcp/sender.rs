@@ -6,7 +6,7 @@
 
 use super::recovery;
 use super::scoreboard::Scoreboard;
-use super::signals::Brought;
+use super::signal_reader::Brought;
 use super::spec::{Halves, TcpSpec};
 use super::timer::Estimator;
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};

@@ -51,7 +51,7 @@ words! {
 }
 
 words! {
-    /// How losses are found and repaired; one file each in `tcp/recovery/`.
+    /// How losses are found and repaired.
     pub enum Recovery ("recovery") {
         /// RFC 6582: partial acknowledgements repair one hole each.
         NewReno = "newreno",

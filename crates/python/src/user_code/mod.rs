@@ -20,7 +20,7 @@ use pyo3::types::{PyDict, PyTuple};
 use std::error::Error;
 use std::sync::Arc;
 use tailback_core::Code;
-use tailback_core::congestion::{self, UserController, Wants};
+use tailback_core::congestion::{self, AskedFor, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::units::Bytes;
@@ -33,15 +33,20 @@ use tailback_scenario::{Errors, Objection, Scenario};
 pub struct Registered;
 
 impl Code for Registered {
-    fn wants(&self, code: &UserCode) -> Wants {
+    fn asks_for(&self, code: &UserCode) -> AskedFor {
         // A class that is not there fails when its first object is made.
         let words = attached(|py| {
             let class = registry(py)?.call_method1("registered_class", (word(CodeKind::Controller), &code.name))?;
-            class.getattr("wants")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
+            class.getattr("asks_for")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
         });
         let words = words.unwrap_or_default();
-        let wants = |word: &str| words.iter().any(|known| known == word);
-        Wants { marks: wants("marks"), price: wants("price"), delivered_rate: wants("delivered_rate"), release: wants("release") }
+        let asks_for = |word: &str| words.iter().any(|known| known == word);
+        AskedFor {
+            marks: asks_for("marks"),
+            price: asks_for("price"),
+            delivered_rate: asks_for("delivered_rate"),
+            release: asks_for("release"),
+        }
     }
 
     fn controller(

@@ -1,12 +1,12 @@
 //! A window that never changes and a law that writes down what it hears, for tests of who is told what.
 
-use crate::congestion::{Ack, Congestion, Controller, Start, Wants};
+use crate::congestion::{Ack, AskedFor, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Segments};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeSpec {
-    pub wants: Wants,
+    pub asks_for: AskedFor,
     pub release: Option<Segments>,
 }
 
@@ -69,8 +69,8 @@ impl Controller for Probe {
         f64::INFINITY
     }
 
-    fn wants(&self) -> Wants {
-        self.heard.spec.wants
+    fn asks_for(&self) -> AskedFor {
+        self.heard.spec.asks_for
     }
 
     fn release(&self) -> Option<Segments> {

@@ -14,7 +14,7 @@ use crate::primitives::packet::Packet;
 use crate::primitives::signal::Signal;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::Bytes;
-use crate::tcp::signals::SignalReader;
+use crate::tcp::signal_reader::SignalReader;
 use crate::traffic::Application;
 use trace_rows::ROW_BYTES;
 pub use trace_rows::trace_rows;
@@ -51,7 +51,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
         // What user code will ask for is not known here.
-        Transport::Tcp(_, law) if law.wants().anything() || matches!(law, ControllerSpec::User(_)) => {
+        Transport::Tcp(_, law) if law.asks_for().anything() || matches!(law, ControllerSpec::User(_)) => {
             (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Signal>()) as u64
         }
         Transport::Tcp(_, law) => law.bytes_beside() as u64,

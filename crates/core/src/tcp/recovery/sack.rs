@@ -94,7 +94,7 @@ mod tests {
     use crate::primitives::units::{Segments, Time};
     use crate::tcp::sender::tests::spec_of_a_plain_sender;
     use crate::tcp::sender::{Arrived, Sender, Tcp};
-    use crate::tcp::signals::Brought;
+    use crate::tcp::signal_reader::Brought;
     use crate::tcp::{Recovery, TcpSpec};
 
     #[test]

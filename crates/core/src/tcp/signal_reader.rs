@@ -1,10 +1,10 @@
-//! What a sender keeps for a controller that asks for signals, or to bound what an acknowledgement releases (see [`Wants`]). It lies beside
+//! What a sender keeps for a controller that asks for signals, or to bound what an acknowledgement releases (see [`AskedFor`]). It lies beside
 //! the sender, so that other flows pay nothing for it.
 
 use super::delivery_rate::DeliveryRate;
 use super::scoreboard::Scoreboard;
 use super::sender::{Arrived, NONE, Sender};
-use crate::congestion::{Controller, Wants};
+use crate::congestion::{AskedFor, Controller};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Between the acknowledgements of a flow and its controller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SignalReader {
-    asked: Wants,
+    asked: AskedFor,
     /// Marks that the controller has heard of.
     marks_heard: u32,
     rate: DeliveryRate,
@@ -34,7 +34,7 @@ pub(crate) struct Brought {
 }
 
 impl SignalReader {
-    pub(crate) fn new(asked: Wants) -> SignalReader {
+    pub(crate) fn new(asked: AskedFor) -> SignalReader {
         SignalReader { asked, marks_heard: 0, rate: DeliveryRate::default(), release: u32::MAX, held_back: false }
     }
 
