@@ -484,7 +484,7 @@ def show(report: dict[str, Any]) -> None:
             for tool, of in result[run].items():
                 shown = tool.replace("ns3", "ns3 (SACK, PRR)").replace("tailback_sack", "tailback (SACK)")
                 rows.append([result["name"], run, shown, f"{of['utilisation']:.4f}", f"{of['loss']:.3e}", f"{of['drops']:,.0f}"])
-    table("Results: full runs beside ns-2 are checked, short ones beside ns-3 are shown", rows)
+    table("Results: full runs are checked against ns-2, short ones shown next to ns-3", rows)
     print(WHY_NS3_DIFFERS)
 
 

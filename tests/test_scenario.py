@@ -59,6 +59,9 @@ BPD = {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25}
     [
         (SPD, {"dropping_threshold": "0 cells"}, "loses all its packets"),
         (SPD, {"congestion_threshold": "80 %"}, "this policy is `epd`"),
+        (SPD, {"dropping_threshold": "80 %"}, "this policy is `epd`"),
+        (BPD, {"lower": "0 cells"}, "no packet of several cells can begin"),
+        ({"policy": "epd_per_vc", "threshold": "80 %"}, {"threshold": "0 cells"}, "no packet of several cells can begin"),
         (BPD, {"gap": 0}, "this policy is `epd`"),
         (BPD, {"lower": "90 %"}, "this policy is `epd`"),
         ({"policy": "epd", "threshold": "80 %"}, {"threshold": "0 %"}, "no packet of several cells can begin"),

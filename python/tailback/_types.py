@@ -167,9 +167,9 @@ class ControllerTable(TypedDict, total=False):
 
         * ``"reno"``: A segment more per round trip, half on congestion.
         * ``"cubic"``: A cubic curve of time.
-        * ``"vegas"``: A few segments in the queues.
+        * ``"vegas"``: Keeps a few segments in the queues.
         * ``"fast"``: A given number of segments in the queues (FAST TCP).
-        * ``"hstcp"``: Grows faster and gives way less, the larger its window.
+        * ``"hstcp"``: The larger the window, the faster it grows and the less it backs off.
         * ``"fixed"``: The initial window, unchanged for the whole run.
         * ``user:NAME``: `user:NAME`: a law in Python registered under that name.
 
@@ -650,7 +650,7 @@ class Queue(TypedDict, total=False):
         are not ECN-capable.
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
         packets that are not ECN-capable.
-        * ``"rem"``: Random exponential marking: a price that follows input rate and queue, and marks that tell it.
+        * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
         Discards what is not ECN-capable.
         * ``user:NAME``: `user:NAME`: a policy in Python registered under that name.
 
@@ -696,7 +696,8 @@ class Queue(TypedDict, total=False):
     max_probability
         Probability of a mark as the average reaches `upper` (max_p).
     packet
-        Typical packet: an idle time counts as so many arrivals at an empty queue as these could have been sent in it.
+        Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have
+        been sent meanwhile.
     upper
         Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`)
         or is 1.
@@ -721,7 +722,7 @@ class Queue(TypedDict, total=False):
     period
         Time between updates of the probability (T_UPDATE), at least 1 us.
     target
-        Delay to hold (QDELAY_REF).
+        Target delay (QDELAY_REF).
 
     With policy = "rem"
     -------------------
@@ -736,7 +737,7 @@ class Queue(TypedDict, total=False):
     phi
         A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
     target
-        Length of the queue to hold (b*).
+        Queue length to maintain (b*).
 
     With policy = "user:NAME"
     -------------------------

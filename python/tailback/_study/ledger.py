@@ -197,10 +197,10 @@ class Ledger:
         row = self._connection.execute("SELECT value FROM study WHERE key = 'code'").fetchone()
         return [] if row is None else json.loads(row[0])
 
-    def keep_code(self, told: list[dict[str, Any]]) -> None:
+    def keep_code(self, classes: list[dict[str, Any]]) -> None:
         """What the runs are done with from now on."""
         with _transaction(self._connection):
-            self._connection.execute("INSERT OR REPLACE INTO study VALUES ('code', ?)", (json.dumps(told),))
+            self._connection.execute("INSERT OR REPLACE INTO study VALUES ('code', ?)", (json.dumps(classes),))
 
     def points(self) -> list[tuple[int, dict[str, Any], str]]:
         """Index, labels and description of every point."""

@@ -27,7 +27,7 @@ from tailback._study.work import Simulated
 from tailback._table import Table
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
 from tailback.user_code._loading import Place, place
-from tailback.user_code._registry import told
+from tailback.user_code._registry import provenance_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -280,8 +280,11 @@ class Study:
         titles = {"" if asked.by is None else str(points[point][asked.by]): point for point in reversed(shown)}
         ordered = reversed(titles.items())
         columns = {title: [self.trace(kind, point, chosen) for kind in kinds] for title, point in ordered}
-        told = [*([] if by is None else [f"columns: {by}"]), *(f"{axis} = {label}" for axis, label in asked.where.items())]
-        return trace_plot.figure(columns, ", ".join([*told, f"seed {chosen}"]))
+        provenance_of = [
+            *([] if by is None else [f"columns: {by}"]),
+            *(f"{axis} = {label}" for axis, label in asked.where.items()),
+        ]
+        return trace_plot.figure(columns, ", ".join([*provenance_of, f"seed {chosen}"]))
 
     def trace(self, kind: str, point: int, seed: int) -> Table:
         """A trace of one run, as `Run.trace` has it.
@@ -383,7 +386,7 @@ class Study:
         try:
             with working(self.directory, workforce, again=again, fail_fast=fail_fast, tell=progress) as (ledger, runner):
                 self._renew_hashes(ledger, refresh=refresh)
-                ledger.keep_code(told(code))
+                ledger.keep_code(provenance_of(code))
                 ledger.begin()
                 if retry_failed:
                     ledger.retry_failed()

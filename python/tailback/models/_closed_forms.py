@@ -1926,8 +1926,8 @@ def slow_start(*, segments: Numbers, initial_window: Numbers, rtt_s: Numbers, se
 
     References
     ----------
-    RFC 5681, section 3.1; the reckoning of Kurose and Ross, Computer Networking, 2nd ed., section 3.7, with the link's own
-    time in it.
+    RFC 5681, section 3.1; as computed by Kurose and Ross, Computer Networking, 2nd ed., section 3.7, including the
+    transmission time of the link.
 
     Examples
     --------

@@ -141,6 +141,8 @@ def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
         outcome.queues[over[0].name].update(mean_queue_units=packets, mean_wait_s=queue_s)
     at = [*(f"links.{port.name}" for port in bundle.ports), *(f"flows.{group.name}" for group in bundle.groups)]
     simplifies = ["all acknowledgements return without queueing"]
+    if any(group.tcp.segments_per_ack > 1 for group in bundle.groups):
+        simplifies.append("acknowledgements are not delayed; where they are, a small window carries less")
     outcome.say("window over round trip", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
 
 

@@ -19,13 +19,13 @@ __all__ = [
     "controller",
     "misfit",
     "policy",
+    "provenance_of",
     "registered",
     "registered_class",
     "registered_names",
     "required",
     "source",
     "sources",
-    "told",
 ]
 
 C = TypeVar("C", bound=type)
@@ -118,12 +118,12 @@ def required(kind: str, name: str) -> Registered:
     return _registered[kind, name]
 
 
-def told(names: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+def provenance_of(names: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     """What provenance tells of some classes, which are registered: kind, name, class, file, hash and what that covers."""
-    return [_told(kind, name) for kind, name in names]
+    return [_provenance_of(kind, name) for kind, name in names]
 
 
-def _told(kind: str, name: str) -> dict[str, Any]:
+def _provenance_of(kind: str, name: str) -> dict[str, Any]:
     known = required(kind, name)
     return {
         "kind": kind,
@@ -177,4 +177,4 @@ def misfit(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None
 def sources(places: list[tuple[str, str, str]]) -> tuple[str, str]:
     """For each place, kind and name: what content hashes cover, and what provenance tells, as JSON."""
     covered = {f"{kind} {name} {required(kind, name).fingerprint.sha256}" for _, kind, name in places}
-    return "\n".join(sorted(covered)), json.dumps([{"at": at, **_told(kind, name)} for at, kind, name in places])
+    return "\n".join(sorted(covered)), json.dumps([{"at": at, **_provenance_of(kind, name)} for at, kind, name in places])

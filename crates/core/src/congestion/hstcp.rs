@@ -15,7 +15,7 @@ const WINDOWS: Kind = Kind::Segments { least: 2.0, most: 1e9 };
 
 // All five are the defaults of the RFC.
 member! {
-    /// Grows faster and gives way less, the larger its window.
+    /// The larger the window, the faster it grows and the less it backs off.
     HighSpeed = "hstcp", "RFC 3649";
 
     pub struct HighSpeedSpec {

@@ -103,9 +103,9 @@ pub trait Controller {
         AskedFor::default()
     }
     /// At most this many segments leave because of the acknowledgement just heard; `None` leaves it to the window. The bound holds until
-    /// the next acknowledgement, also in loss recovery and after it. Zero holds everything back till then, or till a timeout, which releases
+    /// the next acknowledgement, also in loss recovery and after it. Zero holds everything back until then, or until a timeout, which releases
     /// what the window allows. Two things leave whatever the bound is: the repair that a fast retransmit makes at once, and, when nothing
-    /// is in flight, a segment, for else no acknowledgement would ever come. Only asked if [`AskedFor::release`].
+    /// is in flight, one segment, because otherwise no acknowledgement would ever come. Only asked if [`AskedFor::release`].
     fn release(&self) -> Option<Segments> {
         None
     }

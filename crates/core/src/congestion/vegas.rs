@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 // Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, which NS takes);
 // they give no gamma, and one segment is what NS and Linux take.
 member! {
-    /// A few segments in the queues.
+    /// Keeps a few segments in the queues.
     Vegas = "vegas", "Brakmo and Peterson, IEEE JSAC 13(8), 1995";
 
     pub struct VegasSpec {

@@ -18,7 +18,7 @@
 //! threshold again: one that goes on is no longer damaged, loses at the lower threshold and gains another G packets, so that the
 //! queue climbs to the upper threshold however far that is.
 
-use super::support::frame::Frame;
+use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -52,7 +52,8 @@ impl Settings for BpdSpec {
             let message = "no VC is spared after a loss: this policy is `epd`";
             Misfit::warning(&["gap"], message, "at least 1")
         });
-        level.into_iter().chain(no_gap).collect()
+        let nothing_begins = (lower == 0).then(|| nothing_begins(&["lower"]));
+        level.into_iter().chain(no_gap).chain(nothing_begins).collect()
     }
 
     fn samples() -> Vec<BpdSpec> {

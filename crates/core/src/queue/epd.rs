@@ -5,7 +5,7 @@
 //! The document says that the queue "reaches" the threshold: a first cell is refused if the queue, before it, is at least as
 //! long.
 
-use super::support::frame::Frame;
+use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -23,11 +23,7 @@ member! {
 
 impl Settings for EpdSpec {
     fn check(&self) -> Vec<Misfit> {
-        let nothing_begins = || {
-            let message = "an empty buffer has reached this threshold: no packet of several cells can begin";
-            Misfit::warning(&["threshold"], message, "at least `1 cell`")
-        };
-        (self.threshold == 0).then(nothing_begins).into_iter().collect()
+        (self.threshold == 0).then(|| nothing_begins(&["threshold"])).into_iter().collect()
     }
 
     fn samples() -> Vec<EpdSpec> {

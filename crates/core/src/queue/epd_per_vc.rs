@@ -4,10 +4,10 @@
 //! The document divides the threshold by the number of active VCs, and its example counts all that are configured ("ten active
 //! VCs", 700 cells: 70 each). To count only those with cells in the buffer is the other reading.
 
-use super::support::frame::Frame;
+use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, PlainWords, Settings, member, words};
+use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -34,6 +34,10 @@ words! {
 }
 
 impl Settings for EpdPerVcSpec {
+    fn check(&self) -> Vec<Misfit> {
+        (self.threshold == 0).then(|| nothing_begins(&["threshold"])).into_iter().collect()
+    }
+
     fn samples() -> Vec<EpdPerVcSpec> {
         let of = |(threshold, active)| EpdPerVcSpec { threshold, active };
         [(0, ActiveVcs::Configured), (30, ActiveVcs::Backlogged), (60, ActiveVcs::Configured)].map(of).into()

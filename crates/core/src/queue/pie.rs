@@ -17,7 +17,7 @@ member! {
     Pie = "pie", "RFC 8033";
 
     pub struct PieSpec {
-        /// Delay to hold (QDELAY_REF).
+        /// Target delay (QDELAY_REF).
         target: Span = Span::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the probability (T_UPDATE), at least 1 us.
         period: Span = Span::from_millis(15) => Kind::Duration { least: Span::from_micros(1) },

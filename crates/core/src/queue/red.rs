@@ -30,7 +30,7 @@ member! {
         weight: f64 = 0.002 => Kind::Probability,
         /// Between `upper` and twice that, the probability grows to 1.
         gentle: bool = true => Kind::Truth,
-        /// Typical packet: an idle time counts as so many arrivals at an empty queue as these could have been sent in it.
+        /// Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have been sent meanwhile.
         packet: u32 = 1000 => PACKET_BYTES,
     }
 }

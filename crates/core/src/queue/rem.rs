@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 
 // The document gives no values: these are the usual ones of the REM of ns-2 and of its port to ns-3.
 member! {
-    /// Random exponential marking: a price that follows input rate and queue, and marks that tell it. Discards what is not ECN-capable.
+    /// Random exponential marking: a price that follows input rate and queue length, signalled by marks. Discards what is not ECN-capable.
     Rem = "rem", "cui-thesis section 2.3.3, equations (2.5) and (2.6)";
 
     pub struct RemSpec {
-        /// Length of the queue to hold (b*).
+        /// Queue length to maintain (b*).
         target: u64 => Kind::QueueLength,
         /// Weight of the queue's distance from the target, against that of the input from the capacity (alpha).
         alpha: f64 = 0.1 => Kind::Number { least: 0.0, most: 1000.0 },

@@ -47,6 +47,7 @@ impl Settings for SpdSpec {
     fn check(&self) -> Vec<Misfit> {
         let SpdSpec { dropping_threshold, epd_threshold, congestion_threshold, .. } = *self;
         let never = dropping_threshold.is_some() && congestion_threshold.saturating_add(1) >= epd_threshold;
+        let out_of_reach = !never && dropping_threshold.is_some_and(|cells| cells >= epd_threshold);
         let always = dropping_threshold == Some(0);
         let never = never.then(|| {
             let message = "EPD discards every packet that SPD could: this policy is `epd`";
@@ -56,12 +57,16 @@ impl Settings for SpdSpec {
                 "`congestion_threshold` at least two cells below `epd_threshold`",
             )
         });
+        let out_of_reach = out_of_reach.then(|| {
+            let message = "EPD begins before any VC can hold so many cells: this policy is `epd`";
+            Misfit::warning(&["dropping_threshold", "epd_threshold"], message, "`dropping_threshold` below `epd_threshold`")
+        });
         let always = always.then(|| {
             let message =
                 "a VC with nothing in the buffer has reached this threshold: while there is congestion it loses all its packets";
             Misfit::warning(&["dropping_threshold"], message, "at least `1 cell`, or `none`")
         });
-        never.into_iter().chain(always).collect()
+        never.into_iter().chain(out_of_reach).chain(always).collect()
     }
 
     fn samples() -> Vec<SpdSpec> {

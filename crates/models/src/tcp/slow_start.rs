@@ -49,7 +49,7 @@ models! {
     }
     quantity: "time of a short transfer";
     equation: "sum over all windows w but the last of max(RTT, w S), plus RTT + (n - 1) S for the n segments of the last";
-    source: "RFC 5681, section 3.1; the reckoning of Kurose and Ross, Computer Networking, 2nd ed., section 3.7, with the link's own time in it";
+    source: "RFC 5681, section 3.1; as computed by Kurose and Ross, Computer Networking, 2nd ed., section 3.7, including the transmission time of the link";
     assumes: ["no loss", "no delayed acknowledgement", "no limit on the window"];
     example: ">>> tb.models.slow_start(segments=7, initial_window=1, rtt_s=0.1, segment_s=0.001).round_trips\n3";
 }

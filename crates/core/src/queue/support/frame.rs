@@ -8,6 +8,7 @@
 //! No threshold is asked about a last cell, so neither is it about a frame of one cell.
 
 use crate::queue::{Occupancy, Reason, Unit, Verdict};
+use crate::settings::Misfit;
 use serde::{Deserialize, Serialize};
 
 /// Where a VC stands in its frame. The literature keeps two flags, `Receiving` and `Discarding`, of which three pairs can occur.
@@ -46,4 +47,10 @@ impl Frame {
         };
         discard.map_or(Verdict::Accept, Verdict::Discard)
     }
+}
+
+/// A threshold of no cells.
+pub(in crate::queue) fn nothing_begins(keys: &'static [&'static str]) -> Misfit {
+    let message = "an empty buffer has reached this threshold: no packet of several cells can begin";
+    Misfit::warning(keys, message, "at least `1 cell`")
 }
