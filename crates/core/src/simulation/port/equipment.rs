@@ -1,6 +1,6 @@
 //! What a port has, however it serves: buffer, policy, the rate of a transmitter, the wire behind it, and counters.
 
-use super::ahead::Care;
+use super::care::Care;
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
 use crate::primitives::histogram::Histogram;

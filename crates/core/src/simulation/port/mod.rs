@@ -1,6 +1,7 @@
 //! A port: buffer, transmitters and delay line. It refuses what does not fit; whether more is refused is its policy's decision.
 
 mod ahead;
+mod care;
 mod equipment;
 mod gather;
 mod stepped;
@@ -16,7 +17,8 @@ use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::{Policies, Reason};
 use crate::user_code::Failure;
-use ahead::{Ahead, Decides, Observes, Plain};
+use ahead::Ahead;
+use care::{Decides, Observes, Plain};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! A port of which each departure is an event: it has several transmitters, changes to come, or a policy that acts on departures or from
 //! time to time.
 
-use super::ahead::Observes;
+use super::care::Observes;
 use super::equipment::{Equipment, Held};
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
