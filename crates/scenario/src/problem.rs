@@ -240,8 +240,6 @@ impl<'a> Report<'a> {
 
     /// Adds something that runs, and is hardly what was meant; its details follow by [`Problem`]'s methods.
     pub fn warn(&mut self, at: impl Into<String>, message: impl Into<String>) -> &mut Problem {
-        // Of a flood the last entry is overwritten.
-        self.warnings.truncate(SHOWN);
         let mut problem = Problem::new(at.into(), message);
         problem.line = self.source.line(&problem.at);
         self.warnings.push(problem);
