@@ -143,6 +143,11 @@ macro_rules! controllers {
 
         family!(ControllerSpec { $($member),+ } nameless { $($(#[$when])? $nameless),+ });
 
+        $(const _: () = assert!(
+            std::mem::needs_drop::<$member>() == (<$member>::BYTES_BESIDE > 0),
+            concat!(stringify!($member), " keeps something beside the sender and does not say how much, or the other way round")
+        );)+
+
         controllers!(
             $($member(<$member as Named>::Spec),)+ $($(#[$when])? $nameless($code),)+
         );
