@@ -7,21 +7,38 @@ mod common;
 use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
+use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Span, Time};
+use tailback_core::queue::{PolicySpec, Reason, RedSpec};
 use tailback_core::tcp::{Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{Delivery, Engine, Results};
+use tailback_core::{Became, Engine, Fate, Results};
 
 fn millis(ms: u64) -> Time {
     Time(Span::from_millis(ms).0)
 }
 
 /// 8 Mbit/s and 5 ms: 1000 bytes take 1 ms to send and arrive 6 ms after a free transmitter takes them.
+fn bottleneck(buffer: Buffer) -> Port {
+    link("bottleneck", 8, Span::from_millis(5), buffer)
+}
+
 fn external() -> Engine {
+    external_through(bottleneck(Buffer::Units(1)))
+}
+
+fn external_through(bottleneck: Port) -> Engine {
     let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(1));
     let flows = vec![flow(0, 0, 1), flow(0, 0, 1)];
     Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)))
+}
+
+/// What is known now and was not before, by time.
+fn fates(engine: &mut Engine) -> Vec<Fate> {
+    let mut fates = Vec::new();
+    engine.take_fates(&mut fates);
+    fates.sort_unstable();
+    fates
 }
 
 #[test]
@@ -29,41 +46,59 @@ fn a_datagram_handed_in_comes_out_when_the_link_has_carried_it() {
     let mut engine = external();
     assert_eq!(engine.next_event_time(), None);
     engine.run_until(millis(10));
-    assert_eq!(engine.inject(0, Bytes(960)), Some(0));
-    assert_eq!(engine.inject(1, Bytes(960)), Some(0));
-    engine.run_until(millis(16));
-    assert_eq!(engine.take_output(), []);
-    // The first is there at 16 ms, the second, which waited for it, at 17 ms.
-    let delivered = |flow, ms| Delivery { flow, datagram: 0, time: millis(ms) };
-    engine.run_until(millis(17));
-    assert_eq!(engine.take_output(), [delivered(0, 16)]);
-    engine.run_until(millis(18));
-    assert_eq!(engine.take_output(), [delivered(1, 17)]);
+    assert_eq!(engine.inject(0, Bytes(960), Ecn::INCAPABLE), Some(0));
+    assert_eq!(engine.inject(1, Bytes(960), Ecn::CAPABLE), Some(0));
+    assert_eq!(fates(&mut engine), []);
+    // What the bottleneck has seen is known: the first is there at 16 ms, the second, which waits for it, at 17 ms.
+    engine.run_until(Time(millis(10).0 + 1));
+    let became = Became::Delivered { is_marked: false };
+    let delivered = |flow, ms| Fate { time: millis(ms), flow, datagram: 0, became };
+    assert_eq!(fates(&mut engine), [delivered(0, 16), delivered(1, 17)]);
+    engine.run_until(millis(50));
+    assert_eq!(fates(&mut engine), []);
 }
 
 #[test]
 fn a_third_datagram_at_once_finds_the_buffer_full() {
     let mut engine = external();
     for number in 0..3 {
-        assert_eq!(engine.inject(0, Bytes(960)), Some(number));
+        assert_eq!(engine.inject(0, Bytes(960), Ecn::INCAPABLE), Some(number));
     }
     engine.run_until(Time::NEVER);
-    assert_eq!(engine.take_output().len(), 2);
+    let fates = fates(&mut engine);
+    let became = Became::Discarded { port: 0, reason: Reason::Full };
+    assert_eq!((fates[0], fates.len()), (Fate { time: Time::ZERO, flow: 0, datagram: 2, became }, 3));
     let results = engine.results().unwrap();
     assert_eq!(results.queues.floats("discarded_full").unwrap()[0], 1.0);
     assert_eq!(results.flows.floats("sent_packets").unwrap()[0], 3.0);
 }
 
 #[test]
+fn what_may_be_marked_is_marked_and_the_rest_discarded() {
+    // The third finds one waiting, at which RED, without averaging, marks all.
+    let red = RedSpec { lower: 0, upper: 1, max_probability: 1.0, weight: 1.0, gentle: false, packet: 1000 };
+    let third = |ecn| {
+        let mut engine = external_through(Port { policy: PolicySpec::Red(red), ..bottleneck(Buffer::Units(5)) });
+        for _ in 0..3 {
+            engine.inject(0, Bytes(960), ecn).unwrap();
+        }
+        engine.run_until(Time::NEVER);
+        fates(&mut engine).into_iter().find(|fate| fate.datagram == 2).unwrap().became
+    };
+    assert_eq!(third(Ecn::CAPABLE), Became::Delivered { is_marked: true });
+    assert_eq!(third(Ecn::INCAPABLE), Became::Discarded { port: 0, reason: Reason::Early });
+}
+
+#[test]
 fn what_cannot_be_sent_is_refused() {
     let mut engine = external();
-    assert_eq!(engine.inject(0, Bytes(0)), None);
-    assert_eq!(engine.inject(0, MAX_PACKET), None);
-    assert_eq!(engine.inject(7, Bytes(960)), None);
+    assert_eq!(engine.inject(0, Bytes(0), Ecn::INCAPABLE), None);
+    assert_eq!(engine.inject(0, MAX_PACKET, Ecn::INCAPABLE), None);
+    assert_eq!(engine.inject(7, Bytes(960), Ecn::INCAPABLE), None);
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
     let mut engine = Engine::new(dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(100)));
-    assert_eq!(engine.inject(0, Bytes(960)), None);
+    assert_eq!(engine.inject(0, Bytes(960), Ecn::INCAPABLE), None);
 }
 
 #[test]

@@ -7,10 +7,11 @@
 mod common;
 
 use common::{flow, group, link};
-use tailback_core::Engine;
 use tailback_core::network::*;
+use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+use tailback_core::{Became, Engine};
 
 const HEADER: Bytes = Bytes(40);
 const TRUNK: usize = 3;
@@ -44,13 +45,15 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
         let mut engine = Engine::new(Network { stepped, ..network.clone() });
         for &(time, input, bytes) in sent {
             engine.run_until(micros(time));
-            engine.inject(input, Bytes(bytes.into()) - HEADER).unwrap();
+            engine.inject(input, Bytes(bytes.into()) - HEADER, Ecn::INCAPABLE).unwrap();
         }
         engine.run_until(Time::NEVER);
         engine.results().unwrap();
-        let mut outputs: Vec<_> = engine.take_output().iter().map(|output| (output.time, output.flow)).collect();
-        outputs.sort_unstable();
-        outputs.into_iter().map(|(time, flow)| (flow, time.0 / 1_000_000)).collect::<Vec<_>>()
+        let mut fates = Vec::new();
+        engine.take_fates(&mut fates);
+        fates.sort_unstable();
+        let delivered = fates.iter().filter(|fate| matches!(fate.became, Became::Delivered { .. }));
+        delivered.map(|fate| (fate.flow, fate.time.0 / 1_000_000)).collect::<Vec<_>>()
     };
     assert_eq!(run(false), run(true));
     run(false)

@@ -8,13 +8,14 @@ use super::port::Port;
 use super::window::Window;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
-use crate::network::Network;
+use crate::network::{Network, PortId};
 use crate::primitives::calendar::{Calendar, Expected, Slot};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices, Report, Side};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::Time;
+use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
 use serde::{Deserialize, Serialize};
@@ -40,16 +41,31 @@ pub(crate) struct Common {
     pub(crate) recorder: Option<Box<Recorder>>,
     /// One-way delays per group, if asked for.
     pub(crate) delays: Vec<Histogram>,
-    pub(crate) outputs: Vec<Delivery>,
+    /// Of external flows, in the order in which they became known.
+    pub(crate) fates: Vec<Fate>,
 }
 
-/// A datagram that reached the receiver of an external flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delivery {
+/// What becomes of a datagram of an external flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Fate {
+    /// When it is delivered or discarded.
+    pub time: Time,
     pub flow: u32,
     /// Number that [`Engine::inject`](crate::Engine::inject) returned.
     pub datagram: u32,
-    pub time: Time,
+    pub became: Became,
+}
+
+/// Where the way of a datagram ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Became {
+    /// At its receiver.
+    Delivered {
+        /// A queue has marked it (CE, RFC 3168 section 5).
+        is_marked: bool,
+    },
+    /// At a port, or on the wire behind it.
+    Discarded { port: PortId, reason: Reason },
 }
 
 /// The line that a packet comes from, and in which it waits if it has to.
@@ -80,7 +96,7 @@ impl Common {
             channels: if has_channels(network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
             recorder: Recorder::new(network).map(Box::new),
             delays: vec![Histogram::default(); groups],
-            outputs: Vec::new(),
+            fates: Vec::new(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! What ends do is in `senders.rs` and `receivers.rs`, what happens to a packet between them in `fabric/`, and what follows from the network
 //! before anything moves in `wiring/`.
 
-use super::common::Delivery;
+use super::common::Fate;
 use super::event_order::{Event, EventOrder};
 use super::fabric::Fabric;
 use super::senders::Senders;
@@ -11,6 +11,7 @@ use super::signals::make_readers;
 use super::wiring::route_starts;
 use super::workshop::{Code, NoCode, Workshop};
 use crate::network::{ChangeKind, Network};
+use crate::primitives::packet::Ecn;
 use crate::primitives::units::{Bytes, Time};
 use crate::user_code::{Alarm, Failure};
 use serde::{Deserialize, Serialize};
@@ -144,17 +145,14 @@ impl Engine {
 
     /// Send a datagram with this payload on an external flow, now. Returns its number; `None` if the flow is not external or
     /// the datagram is empty or too large.
-    pub fn inject(&mut self, flow: u32, payload: Bytes) -> Option<u32> {
-        self.senders.inject(flow, payload)
+    pub fn inject(&mut self, flow: u32, payload: Bytes, ecn: Ecn) -> Option<u32> {
+        self.senders.inject(flow, payload, ecn)
     }
 
-    /// Datagrams of external flows that reached their receivers before now and were not taken yet, by time.
-    pub fn take_output(&mut self) -> Vec<Delivery> {
-        let common = &mut self.senders.fabric.common;
-        let (mut due, later): (Vec<_>, Vec<_>) = common.outputs.drain(..).partition(|delivery| delivery.time < common.now);
-        common.outputs = later;
-        due.sort_by_key(|delivery| (delivery.time, delivery.flow, delivery.datagram));
-        due
+    /// Add what has become known of the datagrams of external flows, except in cells, to `fates`: each once, in no order. It may lie
+    /// ahead of now, and is certain even so.
+    pub fn take_fates(&mut self, fates: &mut Vec<Fate>) {
+        fates.append(&mut self.senders.fabric.common.fates);
     }
 
     fn schedule_change(&mut self) {

@@ -55,7 +55,8 @@ impl Facts {
             Transport::Datagram(spec) => (None, Some(spec)),
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
-        let ecn = tcp.is_some_and(|spec| spec.ecn);
+        let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
+        let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);
         let plain = tcp.is_some()
             && !ecn
             && delayed_ack.is_none()
@@ -67,7 +68,7 @@ impl Facts {
             unsignalled_before: unsignalled_before.unwrap_or(UNSIGNALLED),
             is_tcp: tcp.is_some(),
             ecn,
-            is_external: datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External)),
+            is_external,
             delivers_as_event: run.stepped || delayed_ack.is_some(),
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or_default(),
             ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(Bytes(0), |spec| spec.ack_size) },

@@ -20,7 +20,7 @@ mod wire;
 mod wiring;
 mod workshop;
 
-pub use common::Delivery;
+pub use common::{Became, Fate};
 pub use conservation::ConservationError;
 pub use engine::Engine;
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};

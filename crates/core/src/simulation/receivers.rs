@@ -2,7 +2,7 @@
 //! becomes the acknowledgement that it causes. What comes back to a sender waits in line there.
 
 use super::adaptation::Collected;
-use super::common::{Common, Delivery};
+use super::common::{Became, Common, Fate};
 use super::event_order::FlowKind;
 use super::facts::Facts;
 use super::path::Path;
@@ -135,7 +135,8 @@ impl Path {
             }
             None => {
                 if facts.is_external {
-                    common.outputs.push(Delivery { flow, datagram: packet.segment, time });
+                    let became = Became::Delivered { is_marked: packet.is_marked() };
+                    common.fates.push(Fate { time, flow, datagram: packet.segment, became });
                 }
                 false
             }

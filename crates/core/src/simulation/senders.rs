@@ -292,7 +292,7 @@ impl Senders {
     }
 
     /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
-    pub(crate) fn inject(&mut self, flow: u32, payload: Bytes) -> Option<u32> {
+    pub(crate) fn inject(&mut self, flow: u32, payload: Bytes, ecn: Ecn) -> Option<u32> {
         let now = self.fabric.common.now;
         let group = &self.network.groups[self.fabric.paths.get(flow as usize)?.wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
@@ -306,7 +306,7 @@ impl Senders {
         let number = source.inject();
         source.sent_measured += u32::from(self.fabric.common.window.measures(now));
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: wire };
-        self.fabric.send(&packet, Ecn::INCAPABLE);
+        self.fabric.send(&packet, ecn);
         Some(number)
     }
 }

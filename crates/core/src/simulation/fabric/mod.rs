@@ -8,7 +8,7 @@
 mod cells;
 mod stepped_ports;
 
-use super::common::{Common, Feeder};
+use super::common::{Became, Common, Fate, Feeder};
 use super::event_order::{Entities, EventOrder, FlowKind};
 use super::facts::{Facts, OfRun};
 use super::path::Path;
@@ -327,6 +327,10 @@ impl Fabric {
             }
             counts.discarded_in_all += u32::from(!packet.is_cell());
             counts.discarded += u32::from(packet.is_last() && self.common.window.measures(time));
+            if self.facts[self.paths[packet.flow as usize].wire.group as usize].is_external && !packet.is_cell() {
+                let became = Became::Discarded { port, reason };
+                self.common.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment, became });
+            }
         }
         if let Some(recorder) = &mut self.common.recorder {
             recorder.on_discard(port, &packet, time, reason);
