@@ -4,7 +4,7 @@ use crate::{errors, memory, user_code};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailback_core::network::Network;
-use tailback_scenario::{Errors, Problem, Scenario, Whole};
+use tailback_scenario::{Errors, Problem, Scenario, Warnings, Whole};
 
 /// Raises `ScenarioError` with every problem of the scenario, if there is one.
 #[pyfunction]
@@ -95,13 +95,24 @@ pub fn named_user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> 
 
 /// What the core runs, if it makes sense, its user code is there and it fits into memory.
 pub fn network(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<Network> {
+    let build = || scenario.build_with_warnings().map(|(network, warnings)| (network, warnings, ()));
+    checked(py, scenario, file, build).map(|(network, ())| network)
+}
+
+/// The same for what `build` makes of it, and whatever comes with the network.
+pub fn checked<T: Send>(
+    py: Python<'_>,
+    scenario: &Scenario,
+    file: &str,
+    build: impl FnOnce() -> Result<(Network, Warnings, T), Errors> + Send,
+) -> PyResult<(Network, T)> {
     let built = py.detach(|| {
-        let (network, warnings) = scenario.build_with_warnings()?;
+        let (network, warnings, rest) = build()?;
         memory::fits(tailback_core::memory_estimate(&network), file)?;
-        Ok((network, warnings))
+        Ok((network, warnings, rest))
     });
     let problems = match (built, user_code::check(py, scenario)?) {
-        (Ok((network, warnings)), Ok(())) => return errors::warn(py, &warnings).map(|()| network),
+        (Ok((network, warnings, rest)), Ok(())) => return errors::warn(py, &warnings).map(|()| (network, rest)),
         (Ok(_), Err(problems)) | (Err(problems), Ok(())) => problems,
         (Err(problems), Err(others)) => problems.and(others),
     };

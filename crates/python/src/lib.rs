@@ -4,6 +4,8 @@
 //! an exception of `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
 
 mod description;
+#[cfg(target_os = "linux")]
+mod emulation;
 mod errors;
 mod memory;
 mod models;
@@ -20,6 +22,9 @@ mod _core {
     use crate::description::{
         check, content_hashes, named_user_code, normalise, scenario_error, scenario_errors, schema, sources,
     };
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::emulation::{DeviceDoor, Emulation};
     #[pymodule_export]
     use crate::models::describing::models;
     #[pymodule_export]

@@ -8,11 +8,11 @@ use crate::table::Table;
 use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use tailback_core::Engine;
 use tailback_core::primitives::units::Time;
 use tailback_core::record as core;
-use tailback_scenario::Whole;
+use tailback_scenario::{Scenario, Whole};
 
 /// A network in the middle of its run.
 #[pyclass(module = "tailback._core")]
@@ -20,14 +20,18 @@ pub struct Simulation {
     engine: Engine,
     #[pyo3(get)]
     duration_s: f64,
+    origin: Origin,
+}
+
+/// What a run is of.
+#[derive(Clone)]
+pub(crate) struct Origin {
     /// Normalised.
     scenario: String,
     /// JSON of the user code's sources; empty without any.
     user_code: String,
-    #[pyo3(get)]
-    content_hash: String,
-    #[pyo3(get)]
-    seed: u64,
+    pub(crate) content_hash: String,
+    pub(crate) seed: u64,
 }
 
 #[pymethods]
@@ -40,12 +44,21 @@ impl Simulation {
             scenario.description.seed = Whole(seed);
         }
         let network = network(py, &scenario, file)?;
-        let (sources, user_code) = user_code::sources(py, &scenario)?;
-        let (content_hash, seed, duration_s) = (scenario.content_hash(&sources), network.seed, network.duration.seconds());
+        let (origin, duration_s) = (Origin::of(py, &scenario)?, network.duration.seconds());
         let engine = py.detach(|| Engine::with_code(network, &Registered));
-        let made = Self { engine, duration_s, scenario: scenario.to_json(), user_code, content_hash, seed };
+        let made = Self { engine, duration_s, origin };
         made.sound(py)?;
         Ok(made)
+    }
+
+    #[getter]
+    fn content_hash(&self) -> &str {
+        &self.origin.content_hash
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.origin.seed
     }
 
     #[getter]
@@ -58,7 +71,7 @@ impl Simulation {
     fn run_for(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let engine = &mut self.engine;
         let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| engine.run_for(Time::NEVER, events))));
-        let done = done.map_err(|panic| internal_error(py, &text(&*panic), &self.content_hash, self.seed))?;
+        let done = done.map_err(|panic| self.origin.bug(py, &text(&*panic)))?;
         self.sound(py).map(|()| done)
     }
 
@@ -66,19 +79,46 @@ impl Simulation {
     /// be, that is a `UserCodeError`, and this one is as before.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Self> {
         let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| self.engine.clone())));
-        let engine = copied.map_err(|panic| internal_error(py, &text(&*panic), &self.content_hash, self.seed))?;
-        let (scenario, user_code, content_hash) = (self.scenario.clone(), self.user_code.clone(), self.content_hash.clone());
-        let copy = Self { engine, duration_s: self.duration_s, scenario, user_code, content_hash, seed: self.seed };
+        let engine = copied.map_err(|panic| self.origin.bug(py, &text(&*panic)))?;
+        let copy = Self { engine, duration_s: self.duration_s, origin: self.origin.clone() };
         copy.sound(py).map(|()| copy)
     }
 
     /// What was measured so far, after checking that no packet appeared or vanished.
     fn results(&self, py: Python<'_>) -> PyResult<Results> {
-        let bug = |message: &str| internal_error(py, message, &self.content_hash, self.seed);
-        let results = py.detach(|| catch_unwind(AssertUnwindSafe(|| self.engine.results())));
-        let results = results.map_err(|panic| bug(&text(&*panic)))?.map_err(|error| bug(&error.to_string()))?;
+        let measured = self.origin.measured(py, &self.engine)?;
+        self.origin.results(py, measured)
+    }
+}
+
+impl Simulation {
+    /// An error if user code has failed.
+    fn sound(&self, py: Python<'_>) -> PyResult<()> {
+        self.engine.failure().map_or(Ok(()), |failure| Err(user_code::failed(py, &failure)))
+    }
+}
+
+impl Origin {
+    pub(crate) fn of(py: Python<'_>, scenario: &Scenario) -> PyResult<Origin> {
+        let (sources, user_code) = user_code::sources(py, scenario)?;
+        let (content_hash, seed) = (scenario.content_hash(&sources), scenario.description.seed.0);
+        Ok(Origin { scenario: scenario.to_json(), user_code, content_hash, seed })
+    }
+
+    pub(crate) fn bug(&self, py: Python<'_>, message: &str) -> PyErr {
+        internal_error(py, message, &self.content_hash, self.seed)
+    }
+
+    /// The tables of an engine, after checking that no packet appeared or vanished.
+    pub(crate) fn measured(&self, py: Python<'_>, engine: &Engine) -> PyResult<tailback_core::Results> {
+        let results = py.detach(|| catch_unwind(AssertUnwindSafe(|| engine.results())));
+        results.map_err(|panic| self.bug(py, &text(&*panic)))?.map_err(|error| self.bug(py, &error.to_string()))
+    }
+
+    pub(crate) fn results(&self, py: Python<'_>, results: tailback_core::Results) -> PyResult<Results> {
+        let json = |text: &str| serde_json::from_str::<Value>(text).map_err(|error| self.bug(py, &error.to_string()));
         let mut provenance = json!({
-            "scenario": serde_json::from_str::<serde_json::Value>(&self.scenario).map_err(|error| bug(&error.to_string()))?,
+            "scenario": json(&self.scenario)?,
             "seed": self.seed,
             "version": env!("CARGO_PKG_VERSION"),
             "content_hash": self.content_hash,
@@ -87,7 +127,7 @@ impl Simulation {
             "events": results.events,
         });
         if !self.user_code.is_empty() {
-            provenance["user_code"] = serde_json::from_str(&self.user_code).map_err(|error| bug(&error.to_string()))?;
+            provenance["user_code"] = json(&self.user_code)?;
         }
         let tables = [results.flows, results.queues, results.groups].into_iter().chain(results.traces);
         Ok(Results {
@@ -97,13 +137,6 @@ impl Simulation {
             simulated_s: results.simulated_s,
             events: results.events,
         })
-    }
-}
-
-impl Simulation {
-    /// An error if user code has failed.
-    fn sound(&self, py: Python<'_>) -> PyResult<()> {
-        self.engine.failure().map_or(Ok(()), |failure| Err(user_code::failed(py, &failure)))
     }
 }
 

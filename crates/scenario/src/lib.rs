@@ -11,12 +11,14 @@
 //! * `user_code.rs`: code that the core does not know, by name and parameters;
 //! * `problem.rs`: how faults read;
 //! * `question.rs`: a question about a buffer, asked without a network;
+//! * `emulation.rs`: a network in which some of the packets are real;
 //! * `network/`: names to indices, routes, flows, changes, traces.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
 mod decode;
 mod distribution;
+mod emulation;
 mod member;
 mod network;
 mod presets;
@@ -32,6 +34,7 @@ mod user_code;
 mod values;
 
 pub use distribution::Distribution;
+pub use emulation::{Emulated, Host, Played, Transfer, Way};
 pub use member::{Choice, Chosen, Family};
 pub use presets::{PRESETS, Preset, presets_markdown, settings_markdown};
 pub use problem::{Errors, Problem, Warnings};

@@ -82,6 +82,10 @@ impl Scenario {
         Scenario::decode(&node, source)
     }
 
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
     fn decode(node: &tree::Node, source: Source) -> Result<Scenario, Errors> {
         let mut decoder = Decoder::new(Report::new(&source));
         // What is no table at all has no parts that could be wrong too.

@@ -35,6 +35,28 @@ impl Table {
         }
     }
 
+    /// A column of words, row by row; `None` if there is no such column of words.
+    pub fn words(&self, name: &str) -> Option<Vec<&str>> {
+        match self.column(name)? {
+            Column::Word(values, words) => Some(values.iter().map(|&value| words[value as usize].as_str()).collect()),
+            Column::Float(_) | Column::Integer(_) => None,
+        }
+    }
+
+    /// Leave out the rows that are not to be kept.
+    pub fn keep(&mut self, rows: &[bool]) {
+        fn kept<T: Copy>(values: &mut Vec<T>, rows: &[bool]) {
+            *values = values.iter().zip(rows).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect();
+        }
+        for (_, column) in &mut self.columns {
+            match column {
+                Column::Float(values) => kept(values, rows),
+                Column::Integer(values) => kept(values, rows),
+                Column::Word(values, _) => kept(values, rows),
+            }
+        }
+    }
+
     /// Rows in the table.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, values)| values.len())

@@ -253,6 +253,11 @@ impl Graph {
         self.names[node].1
     }
 
+    /// Of all nodes.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        self.names.iter().map(|(name, _)| name)
+    }
+
     pub fn name(&self, node: usize) -> &str {
         self.names[node].0.as_str()
     }

@@ -15,6 +15,7 @@ mod transport;
 
 use crate::problem::Report;
 use crate::scenario::Description;
+use crate::values::Name;
 use feeders::Feeders;
 use graph::Graph;
 use groups::Groups;
@@ -46,6 +47,25 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         record,
         stepped: false,
     })
+}
+
+/// All nodes.
+pub(crate) fn nodes(description: &Description, report: &mut Report) -> Vec<Name> {
+    graph(description, report).map_or_else(Vec::new, |graph| graph.names().cloned().collect())
+}
+
+/// The pairs of nodes of which the first can send to the second.
+pub(crate) fn connected(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
+    let Some(graph) = graph(description, report) else { return Vec::new() };
+    let nodes = || graph.names().enumerate();
+    let pairs = nodes().flat_map(|from| nodes().map(move |to| (from, to)));
+    let pairs = pairs.filter(|((from, _), (to, _))| from != to && graph.shortest((*from, *to)).is_some());
+    pairs.map(|((_, from), (_, to))| (from.clone(), to.clone())).collect()
+}
+
+fn graph(description: &Description, report: &mut Report) -> Option<Graph> {
+    let groups = Groups::new(description, report)?;
+    Some(Graph::new(description, &groups, report))
 }
 
 fn check_times(description: &Description, report: &mut Report) {

@@ -1,0 +1,48 @@
+//! How open devices come in: as messages on a socket (`SCM_RIGHTS`, unix(7)), by which an owner hands over what is his.
+
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+/// The inner end of the socket.
+pub struct Door(UnixStream);
+
+/// What one message can bring (`SCM_MAX_FD`).
+const MOST: usize = 253;
+
+impl Door {
+    /// The door, and the end through which devices are to be sent.
+    ///
+    /// # Errors
+    /// If there are no more sockets.
+    pub fn open() -> io::Result<(Door, OwnedFd)> {
+        let (inside, outside) = UnixStream::pair()?;
+        Ok((Door(inside), outside.into()))
+    }
+
+    /// Wait for so many devices.
+    ///
+    /// # Errors
+    /// If the other end is closed before all have come.
+    pub fn take(&self, count: usize) -> io::Result<Vec<OwnedFd>> {
+        let mut devices = Vec::with_capacity(count);
+        while devices.len() < count {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let mut byte = [0; MOST];
+            let received = recvmsg(&self.0, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::empty())?;
+            for message in control.drain() {
+                if let RecvAncillaryMessage::ScmRights(files) = message {
+                    devices.extend(files);
+                }
+            }
+            if received.bytes == 0 {
+                let text = format!("{} of {count} devices were handed over", devices.len());
+                return Err(io::Error::new(ErrorKind::UnexpectedEof, text));
+            }
+        }
+        Ok(devices)
+    }
+}

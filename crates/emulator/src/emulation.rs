@@ -1,0 +1,502 @@
+//! The loop: what is due is delivered, what hosts have sent is handed in, and then there is nothing to do until the next of both.
+
+use crate::hosts::Hosts;
+use crate::in_flight::{InFlight, Key};
+use crate::ip;
+use crate::pacer::{Clock, Pacer};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tailback_core::network::PortId;
+use tailback_core::primitives::packet::Ecn;
+use tailback_core::primitives::units::{Bytes, Span, Time};
+use tailback_core::queue::Reason;
+use tailback_core::record::{Column, Table};
+use tailback_core::{Became, Engine, Fate};
+
+/// The packets from one address to another, which are an external flow of the engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub from: Ipv4Addr,
+    pub to: Ipv4Addr,
+    pub flow: u32,
+    /// The host that has the address `to`.
+    pub host: usize,
+}
+
+/// Sees every packet as the hosts do.
+pub trait Watcher: Send {
+    fn on_sent(&mut self, at: Time, host: usize, packet: &[u8]);
+    fn on_delivered(&mut self, at: Time, host: usize, packet: &[u8]);
+    fn on_discarded(&mut self, at: Time, discard: Discard, packet: &[u8]);
+}
+
+/// Where and why a packet was discarded.
+#[derive(Clone, Copy, Debug)]
+pub struct Discard {
+    pub port: PortId,
+    pub reason: Reason,
+}
+
+/// What others may see and say while an emulation runs.
+#[derive(Debug, Default)]
+pub struct Control {
+    stopped: AtomicBool,
+    now: AtomicU64,
+}
+
+impl Control {
+    /// Let it end.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// The time that it has reached.
+    pub fn now(&self) -> Time {
+        Time(self.now.load(Ordering::Relaxed))
+    }
+}
+
+/// Packets that no way leads anywhere, by the reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// Not IPv4.
+    pub other_protocol: u64,
+    /// From or to an address that is no host's, or no route leads there.
+    pub no_route: u64,
+    /// Larger than the engine can carry.
+    pub too_large: u64,
+    /// Delivered, but the host did not take it.
+    pub not_taken: u64,
+}
+
+/// How well an emulation kept to its clock.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub table: Table,
+    pub refused: Refused,
+    pub slipped_share: f64,
+    /// 99th percentile, in seconds; not a number if nothing was delivered.
+    pub lateness_p99_s: f64,
+}
+
+/// An engine, the hosts beside it, and the clock that drives it.
+pub struct Emulation<H, C> {
+    engine: Engine,
+    hosts: H,
+    pacer: Pacer<C>,
+    ways: HashMap<ip::Ends, (u32, usize)>,
+    /// By flow: the host at its far end.
+    to: Vec<usize>,
+    in_flight: InFlight,
+    /// What is to be delivered.
+    due: BinaryHeap<Reverse<Fate>>,
+    fates: Vec<Fate>,
+    buffer: Vec<u8>,
+    end: Time,
+    sent: u64,
+    delivered: u64,
+    refused: Refused,
+    watcher: Option<Box<dyn Watcher>>,
+}
+
+/// The longest packet of IPv4.
+const LONGEST: usize = 65_535;
+
+/// How long the loop does not look whether it is to stop.
+const PATIENCE: Span = Span::from_millis(20);
+
+impl<H: Hosts, C: Clock> Emulation<H, C> {
+    /// `clock` starts now.
+    pub fn new(engine: Engine, end: Time, ways: &[Way], hosts: H, clock: C) -> Emulation<H, C> {
+        let flows = ways.iter().map(|way| way.flow as usize + 1).max().unwrap_or(0);
+        let mut to = vec![0; flows];
+        for way in ways {
+            to[way.flow as usize] = way.host;
+        }
+        Emulation {
+            engine,
+            hosts,
+            pacer: Pacer::new(clock),
+            ways: ways.iter().map(|way| ((way.from, way.to), (way.flow, way.host))).collect(),
+            to,
+            in_flight: InFlight::new(flows),
+            due: BinaryHeap::new(),
+            fates: Vec::new(),
+            buffer: vec![0; LONGEST],
+            end,
+            sent: 0,
+            delivered: 0,
+            refused: Refused::default(),
+            watcher: None,
+        }
+    }
+
+    /// Let someone see every packet.
+    pub fn watch(&mut self, watcher: Box<dyn Watcher>) {
+        self.watcher = Some(watcher);
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Run to the end, or until `control` says stop, or user code has failed.
+    ///
+    /// # Errors
+    /// A device that no longer works.
+    pub fn run(&mut self, control: &Control) -> io::Result<()> {
+        while !control.stopped.load(Ordering::Relaxed) && self.turn()? {
+            control.now.store(self.engine.now().0, Ordering::Relaxed);
+            let next = self.next().unwrap_or(Time::NEVER).min(self.end);
+            let wait = next.since(self.pacer.now()).min(PATIENCE);
+            if wait > Span::ZERO {
+                self.hosts.wait(wait)?;
+            }
+        }
+        control.now.store(self.engine.now().0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// When something is to be done next.
+    fn next(&mut self) -> Option<Time> {
+        let event = self.engine.next_event_time();
+        let delivery = self.due.peek().map(|Reverse(fate)| fate.time);
+        event.into_iter().chain(delivery).min()
+    }
+
+    /// Do what is due, and take what hosts have sent. False at the end.
+    fn turn(&mut self) -> io::Result<bool> {
+        let now = match self.next() {
+            Some(due) => self.pacer.catch_up(due),
+            None => self.pacer.now(),
+        };
+        self.advance(now);
+        if self.engine.failure().is_some() {
+            return Ok(false);
+        }
+        while let Some(&Reverse(fate)) = self.due.peek()
+            && fate.time <= now
+        {
+            self.due.pop();
+            self.deliver(fate)?;
+        }
+        for host in 0..self.hosts.count() {
+            self.take_all(host)?;
+        }
+        Ok(self.pacer.now() < self.end)
+    }
+
+    /// Let the engine handle everything up to and at `now`.
+    fn advance(&mut self, now: Time) {
+        self.engine.run_until(Time(now.0.saturating_add(1)).min(self.end));
+        self.engine.take_fates(&mut self.fates);
+        for fate in self.fates.drain(..) {
+            let key = Key { flow: fate.flow, number: fate.datagram };
+            match fate.became {
+                Became::Delivered { .. } => self.due.push(Reverse(fate)),
+                Became::Discarded { port, reason } => {
+                    let Some(packet) = self.in_flight.take(key) else { continue };
+                    if let Some(watcher) = &mut self.watcher {
+                        watcher.on_discarded(fate.time, Discard { port, reason }, &packet);
+                    }
+                    self.in_flight.put_back(packet);
+                }
+            }
+        }
+    }
+
+    fn deliver(&mut self, fate: Fate) -> io::Result<()> {
+        let Some(mut packet) = self.in_flight.take(Key { flow: fate.flow, number: fate.datagram }) else { return Ok(()) };
+        if let Became::Delivered { is_marked: true } = fate.became {
+            ip::mark(&mut packet);
+        }
+        self.pacer.note_delivery(fate.time);
+        let host = self.to[fate.flow as usize];
+        if let Some(watcher) = &mut self.watcher {
+            watcher.on_delivered(fate.time, host, &packet);
+        }
+        let is_taken = self.hosts.give(host, &packet)?;
+        self.delivered += u64::from(is_taken);
+        self.refused.not_taken += u64::from(!is_taken);
+        self.in_flight.put_back(packet);
+        // The host's TCP has run within the writing, and may have answered: what it sent is stamped at once.
+        self.take_all(host)
+    }
+
+    fn take_all(&mut self, host: usize) -> io::Result<()> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut taken = Ok(());
+        loop {
+            match self.hosts.take(host, &mut buffer) {
+                Ok(Some(Bytes(length))) => self.hand_in(host, &buffer[..length as usize]),
+                Ok(None) => break,
+                Err(error) => {
+                    taken = Err(error);
+                    break;
+                }
+            }
+        }
+        self.buffer = buffer;
+        taken
+    }
+
+    fn hand_in(&mut self, host: usize, packet: &[u8]) {
+        let Some(ends) = ip::ends(packet) else {
+            self.refused.other_protocol += 1;
+            return;
+        };
+        let Some(&(flow, _)) = self.ways.get(&ends) else {
+            self.refused.no_route += 1;
+            return;
+        };
+        self.advance(self.pacer.now());
+        let ecn = if ip::is_capable(packet) { Ecn::CAPABLE } else { Ecn::INCAPABLE };
+        match self.engine.inject(flow, Bytes(packet.len() as u64), ecn) {
+            Some(number) => {
+                self.sent += 1;
+                self.in_flight.put(Key { flow, number }, packet);
+                if let Some(watcher) = &mut self.watcher {
+                    watcher.on_sent(self.engine.now(), host, packet);
+                }
+            }
+            None => self.refused.too_large += 1,
+        }
+    }
+
+    /// How well the clock was kept to.
+    pub fn report(&self) -> Report {
+        let (elapsed, slipped) = (self.pacer.elapsed().seconds(), self.pacer.slipped.seconds());
+        let slipped_share = if elapsed > 0.0 { slipped / elapsed } else { 0.0 };
+        let lateness = |share| self.pacer.lateness.percentile(share);
+        let Refused { other_protocol, no_route, too_large, not_taken } = self.refused;
+        let columns = [
+            ("elapsed_s", Column::Float(vec![elapsed])),
+            ("slipped_s", Column::Float(vec![slipped])),
+            ("slipped_share", Column::Float(vec![slipped_share])),
+            ("slips", Column::Integer(vec![self.pacer.slips])),
+            ("longest_slip_s", Column::Float(vec![self.pacer.longest_slip.seconds()])),
+            ("lateness_p50_s", Column::Float(vec![lateness(0.5)])),
+            ("lateness_p99_s", Column::Float(vec![lateness(0.99)])),
+            ("lateness_p999_s", Column::Float(vec![lateness(0.999)])),
+            ("most_late_s", Column::Float(vec![self.pacer.most_late.seconds()])),
+            ("sent_packets", Column::Integer(vec![self.sent])),
+            ("delivered_packets", Column::Integer(vec![self.delivered])),
+            ("refused_other_protocol", Column::Integer(vec![other_protocol])),
+            ("refused_no_route", Column::Integer(vec![no_route])),
+            ("refused_too_large", Column::Integer(vec![too_large])),
+            ("refused_by_host", Column::Integer(vec![not_taken])),
+        ];
+        let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect();
+        let table = Table { name: "emulation".into(), columns };
+        Report { table, refused: self.refused, slipped_share, lateness_p99_s: lateness(0.99) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ip::tests::packet;
+    use std::cell::{Cell, RefCell};
+    use std::collections::VecDeque;
+    use std::rc::Rc;
+    use tailback_core::network::*;
+    use tailback_core::primitives::units::Rate;
+    use tailback_core::queue::{PolicySpec, RedSpec};
+    use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+
+    const LEFT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+    const RIGHT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
+
+    /// A world with a clock that is turned by hand. The left host (0) sends at given times; the right host (1) answers each packet with
+    /// one of 40 bytes at once.
+    #[derive(Default)]
+    struct World {
+        now: Cell<Span>,
+        to_send: RefCell<VecDeque<(Span, Vec<u8>)>>,
+        answers: RefCell<VecDeque<Vec<u8>>>,
+        seen: RefCell<Vec<Seen>>,
+        /// At this time the machine stands still for so long.
+        stall: Cell<Option<(Span, Span)>>,
+    }
+
+    /// Time in microseconds, host, ECN field.
+    type Seen = (u64, usize, u8);
+
+    struct Hand(Rc<World>);
+    struct Made(Rc<World>);
+
+    impl Clock for Hand {
+        fn elapsed(&self) -> Span {
+            self.0.now.get()
+        }
+    }
+
+    impl Hosts for Made {
+        fn count(&self) -> usize {
+            2
+        }
+
+        fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>> {
+            let taken = if host == 0 {
+                let mut to_send = self.0.to_send.borrow_mut();
+                let is_there = to_send.front().is_some_and(|(at, _)| *at <= self.0.now.get());
+                if is_there { to_send.pop_front().map(|(_, packet)| packet) } else { None }
+            } else {
+                self.0.answers.borrow_mut().pop_front()
+            };
+            Ok(taken.map(|bytes| {
+                packet[..bytes.len()].copy_from_slice(&bytes);
+                Bytes(bytes.len() as u64)
+            }))
+        }
+
+        fn give(&mut self, host: usize, given: &[u8]) -> io::Result<bool> {
+            self.0.seen.borrow_mut().push((self.0.now.get().0 / 1_000_000, host, given[1] & 3));
+            if host == 1 {
+                self.0.answers.borrow_mut().push_back(packet((RIGHT, LEFT), 40, 0));
+            }
+            Ok(true)
+        }
+
+        fn wait(&mut self, at_most: Span) -> io::Result<()> {
+            let next = self.0.to_send.borrow().front().map_or(Span(u64::MAX), |(at, _)| *at - self.0.now.get());
+            self.0.now.set(self.0.now.get() + at_most.min(next).max(Span(1000)));
+            if let Some((at, length)) = self.0.stall.get().filter(|(at, _)| *at <= self.0.now.get()) {
+                self.0.now.set(at + length);
+                self.0.stall.set(None);
+            }
+            Ok(())
+        }
+    }
+
+    fn port(name: &str, policy: PolicySpec, buffer: Buffer) -> Port {
+        Port {
+            name: name.into(),
+            rate: Rate(12_000_000),
+            delay: Span::from_millis(5),
+            transmitters: 1,
+            switching: Switching::StoreAndForward,
+            buffer,
+            counts_in_service: false,
+            policy,
+            random_loss: 0.0,
+            listed_drops: Vec::new(),
+        }
+    }
+
+    /// 12 Mbit/s: 1500 bytes take 1 ms; 5 ms each way.
+    fn world(to_send: Vec<(Span, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
+        let spec =
+            DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Given { maximum: MAX_PACKET }, header: Bytes(0) };
+        let group = |name: &str| Group {
+            name: name.into(),
+            transport: Transport::Datagram(spec.clone()),
+            application: None,
+            framing: None,
+            send_processing: None,
+            receive_processing: None,
+            jitter: Span::ZERO,
+        };
+        let flow = |group, forward, backward| Flow {
+            group,
+            forward,
+            backward,
+            sender_access: Access::default(),
+            receiver_access: Access::default(),
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            size: None,
+        };
+        let network = Network {
+            ports: vec![port("there", policy, Buffer::Units(2)), port("back", PolicySpec::DropTail(()), Buffer::Unlimited)],
+            paths: vec![vec![0], vec![1]],
+            groups: vec![group("there"), group("back")],
+            flows: vec![flow(0, 0, 1), flow(1, 1, 0)],
+            changes: Vec::new(),
+            duration: Span::from_millis(100),
+            warmup: Span::ZERO,
+            seed: 1,
+            record: Record::default(),
+            stepped: false,
+        };
+        let world = Rc::new(World { to_send: RefCell::new(to_send.into()), ..World::default() });
+        let ways = [Way { from: LEFT, to: RIGHT, flow: 0, host: 1 }, Way { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
+        let end = Time(Span::from_millis(100).0);
+        let emulation = Emulation::new(Engine::new(network), end, &ways, Made(world.clone()), Hand(world.clone()));
+        (world, emulation)
+    }
+
+    fn sends(milliseconds: &[u64], ecn: u8) -> Vec<(Span, Vec<u8>)> {
+        milliseconds.iter().map(|&ms| (Span::from_millis(ms), packet((LEFT, RIGHT), 1500, ecn))).collect()
+    }
+
+    #[test]
+    fn packets_arrive_when_the_link_has_carried_them_and_answers_come_back() {
+        let (world, mut emulation) = world(sends(&[10, 10, 10, 10], 0), PolicySpec::DropTail(()));
+        emulation.run(&Control::default()).unwrap();
+        // One is served, two wait, the fourth is discarded. An answer of 40 bytes takes 27 us and 5 ms.
+        let expected = [(16_000, 1, 0), (17_000, 1, 0), (18_000, 1, 0), (21_026, 0, 0), (22_026, 0, 0), (23_026, 0, 0)];
+        let near = |(a, b): (&Seen, &Seen)| a.0.abs_diff(b.0) <= 1 && a.1 == b.1 && a.2 == b.2;
+        let seen = world.seen.borrow();
+        assert!(seen.len() == 6 && seen.iter().zip(&expected).all(near), "{seen:?}");
+        let results = emulation.engine().results().unwrap();
+        assert_eq!(results.queues.floats("discarded_full").unwrap()[0], 1.0);
+        assert!(results.complete);
+        let report = emulation.report();
+        assert_eq!(report.table.floats("delivered_packets").unwrap(), [6.0]);
+        assert_eq!((report.slipped_share, report.refused), (0.0, Refused::default()));
+    }
+
+    #[test]
+    fn a_stall_is_no_burst() {
+        let (world, mut emulation) = world(sends(&[10, 10, 10], 0), PolicySpec::DropTail(()));
+        world.stall.set(Some((Span::from_micros(15_500), Span::from_millis(7))));
+        emulation.run(&Control::default()).unwrap();
+        // The first was due at 16 ms and leaves at 22.5; the others keep their distance of a millisecond.
+        let at_right: Vec<u64> = world.seen.borrow().iter().filter(|seen| seen.1 == 1).map(|seen| seen.0).collect();
+        assert_eq!(at_right, [22_500, 23_500, 24_500]);
+        let report = emulation.report();
+        assert_eq!(report.table.floats("slips").unwrap(), [1.0]);
+        assert!((report.table.floats("slipped_s").unwrap()[0] - 0.0065).abs() < 1e-6);
+    }
+
+    #[test]
+    fn marks_are_written_on_what_is_capable() {
+        let red = RedSpec { lower: 0, upper: 1, max_probability: 1.0, weight: 1.0, gentle: false, packet: 1000 };
+        let fields = |ecn| {
+            let (world, mut emulation) = world(sends(&[10, 10, 10], ecn), PolicySpec::Red(red));
+            emulation.run(&Control::default()).unwrap();
+            let seen = world.seen.borrow();
+            seen.iter().filter(|seen| seen.1 == 1).map(|seen| seen.2).collect::<Vec<_>>()
+        };
+        // The third finds one waiting.
+        assert_eq!((fields(0b10), fields(0b00)), (vec![0b10, 0b10, 0b11], vec![0, 0]));
+    }
+
+    #[test]
+    fn what_has_no_way_is_counted() {
+        let stranger = Ipv4Addr::new(198, 18, 0, 9);
+        let to_send = vec![
+            (Span::from_millis(1), packet((LEFT, stranger), 100, 0)),
+            (Span::from_millis(2), vec![0x60; 40]),
+            (Span::from_millis(3), Vec::new()),
+        ];
+        let (world, mut emulation) = world(to_send, PolicySpec::DropTail(()));
+        emulation.run(&Control::default()).unwrap();
+        assert!(world.seen.borrow().is_empty());
+        assert_eq!(emulation.report().refused, Refused { other_protocol: 2, no_route: 1, ..Refused::default() });
+    }
+
+    #[test]
+    fn it_stops_when_it_is_told_to() {
+        let (_world, mut emulation) = world(Vec::new(), PolicySpec::DropTail(()));
+        let control = Control::default();
+        control.stop();
+        emulation.run(&control).unwrap();
+        assert!(!emulation.engine().results().unwrap().complete);
+        assert_eq!(control.now(), Time::ZERO);
+    }
+}

@@ -1,0 +1,78 @@
+//! Where packets come from and go to.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read, write};
+use std::io;
+use std::os::fd::OwnedFd;
+use tailback_core::primitives::units::{Bytes, Span};
+
+/// The hosts of an emulation, by number.
+pub trait Hosts {
+    fn count(&self) -> usize;
+
+    /// Take the next packet that a host has sent; `None` if there is none now.
+    ///
+    /// # Errors
+    /// Of the device.
+    fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>>;
+
+    /// Hand a packet to a host. False if it cannot take it, and it is lost.
+    ///
+    /// # Errors
+    /// Of the device.
+    fn give(&mut self, host: usize, packet: &[u8]) -> io::Result<bool>;
+
+    /// Wait so long, or until a host has sent something.
+    ///
+    /// # Errors
+    /// Of the devices.
+    fn wait(&mut self, at_most: Span) -> io::Result<()>;
+}
+
+/// Hosts behind TUN devices, which are open and do not block.
+pub struct Tuns(Vec<OwnedFd>);
+
+impl Tuns {
+    pub fn new(devices: Vec<OwnedFd>) -> Tuns {
+        Tuns(devices)
+    }
+}
+
+impl Hosts for Tuns {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>> {
+        loop {
+            return match read(&self.0[host], &mut *packet) {
+                Ok(bytes) => Ok(Some(Bytes(bytes as u64))),
+                Err(Errno::AGAIN) => Ok(None),
+                Err(Errno::INTR) => continue,
+                Err(error) => Err(error.into()),
+            };
+        }
+    }
+
+    fn give(&mut self, host: usize, packet: &[u8]) -> io::Result<bool> {
+        loop {
+            return match write(&self.0[host], packet) {
+                Ok(_) => Ok(true),
+                // The host is out of room, or its link is down.
+                Err(Errno::AGAIN | Errno::NOBUFS | Errno::IO | Errno::INVAL) => Ok(false),
+                Err(Errno::INTR) => continue,
+                Err(error) => Err(error.into()),
+            };
+        }
+    }
+
+    fn wait(&mut self, at_most: Span) -> io::Result<()> {
+        let nanoseconds = at_most.0 / 1000;
+        let limit = Timespec { tv_sec: (nanoseconds / 1_000_000_000) as i64, tv_nsec: (nanoseconds % 1_000_000_000) as i64 };
+        let mut watched: Vec<_> = self.0.iter().map(|device| PollFd::new(device, PollFlags::IN)).collect();
+        match poll(&mut watched, Some(&limit)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The packets that are in the network, by flow and number. Numbers of a flow count up, and most packets leave in order.
+
+use std::collections::VecDeque;
+
+#[derive(Default)]
+pub(crate) struct InFlight {
+    flows: Vec<Row>,
+    /// Of packets that have left, to be used again.
+    spare: Vec<Vec<u8>>,
+}
+
+#[derive(Default)]
+struct Row {
+    /// Number of the first place.
+    first: u32,
+    places: VecDeque<Option<Vec<u8>>>,
+}
+
+/// A packet by its flow and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) flow: u32,
+    pub(crate) number: u32,
+}
+
+impl InFlight {
+    pub(crate) fn new(flows: usize) -> InFlight {
+        InFlight { flows: (0..flows).map(|_| Row::default()).collect(), spare: Vec::new() }
+    }
+
+    /// Numbers of a flow come in order, none is left out.
+    pub(crate) fn put(&mut self, key: Key, packet: &[u8]) {
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.clear();
+        bytes.extend_from_slice(packet);
+        let row = &mut self.flows[key.flow as usize];
+        debug_assert_eq!(row.first.wrapping_add(row.places.len() as u32), key.number);
+        row.places.push_back(Some(bytes));
+    }
+
+    pub(crate) fn take(&mut self, key: Key) -> Option<Vec<u8>> {
+        let row = self.flows.get_mut(key.flow as usize)?;
+        let packet = row.places.get_mut(key.number.wrapping_sub(row.first) as usize)?.take();
+        while let Some(None) = row.places.front() {
+            row.places.pop_front();
+            row.first = row.first.wrapping_add(1);
+        }
+        packet
+    }
+
+    pub(crate) fn put_back(&mut self, bytes: Vec<u8>) {
+        self.spare.push(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_leave_in_any_order_and_once() {
+        let mut in_flight = InFlight::new(2);
+        for number in 0..4 {
+            in_flight.put(Key { flow: 1, number }, &[number as u8]);
+        }
+        let taken = [2, 0, 1, 1, 3, 4].map(|number| in_flight.take(Key { flow: 1, number }));
+        assert_eq!(taken, [Some(vec![2]), Some(vec![0]), Some(vec![1]), None, Some(vec![3]), None]);
+        assert!(in_flight.flows[1].places.is_empty());
+        assert_eq!(in_flight.take(Key { flow: 7, number: 0 }), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! The emulation's clock. It runs as fast as the machine's, and is set back by as much as the machine stood still: to release at once what
+//! should have left during a stall of some milliseconds would be a burst that no link of that rate can send.
+
+use std::time::Instant;
+use tailback_core::primitives::histogram::Histogram;
+use tailback_core::primitives::units::{Span, Time};
+
+/// Whatever tells how long it has been running.
+pub trait Clock {
+    fn elapsed(&self) -> Span;
+}
+
+/// The machine's monotonic clock.
+pub struct Monotonic(Instant);
+
+impl Monotonic {
+    pub fn start() -> Monotonic {
+        Monotonic(Instant::now())
+    }
+}
+
+impl Clock for Monotonic {
+    fn elapsed(&self) -> Span {
+        // 213 days of picoseconds: no emulation lasts as long.
+        Span(u64::try_from(self.0.elapsed().as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
+    }
+}
+
+/// Lateness above which the clock is set back: more than a scheduler needs to wake a process, less than a packet of 1500 bytes at 50 Mbit/s
+/// takes.
+pub const STALL: Span = Span::from_micros(250);
+
+/// The clock, and how well it was kept to.
+pub(crate) struct Pacer<C> {
+    clock: C,
+    pub(crate) slipped: Span,
+    pub(crate) slips: u64,
+    pub(crate) longest_slip: Span,
+    /// Of deliveries, after slips.
+    pub(crate) lateness: Histogram,
+    pub(crate) most_late: Span,
+}
+
+impl<C: Clock> Pacer<C> {
+    pub(crate) fn new(clock: C) -> Pacer<C> {
+        Pacer {
+            clock,
+            slipped: Span::ZERO,
+            slips: 0,
+            longest_slip: Span::ZERO,
+            lateness: Histogram::default(),
+            most_late: Span::ZERO,
+        }
+    }
+
+    /// The emulation's time.
+    pub(crate) fn now(&self) -> Time {
+        Time((self.clock.elapsed() - self.slipped).0)
+    }
+
+    /// By the machine's clock.
+    pub(crate) fn elapsed(&self) -> Span {
+        self.clock.elapsed()
+    }
+
+    /// The time now, where something had to be done at `due`: if that is too long ago, it is still then.
+    pub(crate) fn catch_up(&mut self, due: Time) -> Time {
+        let now = self.now();
+        let late = now.since(due);
+        if late <= STALL {
+            return now;
+        }
+        self.slipped = self.slipped + late;
+        self.slips += 1;
+        self.longest_slip = self.longest_slip.max(late);
+        due
+    }
+
+    /// A delivery that was due then is made now.
+    pub(crate) fn note_delivery(&mut self, due: Time) {
+        let late = self.now().since(due);
+        self.lateness.add(late);
+        self.most_late = self.most_late.max(late);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    struct Hand<'a>(&'a Cell<Span>);
+
+    impl Clock for Hand<'_> {
+        fn elapsed(&self) -> Span {
+            self.0.get()
+        }
+    }
+
+    #[test]
+    fn a_little_late_is_late_and_a_stall_never_was() {
+        let hand = Cell::new(Span::from_millis(10));
+        let mut pacer = Pacer::new(Hand(&hand));
+        let due = Time(Span::from_micros(9_900).0);
+        assert_eq!(pacer.catch_up(due), Time(Span::from_millis(10).0));
+        assert_eq!((pacer.slipped, pacer.slips), (Span::ZERO, 0));
+        hand.set(Span::from_millis(17));
+        assert_eq!(pacer.catch_up(due), due);
+        assert_eq!((pacer.slipped, pacer.slips, pacer.longest_slip), (Span::from_micros(7_100), 1, Span::from_micros(7_100)));
+        // From there it goes on.
+        hand.set(Span::from_millis(18));
+        assert_eq!((pacer.now(), pacer.elapsed()), (Time(Span::from_micros(10_900).0), Span::from_millis(18)));
+    }
+
+    #[test]
+    fn lateness_is_that_of_deliveries() {
+        let hand = Cell::new(Span::from_millis(1));
+        let mut pacer = Pacer::new(Hand(&hand));
+        for late in [10, 20, 200] {
+            pacer.note_delivery(Time(Span::from_micros(1000 - late).0));
+        }
+        assert_eq!(pacer.most_late, Span::from_micros(200));
+        assert!((pacer.lateness.percentile(0.5) / 20e-6 - 1.0).abs() < 0.01);
+    }
+}

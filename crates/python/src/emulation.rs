@@ -1,0 +1,184 @@
+//! An emulation: a network some of whose packets are real, and the loop that carries them, in a thread of the caller's.
+
+use std::collections::BTreeSet;
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::description::{checked, parse};
+use crate::simulation::{Origin, Results, text};
+use crate::user_code::{self, Registered};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use tailback_core::Engine;
+use tailback_core::primitives::units::{Span, Time};
+use tailback_core::settings::PlainWords;
+use tailback_emulator::{Control, Door, Monotonic, Tuns, Way};
+use tailback_scenario::{Emulated, Host, Played, Whole};
+
+type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
+
+/// A network with hosts whose packets are real.
+#[pyclass(frozen, module = "tailback._core")]
+pub struct Emulation {
+    #[pyo3(get)]
+    duration_s: f64,
+    hosts: Vec<Host>,
+    ways: Vec<tailback_scenario::Way>,
+    played: Vec<Played>,
+    origin: Origin,
+    control: Control,
+    state: Mutex<State>,
+}
+
+/// Before it runs, and from then on.
+enum State {
+    Ready(Box<Engine>),
+    Running(Box<Running>),
+}
+
+#[pymethods]
+impl Emulation {
+    /// `played`: groups whose flows the kernel plays.
+    #[new]
+    fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>, played: Vec<String>) -> PyResult<Self> {
+        let mut scenario = parse(py, text, file, format)?;
+        if let Some(seed) = seed {
+            scenario.description.seed = Whole(seed);
+        }
+        let build = || {
+            let Emulated { network, warnings, hosts, ways, played } = scenario.emulated(&played)?;
+            Ok((network, warnings, (hosts, ways, played)))
+        };
+        let (network, (hosts, ways, played)) = checked(py, &scenario, file, build)?;
+        let (origin, duration_s) = (Origin::of(py, &scenario)?, network.duration.seconds());
+        let engine = py.detach(|| Engine::with_code(network, &Registered));
+        if let Some(failure) = engine.failure() {
+            return Err(user_code::failed(py, &failure));
+        }
+        let state = Mutex::new(State::Ready(Box::new(engine)));
+        Ok(Self { duration_s, hosts, ways, played, origin, control: Control::default(), state })
+    }
+
+    /// Name and addresses of each host.
+    #[getter]
+    fn hosts(&self) -> Vec<(String, Vec<String>)> {
+        self.hosts.iter().map(|host| (host.name.clone(), host.addresses.iter().map(ToString::to_string).collect())).collect()
+    }
+
+    /// JSON: the groups that the kernel plays, with their settings and transfers.
+    #[getter]
+    fn played(&self) -> String {
+        Value::Array(self.played.iter().map(|played| self.described(played)).collect()).to_string()
+    }
+
+    #[getter]
+    fn now_s(&self) -> f64 {
+        self.control.now().seconds()
+    }
+
+    /// Let it end, from any thread.
+    fn stop(&self) {
+        self.control.stop();
+    }
+
+    /// Carries packets between TUN devices, one for each host, until the end or `stop`. The clock starts once all devices have come through
+    /// the door; they must not block, and are closed at the end.
+    fn run(&self, py: Python<'_>, door: PyRef<'_, DeviceDoor>) -> PyResult<()> {
+        let door = &door.inner;
+        let ran =
+            py.detach(|| catch_unwind(AssertUnwindSafe(|| door.take(self.hosts.len()).and_then(|devices| self.carry(devices)))));
+        match ran {
+            Ok(ran) => ran.map_err(|error| PyOSError::new_err(error.to_string())),
+            Err(panic) => Err(self.origin.bug(py, &text(&*panic))),
+        }
+    }
+
+    /// What was measured so far, with how well the clock was kept to.
+    fn results(&self, py: Python<'_>) -> PyResult<Results> {
+        let state = self.state();
+        let (engine, report) = match &*state {
+            State::Ready(engine) => (&**engine, None),
+            State::Running(running) => (running.engine(), Some(running.report())),
+        };
+        if let Some(failure) = engine.failure() {
+            return Err(user_code::failed(py, &failure));
+        }
+        let mut results = self.origin.measured(py, engine)?;
+        leave_out_silent_pairs(&mut results);
+        results.traces.splice(0..0, report.map(|report| report.table));
+        self.origin.results(py, results)
+    }
+}
+
+/// Through it, open devices are handed to an emulation.
+#[pyclass(frozen, module = "tailback._core")]
+pub struct DeviceDoor {
+    inner: Door,
+}
+
+#[pymethods]
+impl DeviceDoor {
+    /// The door, and the socket through which the devices are to be sent (`socket.send_fds`), which is the caller's to close.
+    #[staticmethod]
+    fn open() -> PyResult<(Self, i32)> {
+        let (inner, outside) = Door::open()?;
+        Ok((Self { inner }, outside.into_raw_fd()))
+    }
+}
+
+impl Emulation {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn carry(&self, devices: Vec<OwnedFd>) -> std::io::Result<()> {
+        let mut state = self.state();
+        let State::Ready(engine) = &*state else { return Ok(()) };
+        let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
+        let ways = self.ways.iter().map(|way| Way { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
+        let ways: Vec<Way> = ways.collect();
+        let end = Time::ZERO + Span::from_seconds(self.duration_s);
+        let mut running = Box::new(Running::new((**engine).clone(), end, &ways, Tuns::new(devices), Monotonic::start()));
+        let ran = running.run(&self.control);
+        *state = State::Running(running);
+        ran
+    }
+
+    fn described(&self, played: &Played) -> Value {
+        let transfers = played.transfers.iter().map(|transfer| {
+            json!({
+                "from": transfer.from.to_string(),
+                "to": transfer.to.to_string(),
+                "start_s": transfer.start.seconds(),
+                "stop_s": (transfer.stop != Time::NEVER).then(|| transfer.stop.seconds()),
+                "size": transfer.size.map(|size| size.0),
+            })
+        });
+        json!({
+            "group": played.group,
+            "sender": self.hosts[played.sender].name,
+            "receiver": self.hosts[played.receiver].name,
+            "controller": played.controller.name(),
+            "recovery": played.tcp.recovery.word(),
+            "packet": (played.tcp.mss + played.tcp.header).0,
+            "initial_window": played.tcp.initial_window,
+            "delayed_ack": played.tcp.delayed_ack.is_some(),
+            "timestamps": played.tcp.timestamps,
+            "ecn": played.tcp.ecn,
+            "transfers": transfers.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Of most pairs of nodes nothing is to be said: nothing was sent.
+fn leave_out_silent_pairs(results: &mut tailback_core::Results) {
+    let (Some(groups), Some(sent)) = (results.flows.words("group"), results.flows.floats("sent_packets")) else { return };
+    let silent = groups.iter().zip(sent).filter(|(group, sent)| *sent == 0.0 && group.contains("->"));
+    let silent: BTreeSet<String> = silent.map(|(group, _)| (*group).to_owned()).collect();
+    for table in [&mut results.flows, &mut results.groups] {
+        let kept: Vec<bool> = table.words("group").iter().flatten().map(|group| !silent.contains(*group)).collect();
+        table.keep(&kept);
+    }
+}

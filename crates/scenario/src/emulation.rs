@@ -1,0 +1,337 @@
+//! A scenario with real packets in it: between its nodes, and in place of some of its TCP flows.
+//!
+//! Each node becomes a host with an address, and so does each end of a flow that the kernel plays. What goes from one address to another is an
+//! external flow of the network: hosts and queues are real or simulated, packets do not know.
+
+use crate::network;
+use crate::problem::{Errors, Report, Warnings};
+use crate::scenario::{Description, Scenario};
+use crate::schema::{Flow, Tcp};
+use crate::values::Name;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use tailback_core::congestion::ControllerSpec;
+use tailback_core::network::{Change, ChangeKind, Flow as CoreFlow, FlowId, Group, MAX_PACKET, Network, Transport};
+use tailback_core::primitives::units::{Bytes, Time};
+use tailback_core::tcp::TcpSpec;
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
+
+/// What is real.
+#[derive(Clone, Debug)]
+pub struct Emulated {
+    pub network: Network,
+    pub warnings: Warnings,
+    pub hosts: Vec<Host>,
+    /// In the order of the hosts' addresses.
+    pub ways: Vec<Way>,
+    pub played: Vec<Played>,
+}
+
+/// A host with a kernel's network stack of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// A node's, or `GROUP.sender` and `GROUP.receiver` where the kernel plays a group's flows.
+    pub name: String,
+    /// The first is the host's own.
+    pub addresses: Vec<Ipv4Addr>,
+}
+
+/// The packets from one address to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    pub from: Ipv4Addr,
+    pub to: Ipv4Addr,
+    pub flow: FlowId,
+}
+
+/// A flow group of the scenario that the kernel plays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Played {
+    pub group: String,
+    /// By its place among the hosts.
+    pub sender: usize,
+    pub receiver: usize,
+    pub tcp: TcpSpec,
+    pub controller: ControllerSpec,
+    pub transfers: Vec<Transfer>,
+}
+
+/// A flow that the kernel plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    pub from: Ipv4Addr,
+    pub to: Ipv4Addr,
+    pub start: Time,
+    /// [`Time::NEVER`] if open.
+    pub stop: Time,
+    /// `None` is greedy.
+    pub size: Option<Bytes>,
+}
+
+/// Each pair of hosts has two ways, and each host its processes.
+const MOST_HOSTS: usize = 64;
+
+/// 198.18.0.0/15 is reserved for tests of networks (RFC 2544, RFC 6890): no address in it is anyone's.
+const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+const ADDRESSES: u32 = (1 << 17) - 2;
+
+impl Scenario {
+    /// The network in which the packets between all nodes, and the flows of the groups in `played`, are real. Seeds and names of what stays
+    /// simulated are untouched, so that it draws what it draws in a run.
+    ///
+    /// # Errors
+    /// Everything that [`Scenario::build`] finds; groups that do not exist or that no kernel can play.
+    pub fn emulated(&self, played: &[String]) -> Result<Emulated, Errors> {
+        let mut report = Report::new(self.source());
+        let mut description = self.description.clone();
+        for name in played {
+            check_played(&description, name, &mut report);
+        }
+        // What is wrong with the links is found, and said, when the network is made.
+        let mut aside = Report::new(self.source());
+        let nodes = network::nodes(&description, &mut aside);
+        if nodes.len() > MOST_HOSTS {
+            let problem = report.add("nodes", "too many nodes: each would be a host with a network stack of its own");
+            problem.given(nodes.len().to_string()).expected(format!("at most {MOST_HOSTS}"));
+            return Err(report.finish());
+        }
+        let pairs = network::connected(&description, &mut aside);
+        for (from, to) in &pairs {
+            let flow = Flow { from: from.clone(), to: to.clone(), tcp: Some(Tcp::default()), ..Flow::default() };
+            description.flows.insert(between(from, to), flow);
+        }
+        match network::network(&description, &mut report) {
+            Some(network) if report.is_empty() => {
+                let mut build = Build::new(network, nodes);
+                build.between_nodes(&pairs);
+                build.play(played);
+                build.finish(report)
+            }
+            _ => Err(report.finish()),
+        }
+    }
+}
+
+/// The group of what one node sends to another. No name in a scenario can have its form.
+fn between(from: &Name, to: &Name) -> Name {
+    Name::made(format!("{from}->{to}"))
+}
+
+fn check_played(description: &Description, name: &str, report: &mut Report) {
+    let at = format!("flows.{name}");
+    let Some(flow) = Name::of(name).and_then(|name| description.flows.get(&name)) else {
+        report.unknown("flows", "flow group", name, description.flows.keys().map(Name::as_str));
+        return;
+    };
+    let mut refuse = |key: &str, message: &str, expected: &str| {
+        report.add(format!("{at}.{key}"), message).expected(expected);
+    };
+    if flow.tcp.is_none() {
+        refuse("source", "the kernel plays TCP, not this", "`tcp`");
+    }
+    if flow.framing.is_some() {
+        refuse("framing", "real packets do not travel in cells", "no `framing`");
+    }
+    if flow.application.is_some() {
+        refuse("application", "the kernel plays transfers and greedy flows", "no `application`");
+    }
+    if flow.send_processing.is_some() || flow.receive_processing.is_some() {
+        let key = if flow.send_processing.is_some() { "send_processing" } else { "receive_processing" };
+        refuse(key, "a real host takes the time that it takes", "no processing");
+    }
+}
+
+struct Build {
+    network: Network,
+    hosts: Vec<Host>,
+    ways: Vec<Way>,
+    played: Vec<Played>,
+    addresses: u32,
+}
+
+impl Build {
+    fn new(network: Network, nodes: Vec<Name>) -> Build {
+        let mut build = Build { network, hosts: Vec::new(), ways: Vec::new(), played: Vec::new(), addresses: 0 };
+        for node in nodes {
+            let host = build.host(node.to_string());
+            build.address(host);
+        }
+        build
+    }
+
+    fn host(&mut self, name: String) -> usize {
+        self.hosts.push(Host { name, addresses: Vec::new() });
+        self.hosts.len() - 1
+    }
+
+    fn address(&mut self, host: usize) -> Ipv4Addr {
+        let address = Ipv4Addr::from(u32::from(FIRST_ADDRESS) + self.addresses);
+        self.addresses += 1;
+        self.hosts[host].addresses.push(address);
+        address
+    }
+
+    fn group(&self, name: &str) -> Option<u32> {
+        (0..).zip(&self.network.groups).find(|(_, group)| group.name == name).map(|(index, _)| index)
+    }
+
+    fn flows_of(&self, group: u32) -> Vec<FlowId> {
+        (0..).zip(&self.network.flows).filter(|(_, flow)| flow.group == group).map(|(id, _)| id).collect()
+    }
+
+    fn between_nodes(&mut self, pairs: &[(Name, Name)]) {
+        let own: BTreeMap<&str, Ipv4Addr> = self.hosts.iter().map(|host| (host.name.as_str(), host.addresses[0])).collect();
+        let mut ways = Vec::new();
+        for (from, to) in pairs {
+            let Some(group) = self.group(between(from, to).as_str()) else { continue };
+            let ends = (own[from.as_str()], own[to.as_str()]);
+            ways.extend(self.flows_of(group).first().map(|&flow| (group, Way { from: ends.0, to: ends.1, flow })));
+        }
+        for (group, way) in ways {
+            self.network.groups[group as usize].transport = external();
+            self.ways.push(way);
+        }
+    }
+
+    fn play(&mut self, played: &[String]) {
+        for name in played {
+            let Some(group) = self.group(name) else { continue };
+            let Transport::Tcp(tcp, controller) = self.network.groups[group as usize].transport.clone() else { continue };
+            self.network.groups[group as usize].transport = external();
+            let back = self.network.groups.len() as u32;
+            self.network.groups.push(Group {
+                name: format!("{name}.reverse"),
+                transport: external(),
+                application: None,
+                framing: None,
+                send_processing: None,
+                receive_processing: None,
+                jitter: Default::default(),
+            });
+            let (sender, receiver) = (self.host(format!("{name}.sender")), self.host(format!("{name}.receiver")));
+            let mut transfers = Vec::new();
+            for flow in self.flows_of(group) {
+                let (from, to) = (self.address(sender), self.address(receiver));
+                let given = self.network.flows[flow as usize].clone();
+                transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size });
+                let reverse = self.network.flows.len() as FlowId;
+                self.ways.extend([Way { from, to, flow }, Way { from: to, to: from, flow: reverse }]);
+                self.reroute_alike(flow, reverse);
+                // When and how much the kernel sends, it decides: the network carries all of it, whenever it comes.
+                let open = CoreFlow { start: Time::ZERO, stop: Time::NEVER, size: None, ..given };
+                let turned = CoreFlow {
+                    group: back,
+                    forward: open.backward,
+                    backward: open.forward,
+                    sender_access: open.receiver_access,
+                    receiver_access: open.sender_access,
+                    ..open.clone()
+                };
+                self.network.flows[flow as usize] = open;
+                self.network.flows.push(turned);
+            }
+            self.played.push(Played { group: name.clone(), sender, receiver, tcp, controller, transfers });
+        }
+    }
+
+    /// What changes the route of a flow changes that of its way back.
+    fn reroute_alike(&mut self, flow: FlowId, reverse: FlowId) {
+        let turned = self.network.changes.iter().filter_map(|change| match change.what {
+            ChangeKind::Route(of, forward, backward) if of == flow => {
+                Some(Change { at: change.at, what: ChangeKind::Route(reverse, backward, forward) })
+            }
+            _ => None,
+        });
+        let turned: Vec<_> = turned.collect();
+        self.network.changes.extend(turned);
+        self.network.changes.sort_by_key(|change| change.at);
+    }
+
+    fn finish(mut self, mut report: Report) -> Result<Emulated, Errors> {
+        if self.addresses > ADDRESSES {
+            let problem = report.add("flows", "more real flows than there are addresses for tests");
+            problem.given(self.addresses.to_string()).expected(format!("at most {ADDRESSES} ends"));
+            return Err(report.finish());
+        }
+        self.ways.sort_by_key(|way| (way.from, way.to));
+        let Build { network, hosts, ways, played, .. } = self;
+        Ok(Emulated { network, warnings: report.warnings(), hosts, ways, played })
+    }
+}
+
+/// Datagrams that are handed in, headers included: IP packets.
+fn external() -> Transport {
+    let packet = PacketSize::Given { maximum: MAX_PACKET };
+    Transport::Datagram(DatagramSpec { arrivals: Arrivals::External, packet, header: Bytes(0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailback_core::network::Access;
+    use tailback_core::primitives::units::Span;
+
+    const DUMBBELL: &str =
+        "duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"9 packets\"}\n";
+
+    fn scenario(more: &str) -> Scenario {
+        Scenario::from_toml(&format!("{DUMBBELL}{more}"), "").unwrap()
+    }
+
+    fn refused(more: &str, played: &[&str]) -> String {
+        let played: Vec<String> = played.iter().map(|&name| name.into()).collect();
+        scenario(more).emulated(&played).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn all_nodes_are_hosts_and_reach_one_another() {
+        let emulated = scenario("").emulated(&[]).unwrap();
+        let names: Vec<_> = emulated.hosts.iter().map(|host| host.name.as_str()).collect();
+        let names_of_groups: Vec<_> = emulated.network.groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!((names, names_of_groups), (vec!["left", "right"], vec!["left->right", "right->left"]));
+        let [left, right] = [1, 2].map(|last| Ipv4Addr::new(198, 18, 0, last));
+        assert_eq!(emulated.ways, [Way { from: left, to: right, flow: 0 }, Way { from: right, to: left, flow: 1 }]);
+        assert!(emulated.network.groups.iter().all(|group| group.transport == external()));
+    }
+
+    #[test]
+    fn a_played_group_has_hosts_and_ways_of_its_own() {
+        let flows = "[flows.cross]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"sack\"}\n[flows.web]\ncount = 2\nfrom = \"left\"\n\
+                     to = \"right\"\nrtt = \"60 ms\"\nstart = {evenly = [\"1 s\", \"2 s\"]}\nsize = \"1 MB\"\ntcp = {preset = \"cubic\"}\n";
+        let emulated = scenario(flows).emulated(&["web".into()]).unwrap();
+        let played = &emulated.played[0];
+        let [sender, receiver] = [played.sender, played.receiver].map(|host| &emulated.hosts[host]);
+        assert_eq!((sender.name.as_str(), receiver.addresses.len()), ("web.sender", 2));
+        assert_eq!((played.transfers[1].start, played.transfers[1].size), (Time(1_750_000_000_000), Some(Bytes(1_000_000))));
+        let way = |from, to| emulated.ways.iter().find(|way| (way.from, way.to) == (from, to)).unwrap().flow as usize;
+        let there = &emulated.network.flows[way(sender.addresses[1], receiver.addresses[1])];
+        let back = &emulated.network.flows[way(receiver.addresses[1], sender.addresses[1])];
+        let delay = Access { rate: None, delay: Span::from_millis(20) };
+        assert_eq!((there.sender_access, back.receiver_access), (delay, delay));
+        assert_eq!((there.forward, there.backward), (back.backward, back.forward));
+        // What is simulated is as in a run.
+        let run = scenario(flows).build().unwrap();
+        let of_cross =
+            |network: &Network| network.flows.iter().find(|flow| network.groups[flow.group as usize].name == "cross").cloned();
+        assert_eq!(of_cross(&run).map(|flow| flow.start), of_cross(&emulated.network).map(|flow| flow.start));
+    }
+
+    #[test]
+    fn what_no_kernel_can_play_is_refused() {
+        let web = "[flows.web]\nfrom = \"left\"\nto = \"right\"\n";
+        let unknown = refused(&format!("{web}tcp = {{preset = \"sack\"}}"), &["wep"]);
+        assert!(unknown.contains("did you mean `web`?"), "{unknown}");
+        let source = format!("{web}source = {{kind = \"constant\", rate = \"1 Mbps\", packet = \"1000 B\"}}");
+        assert!(refused(&source, &["web"]).contains("the kernel plays TCP, not this"));
+        let cells = format!("{web}framing = {{}}\ntcp = {{preset = \"bpd-2001/reno\"}}");
+        assert!(refused(&cells, &["web"]).contains("real packets do not travel in cells"));
+    }
+
+    #[test]
+    fn nodes_that_nothing_connects_have_no_way() {
+        let text = "duration = \"1 s\"\n[nodes]\na = {}\nb = {}\nc = {}\n[links.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbps\"\n\
+                    delay = \"1 ms\"\nqueue = {buffer = \"9 packets\"}\n";
+        let emulated = Scenario::from_toml(text, "").unwrap().emulated(&[]).unwrap();
+        assert_eq!((emulated.hosts.len(), emulated.ways.len()), (3, 2));
+    }
+}
