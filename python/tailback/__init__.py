@@ -12,6 +12,7 @@ True
 
 from tailback import errors, models, statistics, user_code
 from tailback._core import __version__
+from tailback._emulation import Command, CommandEnd, Emulated, emulate
 from tailback._progress import ProgressBar, RunsBar
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario, load, schema
@@ -21,6 +22,8 @@ from tailback._table import Table
 from tailback._topologies import chain, dumbbell, parking_lot
 from tailback._types import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback.errors import (
+    EmulationError,
+    EmulationWarning,
     InternalError,
     MissingExtra,
     OutputError,
@@ -39,6 +42,11 @@ from tailback.user_code import controller, policy, source
 
 __all__ = [
     "Application",
+    "Command",
+    "CommandEnd",
+    "Emulated",
+    "EmulationError",
+    "EmulationWarning",
     "Event",
     "Flow",
     "InternalError",
@@ -71,6 +79,7 @@ __all__ = [
     "chain",
     "controller",
     "dumbbell",
+    "emulate",
     "errors",
     "load",
     "models",

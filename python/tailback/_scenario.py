@@ -7,7 +7,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -79,7 +79,8 @@ class Scenario:
 
     @classmethod
     def _from_text(cls, text: str, file: str, format: Literal["json", "toml"]) -> Scenario:
-        _core.check(text, file, format)
+        # One without flows is for real packets (`tailback.emulate`).
+        _core.check(text, file, format, may_lack_flows=True)
         scenario = cls.__new__(cls)
         scenario._file, scenario._text, scenario._format = file, text, format
         if format == "json":
@@ -156,6 +157,9 @@ class Scenario:
 
     def _simulation(self, seed: int | None) -> _core.Simulation:
         return _core.Simulation(*self._source(), None if seed is None else _whole(seed))
+
+    def _emulation(self, seed: int | None, played: Sequence[str]) -> _core.Emulation:
+        return _core.Emulation(*self._source(), None if seed is None else _whole(seed), list(played))
 
     def _outline(self, seed: int | None) -> tuple[str, bytes]:
         return _core.outline(*self._source(), None if seed is None else _whole(seed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,11 @@ class Table:
     def __init__(self, core: _core.Table) -> None:
         self._core = core
         self._kinds = dict(core.columns)
+
+    @classmethod
+    def _of(cls, name: str, columns: Mapping[str, Sequence[Any]]) -> Table:
+        """A table of values: of words, whole numbers, or else numbers, by the first of them."""
+        return cls(_core.Table(name, [_packed(title, list(values)) for title, values in columns.items()]))
 
     @property
     def name(self) -> str:
@@ -200,3 +205,16 @@ def shown(value: float | int | str) -> str:
     if isinstance(value, float):
         return "-" if value != value else f"{value:.5g}"
     return str(value)
+
+
+def _packed(name: str, values: list[Any]) -> tuple[str, str, bytes, list[str]]:
+    """As the core's table takes it: a kind, bytes, and words."""
+    import numpy as np
+
+    if values and isinstance(values[0], str):
+        words = list(dict.fromkeys(values))
+        place = {word: index for index, word in enumerate(words)}
+        return name, "word", np.array([place[value] for value in values], "u4").tobytes(), words
+    if values and isinstance(values[0], int):
+        return name, "integer", np.array(values, "i8").tobytes(), []
+    return name, "float", np.array(values, "f8").tobytes(), []

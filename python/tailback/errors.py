@@ -1,15 +1,28 @@
 """What can go wrong, as exceptions that carry data.
 
-TailbackError ├── ScenarioError (ValueError)      the description cannot run: every problem, each with its place ├──
-ParameterError (ValueError)     a model was asked outside its range ├── UnknownName (KeyError)          no such table, trace or
-column; says which there are ├── OutputError (OSError)           a result could not be written ├── StudyError (OSError)
-a study on disk is damaged, foreign, in use, or has no room ├── UserCodeError (RuntimeError)    user code raised something, or
-gave an impossible answer: says where and when ├── MissingExtra (ImportError)      an optional library is not installed; says how
-to get it └── InternalError (RuntimeError)    our bug: carries what a report needs KeyboardInterrupt ├── StudyInterrupted
-Ctrl-C during a study: what was finished is kept, and resumes ├── tailback.Interrupted            Ctrl-C during a run: carries
-what was measured ├── tailback.ReproductionInterrupted    Ctrl-C while a document is reproduced: carries the experiments that were
-done └── tailback.models.TrunkInterrupted    Ctrl-C while a trunk is simulated: carries what was measured UserWarning └──
-ScenarioWarning                 the description runs, but is hardly what was meant
+Of `TailbackError`:
+
+* `ScenarioError` (ValueError): the description cannot run: every problem, each with its place
+* `ParameterError` (ValueError): a model was asked outside its range
+* `UnknownName` (KeyError): no such table, trace or column; says which there are
+* `OutputError` (OSError): a result could not be written
+* `StudyError` (OSError): a study on disk is damaged, foreign, in use, or has no room
+* `UserCodeError` (RuntimeError): user code raised something, or gave an impossible answer: says where and when
+* `EmulationError` (OSError): real packets cannot cross this scenario on this system
+* `MissingExtra` (ImportError): an optional library is not installed; says how to get it
+* `InternalError` (RuntimeError): our bug: carries what a report needs
+
+Of `KeyboardInterrupt`:
+
+* `StudyInterrupted`: Ctrl-C during a study: what was finished is kept, and resumes
+* `tailback.Interrupted`: Ctrl-C during a run: carries what was measured
+* `tailback.ReproductionInterrupted`: Ctrl-C while a document is reproduced: carries the experiments that were done
+* `tailback.models.TrunkInterrupted`: Ctrl-C while a trunk is simulated: carries what was measured
+
+Of `UserWarning`:
+
+* `ScenarioWarning`: the description runs, but is hardly what was meant
+* `EmulationWarning`: an emulation runs, but its timing may be worse than it could be
 
 The last three of KeyboardInterrupt are defined beside what they carry.
 """
@@ -23,6 +36,8 @@ from difflib import get_close_matches
 from typing import Any
 
 __all__ = [
+    "EmulationError",
+    "EmulationWarning",
     "InternalError",
     "MissingExtra",
     "OutputError",
@@ -157,6 +172,14 @@ class UserCodeError(TailbackError, RuntimeError):
         if self.time_s is None:
             return f"`{self.name}` cannot be loaded: {self.message}"
         return f"`user:{self.name}` failed: {self.message}\n  at       {self.at}, {self.time_s:.9g} s of simulated time"
+
+
+class EmulationError(TailbackError, OSError):
+    """Real packets cannot cross this scenario on this system: says what is missing or refused. Nothing was left behind."""
+
+
+class EmulationWarning(UserWarning):
+    """An emulation that runs, but whose timing may be worse than it could be."""
 
 
 class MissingExtra(TailbackError, ImportError):

@@ -6,10 +6,17 @@ use pyo3::prelude::*;
 use tailback_core::network::Network;
 use tailback_scenario::{Errors, Problem, Scenario, Warnings, Whole};
 
-/// Raises `ScenarioError` with every problem of the scenario, if there is one.
+/// Raises `ScenarioError` with every problem of the scenario, if there is one. One without flows has a problem unless it may.
 #[pyfunction]
-pub fn check(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<()> {
+#[pyo3(signature = (text, file, format, *, may_lack_flows=false))]
+pub fn check(py: Python<'_>, text: &str, file: &str, format: &str, may_lack_flows: bool) -> PyResult<()> {
     let scenario = parse(py, text, file, format)?;
+    if may_lack_flows && scenario.description.flows.is_empty() {
+        return match py.detach(|| scenario.check()) {
+            Ok(warnings) => errors::warn(py, &warnings),
+            Err(problems) => Err(errors::scenario_error(py, &problems)),
+        };
+    }
     network(py, &scenario, file).map(|_| ())
 }
 

@@ -12,6 +12,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tailback_core::Engine;
+use tailback_core::network::Network;
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::settings::PlainWords;
 use tailback_emulator::{Control, Door, Monotonic, Tuns, Way};
@@ -24,6 +25,11 @@ type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
 pub struct Emulation {
     #[pyo3(get)]
     duration_s: f64,
+    #[pyo3(get)]
+    warmup_s: f64,
+    /// The most that real packets can come to: the rate of the slowest link of each way, of links that several share once.
+    #[pyo3(get)]
+    reach_bps: f64,
     hosts: Vec<Host>,
     ways: Vec<tailback_scenario::Way>,
     played: Vec<Played>,
@@ -52,13 +58,14 @@ impl Emulation {
             Ok((network, warnings, (hosts, ways, played)))
         };
         let (network, (hosts, ways, played)) = checked(py, &scenario, file, build)?;
-        let (origin, duration_s) = (Origin::of(py, &scenario)?, network.duration.seconds());
+        let (origin, duration_s, warmup_s) = (Origin::of(py, &scenario)?, network.duration.seconds(), network.warmup.seconds());
+        let reach_bps = reach(&network, &ways);
         let engine = py.detach(|| Engine::with_code(network, &Registered));
         if let Some(failure) = engine.failure() {
             return Err(user_code::failed(py, &failure));
         }
         let state = Mutex::new(State::Ready(Box::new(engine)));
-        Ok(Self { duration_s, hosts, ways, played, origin, control: Control::default(), state })
+        Ok(Self { duration_s, warmup_s, reach_bps, hosts, ways, played, origin, control: Control::default(), state })
     }
 
     /// Name and addresses of each host.
@@ -170,6 +177,16 @@ impl Emulation {
             "transfers": transfers.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Bits a second.
+fn reach(network: &Network, ways: &[tailback_scenario::Way]) -> f64 {
+    let slowest = |way: &tailback_scenario::Way| {
+        let route = &network.paths[network.flows[way.flow as usize].forward as usize];
+        route.iter().copied().min_by_key(|&port| network.ports[port as usize].rate)
+    };
+    let ports: BTreeSet<u32> = ways.iter().filter_map(slowest).collect();
+    ports.into_iter().map(|port| network.ports[port as usize].rate.0 as f64).sum()
 }
 
 /// Of most pairs of nodes nothing is to be said: nothing was sent.

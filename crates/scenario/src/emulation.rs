@@ -87,6 +87,13 @@ impl Scenario {
         for name in played {
             check_played(&description, name, &mut report);
         }
+        for (name, _) in description.flows.iter().filter(|(_, flow)| flow.framing.is_some()) {
+            let problem = report.add(format!("flows.{name}.framing"), "real packets do not travel in cells, nor beside them");
+            problem.expected("no `framing`");
+        }
+        if !report.is_empty() {
+            return Err(report.finish());
+        }
         // What is wrong with the links is found, and said, when the network is made.
         let mut aside = Report::new(self.source());
         let nodes = network::nodes(&description, &mut aside);
@@ -128,9 +135,6 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
     };
     if flow.tcp.is_none() {
         refuse("source", "the kernel plays TCP, not this", "`tcp`");
-    }
-    if flow.framing.is_some() {
-        refuse("framing", "real packets do not travel in cells", "no `framing`");
     }
     if flow.application.is_some() {
         refuse("application", "the kernel plays transfers and greedy flows", "no `application`");

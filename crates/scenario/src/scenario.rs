@@ -95,6 +95,7 @@ impl Scenario {
             return Ok(Scenario { description, source });
         }
         // Some parts are placeholders, so nothing comes of this but further problems.
+        check_flows(&description, &mut report);
         network::network(&description, &mut report);
         Err(report.finish())
     }
@@ -113,6 +114,19 @@ impl Scenario {
     /// As [`Scenario::build`].
     pub fn build_with_warnings(&self) -> Result<(Network, Warnings), Errors> {
         let mut report = Report::new(&self.source);
+        check_flows(&self.description, &mut report);
+        self.built(report)
+    }
+
+    /// Whether it is a network, be it that nothing is sent there yet.
+    ///
+    /// # Errors
+    /// As [`Scenario::build`], but for a scenario without flows.
+    pub fn check(&self) -> Result<Warnings, Errors> {
+        self.built(Report::new(&self.source)).map(|(_, warnings)| warnings)
+    }
+
+    fn built(&self, mut report: Report) -> Result<(Network, Warnings), Errors> {
         match network::network(&self.description, &mut report) {
             Some(network) if report.is_empty() => Ok((network, report.warnings())),
             _ => Err(report.finish()),
@@ -191,6 +205,13 @@ pub fn json_schema() -> serde_json::Value {
         }
     }
     schema.to_value()
+}
+
+/// Whether anything is sent.
+fn check_flows(description: &Description, report: &mut Report) {
+    if description.flows.is_empty() && report.sound("flows") {
+        report.add("flows", "nothing would be sent").given("no flows").expected("at least one [flows.NAME]");
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ import typer
 
 from tailback._cli.check import check
 from tailback._cli.demo import demo
+from tailback._cli.emulate import emulate
 from tailback._cli.output import stdout_watched
 from tailback._cli.predict import predict
 from tailback._cli.reproduce import reproduce
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, sweep, predict, size_buffer, check, schema, reproduce, demo):
+for command in (run, emulate, sweep, predict, size_buffer, check, schema, reproduce, demo):
     app.command()(command)
 app.add_typer(study)
 

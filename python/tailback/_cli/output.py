@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 import typer
 
 from tailback.errors import (
+    EmulationError,
+    EmulationWarning,
     InternalError,
     MissingExtra,
     OutputError,
@@ -75,7 +77,7 @@ def warnings_noted() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if not issubclass(category, ScenarioWarning):
+            if not issubclass(category, (EmulationWarning, ScenarioWarning)):
                 usual(message, category, *where, **more)
             elif str(message) not in shown:
                 shown.add(str(message))
@@ -149,7 +151,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
     elif isinstance(error, UserCodeError):
         code, shown = Exit.INPUT, f"{_raised(error)}error: {error}\nnothing was kept"
         problems = [{"message": error.message, "at": error.at}]
-    elif isinstance(error, (OutputError, MissingExtra, ParameterError, UnknownName)):
+    elif isinstance(error, (EmulationError, OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
         code, shown = Exit.INTERRUPTED, "interrupted; nothing was kept"

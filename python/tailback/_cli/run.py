@@ -19,7 +19,7 @@ from tailback._progress import ProgressBar
 if TYPE_CHECKING:
     from tailback._run import Run
 
-__all__ = ["run"]
+__all__ = ["run", "show"]
 
 
 @command
@@ -57,13 +57,13 @@ def run(
     if as_json:
         data(_document(result))
     else:
-        _show(result)
+        show(result)
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     elif plot:
-        from tailback._run_plot import show
+        from tailback._run_plot import show as show_plot
 
-        show(str(result), result.tables)
+        show_plot(str(result), result.tables)
     if exit_code is Exit.INTERRUPTED:
         note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
     return exit_code
@@ -74,7 +74,7 @@ def _document(result: Run) -> str:
     return json.dumps(jsonable({**result.provenance, "tables": tables}), allow_nan=False)
 
 
-def _show(result: Run) -> None:
+def show(result: Run) -> None:
     """Tables for a terminal, plain text for a pipe."""
     if not sys.stdout.isatty():
         data(result.summary())

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tailback import _core
 from tailback._format import aligned, quantity
 from tailback._scenario import Scenario
 from tailback._table import Table
@@ -162,29 +161,12 @@ def _tables(name: str, network: Network, outcome: Outcome) -> Prediction:
     names = [group.name for group in network.groups]
     return Prediction(
         name=name,
-        flows=_table("flows", flows),
-        queues=_table("queues", queues),
-        groups=_table("groups", {"group": names, "flows": counts, "goodput_bps": summed}),
+        flows=Table._of("flows", flows),
+        queues=Table._of("queues", queues),
+        groups=Table._of("groups", {"group": names, "flows": counts, "goodput_bps": summed}),
         models=tuple(outcome.models),
         not_modelled=tuple(outcome.left_out),
     )
-
-
-def _table(name: str, columns: Mapping[str, Any]) -> Table:
-    return Table(_core.Table(name, [_column(title, list(values)) for title, values in columns.items()]))
-
-
-def _column(name: str, values: list[Any]) -> tuple[str, str, bytes, list[str]]:
-    """As the core's table takes it: a kind, bytes, and words."""
-    import numpy as np
-
-    if values and isinstance(values[0], str):
-        words = list(dict.fromkeys(values))
-        place = {word: index for index, word in enumerate(words)}
-        return name, "word", np.array([place[value] for value in values], "u4").tobytes(), words
-    if values and isinstance(values[0], int):
-        return name, "integer", np.array(values, "i8").tobytes(), []
-    return name, "float", np.array(values, "f8").tobytes(), []
 
 
 def _rows(table: Table, columns: Iterable[str]) -> list[list[str]]:

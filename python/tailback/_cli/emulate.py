@@ -1,0 +1,149 @@
+"""`tailback emulate FILE -- COMMAND`: real packets through a scenario's queues and links."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tailback._cli.options import File, Seed
+from tailback._cli.output import Exit, command, data, jsonable, note, path
+from tailback._cli.run import show
+from tailback._cli.user_code import Code
+from tailback._cli.user_code import load as load_code
+from tailback._progress import ProgressBar
+from tailback.errors import ParameterError
+
+if TYPE_CHECKING:
+    from tailback._emulation import Command, Emulated
+    from tailback._scenario import Scenario
+
+__all__ = ["emulate"]
+
+
+@command
+def emulate(
+    file: File,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="A command, run on a node.")] = None,
+    node: Annotated[
+        str | None, typer.Option(help="Node of COMMAND; if not given, the one that the scenario's first flows come from.")
+    ] = None,
+    at: Annotated[
+        list[str] | None, typer.Option(help="A further command, as NODE:COMMAND in one word.", metavar="NODE:COMMAND")
+    ] = None,
+    serve: Annotated[
+        list[str] | None, typer.Option(help="The same, started first; the end does not wait for it.", metavar="NODE:COMMAND")
+    ] = None,
+    play: Annotated[
+        list[str] | None, typer.Option(help="A flow group that this machine's kernel plays instead of being simulated.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option(help="Of every host's network stack, such as net.ipv4.tcp_ecn=1.", metavar="KEY=VALUE")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print everything measured as one JSON document; what commands print goes to stderr.")
+    ] = False,
+    seed: Seed = None,
+    code: Code = None,
+) -> Exit:
+    """Run commands on the nodes of a scenario: what they send crosses its queues and links in real time. Linux only.
+
+    Every node is a host with the node's name; the scenario's flows are simulated beside the real packets. It ends when all
+    commands have ended that do not only serve, or with the scenario's duration.
+    """
+    from tailback import _store
+    from tailback._emulation import emulate as emulated
+    from tailback._run import Interrupted
+    from tailback._scenario import load
+
+    load_code(code)
+    scenario = load(file)
+    commands = [_placed(text, server=True) for text in serve or []] + [_placed(text, server=False) for text in at or []]
+    if arguments:
+        commands.append(_command(node or _first_node(scenario), arguments))
+    exit_code = Exit.DONE
+    with nullcontext() if out is None else _store.staged(out) as folder:
+        try:
+            with ProgressBar(file.name) as bar:
+                result = emulated(
+                    scenario,
+                    commands,
+                    played=play or [],
+                    seed=seed,
+                    settings=dict(_setting(text) for text in setting or []),
+                    stdout=2 if as_json else 1,
+                    progress=bar,
+                )
+        except Interrupted as stopped:
+            from typing import cast
+
+            result, exit_code = cast("Emulated", stopped.run), Exit.INTERRUPTED
+        if folder:
+            _store.write(result.tables, result.provenance, folder)
+    if as_json:
+        tables = {name: table.to_dict() for name, table in result.tables.items()}
+        data(json.dumps(jsonable({**result.provenance, "tables": tables}), allow_nan=False))
+    else:
+        show(result)
+    if out is not None:
+        note(f"wrote {len(result.tables)} tables and provenance to {out}")
+    if exit_code is Exit.INTERRUPTED:
+        note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
+        return exit_code
+    return _judged(result)
+
+
+def _judged(result: Emulated) -> Exit:
+    """Whether all went as hoped; says what did not."""
+    code = Exit.DONE
+    for end in result.commands:
+        if end.code is None and not end.server:
+            note(f"`{end.command}` at {end.node} was still running after the scenario's duration, and was ended with it")
+            code = Exit.RUNS_FAILED
+        elif end.code and not end.server:
+            how = f"exited with {end.code}" if end.code > 0 else f"was ended by signal {-end.code}"
+            note(f"`{end.command}` at {end.node} {how}")
+            code = Exit.RUNS_FAILED
+        elif end.code is not None and end.server:
+            note(f"the server `{end.command}` at {end.node} ended before the emulation, with {end.code}")
+    for transfer in zip(*result.transfers.to_dict().values(), strict=True):
+        if transfer[-1]:
+            note(f"{transfer[0]}[{transfer[1]}], which the kernel played: {transfer[-1]}")
+            code = Exit.RUNS_FAILED
+    if not result.kept_up:
+        note("error: this machine did not keep up; the results are not those of the scenario")
+        code = Exit.RUNS_FAILED
+    return code
+
+
+def _placed(text: str, *, server: bool) -> Command:
+    node, colon, rest = text.partition(":")
+    if not colon or not node or not rest.strip():
+        raise ParameterError(f"`{text}` is not a node and a command; expected such as `right:iperf3 -s`")
+    return _command(node, rest.strip(), server=server)
+
+
+def _command(node: str, words: str | list[str], *, server: bool = False) -> Command:
+    from tailback._emulation import Command
+
+    return Command(node, words, server)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise ParameterError(f"`{text}` is not a setting; expected such as `net.ipv4.tcp_ecn=1`")
+    return key, value
+
+
+def _first_node(scenario: Scenario) -> str:
+    flows = scenario.normalised().get("flows", {})
+    for flow in flows.values():
+        return str(flow["from"])
+    raise ParameterError("the scenario has no flows to tell where the command is to run; say it with --node")

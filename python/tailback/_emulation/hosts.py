@@ -1,0 +1,201 @@
+"""The hosts of an emulation as its own process sees them: made, given commands, and taken away."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from tailback._emulation.keeper import LARGEST_MESSAGE, MOST_FILES, TUN
+from tailback.errors import EmulationError
+
+__all__ = ["Ended", "Host", "Hosts"]
+
+# Making a host takes some hundredths of a second.
+_PATIENCE_S = 60
+
+
+@dataclass(frozen=True)
+class Host:
+    """What a host is made with.
+
+    Attributes
+    ----------
+    name : str
+    addresses : tuple of str
+        The first is the one that its name stands for.
+    mtu : int
+    route : mapping
+        Metrics of its route, such as ``quickack`` (ip-route(8)).
+    settings : mapping
+        Of its network stack, such as ``net.ipv4.tcp_sack``.
+    """
+
+    name: str
+    addresses: tuple[str, ...]
+    mtu: int = 1500
+    route: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that is over.
+
+    Attributes
+    ----------
+    number : int
+        As it was started.
+    code : int
+        Its exit code; of one that a signal ended, the signal's negative.
+    """
+
+    number: int
+    code: int
+
+
+class Hosts:
+    """Hosts that exist within ``with``. Leaving it ends everything that was started there.
+
+    Raises
+    ------
+    EmulationError
+        The system lacks what it needs, or does not allow it; nothing is left behind.
+    """
+
+    def __init__(self, hosts: Sequence[Host]) -> None:
+        self._hosts = {host.name: place for place, host in enumerate(hosts)}
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.devices: list[int] = []
+        self._messages: list[dict[str, Any]] = []
+        self._started = 0
+        # Its own terminal input is that of the commands.
+        self._keeper = subprocess.Popen(
+            [sys.executable, "-m", "tailback._emulation.keeper", str(theirs.fileno())], pass_fds=[theirs.fileno()]
+        )
+        theirs.close()
+        try:
+            self._make(hosts)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+
+    def _make(self, hosts: Sequence[Host]) -> None:
+        described = [{**vars(host), "route": dict(host.route), "settings": dict(host.settings)} for host in hosts]
+        self._send({"hosts": described})
+        deadline = time.monotonic() + _PATIENCE_S
+        while len(self.devices) < len(hosts):
+            message, files = self._receive(deadline - time.monotonic())
+            self.devices.extend(files)
+            if "failed" in message:
+                raise EmulationError(_why_not(message))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close_devices()
+        # The keeper ends when nobody holds the other end, and with it everything.
+        self._control.close()
+        try:
+            self._keeper.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            self._keeper.wait()
+
+    def close_devices(self) -> None:
+        """Let go of the devices here; whoever has them keeps them open."""
+        for device in self.devices:
+            os.close(device)
+        self.devices = []
+
+    def start(self, host: str, arguments: Sequence[str], *, stdout: int = 1, stderr: int = 2, stdin: int = 0) -> int:
+        """Start a command on a host, and return its number.
+
+        Raises
+        ------
+        EmulationError
+            It cannot be started.
+        """
+        number, self._started = self._started, self._started + 1
+        message = {
+            "start": number,
+            "host": self._hosts[host],
+            "arguments": list(arguments),
+            "environment": {"TAILBACK_HOST": host},
+        }
+        self._send(message, [stdin, stdout, stderr])
+        answer = self._await(lambda message: number in (message.get("started"), message.get("failed")))
+        if "failed" in answer:
+            raise EmulationError(f"`{arguments[0]}` cannot be started on `{host}`: {answer['why']}")
+        return number
+
+    def signal(self, number: int, signal: int) -> None:
+        """Send a signal to a command."""
+        self._send({"signal": number, "with": signal})
+
+    def counters(self) -> list[dict[str, int]]:
+        """The kernel's own counters, host by host."""
+        self._send({"counters": True})
+        counters: list[dict[str, int]] = self._await(lambda message: "counters" in message)["counters"]
+        return counters
+
+    def ended(self, patience_s: float) -> list[Ended]:
+        """The commands that are over by now; waits so long for the first."""
+        with suppress(TimeoutError):
+            self._messages.append(self._receive(0 if self._messages else patience_s)[0])
+        over = [message for message in self._messages if "ended" in message]
+        self._messages = [message for message in self._messages if "ended" not in message]
+        return [Ended(message["ended"], message["code"]) for message in over]
+
+    def _send(self, message: Mapping[str, Any], files: Sequence[int] = ()) -> None:
+        data = json.dumps(message).encode()
+        if len(data) > LARGEST_MESSAGE:
+            raise EmulationError("too many addresses, or too long a command, for one message to the hosts")
+        try:
+            socket.send_fds(self._control, [data], files)
+        except OSError as error:
+            raise EmulationError(f"the hosts are gone: {error.strerror}") from None
+
+    def _await(self, is_it: Any) -> dict[str, Any]:
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            message, _ = self._receive(deadline - time.monotonic())
+            if is_it(message):
+                return message
+            self._messages.append(message)
+
+    def _receive(self, patience_s: float) -> tuple[dict[str, Any], list[int]]:
+        ready, _, _ = select.select([self._control], [], [], max(0.0, patience_s))
+        if not ready:
+            raise TimeoutError("the hosts do not answer")
+        data, files, _, _ = socket.recv_fds(self._control, LARGEST_MESSAGE, MOST_FILES)
+        if not data:
+            raise EmulationError("the hosts are gone: something has ended them")
+        message: dict[str, Any] = json.loads(data)
+        return message, files
+
+
+def _why_not(message: Mapping[str, Any]) -> str:
+    """What is missing, and what helps."""
+    import errno
+
+    why, number = message["why"], message["errno"]
+    if message["file"] == TUN:
+        if number == errno.ENOENT:
+            return f"this system has no {TUN}, without which no packets come out of a kernel; load the module `tun`"
+        return f"{TUN} cannot be opened: {why}; run as root, or let everyone open it: `sudo chmod 0666 {TUN}`"
+    if number in (errno.EPERM, errno.EACCES):
+        return f"this user may not make network namespaces ({why}); run as root, or allow unprivileged user namespaces"
+    if "pyroute2" in why:
+        return "this needs pyroute2: pip install 'tailback[emulate]'"
+    return f"the hosts cannot be made: {why}"

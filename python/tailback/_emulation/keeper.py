@@ -1,0 +1,253 @@
+"""The process that keeps an emulation's hosts: process 1 of a namespace of processes, with a network namespace for each host.
+
+It and all that it starts live only as long as it does, and it lives as long as the other end of its control socket is open:
+whatever kills the process that emulates, or this one, the system takes all of it away, devices included.
+
+``python -m tailback._emulation.keeper FD`` with a socket of messages, each a JSON object, some with open files. To the keeper:
+first ``hosts`` (name, addresses, MTU, route settings, system settings), then ``start`` (a number, host, arguments, environment;
+with files for stdin, stdout, stderr), ``signal``, ``counters``. From it: ``ready`` with the TUN devices, ``failed``, ``started``,
+``ended``, ``counters``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tailback._emulation import namespaces
+
+__all__ = ["LARGEST_MESSAGE", "MOST_FILES", "TUN"]
+
+TUN = "/dev/net/tun"
+LARGEST_MESSAGE = 1 << 17
+# Of one message (`SCM_MAX_FD`, unix(7)).
+MOST_FILES = 253
+
+# <linux/if_tun.h>
+_TUNSETIFF = 0x400454CA
+_IFF_TUN = 0x0001
+_IFF_NO_PI = 0x1000
+_DEVICE = "tailback0"
+# Packets that a device holds until they are read: more than any burst, for what does not fit is lost without a word.
+_DEVICE_QUEUE = 10_000
+
+_COUNTERS = ("/proc/self/net/netstat", "/proc/self/net/snmp")
+
+
+class Keeper:
+    """Hosts and the commands that run on them."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._namespaces: list[int] = []
+        self._running: dict[int, int] = {}
+
+    def make(self, hosts: list[dict[str, Any]]) -> None:
+        """Make all hosts, and hand over their devices."""
+        namespaces.make_private()
+        with suppress(OSError):
+            # Not allowed in some containers; then commands see the processes of the machine, too.
+            namespaces.mount_proc()
+        _name(hosts)
+        devices = [self._make(host) for host in hosts]
+        for first in range(0, len(devices), MOST_FILES):
+            part = devices[first : first + MOST_FILES]
+            socket.send_fds(self._control, [json.dumps({"ready": len(part)}).encode()], part)
+        for device in devices:
+            os.close(device)
+
+    def _make(self, host: dict[str, Any]) -> int:
+        """A network namespace with a device for all addresses of the host."""
+        namespaces.unshare(namespaces.NETWORK)
+        self._namespaces.append(os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+        _set({"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"}, may_lack=True)
+        _set(host["settings"], may_lack=False)
+        device = os.open(TUN, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", _DEVICE.encode(), _IFF_TUN | _IFF_NO_PI))
+        _connect(host)
+        return device
+
+    def serve(self) -> None:
+        """Do as told until the other end is closed."""
+        wakeup, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        while True:
+            ready, _, _ = select.select([self._control.fileno(), wakeup], [], [])
+            if wakeup in ready:
+                with suppress(BlockingIOError):
+                    os.read(wakeup, 4096)
+            self._reap()
+            if self._control.fileno() in ready:
+                data, files, _, _ = socket.recv_fds(self._control, LARGEST_MESSAGE, 3)
+                if not data:
+                    return
+                self._obey(json.loads(data), files)
+
+    def _obey(self, message: dict[str, Any], files: list[int]) -> None:
+        if "start" in message:
+            self._start(message, files)
+        elif "signal" in message:
+            for process, number in self._running.items():
+                if number == message["signal"]:
+                    with suppress(ProcessLookupError):
+                        os.kill(process, message["with"])
+        elif "counters" in message:
+            self._tell({"counters": [self._counters(namespace) for namespace in self._namespaces]})
+
+    def _start(self, message: dict[str, Any], files: list[int]) -> None:
+        number, namespace = message["start"], self._namespaces[message["host"]]
+
+        def prepare() -> None:
+            namespaces.enter(namespace)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.set_wakeup_fd(-1)
+
+        try:
+            stdin, stdout, stderr = files
+            process = subprocess.Popen(
+                message["arguments"],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env={**os.environ, **message["environment"]},
+                preexec_fn=prepare,
+            )
+        except OSError as error:
+            self._tell({"failed": number, "why": error.strerror or str(error)})
+        else:
+            # Whatever ends is reaped below, with what others have left behind.
+            process.returncode = 0
+            self._running[process.pid] = number
+            self._tell({"started": number})
+        finally:
+            for file in files:
+                os.close(file)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                process, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if process == 0:
+                return
+            number = self._running.pop(process, None)
+            if number is not None:
+                self._tell({"ended": number, "code": os.waitstatus_to_exitcode(status)})
+
+    def _counters(self, namespace: int) -> dict[str, int]:
+        """The kernel's own counters of a host: ``Tcp.RetransSegs``, ``TcpExt.TCPTimeouts``, ..."""
+        namespaces.enter(namespace)
+        return {name: value for file in _COUNTERS for name, value in _counted(Path(file).read_text())}
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        # Nobody listens any more: the end of it is noticed above.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._control.send(json.dumps(message).encode())
+
+
+def _counted(text: str) -> Iterator[tuple[str, int]]:
+    """Pairs of lines: names, and values."""
+    lines = text.splitlines()
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        family, *columns = names.split()
+        yield from zip((f"{family.rstrip(':')}.{column}" for column in columns), map(int, values.split()[1:]), strict=True)
+
+
+def _name(hosts: list[dict[str, Any]]) -> None:
+    """Let the hosts find one another by name."""
+    lines = ["127.0.0.1 localhost", *(f"{host['addresses'][0]} {host['name']}" for host in hosts if host["addresses"])]
+    with tempfile.NamedTemporaryFile("w", prefix="tailback-hosts-") as file:
+        file.write("\n".join(lines) + "\n")
+        file.flush()
+        Path(file.name).chmod(0o644)
+        namespaces.bind(file.name, "/etc/hosts")
+
+
+def _set(settings: dict[str, str], *, may_lack: bool) -> None:
+    for key, value in settings.items():
+        try:
+            Path("/proc/sys", *key.split(".")).write_text(value)
+        except FileNotFoundError as error:
+            if not may_lack:
+                raise OSError(error.errno, f"this kernel has no setting `{key}`") from None
+        except OSError as error:
+            raise OSError(error.errno, f"`{key}` cannot be set to `{value}`: {error.strerror}") from None
+
+
+def _connect(host: dict[str, Any]) -> None:
+    """Addresses, and a route to everywhere through the device."""
+    from pyroute2 import IPRoute
+
+    with IPRoute() as network:
+        network.link("set", index=network.link_lookup(ifname="lo")[0], state="up")
+        index = network.link_lookup(ifname=_DEVICE)[0]
+        # One packet at a time: in bursts of several, arrivals would be the kernel's and not TCP's.
+        network.link("set", index=index, mtu=host["mtu"], txqlen=_DEVICE_QUEUE, gso_max_segs=1, state="up")
+        for address in host["addresses"]:
+            network.addr("add", index=index, address=address, prefixlen=32)
+        if host["addresses"]:
+            metrics = {"metrics": host["route"]} if host["route"] else {}
+            network.route("add", family=socket.AF_INET, dst="default", oif=index, prefsrc=host["addresses"][0], **metrics)
+
+
+@contextmanager
+def _failures_told(control: socket.socket) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        number = getattr(error, "errno", None)
+        text = f"{type(error).__name__}: {error}" if number is None else (getattr(error, "strerror", None) or str(error))
+        file = getattr(error, "filename", None)
+        with suppress(OSError):
+            control.send(json.dumps({"failed": None, "errno": number, "file": file, "why": text}).encode())
+        os._exit(1)
+
+
+def main() -> None:
+    """Enter namespaces, and be their first process."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    # Whether to end is for whoever holds the other end to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with _failures_told(control):
+        given = json.loads(control.recv(LARGEST_MESSAGE))
+        if os.geteuid() != 0:
+            _become_root_of_ones_own()
+        namespaces.unshare(namespaces.PROCESSES | namespaces.MOUNTS)
+        first = os.fork()
+    if first:
+        control.close()
+        os.waitpid(first, 0)
+        return
+    with _failures_told(control):
+        keeper = Keeper(control)
+        keeper.make(given["hosts"])
+        keeper.serve()
+    # With the first process of a namespace all others end.
+    os._exit(0)
+
+
+def _become_root_of_ones_own() -> None:
+    """A user namespace in which this user has all rights, over nothing but what is made in it (user_namespaces(7))."""
+    user, group = os.geteuid(), os.getegid()
+    namespaces.unshare(namespaces.USERS)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+
+
+if __name__ == "__main__":
+    main()

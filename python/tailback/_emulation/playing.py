@@ -1,0 +1,125 @@
+"""Flow groups that this machine's kernel plays: what of their settings it takes, and the processes that send and receive."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tailback._emulation.hosts import Host, Hosts
+from tailback.errors import EmulationError
+
+__all__ = ["Group", "Player", "kernel_controllers", "played_hosts"]
+
+Group = Mapping[str, Any]
+
+_AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
+
+# What is neither in the scenario nor left to the kernel: room for any window, nothing remembered of earlier connections (tcp(7)).
+ROOM = {
+    "net.ipv4.tcp_rmem": "4096 4194304 67108864",
+    "net.ipv4.tcp_wmem": "4096 4194304 67108864",
+    "net.ipv4.tcp_no_metrics_save": "1",
+}
+
+# Of RFC 9293 and RFC 791: what a segment has at least beside its payload.
+_HEADERS = 40
+
+
+def kernel_controllers() -> tuple[str, ...]:
+    """The controllers that this machine's kernel has."""
+    try:
+        return tuple(Path(_AVAILABLE).read_text().split())
+    except OSError:
+        return ()
+
+
+def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
+    """The group's hosts, without addresses, with what of its settings the kernel takes.
+
+    Raises
+    ------
+    EmulationError
+        If this kernel cannot play it.
+    """
+    name, controller = group["group"], group["controller"]
+    known = kernel_controllers()
+    if controller not in known:
+        raise EmulationError(f"this kernel cannot play `{name}`: it has no controller `{controller}`; it has {', '.join(known)}")
+    if group["recovery"] not in ("sack", "newreno"):
+        raise EmulationError(
+            f"this kernel cannot play `{name}`: it has no recovery `{group['recovery']}`; `sack` and `newreno` are what it can do"
+        )
+    given = {
+        **ROOM,
+        "net.ipv4.tcp_sack": str(int(group["recovery"] == "sack")),
+        "net.ipv4.tcp_timestamps": str(int(group["timestamps"])),
+        "net.ipv4.tcp_ecn": str(int(group["ecn"])),
+        **settings,
+    }
+    route = {"initcwnd": int(group["initial_window"])}
+    if not group["delayed_ack"]:
+        route["quickack"] = 1
+    mtu = group["packet"]
+    if mtu < 576 or mtu > 65535:
+        raise EmulationError(
+            f"this kernel cannot play `{name}`: packets of {mtu} bytes; expected 576 to 65535 with headers of {_HEADERS}"
+        )
+    return {
+        group["sender"]: Host(group["sender"], (), mtu, route, given),
+        group["receiver"]: Host(group["receiver"], (), mtu, route, given),
+    }
+
+
+class Player:
+    """The two processes that play a group, from their making to their end."""
+
+    def __init__(self, group: Group, hosts: Hosts) -> None:
+        self.group = group
+        # The receiver listens before anyone connects.
+        self._ends = [End(group, way, hosts) for way in ("receiver", "sender")]
+
+    def begin(self, origin: float) -> None:
+        """Let the flows start in their time, counted from `origin` on the monotonic clock."""
+        for end in self._ends:
+            end.tell(origin)
+
+    def finish(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """What happened to each flow, as its sender and as its receiver tell it."""
+        received, sent = (end.finish() for end in self._ends)
+        return sent, received
+
+
+class End:
+    """A process that sends or receives."""
+
+    def __init__(self, group: Group, way: str, hosts: Hosts) -> None:
+        theirs, self._to = os.pipe2(os.O_CLOEXEC)
+        self._from, answers = os.pipe2(os.O_CLOEXEC)
+        self._host = group[way]
+        try:
+            hosts.start(self._host, [sys.executable, "-m", "tailback._emulation.transfer", way], stdin=theirs, stdout=answers)
+        finally:
+            os.close(theirs)
+            os.close(answers)
+        self._answers = os.fdopen(self._from)
+        self.tell({"flows": group["transfers"], "controller": group["controller"]})
+        self._hear()
+
+    def tell(self, message: Any) -> None:
+        os.write(self._to, json.dumps(message).encode() + b"\n")
+
+    def finish(self) -> list[dict[str, Any]]:
+        os.close(self._to)
+        told: list[dict[str, Any]] = json.loads(self._hear())
+        self._answers.close()
+        return told
+
+    def _hear(self) -> str:
+        line = self._answers.readline()
+        if not line:
+            raise EmulationError(f"the process that plays `{self._host}` has failed; what it said is above")
+        return line

@@ -1,0 +1,220 @@
+"""Flows that the kernel plays: ``python -m tailback._emulation.transfer sender`` or ``receiver``, on a host of their own.
+
+On stdin come two lines of JSON: first the flows (addresses, start, stop, size, controller), answered by a line as soon as all is
+ready; then the instant of the emulation's start on the monotonic clock. At the end of stdin comes what happened, as a line of
+JSON on stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import selectors
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["PORT"]
+
+# That of the discard service (RFC 863), as data is read and forgotten.
+PORT = 9
+
+_PIECE = bytes(1 << 18)
+# <netinet/tcp.h>
+_TCP_CONGESTION = 13
+_TCP_INFO = 11
+# In `struct tcp_info` of <linux/tcp.h>: 8 bytes, then 24 words of 32 bits, then words of 64 bits.
+_INFO = struct.Struct("=8B24I4Q")
+
+
+@dataclass
+class Flow:
+    """A connection at one of its ends.
+
+    Attributes
+    ----------
+    number : int
+        In its group.
+    ends : tuple
+        Addresses of sender and receiver.
+    start_s, stop_s : float
+        Since the emulation's start.
+    left : int or None
+        Bytes yet to be sent; None if endless.
+    """
+
+    number: int
+    ends: tuple[str, str]
+    start_s: float
+    stop_s: float | None
+    left: int | None
+    connection: socket.socket | None = None
+    began_s: float | None = None
+    ended_s: float | None = None
+    transferred: int = 0
+    retransmitted: int = 0
+    failure: str | None = None
+
+    def told(self) -> dict[str, Any]:
+        """What happened to it."""
+        return {
+            "began_s": self.began_s,
+            "ended_s": self.ended_s,
+            "transferred": self.transferred,
+            "retransmitted": self.retransmitted,
+            "failure": self.failure,
+        }
+
+
+class Agenda:
+    """Sockets to be served and things to be done in their time, by a clock that counts from the emulation's start."""
+
+    def __init__(self) -> None:
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(sys.stdin, selectors.EVENT_READ, None)
+        self.to_do: list[tuple[float, Callable[[], None]]] = []
+        self.origin = 0.0
+
+    def now(self) -> float:
+        return time.monotonic() - self.origin
+
+    def until_told_to_end(self) -> None:
+        self.to_do.sort(key=lambda entry: entry[0], reverse=True)
+        while True:
+            while self.to_do and self.to_do[-1][0] <= self.now():
+                self.to_do.pop()[1]()
+            patience = self.to_do[-1][0] - self.now() if self.to_do else None
+            for key, _ in self.selector.select(patience):
+                if key.data is None:
+                    return
+                key.data()
+
+
+class Senders:
+    """Sends on each flow from its start, as much as its connection takes."""
+
+    def __init__(self, flows: Sequence[Flow], controller: str, agenda: Agenda) -> None:
+        self._agenda = agenda
+        for flow in flows:
+            flow.connection = _socket(controller)
+            flow.connection.bind((flow.ends[0], 0))
+            agenda.to_do.append((flow.start_s, lambda flow=flow: self._connect(flow)))  # type: ignore[misc]
+            if flow.stop_s is not None:
+                agenda.to_do.append((flow.stop_s, lambda flow=flow: self._finish(flow)))  # type: ignore[misc]
+
+    def _connect(self, flow: Flow) -> None:
+        assert flow.connection is not None
+        with suppress(BlockingIOError):
+            flow.connection.connect((flow.ends[1], PORT))
+        self._agenda.selector.register(flow.connection, selectors.EVENT_WRITE, lambda: self._send(flow))
+
+    def _send(self, flow: Flow) -> None:
+        if flow.connection is None:
+            return
+        if flow.began_s is None:
+            flow.began_s = self._agenda.now()
+        try:
+            while flow.left is None or flow.left > 0:
+                piece = _PIECE if flow.left is None else memoryview(_PIECE)[: flow.left]
+                sent = flow.connection.send(piece)
+                flow.transferred += sent
+                if flow.left is not None:
+                    flow.left -= sent
+        except BlockingIOError:
+            return
+        except OSError as error:
+            flow.failure = error.strerror
+        self._finish(flow)
+
+    def _finish(self, flow: Flow) -> None:
+        if flow.connection is None or flow.ended_s is not None:
+            return
+        flow.ended_s = self._agenda.now()
+        with suppress(KeyError):
+            self._agenda.selector.unregister(flow.connection)
+        with suppress(OSError):
+            flow.connection.shutdown(socket.SHUT_WR)
+
+
+class Receivers:
+    """Takes what comes, and forgets it."""
+
+    def __init__(self, flows: Sequence[Flow], controller: str, agenda: Agenda) -> None:
+        self._agenda = agenda
+        for flow in flows:
+            listener = _socket(controller)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((flow.ends[1], PORT))
+            listener.listen(1)
+            agenda.selector.register(
+                listener, selectors.EVENT_READ, lambda flow=flow, listener=listener: self._accept(flow, listener)
+            )
+
+    def _accept(self, flow: Flow, listener: socket.socket) -> None:
+        flow.connection, _ = listener.accept()
+        flow.connection.setblocking(False)
+        flow.began_s = self._agenda.now()
+        self._agenda.selector.register(flow.connection, selectors.EVENT_READ, lambda: self._read(flow))
+
+    def _read(self, flow: Flow) -> None:
+        assert flow.connection is not None
+        try:
+            while count := flow.connection.recv_into(_SPACE):
+                flow.transferred += count
+        except BlockingIOError:
+            return
+        except OSError as error:
+            flow.failure = error.strerror
+        flow.ended_s = self._agenda.now()
+        self._agenda.selector.unregister(flow.connection)
+        # What there is to say about it was said; the sender waits for this.
+        flow.connection.close()
+
+
+_SPACE = bytearray(1 << 20)
+
+
+def _socket(controller: str) -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setblocking(False)
+    made.setsockopt(socket.IPPROTO_TCP, _TCP_CONGESTION, controller.encode())
+    return made
+
+
+def _note_retransmissions(flows: Sequence[Flow]) -> None:
+    for flow in flows:
+        if flow.connection is not None and flow.connection.fileno() >= 0:
+            with suppress(OSError, struct.error):
+                info = _INFO.unpack_from(flow.connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256))
+                # `tcpi_total_retrans`, the last of the 32-bit words.
+                flow.retransmitted = info[8 + 23]
+
+
+def answer(message: Any) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Play one end of a group's flows."""
+    given = json.loads(sys.stdin.readline())
+    flows = [
+        Flow(number, (flow["from"], flow["to"]), flow["start_s"], flow["stop_s"], flow["size"])
+        for number, flow in enumerate(given["flows"])
+    ]
+    agenda = Agenda()
+    (Senders if sys.argv[1] == "sender" else Receivers)(flows, given["controller"], agenda)
+    answer("ready")
+    agenda.origin = float(json.loads(sys.stdin.readline()))
+    agenda.until_told_to_end()
+    if sys.argv[1] == "sender":
+        _note_retransmissions(flows)
+    answer([flow.told() for flow in flows])
+
+
+if __name__ == "__main__":
+    main()

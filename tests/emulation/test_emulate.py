@@ -1,0 +1,160 @@
+"""`tailback.emulate`: real packets between hosts, through the scenario's queues. Statistics leave room for a busy machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hosts import ECHO, SCENARIO, emulation_allowed, python, traces_of_emulations
+
+import tailback as tb
+from tailback._emulation.playing import kernel_controllers
+
+pytestmark = [emulation_allowed, pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
+
+# Sends ten datagrams of so many bytes, one after the other, and prints the least time until the answer.
+PING = """
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(5)
+times = []
+for _ in range(10):
+    began = time.monotonic()
+    s.sendto(bytes(int(sys.argv[1]) - 28), ("right", 7))
+    s.recv(2000)
+    times.append(time.monotonic() - began)
+    time.sleep(0.02)
+open(sys.argv[2], "w").write(str(min(times)))
+"""
+
+
+def scenario(**changes: object) -> tb.Scenario:
+    return tb.Scenario.from_toml(SCENARIO).with_(changes)
+
+
+def test_a_round_trip_takes_what_the_links_take(tmp_path: Path) -> None:
+    before, measured = traces_of_emulations(), tmp_path / "rtt"
+    server = tb.Command("right", python(ECHO), server=True)
+    run = tb.emulate(scenario(), [server, tb.Command("left", python(PING, "1250", str(measured)))])
+    # There and back 20 ms, and 1250 bytes at 10 Mbit/s take 1 ms each way.
+    assert 0.042 <= float(measured.read_text()) < 0.047
+    assert [(end.code, end.server) for end in run.commands] == [(None, True), (0, False)]
+    assert (run.ended, run.complete) == ("commands", True)
+    flows = run.flows.to_dict()
+    assert flows["group"] == ["left->right", "right->left"]
+    assert min(flows["sent_packets"]) >= 10
+    assert traces_of_emulations() == before
+
+
+def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
+    flows = {"from": "left", "to": "right", "count": 2, "rtt": "60 ms", "tcp": {"preset": "sack"}}
+    given = scenario(flows={"web": flows}, duration="6 s", warmup="3 s")
+    run = tb.emulate(given, played=["web"])
+    assert run.ended == "duration"
+    assert run.queues.to_dict()["utilisation"][0] > 0.9
+    assert run.queues.to_dict()["max_queue_units"][0] <= 50
+    transfers = run.transfers.to_dict()
+    assert transfers["failure"] == ["", ""]
+    assert sum(transfers["received_bytes"]) * 8 < 6 * 10e6
+    # What the queues discarded, the kernel has sent again, but for what was under way at the end.
+    assert sum(transfers["retransmitted_packets"]) >= run.queues.to_dict()["discarded_units"][0] * 0.5
+    kernel = dict(zip(run.kernel.to_dict()["counter"], run.kernel.to_dict()["value"], strict=True))
+    assert kernel["Tcp.ActiveOpens"] + kernel.get("Tcp.PassiveOpens", 0) > 0
+    assert run.provenance["emulation"]["played"][0]["controller"] == "reno"
+
+
+def test_a_transfer_is_received_whole_and_simulated_flows_go_on_beside_it() -> None:
+    real = {"from": "left", "to": "right", "size": "300 kB", "tcp": {"preset": "sack", "delayed_ack": False}}
+    given = scenario(flows={"real": real, "simulated": {**real, "size": "500 kB"}}, duration="5 s")
+    run = tb.emulate(given, played=["real"])
+    transfers, flows = run.transfers.to_dict(), run.flows.to_dict()
+    assert transfers["received_bytes"] == [300_000]
+    assert 0.3 < transfers["completion_time_s"][0] < 4
+    assert flows["completion_time_s"][flows["group"].index("simulated")] < 4
+
+
+def test_marks_reach_the_kernel_and_it_answers_them() -> None:
+    tcp = {"preset": "sack", "ecn": True}
+    flows = {"web": {"from": "left", "to": "right", "rtt": "60 ms", "tcp": tcp}}
+    queue = {"policy": "red", "buffer": "1000 packets", "lower": "10 packets", "upper": "30 packets", "weight": 0.05}
+    given = scenario(flows=flows, duration="6 s").with_({"topology.dumbbell.queue": queue})
+    run = tb.emulate(given, played=["web"])
+    queues = run.queues.to_dict()
+    assert queues["marked_units"][0] > 0
+    assert queues["discarded_units"][0] == 0
+    assert run.transfers.to_dict()["retransmitted_packets"] == [0]
+    assert run.queues.to_dict()["mean_queue_units"][0] < 60
+
+
+@pytest.mark.parametrize(
+    ("commands", "played", "message"),
+    [
+        ([], [], "there is nothing to run"),
+        ([tb.Command("left", "sleep 1", server=True)], [], "there are only servers"),
+        ([tb.Command("left", "no-such-program")], [], "`no-such-program` cannot be started on `left`: No such file"),
+        ([tb.Command("left", "")], [], "an empty command"),
+        ([tb.Command("lefd", "true")], [], "did you mean `left`?"),
+        ([], ["web"], "unknown flow group `web`"),
+    ],
+)
+def test_what_cannot_run_is_refused_and_leaves_nothing(commands: list[tb.Command], played: list[str], message: str) -> None:
+    before = traces_of_emulations()
+    with pytest.raises((tb.EmulationError, tb.UnknownName, tb.ScenarioError), match=message.replace("?", r"\?")):
+        tb.emulate(scenario(), commands, played=played)
+    assert traces_of_emulations() == before
+
+
+def test_a_setting_that_the_kernel_lacks_is_named() -> None:
+    with pytest.raises(tb.EmulationError, match=r"this kernel has no setting `net\.ipv4\.no_such`"):
+        tb.emulate(scenario(), [tb.Command("left", "true")], settings={"net.ipv4.no_such": "1"})
+
+
+@pytest.mark.skipif("vegas" in kernel_controllers(), reason="this kernel has Vegas")
+def test_a_controller_that_the_kernel_lacks_is_named() -> None:
+    flows = {"web": {"from": "left", "to": "right", "tcp": {"preset": "sack", "controller": "vegas"}}}
+    with pytest.raises(tb.EmulationError, match="it has no controller `vegas`; it has"):
+        tb.emulate(scenario(flows=flows), played=["web"])
+
+
+def test_what_forks_away_or_never_ends_is_ended_with_the_emulation(tmp_path: Path) -> None:
+    before = traces_of_emulations()
+    fork = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\n"
+    run = tb.emulate(scenario(duration="1 s"), [tb.Command("left", python(fork)), tb.Command("right", "sleep 1000")])
+    assert [end.code for end in run.commands] == [0, None]
+    assert run.ended == "duration"
+    assert traces_of_emulations() == before
+
+
+def test_nothing_is_left_of_an_emulation_that_is_killed(tmp_path: Path) -> None:
+    before = traces_of_emulations()
+    file = tmp_path / "emulated.toml"
+    file.write_text(SCENARIO)
+    words = python("print(1, flush=True); input()")
+    command = [sys.executable, "-m", "tailback", "emulate", file, "--node", "left", "--serve", "right:sleep 1000", "--", *words]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert traces_of_emulations() != before
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    deadline = time.monotonic() + 10
+    while traces_of_emulations() != before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert traces_of_emulations() == before
+
+
+def test_a_run_can_be_saved_with_all_that_tells_how_real_it_was(tmp_path: Path) -> None:
+    run = tb.emulate(scenario(), [tb.Command("left", "true")])
+    run.save(tmp_path / "run")
+    provenance = json.loads((tmp_path / "run" / "provenance.json").read_text())
+    assert provenance["emulation"]["kernel"] == os.uname().release
+    assert provenance["emulation"]["commands"][0]["command"] == "true"
+    assert (tmp_path / "run" / "emulation.parquet").exists()
+    assert np.isnan(run.emulation["lateness_p50_s"][0])
