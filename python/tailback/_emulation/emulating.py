@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+from tailback._emulation.known import Told, known
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._table import Table
@@ -261,11 +262,10 @@ class Plan:
 
         with Hosts(self._hosts) as hosts:
             players = [Player(group, hosts) for group in self._groups]
-            before = hosts.counters()
             with self._carried(hosts) as carrier:
                 for player in players:
-                    player.begin(carrier.origin)
-                watch = Watch(hosts, carrier, progress)
+                    player.begin(carrier.origin, self._core.warmup_s)
+                watch = Watch(hosts, carrier, progress, self._core)
                 watch.start(self._commands, self._stdout)
                 ended = watch.run()
                 self._core.stop()
@@ -275,7 +275,7 @@ class Plan:
             watch.end()
         if carrier.error:
             raise carrier.error
-        run = self._results(watch, ended, _difference(before, after), told)
+        run = self._results(watch, ended, _difference(watch.before, after), told)
         if ended == "interrupted":
             raise Interrupted(run)
         return run
@@ -296,20 +296,14 @@ class Plan:
             self._core.stop()
             carrier.join()
 
-    def _results(
-        self,
-        watch: Watch,
-        ended: str,
-        counters: list[dict[str, int]],
-        told: Sequence[tuple[Mapping[str, Any], list[dict[str, Any]], list[dict[str, Any]]]],
-    ) -> Emulated:
+    def _results(self, watch: Watch, ended: str, counters: list[dict[str, int]], told: Told) -> Emulated:
         run = Emulated(self._core.results())
         run.ended, run.commands, run._warmup_s = ended, tuple(watch.ends()), self._core.warmup_s
         run.complete = ended != "interrupted"
         names = [host.name for host in self._hosts]
         rows = [(name, *row) for name, counted in zip(names, counters, strict=True) for row in sorted(counted.items()) if row[1]]
         run._tables["kernel"] = Table._of("kernel", _columns(("host", "counter", "value"), rows))
-        run._tables["transfers"] = _transfers(told)
+        run._tables |= known(run, self._core.warmup_s, told)
         run.provenance["complete"] = run.complete
         run.provenance["emulation"] = {
             "kernel": platform.release(),
@@ -362,8 +356,10 @@ class Carrier(threading.Thread):
 class Watch:
     """Commands while they run."""
 
-    def __init__(self, hosts: Hosts, carrier: Carrier, progress: Callable[[float], None]) -> None:
-        self._hosts, self.carrier, self._progress = hosts, carrier, progress
+    def __init__(self, hosts: Hosts, carrier: Carrier, progress: Callable[[float], None], emulation: _core.Emulation) -> None:
+        self._hosts, self.carrier, self._progress, self._emulation = hosts, carrier, progress, emulation
+        # The kernel's counters at the end of the warm-up.
+        self.before = hosts.counters()
         self._numbers: dict[int, Command] = {}
         self._codes: dict[int, int] = {}
 
@@ -376,9 +372,13 @@ class Watch:
         """Wait for the end, and say what it was."""
         waits_for_commands = any(not command.server for command in self._numbers.values())
         try:
+            warms_up = self._emulation.warmup_s > 0
             while self.carrier.is_alive():
-                self._note(0.1)
-                self._progress(self.carrier._emulation.now_s / self.carrier._emulation.duration_s)
+                now_s = self._emulation.now_s
+                self._note(min(0.1, max(0.0, self._emulation.warmup_s - now_s)) if warms_up else 0.1)
+                if warms_up and now_s >= self._emulation.warmup_s:
+                    self.before, warms_up = self._hosts.counters(), False
+                self._progress(now_s / self._emulation.duration_s)
                 if waits_for_commands and not self._in_front():
                     return "commands"
         except KeyboardInterrupt:
@@ -408,26 +408,6 @@ class Watch:
 
 def _difference(before: list[dict[str, int]], after: list[dict[str, int]]) -> list[dict[str, int]]:
     return [{name: value - old.get(name, 0) for name, value in new.items()} for old, new in zip(before, after, strict=True)]
-
-
-def _transfers(told: Sequence[tuple[Mapping[str, Any], list[dict[str, Any]], list[dict[str, Any]]]]) -> Table:
-    missing = float("nan")
-    rows = []
-    for group, sent, received in told:
-        for number, (sender, receiver) in enumerate(zip(sent, received, strict=True)):
-            failure = (
-                sender["failure"] or receiver["failure"] or ("" if receiver["began_s"] is not None else "it never connected")
-            )
-            began = missing if sender["began_s"] is None else sender["began_s"]
-            ended = missing if receiver["ended_s"] is None else receiver["ended_s"]
-            completion = ended - began
-            rows.append((group["group"], number, began, receiver["transferred"], completion, sender["retransmitted"], failure))
-    return Table._of("transfers", _columns(_TRANSFER_COLUMNS, rows))
-
-
-_TRANSFER_COLUMNS = (
-    "group", "flow", "began_s", "received_bytes", "completion_time_s", "retransmitted_packets", "failure",
-)  # fmt: skip
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tailback._emulation import transfer
 from tailback._emulation.hosts import Host, Hosts
 from tailback.errors import EmulationError
 
@@ -82,10 +83,10 @@ class Player:
         # The receiver listens before anyone connects.
         self._ends = [End(group, way, hosts) for way in ("receiver", "sender")]
 
-    def begin(self, origin: float) -> None:
+    def begin(self, origin: float, warmup_s: float) -> None:
         """Let the flows start in their time, counted from `origin` on the monotonic clock."""
         for end in self._ends:
-            end.tell(origin)
+            end.tell({"origin": origin, "warmup_s": warmup_s})
 
     def finish(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """What happened to each flow, as its sender and as its receiver tell it."""
@@ -101,7 +102,7 @@ class End:
         self._from, answers = os.pipe2(os.O_CLOEXEC)
         self._host = group[way]
         try:
-            hosts.start(self._host, [sys.executable, "-m", "tailback._emulation.transfer", way], stdin=theirs, stdout=answers)
+            hosts.start(self._host, [sys.executable, "-I", transfer.__file__, way], stdin=theirs, stdout=answers)
         finally:
             os.close(theirs)
             os.close(answers)

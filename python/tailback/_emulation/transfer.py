@@ -1,8 +1,8 @@
-"""Flows that the kernel plays: ``python -m tailback._emulation.transfer sender`` or ``receiver``, on a host of their own.
+"""Flows that the kernel plays: this file as a program, with the argument ``sender`` or ``receiver``, on a host of their own.
 
 On stdin come two lines of JSON: first the flows (addresses, start, stop, size, controller), answered by a line as soon as all is
-ready; then the instant of the emulation's start on the monotonic clock. At the end of stdin comes what happened, as a line of
-JSON on stdout.
+ready; then the instant of the emulation's start on the monotonic clock, and its warm-up. At the end of stdin comes what happened,
+as a line of JSON on stdout. It imports nothing of Tailback, so that it starts at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 __all__ = ["PORT"]
@@ -27,8 +27,18 @@ _PIECE = bytes(1 << 18)
 # <netinet/tcp.h>
 _TCP_CONGESTION = 13
 _TCP_INFO = 11
-# In `struct tcp_info` of <linux/tcp.h>: 8 bytes, then 24 words of 32 bits, then words of 64 bits.
-_INFO = struct.Struct("=8B24I4Q")
+# Of `struct tcp_info` in <linux/tcp.h>: `tcpi_total_retrans`, and `tcpi_total_rto`, which came with Linux 6.7.
+_RETRANSMITTED = struct.Struct("@100xI")
+_TIMEOUTS = struct.Struct("@240xH")
+
+
+@dataclass
+class Counts:
+    """Bytes handed over or taken, segments sent again, timeouts."""
+
+    transferred: int = 0
+    retransmitted: int = 0
+    timeouts: int = 0
 
 
 @dataclass
@@ -55,19 +65,25 @@ class Flow:
     connection: socket.socket | None = None
     began_s: float | None = None
     ended_s: float | None = None
-    transferred: int = 0
-    retransmitted: int = 0
+    counts: Counts = field(default_factory=Counts)
+    # At the end of the warm-up.
+    before: Counts = field(default_factory=Counts)
     failure: str | None = None
 
+    def look(self) -> None:
+        """Ask the kernel what it counts of the connection."""
+        if self.connection is None or self.connection.fileno() < 0:
+            return
+        with suppress(OSError):
+            info = self.connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 512)
+            (self.counts.retransmitted,) = _RETRANSMITTED.unpack_from(info)
+            if len(info) >= _TIMEOUTS.size:
+                (self.counts.timeouts,) = _TIMEOUTS.unpack_from(info)
+
     def told(self) -> dict[str, Any]:
-        """What happened to it."""
-        return {
-            "began_s": self.began_s,
-            "ended_s": self.ended_s,
-            "transferred": self.transferred,
-            "retransmitted": self.retransmitted,
-            "failure": self.failure,
-        }
+        """What happened to it, and the counts of the measured part."""
+        measured = {name: count - getattr(self.before, name) for name, count in vars(self.counts).items()}
+        return {"began_s": self.began_s, "ended_s": self.ended_s, "failure": self.failure, "measured": measured}
 
 
 class Agenda:
@@ -121,7 +137,7 @@ class Senders:
             while flow.left is None or flow.left > 0:
                 piece = _PIECE if flow.left is None else memoryview(_PIECE)[: flow.left]
                 sent = flow.connection.send(piece)
-                flow.transferred += sent
+                flow.counts.transferred += sent
                 if flow.left is not None:
                     flow.left -= sent
         except BlockingIOError:
@@ -164,7 +180,7 @@ class Receivers:
         assert flow.connection is not None
         try:
             while count := flow.connection.recv_into(_SPACE):
-                flow.transferred += count
+                flow.counts.transferred += count
         except BlockingIOError:
             return
         except OSError as error:
@@ -185,15 +201,6 @@ def _socket(controller: str) -> socket.socket:
     return made
 
 
-def _note_retransmissions(flows: Sequence[Flow]) -> None:
-    for flow in flows:
-        if flow.connection is not None and flow.connection.fileno() >= 0:
-            with suppress(OSError, struct.error):
-                info = _INFO.unpack_from(flow.connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256))
-                # `tcpi_total_retrans`, the last of the 32-bit words.
-                flow.retransmitted = info[8 + 23]
-
-
 def answer(message: Any) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
@@ -209,10 +216,19 @@ def main() -> None:
     agenda = Agenda()
     (Senders if sys.argv[1] == "sender" else Receivers)(flows, given["controller"], agenda)
     answer("ready")
-    agenda.origin = float(json.loads(sys.stdin.readline()))
+    began = json.loads(sys.stdin.readline())
+    agenda.origin = began["origin"]
+
+    def note_before() -> None:
+        for flow in flows:
+            flow.look()
+            flow.before = replace(flow.counts)
+
+    if began["warmup_s"] > 0:
+        agenda.to_do.append((began["warmup_s"], note_before))
     agenda.until_told_to_end()
-    if sys.argv[1] == "sender":
-        _note_retransmissions(flows)
+    for flow in flows:
+        flow.look()
     answer([flow.told() for flow in flows])
 
 

@@ -1,8 +1,7 @@
-"""What tests of emulations share: whether there can be any, programs to run on hosts, and what an emulation could leave behind."""
+"""What tests of emulations share: whether there can be any, programs to run, and what an emulation could leave behind."""
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -59,7 +58,7 @@ def traces_of_emulations() -> tuple[int, int, set[str]]:
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
             try:
-                spaces.add(os.readlink(process / "ns" / "net"))
+                spaces.add(str((process / "ns" / "net").readlink()))
                 ours += b"tailback._emulation" in (process / "cmdline").read_bytes()
             except OSError:
                 continue

@@ -1,0 +1,99 @@
+"""What is known of real flows. The engine sees packets of IP; what their transport does, its own ends tell, or nobody."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from tailback._run import Run
+from tailback._table import Table
+
+__all__ = ["Told", "known"]
+
+# Of each group that the kernel played: the group, and what senders and receivers tell of each flow.
+Told: TypeAlias = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
+
+_MISSING = float("nan")
+
+# Columns of flows and groups that are of transports.
+_OF_FLOWS = (
+    "retransmitted_packets",
+    "spurious_retransmissions",
+    "fast_retransmits",
+    "timeouts",
+    "delivered_packets",
+    "delivered_bytes",
+    "goodput_bps",
+    "active_share",
+    "completion_time_s",
+    "backlog_packets",
+    "mean_rtt_s",
+)
+_OF_GROUPS = ("goodput_bps", "fairness", "completed", "completion_p50_s", "completion_p95_s", "completion_p99_s")
+_RANKS = {"completion_p50_s": 0.5, "completion_p95_s": 0.95, "completion_p99_s": 0.99}
+
+_TRANSFER_COLUMNS = ("group", "flow", "began_s", "failure")
+
+
+def known(run: Run, warmup_s: float, told: Told) -> dict[str, Table]:
+    """Tables of flows and groups in which real flows have what is known of them, and one of the flows that the kernel played.
+
+    The kernel's goodput is what its receivers' programs read in the measured part. A completion time is from when a connection
+    stood until its receiver had everything; simulated connections stand from the start.
+    """
+    transfers = {(group["group"], number): both for group, *ends in told for number, both in enumerate(zip(*ends, strict=True))}
+    flows, groups = run.flows.to_dict(), run.groups.to_dict()
+    real = {name for name in groups["group"] if "->" in name} | {
+        f"{name}{way}" for name, _ in transfers for way in ("", ".reverse")
+    }
+    for row, place in enumerate(zip(flows["group"], flows["flow"], strict=True)):
+        if place[0] in real:
+            values = _of_transfer(*transfers[place], run.simulated_s - warmup_s) if place in transfers else {}
+            for column in _OF_FLOWS:
+                flows[column][row] = values.get(column, _MISSING)
+    for row, name in enumerate(groups["group"]):
+        if name in real:
+            members = [place for place, group in enumerate(flows["group"]) if group == name]
+            values = _of_group(
+                *([flows[column][member] for member in members] for column in ("goodput_bps", "completion_time_s"))
+            )
+            for column in _OF_GROUPS:
+                groups[column][row] = values[column]
+    rows = [(*place, _began(sender), _failure(sender, receiver)) for place, (sender, receiver) in transfers.items()]
+    listed = {name: [row[index] for row in rows] for index, name in enumerate(_TRANSFER_COLUMNS)}
+    tables = {"flows": flows, "groups": groups, "transfers": listed}
+    return {name: Table._of(name, {column: _alike(values) for column, values in table.items()}) for name, table in tables.items()}
+
+
+def _of_transfer(sender: Mapping[str, Any], receiver: Mapping[str, Any], measured_s: float) -> dict[str, float]:
+    received = receiver["measured"]["transferred"]
+    ended = _MISSING if receiver["ended_s"] is None else receiver["ended_s"]
+    return {
+        "retransmitted_packets": sender["measured"]["retransmitted"],
+        "timeouts": sender["measured"]["timeouts"],
+        "delivered_bytes": received,
+        "goodput_bps": received * 8 / measured_s if measured_s > 0 else _MISSING,
+        "completion_time_s": ended - _began(sender),
+    }
+
+
+def _of_group(goodputs: list[float], completion_times: list[float]) -> dict[str, float]:
+    total, squares = sum(goodputs), sum(goodput**2 for goodput in goodputs)
+    done = sorted(time for time in completion_times if not math.isnan(time))
+    nearest = {column: done[math.ceil(share * len(done)) - 1] if done else _MISSING for column, share in _RANKS.items()}
+    fairness = total**2 / (len(goodputs) * squares) if squares > 0 else _MISSING
+    return {"goodput_bps": total, "fairness": fairness, "completed": len(done), **nearest}
+
+
+def _began(sender: Mapping[str, Any]) -> float:
+    return _MISSING if sender["began_s"] is None else sender["began_s"]
+
+
+def _failure(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> str:
+    return sender["failure"] or receiver["failure"] or ("" if receiver["began_s"] is not None else "it never connected")
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    """Whole numbers among others are numbers, as NaN is."""
+    return [float(value) for value in values] if any(isinstance(value, float) for value in values) else values
