@@ -17,6 +17,7 @@ _run_plot _store _summary _topologies
 _run
 _simulation _emulation
 _study prediction
+_validation
 _progress papers._
 papers
 papers.documents

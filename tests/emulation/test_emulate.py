@@ -142,7 +142,19 @@ def test_nothing_is_left_of_an_emulation_that_is_killed(tmp_path: Path) -> None:
     file = tmp_path / "emulated.toml"
     file.write_text(SCENARIO)
     words = python("print(1, flush=True); input()")
-    command = [sys.executable, "-m", "tailback", "emulate", file, "--node", "left", "--serve", "right:sleep 1000", "--", *words]
+    command = [
+        sys.executable,
+        "-m",
+        "tailback",
+        "emulate",
+        str(file),
+        "--node",
+        "left",
+        "--serve",
+        "right:sleep 1000",
+        "--",
+        *words,
+    ]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()

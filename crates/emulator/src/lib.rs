@@ -25,3 +25,6 @@ pub use door::Door;
 pub use emulation::{Control, Emulation, Refused, Report, Watcher, Way};
 pub use hosts::{Hosts, Tuns};
 pub use pacer::{Clock, Monotonic, STALL};
+
+/// A fingerprint of the sources that this crate was built from.
+pub const SOURCES: &str = env!("TAILBACK_SOURCES");

@@ -38,11 +38,16 @@ pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seed
     Ok(hashes.collect())
 }
 
+#[cfg(target_os = "linux")]
+const EMULATOR: &str = tailback_emulator::SOURCES;
+#[cfg(not(target_os = "linux"))]
+const EMULATOR: &str = "";
+
 /// A fingerprint of all sources that this module was compiled from: what its functions return depends on nothing else but their
 /// arguments.
 #[pyfunction]
 pub fn sources() -> String {
-    [tailback_core::SOURCES, tailback_scenario::SOURCES, tailback_models::SOURCES, env!("TAILBACK_SOURCES")].concat()
+    [tailback_core::SOURCES, tailback_scenario::SOURCES, tailback_models::SOURCES, EMULATOR, env!("TAILBACK_SOURCES")].concat()
 }
 
 /// The JSON Schema of a scenario.

@@ -17,6 +17,7 @@ from tailback._cli.schema import schema
 from tailback._cli.size_buffer import size_buffer
 from tailback._cli.study import study
 from tailback._cli.sweep import sweep
+from tailback._cli.validate import validate
 from tailback._core import __version__
 
 __all__ = ["app", "main"]
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, emulate, sweep, predict, size_buffer, check, schema, reproduce, demo):
+for command in (run, emulate, validate, sweep, predict, size_buffer, check, schema, reproduce, demo):
     app.command()(command)
 app.add_typer(study)
 

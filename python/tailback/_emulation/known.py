@@ -49,7 +49,7 @@ def known(run: Run, warmup_s: float, told: Told) -> dict[str, Table]:
     }
     for row, place in enumerate(zip(flows["group"], flows["flow"], strict=True)):
         if place[0] in real:
-            values = _of_transfer(*transfers[place], run.simulated_s - warmup_s) if place in transfers else {}
+            values = _of_transfer(transfers[place], run.simulated_s - warmup_s) if place in transfers else {}
             for column in _OF_FLOWS:
                 flows[column][row] = values.get(column, _MISSING)
     for row, name in enumerate(groups["group"]):
@@ -66,7 +66,8 @@ def known(run: Run, warmup_s: float, told: Told) -> dict[str, Table]:
     return {name: Table._of(name, {column: _alike(values) for column, values in table.items()}) for name, table in tables.items()}
 
 
-def _of_transfer(sender: Mapping[str, Any], receiver: Mapping[str, Any], measured_s: float) -> dict[str, float]:
+def _of_transfer(ends: tuple[Mapping[str, Any], ...], measured_s: float) -> dict[str, float]:
+    sender, receiver = ends
     received = receiver["measured"]["transferred"]
     ended = _MISSING if receiver["ended_s"] is None else receiver["ended_s"]
     return {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import selectors
+import signal
 import socket
 import struct
 import sys
@@ -208,6 +209,8 @@ def answer(message: Any) -> None:
 
 def main() -> None:
     """Play one end of a group's flows."""
+    # Ctrl-C is for whoever emulates to deal with.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     given = json.loads(sys.stdin.readline())
     flows = [
         Flow(number, (flow["from"], flow["to"]), flow["start_s"], flow["stop_s"], flow["size"])

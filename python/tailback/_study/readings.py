@@ -46,8 +46,8 @@ class Computation:
     Attributes
     ----------
     function : callable
-        Called with the parameters as keywords, and with `seed` (int) if it has a parameter of that name. The same arguments give
-        the same result.
+        Called with the parameters as keywords, with `seed` (int) if it has a parameter of that name, and with `progress`, to be
+        called with the fraction done, if it has one of that. The same arguments give the same result.
     parameters : mapping
         Numbers, text, and lists and tables of these.
 
@@ -71,9 +71,12 @@ class Computation:
         name = f"{self.function.__module__}.{self.function.__qualname__}"
         return {"function": name, "parameters": dict(self.parameters)}
 
-    def run(self, seed: int) -> Any:
+    def run(self, seed: int, progress: Callable[[float], None] | None = None) -> Any:
         """What the function returns."""
-        return self.function(**self.parameters, **({"seed": seed} if self._random else {}))
+        extra: dict[str, Any] = {"seed": seed} if self._random else {}
+        if "progress" in inspect.signature(self.function).parameters:
+            extra["progress"] = progress or (lambda fraction: None)
+        return self.function(**self.parameters, **extra)
 
     def keys(self, seeds: Iterable[int], code: Fingerprints | None = None) -> list[str]:
         """What each seed's result is kept under; the same for all if the function takes none. `code` is that of the function."""
@@ -157,7 +160,7 @@ class Read:
         if isinstance(self.subject, Scenario):
             run = simulate(self.subject, seed, progress=watch)
             return Done(run.content_hash, self._tables(run), run.provenance["version"], run.events, run.simulated_s)
-        result = self.subject.run(seed)
+        result = self.subject.run(seed, watch)
         watch(1.0)
         return Done(self.subject.keys([seed])[0], self._tables(result), _core.__version__)
 

@@ -1,0 +1,239 @@
+"""The pack: scenarios that a kernel can play, each with what is compared there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tailback._scenario import Scenario
+from tailback._validation import measures
+from tailback._validation.measures import Measure
+
+__all__ = ["BOTTLENECK", "Case", "Pack", "full", "quick"]
+
+BOTTLENECK = measures.BOTTLENECK
+
+# With headers; as presets have it.
+_PACKET = 1500
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario, and what of it is compared.
+
+    Attributes
+    ----------
+    name : str
+    labels : mapping
+        What sets it apart: ``controller``, ``flows``, ``rate``, ``buffer``, ``policy``, ...
+    scenario : Scenario
+    groups : tuple of str
+        That the kernel plays.
+    measures : tuple of Measure
+    """
+
+    name: str
+    labels: Mapping[str, Any]
+    scenario: Scenario
+    groups: tuple[str, ...]
+    measures: tuple[Measure, ...]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Cases, how often each is run, and how long a run takes."""
+
+    name: str
+    cases: tuple[Case, ...]
+    seeds: int
+    duration_s: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A dumbbell in words; the usual one is a flow of Reno with SACK at 20 Mbit/s and 40 ms."""
+
+    preset: tuple[str, ...] = ("sack",)
+    flows: int = 1
+    rate_mbps: int = 20
+    rtt_ms: float = 40
+    # In bandwidth-delay products.
+    buffer: float = 1.0
+    queue: Mapping[str, Any] = field(default_factory=dict)
+    ecn: bool = False
+    sack: bool = True
+    delayed_ack: bool = True
+    loss: float = 0.0
+    size_packets: int | None = None
+
+    @property
+    def bdp_packets(self) -> float:
+        return self.rate_mbps * 1e3 * self.rtt_ms / 8 / _PACKET
+
+    def labels(self) -> dict[str, Any]:
+        return {
+            "controller": " and ".join(_CONTROLLERS[preset] for preset in self.preset),
+            "flows": self.flows * len(self.preset),
+            "rate_mbps": self.rate_mbps,
+            "rtt_ms": self.rtt_ms,
+            "buffer_bdp": self.buffer,
+            "policy": self.queue.get("policy", "drop_tail"),
+            "ecn": self.ecn,
+            "sack": self.sack,
+            "delayed_ack": self.delayed_ack,
+            "random_loss": self.loss,
+            "size_packets": self.size_packets,
+        }
+
+    def name(self) -> str:
+        """What differs from the usual, in words."""
+        flows = f"{self.flows * len(self.preset)} flow" + ("s" if self.flows * len(self.preset) > 1 else "")
+        words = [" and ".join(_CONTROLLERS[preset] for preset in self.preset), flows, f"{self.rate_mbps} Mbps"]
+        words.append(f"{self.queue['policy']}" if self.queue else f"{self.buffer:g} BDP")
+        words += ["ECN"] * self.ecn + ["no SACK"] * (not self.sack) + ["every packet acknowledged"] * (not self.delayed_ack)
+        words += [f"{self.loss:.1%} random loss"] * (self.loss > 0)
+        words += [f"transfers of {self.size_packets} packets"] * (self.size_packets is not None)
+        return ", ".join(words)
+
+    def scenario(self, duration_s: float, warmup_s: float) -> Scenario:
+        """Round trips are drawn anew with each seed: shares behind drop-tail depend on them to a tenth of a millisecond."""
+        bdp = self.bdp_packets
+        places = max(1, round((4 if self.queue else self.buffer) * bdp))
+        queue = {"buffer": f"{places} packets", **_threshold(self.queue, bdp)}
+        link: dict[str, Any] = {
+            "from": "left",
+            "to": "right",
+            "rate": f"{self.rate_mbps} Mbps",
+            "delay": f"{self.rtt_ms / 8:g} ms",
+            "queue": queue,
+        }
+        if self.loss:
+            link["loss"] = {"random": self.loss}
+        low, high = (0.9, 1.1) if self.flows * len(self.preset) < 3 else (0.5, 1.5)
+        flow = {
+            "from": "left",
+            "to": "right",
+            "count": self.flows,
+            "rtt": {"uniform": [f"{low * self.rtt_ms:g} ms", f"{high * self.rtt_ms:g} ms"]},
+            "start": {"uniform": ["0 s", "0.5 s"]},
+        }
+        if self.size_packets is not None:
+            # Whole segments of the simulator, one transfer after the other.
+            last = f"{duration_s - 2:g} s"
+            flow |= {"size": f"{self.size_packets * (_PACKET - 40)} B", "start": {"evenly": ["0 s", last]}}
+        flows = {
+            f"flow{place}": {
+                **flow,
+                "tcp": {"preset": preset, "ecn": self.ecn, "delayed_ack": self.delayed_ack, **_recovery(self)},
+            }
+            for place, preset in enumerate(self.preset, 1)
+        }
+        return Scenario(
+            {
+                "name": self.name(),
+                "duration": f"{duration_s:g} s",
+                "warmup": f"{warmup_s:g} s",
+                "nodes": {"left": {}, "right": {}},
+                "links": {BOTTLENECK: link},
+                "flows": flows,
+                "record": {"traces": {"queue": [BOTTLENECK], "drops": [BOTTLENECK]}},
+            }
+        )
+
+    def measures(self) -> tuple[Measure, ...]:
+        """What is well defined here."""
+        if self.size_packets is not None:
+            return (measures.COMPLETION, measures.RETRANSMISSIONS)
+        some = [measures.UTILISATION, measures.QUEUE]
+        is_sawtooth = self.flows * len(self.preset) == 1 and not self.queue and not self.loss
+        if is_sawtooth:
+            some += [measures.PERIOD, measures.DEPTH, measures.DROPS_PER_EVENT]
+        if self.flows * len(self.preset) > 1:
+            some.append(measures.SHARE if len(self.preset) > 1 else measures.FAIRNESS)
+        if not self.ecn:
+            some.append(measures.RETRANSMISSIONS)
+        return (*some, measures.TIMEOUTS)
+
+
+_CONTROLLERS = {"sack": "Reno", "cubic": "CUBIC"}
+
+
+def _recovery(setting: Setting) -> dict[str, Any]:
+    return {} if setting.sack else {"recovery": "newreno"}
+
+
+def _threshold(queue: Mapping[str, Any], bdp: float) -> dict[str, Any]:
+    """RED's thresholds in words of the bandwidth-delay product."""
+    given = dict(queue)
+    for key in ("lower", "upper"):
+        if key in given:
+            given[key] = f"{max(1, round(given[key] * bdp)) + (key == 'upper')} packets"
+    return given
+
+
+# Marks everything above the threshold: RED without an average, whose two thresholds are neighbours.
+_STEP = {"policy": "red", "lower": 0.25, "upper": 0.25, "weight": 1.0, "max_probability": 1.0, "gentle": False}
+_RED = {"policy": "red", "lower": 0.25, "upper": 0.75}
+_CODEL = {"policy": "codel"}
+_PIE = {"policy": "pie"}
+
+
+def _usual() -> Iterator[Setting]:
+    """What the quick pack has."""
+    yield Setting(buffer=0.25)
+    yield Setting()
+    yield Setting(delayed_ack=False)
+    yield Setting(sack=False)
+    yield Setting(("cubic",))
+    yield Setting(("cubic",), buffer=0.25)
+    yield Setting(("sack", "cubic"))
+    yield Setting(("cubic",), flows=10, buffer=0.5)
+    yield Setting(ecn=True, queue=_STEP)
+    yield Setting(("cubic",), flows=2, queue=_CODEL)
+    yield Setting(loss=0.01)
+    yield Setting(("cubic",), size_packets=100)
+
+
+def _further() -> Iterator[Setting]:
+    """What only the full pack has."""
+    for preset in (("sack",), ("cubic",)):
+        for buffer in (0.1, 0.5, 2.0, 4.0):
+            yield Setting(preset, buffer=buffer)
+        yield Setting(preset, flows=2)
+        yield Setting(preset, rate_mbps=10)
+        yield Setting(preset, rate_mbps=100, rtt_ms=10)
+        yield Setting(preset, loss=0.001)
+        yield Setting(preset, flows=2, ecn=True, queue=_STEP)
+        yield Setting(preset, flows=10, queue=_RED)
+        yield Setting(preset, queue=_CODEL)
+        yield Setting(preset, flows=2, queue=_PIE)
+        for size in (10, 1000):
+            yield Setting(preset, size_packets=size)
+    yield Setting(size_packets=100)
+    yield Setting(size_packets=100, delayed_ack=False)
+    yield Setting(flows=10, buffer=0.5)
+    yield Setting(("cubic",), loss=0.01)
+    yield Setting(("cubic",), delayed_ack=False)
+    yield Setting(("cubic",), sack=False)
+    yield Setting(("cubic",), ecn=True, queue=_STEP)
+    yield Setting(("cubic",), flows=10, rate_mbps=100, rtt_ms=20, buffer=0.5)
+
+
+def quick() -> Pack:
+    """A dozen cases, about five minutes with four lanes."""
+    return Pack("quick", tuple(_cases(_usual(), 20, 5)), 4, 20)
+
+
+def full() -> Pack:
+    """All cases, for longer and more often: about an hour with four lanes."""
+    return Pack("full", tuple(_cases((*_usual(), *_further()), 40, 10)), 6, 40)
+
+
+def _cases(settings: Iterator[Setting] | tuple[Setting, ...], duration_s: float, warmup_s: float) -> Iterator[Case]:
+    for setting in settings:
+        count = 20 if setting.size_packets is not None else setting.flows
+        given = Setting(**{**vars(setting), "flows": count}) if setting.size_packets is not None else setting
+        scenario = given.scenario(duration_s, 0 if setting.size_packets is not None else warmup_s)
+        groups = tuple(f"flow{place}" for place in range(1, len(setting.preset) + 1))
+        yield Case(setting.name(), setting.labels(), scenario, groups, setting.measures())

@@ -1,0 +1,155 @@
+"""What is compared, each a number taken alike of a simulated run and of one in which the kernel sends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from tailback._run import Run
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "BOTTLENECK",
+    "COMPLETION",
+    "DEPTH",
+    "DROPS_PER_EVENT",
+    "FAIRNESS",
+    "PERIOD",
+    "QUEUE",
+    "RETRANSMISSIONS",
+    "SHARE",
+    "TIMEOUTS",
+    "UTILISATION",
+    "Measure",
+]
+
+BOTTLENECK = "bottleneck"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of a run, and how far two of them may be apart.
+
+    Attributes
+    ----------
+    name, unit : str
+    of : callable
+    bar : float
+        As a fraction of the kernel's.
+    """
+
+    name: str
+    unit: str
+    of: Callable[[Run], float]
+    bar: float = 0.02
+
+
+def utilisation(run: Run) -> float:
+    return _of_bottleneck(run, "utilisation")
+
+
+def mean_queue(run: Run) -> float:
+    return _of_bottleneck(run, "mean_queue_units")
+
+
+def retransmissions(run: Run) -> float:
+    return _sum(run, "retransmitted_packets")
+
+
+def timeouts(run: Run) -> float:
+    return _sum(run, "timeouts")
+
+
+def fairness(run: Run) -> float:
+    """Jain's index over the flows of the only group."""
+    return float(run.groups["fairness"][_rows(run.groups["group"])][0])
+
+
+def share(run: Run) -> float:
+    """Of the first group in the goodput of both."""
+    goodputs = run.groups["goodput_bps"][_rows(run.groups["group"])]
+    return float(goodputs[0] / goodputs.sum())
+
+
+def completion(run: Run) -> float:
+    """Mean over the transfers that were completed."""
+    times = run.flows["completion_time_s"][_rows(run.flows["group"])]
+    done = times[times == times]
+    return float(done.mean()) if len(done) else math.nan
+
+
+def period(run: Run) -> float:
+    """Mean time between events of loss; missing if there are fewer than three."""
+    begins, _ = _events(run)
+    return float((begins[-1] - begins[0]) / (len(begins) - 1)) if len(begins) > 2 else math.nan
+
+
+def drops_per_event(run: Run) -> float:
+    """Packets that are lost at a time."""
+    begins, drops = _events(run)
+    return drops / len(begins) if len(begins) else math.nan
+
+
+def depth(run: Run) -> float:
+    """By how much the queue falls after an event of loss, in packets: mean over the sawteeth of the most less the least."""
+    import numpy as np
+
+    begins, _ = _events(run)
+    trace = run.trace("queue")
+    times, lengths = trace["time_s"], trace["queue_units"]
+    teeth = [lengths[slice(*np.searchsorted(times, ends))] for ends in pairwise(begins)]
+    falls = [int(tooth.max() - tooth.min()) for tooth in teeth if len(tooth)]
+    return float(np.mean(falls)) if len(falls) > 1 else math.nan
+
+
+UTILISATION = Measure("utilisation", "", utilisation)
+QUEUE = Measure("mean queue", "packets", mean_queue)
+PERIOD = Measure("period of the sawtooth", "s", period, 0.03)
+DEPTH = Measure("depth of the sawtooth", "packets", depth)
+DROPS_PER_EVENT = Measure("drops per loss event", "packets", drops_per_event)
+RETRANSMISSIONS = Measure("retransmissions", "packets", retransmissions)
+TIMEOUTS = Measure("timeouts", "", timeouts)
+FAIRNESS = Measure("fairness (Jain)", "", fairness)
+SHARE = Measure("share of Reno beside CUBIC", "", share)
+COMPLETION = Measure("completion time", "s", completion)
+
+
+def _events(run: Run) -> tuple[NDArray[np.float64], int]:
+    """When events of loss begin in the measured part, and how many packets they lose in all: drops that lie closer together than
+    five base round trips are one event, for that is as long as a round trip with a full buffer of four bandwidth-delay products.
+    """
+    import numpy as np
+
+    drops, queues = run.trace("drops"), run.queues["queue"]
+    assert BOTTLENECK in queues
+    times = np.sort(drops["time_s"][drops["queue"] == BOTTLENECK])
+    times = times[times >= _warmup_s(run)]
+    apart = 5 * float(run.flows["base_rtt_s"][_rows(run.flows["group"])].mean())
+    is_first = np.diff(times, prepend=-math.inf) > apart
+    return times[is_first], len(times)
+
+
+def _warmup_s(run: Run) -> float:
+    # Cases say it in seconds.
+    return float(str(run.scenario.get("warmup", "0 s")).removesuffix(" s"))
+
+
+def _of_bottleneck(run: Run, column: str) -> float:
+    return float(run.queues[column][run.queues["queue"] == BOTTLENECK][0])
+
+
+def _sum(run: Run, column: str) -> float:
+    return float(run.flows[column][_rows(run.flows["group"])].sum())
+
+
+def _rows(groups: NDArray[Any]) -> NDArray[np.bool_]:
+    """The groups of cases, without ways back and pairs of nodes."""
+    import numpy as np
+
+    return np.array([name.startswith("flow") and "." not in name for name in groups])

@@ -1,0 +1,76 @@
+"""The page of a validation, as Markdown: where simulator and kernel part first, then everything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from tailback._interval import Interval
+from tailback._validation.comparison import Comparison, Verdict
+
+if TYPE_CHECKING:
+    from tailback._validation.validating import Validation
+
+__all__ = ["markdown", "row"]
+
+_HEAD = ("case", "measure", "kernel", "simulator", "apart", "verdict")
+
+
+def markdown(validation: Validation) -> str:
+    """The whole page."""
+    return "\n".join(_lines(validation)) + "\n"
+
+
+def _lines(validation: Validation) -> Iterator[str]:
+    yield "# Simulator and kernel side by side"
+    yield ""
+    yield f"{validation}, {validation.date}. Means over seeds with 95 % intervals; apart: simulator less kernel, in per cent of"
+    yield "the kernel's. They *agree* where the whole interval lies within the bar (2 %, 3 % for periods), and *part* where all of it"
+    yield "lies beyond."
+    yield ""
+    late, slipped = validation.worst["lateness_p99_s"], validation.worst["slipped_share"]
+    yield f"The machine kept up in {validation.kept_up} of {validation.runs} runs of the kernel; at worst packets were"
+    yield f"{1e3 * late:.2f} ms late (99th percentile) and {slipped:.2%} of a run slipped."
+    parting = [each for each in validation.comparisons if each.verdict is Verdict.PART]
+    yield ""
+    yield "## Where they part"
+    yield ""
+    if parting:
+        yield from _table((*_HEAD[:-1], "missing"), ([*row(each)[:-1], each.missing] for each in parting))
+    else:
+        yield "Nowhere, as far as these runs can tell."
+    yield ""
+    yield "## All comparisons"
+    yield ""
+    yield from _table(_HEAD, (row(each) for each in validation.comparisons))
+
+
+def row(comparison: Comparison) -> list[str]:
+    """A comparison as cells of the table."""
+    sides = [_interval(interval, comparison.unit) for interval in (comparison.kernel, comparison.simulated)]
+    return [comparison.case, comparison.measure, *sides, _apart(comparison), comparison.verdict.value]
+
+
+def _table(head: Iterable[str], rows: Iterable[list[str]]) -> Iterator[str]:
+    names = list(head)
+    yield f"| {' | '.join(names)} |"
+    yield f"|{'---|' * len(names)}"
+    for cells in rows:
+        yield f"| {' | '.join(cells)} |"
+
+
+def _interval(interval: Interval, unit: str) -> str:
+    if math.isnan(interval.mean):
+        return "not defined"
+    text = f"{interval.mean:.4g} +- {interval.half:.2g}"
+    return f"{text} {unit}" if unit else text
+
+
+def _apart(comparison: Comparison) -> str:
+    difference = comparison.difference
+    if math.isnan(difference.mean):
+        return ""
+    if comparison.kernel.mean == 0:
+        return f"{difference.mean:+.3g} +- {difference.half:.2g}"
+    return f"{difference.mean:+.1%} +- {difference.half:.1%}"
