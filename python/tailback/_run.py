@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core, _store
+from tailback._scenario import Scenario
 from tailback._summary import html, text
 from tailback._table import COUNTERS, Table
 from tailback.errors import UnknownName
@@ -108,9 +110,14 @@ class Run:
         """The scenario as it was run, defaults filled in."""
         return dict(self.provenance["scenario"])
 
+    @cached_property
+    def remarks(self) -> list[str]:
+        """What a reader of these results should know (`Scenario.remarks`)."""
+        return Scenario(self.scenario).remarks()
+
     def summary(self) -> str:
         """What a person wants to know first, as text."""
-        return text(str(self), self._tables)
+        return "\n\n".join([text(str(self), self._tables), *(f"note: {remark}" for remark in self.remarks)])
 
     def plot(self) -> Figure:
         """Traces over time, or flows and queues side by side if there is none; needs matplotlib.

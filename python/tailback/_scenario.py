@@ -110,6 +110,10 @@ class Scenario:
         """Raise a `ScenarioError` with every problem, if there is one."""
         _core.check(self._text, self._file, self._format)
 
+    def remarks(self) -> list[str]:
+        """What a reader of the results should know, such as where a few flows share a drop-tail queue and nothing is random."""
+        return _core.remarks(*self._source())
+
     def with_(self, changes: Mapping[str, Any]) -> Scenario:
         """A copy with some values changed.
 

@@ -16,7 +16,7 @@ use tailback_core::queue::Reason;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Became, Engine, Fate};
 
-/// The packets from one address to another, which are an external flow of the engine.
+/// The packets from one address to another, which are an external flow of the engine, with headers of 20 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub from: Ipv4Addr,
@@ -24,6 +24,14 @@ pub struct Way {
     pub flow: u32,
     /// The host that has the address `to`.
     pub host: usize,
+}
+
+/// What is known of the engine's network beforehand.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    pub end: Time,
+    /// The least time from an event at a port to the delivery of a packet.
+    pub lead: Span,
 }
 
 /// Sees every packet as the hosts do.
@@ -66,8 +74,8 @@ pub struct Refused {
     pub other_protocol: u64,
     /// From or to an address that is no host's, or no route leads there.
     pub no_route: u64,
-    /// Larger than the engine can carry.
-    pub too_large: u64,
+    /// Empty, or larger than the engine can carry.
+    pub impossible_size: u64,
     /// Delivered, but the host did not take it.
     pub not_taken: u64,
 }
@@ -96,6 +104,7 @@ pub struct Emulation<H, C> {
     fates: Vec<Fate>,
     buffer: Vec<u8>,
     end: Time,
+    lead: Span,
     sent: u64,
     delivered: u64,
     refused: Refused,
@@ -110,7 +119,7 @@ const PATIENCE: Span = Span::from_millis(20);
 
 impl<H: Hosts, C: Clock> Emulation<H, C> {
     /// `clock` starts now.
-    pub fn new(engine: Engine, end: Time, ways: &[Way], hosts: H, clock: C) -> Emulation<H, C> {
+    pub fn new(engine: Engine, course: Course, ways: &[Way], hosts: H, clock: C) -> Emulation<H, C> {
         let flows = ways.iter().map(|way| way.flow as usize + 1).max().unwrap_or(0);
         let mut to = vec![0; flows];
         for way in ways {
@@ -126,7 +135,8 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             due: BinaryHeap::new(),
             fates: Vec::new(),
             buffer: vec![0; LONGEST],
-            end,
+            end: course.end,
+            lead: course.lead,
             sent: 0,
             delivered: 0,
             refused: Refused::default(),
@@ -148,27 +158,25 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
     /// # Errors
     /// A device that no longer works.
     pub fn run(&mut self, control: &Control) -> io::Result<()> {
-        while !control.stopped.load(Ordering::Relaxed) && self.turn()? {
+        let mut ready = Vec::new();
+        while !control.stopped.load(Ordering::Relaxed) && self.turn(&mut ready)? {
             control.now.store(self.engine.now().0, Ordering::Relaxed);
             let next = self.next().unwrap_or(Time::NEVER).min(self.end);
-            let wait = next.since(self.pacer.now()).min(PATIENCE);
-            if wait > Span::ZERO {
-                self.hosts.wait(wait)?;
-            }
+            self.hosts.wait(next.since(self.pacer.now()).min(PATIENCE), &mut ready)?;
         }
         control.now.store(self.engine.now().0, Ordering::Relaxed);
         Ok(())
     }
 
-    /// When something is to be done next.
+    /// When something is to be done next. Events of the engine may wait as long as nothing that follows from them is to be delivered.
     fn next(&mut self) -> Option<Time> {
-        let event = self.engine.next_event_time();
+        let event = self.engine.next_event_time().map(|time| time + self.lead);
         let delivery = self.due.peek().map(|Reverse(fate)| fate.time);
         event.into_iter().chain(delivery).min()
     }
 
-    /// Do what is due, and take what hosts have sent. False at the end.
-    fn turn(&mut self) -> io::Result<bool> {
+    /// Do what is due, and take what these hosts have sent. False at the end.
+    fn turn(&mut self, ready: &mut Vec<usize>) -> io::Result<bool> {
         let now = match self.next() {
             Some(due) => self.pacer.catch_up(due),
             None => self.pacer.now(),
@@ -183,7 +191,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             self.due.pop();
             self.deliver(fate)?;
         }
-        for host in 0..self.hosts.count() {
+        for host in ready.drain(..) {
             self.take_all(host)?;
         }
         Ok(self.pacer.now() < self.end)
@@ -254,7 +262,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         };
         self.advance(self.pacer.now());
         let ecn = if ip::is_capable(packet) { Ecn::CAPABLE } else { Ecn::INCAPABLE };
-        match self.engine.inject(flow, Bytes(packet.len() as u64), ecn) {
+        match self.engine.inject(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn) {
             Some(number) => {
                 self.sent += 1;
                 self.in_flight.put(Key { flow, number }, packet);
@@ -262,7 +270,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
                     watcher.on_sent(self.engine.now(), host, packet);
                 }
             }
-            None => self.refused.too_large += 1,
+            None => self.refused.impossible_size += 1,
         }
     }
 
@@ -271,7 +279,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         let (elapsed, slipped) = (self.pacer.elapsed().seconds(), self.pacer.slipped.seconds());
         let slipped_share = if elapsed > 0.0 { slipped / elapsed } else { 0.0 };
         let lateness = |share| self.pacer.lateness.percentile(share);
-        let Refused { other_protocol, no_route, too_large, not_taken } = self.refused;
+        let Refused { other_protocol, no_route, impossible_size, not_taken } = self.refused;
         let columns = [
             ("elapsed_s", Column::Float(vec![elapsed])),
             ("slipped_s", Column::Float(vec![slipped])),
@@ -286,7 +294,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             ("delivered_packets", Column::Integer(vec![self.delivered])),
             ("refused_other_protocol", Column::Integer(vec![other_protocol])),
             ("refused_no_route", Column::Integer(vec![no_route])),
-            ("refused_too_large", Column::Integer(vec![too_large])),
+            ("refused_impossible_size", Column::Integer(vec![impossible_size])),
             ("refused_by_host", Column::Integer(vec![not_taken])),
         ];
         let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect();
@@ -335,10 +343,6 @@ mod tests {
     }
 
     impl Hosts for Made {
-        fn count(&self) -> usize {
-            2
-        }
-
         fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>> {
             let taken = if host == 0 {
                 let mut to_send = self.0.to_send.borrow_mut();
@@ -361,13 +365,14 @@ mod tests {
             Ok(true)
         }
 
-        fn wait(&mut self, at_most: Span) -> io::Result<()> {
+        fn wait(&mut self, at_most: Span, ready: &mut Vec<usize>) -> io::Result<()> {
             let next = self.0.to_send.borrow().front().map_or(Span(u64::MAX), |(at, _)| *at - self.0.now.get());
             self.0.now.set(self.0.now.get() + at_most.min(next).max(Span(1000)));
             if let Some((at, length)) = self.0.stall.get().filter(|(at, _)| *at <= self.0.now.get()) {
                 self.0.now.set(at + length);
                 self.0.stall.set(None);
             }
+            ready.extend([0, 1]);
             Ok(())
         }
     }
@@ -389,8 +394,12 @@ mod tests {
 
     /// 12 Mbit/s: 1500 bytes take 1 ms; 5 ms each way.
     fn world(to_send: Vec<(Span, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
+        led(Span::from_millis(5), to_send, policy)
+    }
+
+    fn led(lead: Span, to_send: Vec<(Span, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
         let spec =
-            DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Given { maximum: MAX_PACKET }, header: Bytes(0) };
+            DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Given { maximum: MAX_PACKET }, header: Bytes(20) };
         let group = |name: &str| Group {
             name: name.into(),
             transport: Transport::Datagram(spec.clone()),
@@ -424,8 +433,8 @@ mod tests {
         };
         let world = Rc::new(World { to_send: RefCell::new(to_send.into()), ..World::default() });
         let ways = [Way { from: LEFT, to: RIGHT, flow: 0, host: 1 }, Way { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
-        let end = Time(Span::from_millis(100).0);
-        let emulation = Emulation::new(Engine::new(network), end, &ways, Made(world.clone()), Hand(world.clone()));
+        let course = Course { end: Time(Span::from_millis(100).0), lead };
+        let emulation = Emulation::new(Engine::new(network), course, &ways, Made(world.clone()), Hand(world.clone()));
         (world, emulation)
     }
 
@@ -448,6 +457,17 @@ mod tests {
         let report = emulation.report();
         assert_eq!(report.table.floats("delivered_packets").unwrap(), [6.0]);
         assert_eq!((report.slipped_share, report.refused), (0.0, Refused::default()));
+    }
+
+    #[test]
+    fn events_that_wait_change_nothing() {
+        let seen = |lead| {
+            let (world, mut emulation) = led(lead, sends(&[1, 1, 3, 7, 7, 7, 20], 0), PolicySpec::DropTail(()));
+            emulation.run(&Control::default()).unwrap();
+            let rounded: Vec<_> = world.seen.borrow().iter().map(|seen| (seen.0 / 10, seen.1)).collect();
+            (rounded, emulation.engine().results().unwrap().bytes())
+        };
+        assert_eq!(seen(Span::ZERO), seen(Span::from_millis(5)));
     }
 
     #[test]

@@ -8,8 +8,6 @@ use tailback_core::primitives::units::{Bytes, Span};
 
 /// The hosts of an emulation, by number.
 pub trait Hosts {
-    fn count(&self) -> usize;
-
     /// Take the next packet that a host has sent; `None` if there is none now.
     ///
     /// # Errors
@@ -22,11 +20,11 @@ pub trait Hosts {
     /// Of the device.
     fn give(&mut self, host: usize, packet: &[u8]) -> io::Result<bool>;
 
-    /// Wait so long, or until a host has sent something.
+    /// Wait so long, or until a host has sent something; adds the hosts that have.
     ///
     /// # Errors
     /// Of the devices.
-    fn wait(&mut self, at_most: Span) -> io::Result<()>;
+    fn wait(&mut self, at_most: Span, ready: &mut Vec<usize>) -> io::Result<()>;
 }
 
 /// Hosts behind TUN devices, which are open and do not block.
@@ -39,10 +37,6 @@ impl Tuns {
 }
 
 impl Hosts for Tuns {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-
     fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>> {
         loop {
             return match read(&self.0[host], &mut *packet) {
@@ -66,12 +60,17 @@ impl Hosts for Tuns {
         }
     }
 
-    fn wait(&mut self, at_most: Span) -> io::Result<()> {
+    fn wait(&mut self, at_most: Span, ready: &mut Vec<usize>) -> io::Result<()> {
         let nanoseconds = at_most.0 / 1000;
         let limit = Timespec { tv_sec: (nanoseconds / 1_000_000_000) as i64, tv_nsec: (nanoseconds % 1_000_000_000) as i64 };
         let mut watched: Vec<_> = self.0.iter().map(|device| PollFd::new(device, PollFlags::IN)).collect();
         match poll(&mut watched, Some(&limit)) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Ok(_) => {
+                let sent = watched.iter().enumerate().filter(|(_, device)| !device.revents().is_empty());
+                ready.extend(sent.map(|(host, _)| host));
+                Ok(())
+            }
+            Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

@@ -5,7 +5,8 @@ use std::net::Ipv4Addr;
 /// Whence and whither.
 pub(crate) type Ends = (Ipv4Addr, Ipv4Addr);
 
-const HEADER: usize = 20;
+/// The shortest header.
+pub(crate) const HEADER: usize = 20;
 /// The two low bits of the second byte (RFC 3168 section 5).
 const ECN_FIELD: usize = 1;
 const CHECKSUM: usize = 10;

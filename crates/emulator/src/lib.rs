@@ -22,7 +22,7 @@ mod ip;
 mod pacer;
 
 pub use door::Door;
-pub use emulation::{Control, Emulation, Refused, Report, Watcher, Way};
+pub use emulation::{Control, Course, Discard, Emulation, Refused, Report, Watcher, Way};
 pub use hosts::{Hosts, Tuns};
 pub use pacer::{Clock, Monotonic, STALL};
 

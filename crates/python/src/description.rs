@@ -20,6 +20,13 @@ pub fn check(py: Python<'_>, text: &str, file: &str, format: &str, may_lack_flow
     network(py, &scenario, file).map(|_| ())
 }
 
+/// What a reader of the results of a scenario should know.
+#[pyfunction]
+pub fn remarks(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<String>> {
+    let scenario = parse(py, text, file, format)?;
+    Ok(py.detach(|| scenario.remarks()).texts().collect())
+}
+
 /// The scenario as JSON with every default filled in.
 #[pyfunction]
 pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<String> {

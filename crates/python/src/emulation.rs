@@ -15,7 +15,7 @@ use tailback_core::Engine;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::settings::PlainWords;
-use tailback_emulator::{Control, Door, Monotonic, Tuns, Way};
+use tailback_emulator::{Control, Course, Door, Monotonic, Tuns, Way};
 use tailback_scenario::{Emulated, Host, Played, Whole};
 
 type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
@@ -33,6 +33,7 @@ pub struct Emulation {
     hosts: Vec<Host>,
     ways: Vec<tailback_scenario::Way>,
     played: Vec<Played>,
+    lead: Span,
     origin: Origin,
     control: Control,
     state: Mutex<State>,
@@ -54,10 +55,10 @@ impl Emulation {
             scenario.description.seed = Whole(seed);
         }
         let build = || {
-            let Emulated { network, warnings, hosts, ways, played } = scenario.emulated(&played)?;
-            Ok((network, warnings, (hosts, ways, played)))
+            let Emulated { network, warnings, hosts, ways, played, lead } = scenario.emulated(&played)?;
+            Ok((network, warnings, (hosts, ways, played, lead)))
         };
-        let (network, (hosts, ways, played)) = checked(py, &scenario, file, build)?;
+        let (network, (hosts, ways, played, lead)) = checked(py, &scenario, file, build)?;
         let (origin, duration_s, warmup_s) = (Origin::of(py, &scenario)?, network.duration.seconds(), network.warmup.seconds());
         let reach_bps = reach(&network, &ways);
         let engine = py.detach(|| Engine::with_code(network, &Registered));
@@ -65,7 +66,7 @@ impl Emulation {
             return Err(user_code::failed(py, &failure));
         }
         let state = Mutex::new(State::Ready(Box::new(engine)));
-        Ok(Self { duration_s, warmup_s, reach_bps, hosts, ways, played, origin, control: Control::default(), state })
+        Ok(Self { duration_s, warmup_s, reach_bps, hosts, ways, played, lead, origin, control: Control::default(), state })
     }
 
     /// Name and addresses of each host.
@@ -146,8 +147,8 @@ impl Emulation {
         let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
         let ways = self.ways.iter().map(|way| Way { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
         let ways: Vec<Way> = ways.collect();
-        let end = Time::ZERO + Span::from_seconds(self.duration_s);
-        let mut running = Box::new(Running::new((**engine).clone(), end, &ways, Tuns::new(devices), Monotonic::start()));
+        let course = Course { end: Time::ZERO + Span::from_seconds(self.duration_s), lead: self.lead };
+        let mut running = Box::new(Running::new((**engine).clone(), course, &ways, Tuns::new(devices), Monotonic::start()));
         let ran = running.run(&self.control);
         *state = State::Running(running);
         ran

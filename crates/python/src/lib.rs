@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::description::{
-        check, content_hashes, named_user_code, normalise, scenario_error, scenario_errors, schema, sources,
+        check, content_hashes, named_user_code, normalise, remarks, scenario_error, scenario_errors, schema, sources,
     };
     #[cfg(target_os = "linux")]
     #[pymodule_export]

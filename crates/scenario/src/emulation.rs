@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Change, ChangeKind, Flow as CoreFlow, FlowId, Group, MAX_PACKET, Network, Transport};
-use tailback_core::primitives::units::{Bytes, Time};
+use tailback_core::primitives::units::{Bytes, Span, Time};
 use tailback_core::tcp::TcpSpec;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 
@@ -25,6 +25,8 @@ pub struct Emulated {
     /// In the order of the hosts' addresses.
     pub ways: Vec<Way>,
     pub played: Vec<Played>,
+    /// The least time from an event at a port to the delivery of a real packet: propagation behind the last port.
+    pub lead: Span,
 }
 
 /// A host with a kernel's network stack of its own.
@@ -259,21 +261,37 @@ impl Build {
         }
         self.ways.sort_by_key(|way| (way.from, way.to));
         let Build { network, hosts, ways, played, .. } = self;
-        Ok(Emulated { network, warnings: report.warnings(), hosts, ways, played })
+        let lead = lead(&network, &ways);
+        Ok(Emulated { network, warnings: report.warnings(), hosts, ways, played, lead })
     }
 }
 
-/// Datagrams that are handed in, headers included: IP packets.
+/// Nothing, where that may change.
+fn lead(network: &Network, ways: &[Way]) -> Span {
+    let moves = |change: &Change| matches!(change.what, ChangeKind::Delay(..) | ChangeKind::Route(..));
+    if network.changes.iter().any(moves) {
+        return Span::ZERO;
+    }
+    let of_way = |way: &Way| {
+        let flow = &network.flows[way.flow as usize];
+        let last = network.paths[flow.forward as usize].last();
+        last.map_or(Span::ZERO, |&port| network.ports[port as usize].delay) + flow.receiver_access.delay
+    };
+    ways.iter().map(of_way).min().unwrap_or_default()
+}
+
+/// IP packets that are handed in: what follows the shortest header of RFC 791 is payload.
 fn external() -> Transport {
     let packet = PacketSize::Given { maximum: MAX_PACKET };
-    Transport::Datagram(DatagramSpec { arrivals: Arrivals::External, packet, header: Bytes(0) })
+    Transport::Datagram(DatagramSpec { arrivals: Arrivals::External, packet, header: IP_HEADER })
 }
+
+const IP_HEADER: Bytes = Bytes(20);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use tailback_core::network::Access;
-    use tailback_core::primitives::units::Span;
 
     const DUMBBELL: &str =
         "duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"9 packets\"}\n";
@@ -294,6 +312,7 @@ mod tests {
         let names_of_groups: Vec<_> = emulated.network.groups.iter().map(|group| group.name.as_str()).collect();
         assert_eq!((names, names_of_groups), (vec!["left", "right"], vec!["left->right", "right->left"]));
         let [left, right] = [1, 2].map(|last| Ipv4Addr::new(198, 18, 0, last));
+        assert_eq!(emulated.lead, Span::from_millis(10));
         assert_eq!(emulated.ways, [Way { from: left, to: right, flow: 0 }, Way { from: right, to: left, flow: 1 }]);
         assert!(emulated.network.groups.iter().all(|group| group.transport == external()));
     }

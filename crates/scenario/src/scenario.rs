@@ -126,6 +126,17 @@ impl Scenario {
         self.built(Report::new(&self.source)).map(|(_, warnings)| warnings)
     }
 
+    /// What runs as it is meant, and whose results are easily misread; nothing where there is no network.
+    pub fn remarks(&self) -> Warnings {
+        let mut aside = Report::new(&self.source);
+        let network = network::network(&self.description, &mut aside).filter(|_| aside.is_empty());
+        let mut report = Report::new(&self.source);
+        if let Some(network) = network {
+            network::remarks(&self.description, &network, &mut report);
+        }
+        report.warnings()
+    }
+
     fn built(&self, mut report: Report) -> Result<(Network, Warnings), Errors> {
         match network::network(&self.description, &mut report) {
             Some(network) if report.is_empty() => Ok((network, report.warnings())),

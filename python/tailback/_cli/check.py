@@ -29,18 +29,20 @@ def check(
     load_code(code)
     verdicts: list[dict[str, Any]] = []
     for file in files:
-        problems = []
+        problems, remarks = [], []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ScenarioWarning)
             try:
-                load(file)
+                remarks = load(file).remarks()
             except ScenarioError as error:
                 note(str(error))
                 problems = [vars(problem) for problem in error.problems]
         doubts = [str(warning.message) for warning in caught]
         for doubt in doubts:
             note(f"warning: {doubt}")
-        verdicts.append({"file": str(file), "sound": not problems, "errors": problems, "warnings": doubts})
+        for remark in remarks:
+            note(f"note: {remark}")
+        verdicts.append({"file": str(file), "sound": not problems, "errors": problems, "warnings": doubts, "remarks": remarks})
         if not as_json and not problems:
             data(f"{file}: sound")
     if as_json:

@@ -95,3 +95,5 @@ def show(result: Run) -> None:
         for row in listing.rows:
             table.add_row(*row)
         console.print(table)
+    for remark in result.remarks:
+        console.print(f"note: {remark}", highlight=False)

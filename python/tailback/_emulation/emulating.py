@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
@@ -123,6 +124,11 @@ class Emulated(Run):
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
         return not (timing["slipped_share"] > _MOST_SLIPPED or timing["lateness_p99_s"] > _MOST_LATE_S)
 
+    @cached_property
+    def remarks(self) -> list[str]:
+        """As of a run; that a scenario has no flows says nothing here."""
+        return super().remarks if self.scenario.get("flows") else []
+
     def __str__(self) -> str:
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
         name = self.scenario.get("name") or "scenario"
@@ -145,7 +151,7 @@ _ENDED = {"duration": "its duration", "commands": "its commands", "interrupted":
 _REFUSED = {
     "refused_other_protocol": "packets of other protocols than IPv4",
     "refused_no_route": "packets to addresses that no route leads to",
-    "refused_too_large": "packets too large",
+    "refused_impossible_size": "packets that are empty or too large",
     "refused_by_host": "packets that their host did not take",
 }
 

@@ -61,6 +61,7 @@ class Setting:
     # In bandwidth-delay products.
     buffer: float = 1.0
     queue: Mapping[str, Any] = field(default_factory=dict)
+    queue_name: str = "drop-tail"
     ecn: bool = False
     sack: bool = True
     delayed_ack: bool = True
@@ -78,7 +79,7 @@ class Setting:
             "rate_mbps": self.rate_mbps,
             "rtt_ms": self.rtt_ms,
             "buffer_bdp": self.buffer,
-            "policy": self.queue.get("policy", "drop_tail"),
+            "queue": self.queue_name,
             "ecn": self.ecn,
             "sack": self.sack,
             "delayed_ack": self.delayed_ack,
@@ -89,9 +90,13 @@ class Setting:
     def name(self) -> str:
         """What differs from the usual, in words."""
         flows = f"{self.flows * len(self.preset)} flow" + ("s" if self.flows * len(self.preset) > 1 else "")
-        words = [" and ".join(_CONTROLLERS[preset] for preset in self.preset), flows, f"{self.rate_mbps} Mbps"]
-        words.append(f"{self.queue['policy']}" if self.queue else f"{self.buffer:g} BDP")
-        words += ["ECN"] * self.ecn + ["no SACK"] * (not self.sack) + ["every packet acknowledged"] * (not self.delayed_ack)
+        words = [
+            " and ".join(_CONTROLLERS[preset] for preset in self.preset),
+            flows,
+            f"{self.rate_mbps} Mbps, {self.rtt_ms:g} ms",
+        ]
+        words.append(self.queue_name if self.queue else f"{self.buffer:g} BDP")
+        words += ["no SACK"] * (not self.sack) + ["every packet acknowledged"] * (not self.delayed_ack)
         words += [f"{self.loss:.1%} random loss"] * (self.loss > 0)
         words += [f"transfers of {self.size_packets} packets"] * (self.size_packets is not None)
         return ", ".join(words)
@@ -109,7 +114,7 @@ class Setting:
             "queue": queue,
         }
         if self.loss:
-            link["loss"] = {"random": self.loss}
+            link["loss"] = {"probability": self.loss}
         low, high = (0.9, 1.1) if self.flows * len(self.preset) < 3 else (0.5, 1.5)
         flow = {
             "from": "left",
@@ -173,10 +178,12 @@ def _threshold(queue: Mapping[str, Any], bdp: float) -> dict[str, Any]:
 
 
 # Marks everything above the threshold: RED without an average, whose two thresholds are neighbours.
-_STEP = {"policy": "red", "lower": 0.25, "upper": 0.25, "weight": 1.0, "max_probability": 1.0, "gentle": False}
+_STEP: dict[str, Any] = {"policy": "red", "lower": 0.25, "upper": 0.25, "weight": 1.0, "max_probability": 1.0, "gentle": False}
 _RED = {"policy": "red", "lower": 0.25, "upper": 0.75}
-_CODEL = {"policy": "codel"}
-_PIE = {"policy": "pie"}
+_STEP_MARKING: dict[str, Any] = {"ecn": True, "queue": _STEP, "queue_name": "marks above 0.25 BDP"}
+_BY_RED: dict[str, Any] = {"queue": _RED, "queue_name": "RED from 0.25 to 0.75 BDP"}
+_BY_CODEL: dict[str, Any] = {"queue": {"policy": "codel"}, "queue_name": "CoDel"}
+_BY_PIE: dict[str, Any] = {"queue": {"policy": "pie"}, "queue_name": "PIE"}
 
 
 def _usual() -> Iterator[Setting]:
@@ -189,8 +196,8 @@ def _usual() -> Iterator[Setting]:
     yield Setting(("cubic",), buffer=0.25)
     yield Setting(("sack", "cubic"))
     yield Setting(("cubic",), flows=10, buffer=0.5)
-    yield Setting(ecn=True, queue=_STEP)
-    yield Setting(("cubic",), flows=2, queue=_CODEL)
+    yield Setting(**_STEP_MARKING)
+    yield Setting(("cubic",), flows=2, **_BY_CODEL)
     yield Setting(loss=0.01)
     yield Setting(("cubic",), size_packets=100)
 
@@ -198,16 +205,19 @@ def _usual() -> Iterator[Setting]:
 def _further() -> Iterator[Setting]:
     """What only the full pack has."""
     for preset in (("sack",), ("cubic",)):
-        for buffer in (0.1, 0.5, 2.0, 4.0):
+        for buffer in (0.1, 0.5):
             yield Setting(preset, buffer=buffer)
+        # Sawteeth over larger buffers are longer.
+        for buffer in (2.0, 4.0):
+            yield Setting(preset, rtt_ms=20, buffer=buffer)
         yield Setting(preset, flows=2)
         yield Setting(preset, rate_mbps=10)
         yield Setting(preset, rate_mbps=100, rtt_ms=10)
         yield Setting(preset, loss=0.001)
-        yield Setting(preset, flows=2, ecn=True, queue=_STEP)
-        yield Setting(preset, flows=10, queue=_RED)
-        yield Setting(preset, queue=_CODEL)
-        yield Setting(preset, flows=2, queue=_PIE)
+        yield Setting(preset, flows=2, **_STEP_MARKING)
+        yield Setting(preset, flows=10, **_BY_RED)
+        yield Setting(preset, **_BY_CODEL)
+        yield Setting(preset, flows=2, **_BY_PIE)
         for size in (10, 1000):
             yield Setting(preset, size_packets=size)
     yield Setting(size_packets=100)
@@ -216,7 +226,7 @@ def _further() -> Iterator[Setting]:
     yield Setting(("cubic",), loss=0.01)
     yield Setting(("cubic",), delayed_ack=False)
     yield Setting(("cubic",), sack=False)
-    yield Setting(("cubic",), ecn=True, queue=_STEP)
+    yield Setting(("cubic",), **_STEP_MARKING)
     yield Setting(("cubic",), flows=10, rate_mbps=100, rtt_ms=20, buffer=0.5)
 
 
@@ -226,8 +236,8 @@ def quick() -> Pack:
 
 
 def full() -> Pack:
-    """All cases, for longer and more often: about an hour with four lanes."""
-    return Pack("full", tuple(_cases((*_usual(), *_further()), 40, 10)), 6, 40)
+    """All cases, for longer and more often: three quarters of an hour with four lanes."""
+    return Pack("full", tuple(_cases((*_usual(), *_further()), 40, 10)), 5, 40)
 
 
 def _cases(settings: Iterator[Setting] | tuple[Setting, ...], duration_s: float, warmup_s: float) -> Iterator[Case]:

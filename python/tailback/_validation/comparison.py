@@ -84,6 +84,8 @@ def _verdict(difference: Interval, bar: float) -> Verdict:
 def _missing(case: Case, measure: Measure) -> str:
     """The mechanism of Linux that the simulator does not have and that acts there; the first that fits."""
     labels = case.labels
+    if not labels["sack"]:
+        return "not known: Linux without SACK does not recover by RFC 6582"
     if labels["delayed_ack"] and measure.name in ("period of the sawtooth", "completion time", "drops per loss event"):
         return (
             "bytes are not counted: half as many acknowledgements open the window half as fast (RFC 3465, RFC 5681 section 3.1)"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from tailback._emulation.playing import kernel_controllers
 from tailback._interval import Interval
 from tailback._validation.comparison import Comparison, Verdict
 
@@ -26,12 +27,15 @@ def _lines(validation: Validation) -> Iterator[str]:
     yield "# Simulator and kernel side by side"
     yield ""
     yield f"{validation}, {validation.date}. Means over seeds with 95 % intervals; apart: simulator less kernel, in per cent of"
-    yield "the kernel's. They *agree* where the whole interval lies within the bar (2 %, 3 % for periods), and *part* where all of it"
-    yield "lies beyond."
+    yield "the kernel's. They *agree* where the whole interval lies within the bar (2 %, 3 % for periods), and *part* where all"
+    yield "of it lies beyond."
     yield ""
     late, slipped = validation.worst["lateness_p99_s"], validation.worst["slipped_share"]
     yield f"The machine kept up in {validation.kept_up} of {validation.runs} runs of the kernel; at worst packets were"
     yield f"{1e3 * late:.2f} ms late (99th percentile) and {slipped:.2%} of a run slipped."
+    others = [name for name in kernel_controllers() if name not in ("reno", "cubic")]
+    if others:
+        yield f"This kernel also has {', '.join(others)}, which no preset of the simulator has; nothing was compared."
     parting = [each for each in validation.comparisons if each.verdict is Verdict.PART]
     yield ""
     yield "## Where they part"

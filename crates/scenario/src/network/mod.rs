@@ -10,6 +10,7 @@ mod flows;
 mod graph;
 mod groups;
 mod offered;
+mod phases;
 mod traces;
 mod transport;
 
@@ -47,6 +48,14 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         record,
         stepped: false,
     })
+}
+
+/// What a reader of the results should know.
+pub(crate) fn remarks(description: &Description, network: &Network, report: &mut Report) {
+    if description.flows.is_empty() {
+        report.warn("flows", "no flows: real packets can cross this network (`tailback emulate`), but in a run nothing is sent");
+    }
+    phases::remark(description, network, report);
 }
 
 /// All nodes.

@@ -51,7 +51,7 @@ macro_rules! processes {
             }
 
             /// Whether more may arrive than a regular source of the same rate sends.
-            pub(crate) fn is_random(&self) -> bool {
+            pub fn is_random(&self) -> bool {
                 match self { $(ProcessSpec::$member(_) => <<$member as Named>::Spec>::IS_RANDOM),+ }
             }
 
