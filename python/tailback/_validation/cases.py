@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,8 @@ class Case:
     groups : tuple of str
         That the kernel plays.
     measures : tuple of Measure
+    seeds : int
+        How often it is run.
     """
 
     name: str
@@ -38,15 +40,15 @@ class Case:
     scenario: Scenario
     groups: tuple[str, ...]
     measures: tuple[Measure, ...]
+    seeds: int
 
 
 @dataclass(frozen=True)
 class Pack:
-    """Cases, how often each is run, and how long a run takes."""
+    """Cases, and how long each run of them takes."""
 
     name: str
     cases: tuple[Case, ...]
-    seeds: int
     duration_s: float
 
 
@@ -232,18 +234,31 @@ def _further() -> Iterator[Setting]:
 
 def quick() -> Pack:
     """A dozen cases, about five minutes with four lanes."""
-    return Pack("quick", tuple(_cases(_usual(), 20, 5)), 4, 20)
+    return Pack("quick", tuple(_cases(_usual(), Length(20, 5), 4)), 20)
 
 
 def full() -> Pack:
     """All cases, for longer and more often: three quarters of an hour with four lanes."""
-    return Pack("full", tuple(_cases((*_usual(), *_further()), 40, 10)), 5, 40)
+    return Pack("full", tuple(_cases((*_usual(), *_further()), Length(40, 10), 5)), 40)
 
 
-def _cases(settings: Iterator[Setting] | tuple[Setting, ...], duration_s: float, warmup_s: float) -> Iterator[Case]:
+@dataclass(frozen=True)
+class Length:
+    """Of a run, in seconds."""
+
+    duration_s: float
+    warmup_s: float
+
+
+# Shares of two flows vary most: they are run more often.
+_MORE_OFTEN = 3
+
+
+def _cases(settings: Iterable[Setting], length: Length, seeds: int) -> Iterator[Case]:
     for setting in settings:
         count = 20 if setting.size_packets is not None else setting.flows
         given = Setting(**{**vars(setting), "flows": count}) if setting.size_packets is not None else setting
-        scenario = given.scenario(duration_s, 0 if setting.size_packets is not None else warmup_s)
+        scenario = given.scenario(length.duration_s, 0 if setting.size_packets is not None else length.warmup_s)
+        often = _MORE_OFTEN if not setting.queue and setting.flows * len(setting.preset) == 2 else 1
         groups = tuple(f"flow{place}" for place in range(1, len(setting.preset) + 1))
-        yield Case(setting.name(), setting.labels(), scenario, groups, setting.measures())
+        yield Case(setting.name(), setting.labels(), scenario, groups, setting.measures(), seeds * often)

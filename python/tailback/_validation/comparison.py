@@ -41,7 +41,9 @@ class Comparison:
     missing : str
         What the simulator lacks there, as far as is known; empty unless they part.
     seeds : int
-        In which the measure was defined on both sides, and the machine kept up.
+        In which the measure was defined on both sides.
+    values : tuple
+        Kernel's and simulator's, by seed: where shares vary with round trips, their distributions say more than means.
     """
 
     case: str
@@ -55,6 +57,7 @@ class Comparison:
     verdict: Verdict
     missing: str
     seeds: int
+    values: tuple[tuple[float, float], ...]
 
 
 def compared(case: Case, measure: Measure, kernel: Sequence[float], simulated: Sequence[float]) -> Comparison:
@@ -70,7 +73,9 @@ def compared(case: Case, measure: Measure, kernel: Sequence[float], simulated: S
         difference = Interval(apart.mean / scale, apart.half / scale)
         verdict, ends = _verdict(difference, measure.bar), (real, made, difference)
     missing = _missing(case, measure) if verdict is Verdict.PART else ""
-    return Comparison(case.name, dict(case.labels), measure.name, measure.unit, *ends, measure.bar, verdict, missing, len(pairs))
+    return Comparison(
+        case.name, dict(case.labels), measure.name, measure.unit, *ends, measure.bar, verdict, missing, len(pairs), tuple(pairs)
+    )
 
 
 def _verdict(difference: Interval, bar: float) -> Verdict:

@@ -53,6 +53,9 @@ def _lines(validation: Validation) -> Iterator[str]:
 def row(comparison: Comparison) -> list[str]:
     """A comparison as cells of the table."""
     sides = [_interval(interval, comparison.unit) for interval in (comparison.kernel, comparison.simulated)]
+    if comparison.measure.startswith(("share", "fairness")) and comparison.values:
+        ranges = (f" ({min(values):.2f} to {max(values):.2f})" for values in zip(*comparison.values, strict=True))
+        sides = [side + extent for side, extent in zip(sides, ranges, strict=True)]
     return [comparison.case, comparison.measure, *sides, _apart(comparison), comparison.verdict.value]
 
 
@@ -67,7 +70,7 @@ def _table(head: Iterable[str], rows: Iterable[list[str]]) -> Iterator[str]:
 def _interval(interval: Interval, unit: str) -> str:
     if math.isnan(interval.mean):
         return "not defined"
-    text = f"{interval.mean:.4g} +- {interval.half:.2g}"
+    text = f"{interval.mean:.4g} ± {interval.half:.2g}"
     return f"{text} {unit}" if unit else text
 
 
@@ -76,5 +79,5 @@ def _apart(comparison: Comparison) -> str:
     if math.isnan(difference.mean):
         return ""
     if comparison.kernel.mean == 0:
-        return f"{difference.mean:+.3g} +- {difference.half:.2g}"
-    return f"{difference.mean:+.1%} +- {difference.half:.1%}"
+        return f"{difference.mean:+.3g} ± {difference.half:.2g}"
+    return f"{difference.mean:+.1%} ± {difference.half:.1%}"

@@ -35,7 +35,6 @@ class Validation:
     comparisons : list of Comparison
         Every measure of every case.
     pack : str
-    seeds : int
     kernel : str
         Its release.
     date : str
@@ -45,7 +44,8 @@ class Validation:
     """
 
     def __init__(self, pack: Pack, comparisons: list[Comparison], kept_up: int, runs: int, worst: Mapping[str, float]) -> None:
-        self.pack, self.seeds = pack.name, pack.seeds
+        self.pack = pack.name
+        self.duration_s = pack.duration_s
         self.comparisons = comparisons
         self.kept_up, self.runs = kept_up, runs
         self.worst = dict(worst)
@@ -60,7 +60,6 @@ class Validation:
         """All of it as plain data."""
         return {
             "pack": self.pack,
-            "seeds": self.seeds,
             "kernel": self.kernel,
             "date": self.date,
             "runs": self.runs,
@@ -77,7 +76,7 @@ class Validation:
 
     def __str__(self) -> str:
         counts = ", ".join(f"{self.count(verdict)} {verdict.value}" for verdict in Verdict)
-        return f"{self.kernel}, {self.pack} pack, {self.seeds} seeds: of {len(self.comparisons)} comparisons {counts}"
+        return f"{self.kernel}, {self.pack} pack, {self.runs} runs of {self.duration_s:g} s: of {len(self.comparisons)} comparisons {counts}"
 
 
 class ValidationInterrupted(KeyboardInterrupt):
@@ -128,12 +127,12 @@ def validate(
 def _validated(
     pack: Pack, folder: Path, lanes: int | None, *, fresh: bool, progress: Callable[[Progress], object] | None
 ) -> Validation:
-    seeds = list(range(1, pack.seeds + 1))
     kernel, simulated = Readings(), Readings()
     timing = [Number(kept_up), Number(slipped_share), Number(lateness_p99)]
     wanted = []
     for case in pack.cases:
         numbers = {measure.name: Number(measure.of) for measure in case.measures}
+        seeds = range(1, case.seeds + 1)
         by_kernel = kernel.want(_emulation(case), seeds, [*numbers.values(), *timing], case.name)
         by_simulator = simulated.want(case.scenario, seeds, numbers.values(), case.name)
         wanted.append((case, numbers, by_kernel, by_simulator))
