@@ -21,6 +21,7 @@ from tailback._study import Span, Study, sweep
 from tailback._table import Table
 from tailback._topologies import chain, dumbbell, parking_lot
 from tailback._types import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
+from tailback._validation import Validation, ValidationInterrupted, validate
 from tailback.errors import (
     EmulationError,
     EmulationWarning,
@@ -75,6 +76,8 @@ __all__ = [
     "Tcp",
     "UnknownName",
     "UserCodeError",
+    "Validation",
+    "ValidationInterrupted",
     "__version__",
     "chain",
     "controller",
@@ -94,4 +97,5 @@ __all__ = [
     "statistics",
     "sweep",
     "user_code",
+    "validate",
 ]

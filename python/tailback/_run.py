@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +109,7 @@ class Run:
         """The scenario as it was run, defaults filled in."""
         return dict(self.provenance["scenario"])
 
-    @cached_property
+    @property
     def remarks(self) -> list[str]:
         """What a reader of these results should know (`Scenario.remarks`)."""
         return Scenario(self.scenario).remarks()

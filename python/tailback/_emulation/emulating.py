@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
@@ -94,8 +93,6 @@ class Emulated(Run):
     Attributes
     ----------
     commands : tuple of CommandEnd
-    kept_up : bool
-        Whether this machine kept to the scenario's time. If not, the results are not those of the scenario.
     ended : str
         ``duration``, ``commands``, or ``interrupted``.
     """
@@ -121,10 +118,11 @@ class Emulated(Run):
 
     @property
     def kept_up(self) -> bool:
+        """Whether this machine kept to the scenario's time; if not, the results are not those of the scenario."""
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
         return not (timing["slipped_share"] > _MOST_SLIPPED or timing["lateness_p99_s"] > _MOST_LATE_S)
 
-    @cached_property
+    @property
     def remarks(self) -> list[str]:
         """As of a run; that a scenario has no flows says nothing here."""
         return super().remarks if self.scenario.get("flows") else []

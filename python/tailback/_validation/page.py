@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 
 from tailback._emulation.playing import kernel_controllers
 from tailback._interval import Interval
 from tailback._validation.comparison import Comparison, Verdict
 
-if TYPE_CHECKING:
-    from tailback._validation.validating import Validation
-
 __all__ = ["markdown", "row"]
 
+_WIDTH = 130
+_HOW = (
+    "Means over seeds with 95 % intervals; apart: simulator less kernel, in per cent of the kernel's. They *agree* where the "
+    "whole interval lies within the bar (2 %, 3 % for periods), and *part* where all of it lies beyond."
+)
 _HEAD = ("case", "measure", "kernel", "simulator", "apart", "verdict")
 
 
-def markdown(validation: Validation) -> str:
-    """The whole page."""
-    return "\n".join(_lines(validation)) + "\n"
+def markdown(head: str, timing: str, comparisons: Sequence[Comparison]) -> str:
+    """The whole page: what was run, how well the clock was kept to, and the tables."""
+    return "\n".join(_lines(head, timing, comparisons)) + "\n"
 
 
-def _lines(validation: Validation) -> Iterator[str]:
+def _lines(head: str, timing: str, comparisons: Sequence[Comparison]) -> Iterator[str]:
     yield "# Simulator and kernel side by side"
     yield ""
-    yield f"{validation}, {validation.date}. Means over seeds with 95 % intervals; apart: simulator less kernel, in per cent of"
-    yield "the kernel's. They *agree* where the whole interval lies within the bar (2 %, 3 % for periods), and *part* where all"
-    yield "of it lies beyond."
+    yield from textwrap.wrap(f"{head}. {_HOW}", _WIDTH)
     yield ""
-    late, slipped = validation.worst["lateness_p99_s"], validation.worst["slipped_share"]
-    yield f"The machine kept up in {validation.kept_up} of {validation.runs} runs of the kernel; at worst packets were"
-    yield f"{1e3 * late:.2f} ms late (99th percentile) and {slipped:.2%} of a run slipped."
+    yield from textwrap.wrap(timing, _WIDTH)
     others = [name for name in kernel_controllers() if name not in ("reno", "cubic")]
     if others:
         yield f"This kernel also has {', '.join(others)}, which no preset of the simulator has; nothing was compared."
-    parting = [each for each in validation.comparisons if each.verdict is Verdict.PART]
+    parting = [each for each in comparisons if each.verdict is Verdict.PART]
     yield ""
     yield "## Where they part"
     yield ""
@@ -47,7 +45,7 @@ def _lines(validation: Validation) -> Iterator[str]:
     yield ""
     yield "## All comparisons"
     yield ""
-    yield from _table(_HEAD, (row(each) for each in validation.comparisons))
+    yield from _table(_HEAD, (row(each) for each in comparisons))
 
 
 def row(comparison: Comparison) -> list[str]:

@@ -19,6 +19,7 @@ from tailback._study.readings import Computation, Number, Readings
 from tailback._study.runner import Progress, RunFailed
 from tailback._validation.cases import Case, Pack, full, quick
 from tailback._validation.comparison import Comparison, Verdict, compared
+from tailback._validation.page import markdown
 from tailback.errors import EmulationError
 
 __all__ = ["Validation", "ValidationInterrupted", "played", "validate"]
@@ -70,13 +71,17 @@ class Validation:
 
     def markdown(self) -> str:
         """A page with the table."""
-        from tailback._validation.page import markdown
-
-        return markdown(self)
+        late, slipped = self.worst["lateness_p99_s"], self.worst["slipped_share"]
+        timing = (
+            f"The machine kept up in {self.kept_up} of {self.runs} runs of the kernel; at worst packets were {1e3 * late:.2f} ms "
+            f"late (99th percentile) and {slipped:.2%} of a run slipped."
+        )
+        return markdown(f"{self}, {self.date}", timing, self.comparisons)
 
     def __str__(self) -> str:
         counts = ", ".join(f"{self.count(verdict)} {verdict.value}" for verdict in Verdict)
-        return f"{self.kernel}, {self.pack} pack, {self.runs} runs of {self.duration_s:g} s: of {len(self.comparisons)} comparisons {counts}"
+        runs = f"{self.kernel}, {self.pack} pack, {self.runs} runs of {self.duration_s:g} s"
+        return f"{runs}: of {len(self.comparisons)} comparisons {counts}"
 
 
 class ValidationInterrupted(KeyboardInterrupt):

@@ -1,0 +1,92 @@
+"""How kernel and simulator are held against each other: verdicts, measures, the page."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import tailback as tb
+from tailback._validation import measures
+from tailback._validation.cases import full, quick
+from tailback._validation.comparison import Verdict, compared
+from tailback._validation.validating import Validation
+
+CASES = {case.name: case for case in (*quick().cases, *full().cases)}
+USUAL = CASES["Reno, 1 flow, 20 Mbps, 40 ms, 1 BDP"]
+PERIOD = measures.PERIOD
+
+
+@pytest.mark.parametrize(
+    ("simulated", "verdict"),
+    [
+        ([4.0, 4.1, 4.2, 4.3], Verdict.AGREE),
+        ([4.08, 4.18, 4.29, 4.39], Verdict.AGREE),
+        ([8.0, 8.2, 8.4, 8.6], Verdict.PART),
+        ([3.0, 5.2, 4.0, 4.9], Verdict.CANNOT_TELL),
+        # Beyond the bar on average, and not surely.
+        ([4.2, 4.2, 4.4, 4.5], Verdict.CANNOT_TELL),
+    ],
+)
+def test_the_whole_interval_decides(simulated: list[float], verdict: Verdict) -> None:
+    assert compared(USUAL, PERIOD, [4.0, 4.1, 4.2, 4.3], simulated).verdict is verdict
+
+
+def test_what_varies_alike_on_both_sides_does_not_widen_the_interval() -> None:
+    found = compared(USUAL, PERIOD, [2.0, 4.0, 8.0], [2.02, 4.02, 8.02])
+    assert found.kernel.half > 5
+    assert found.difference.half < 1e-9
+    assert found.verdict is Verdict.AGREE
+
+
+def test_runs_in_which_a_measure_is_not_defined_are_left_out() -> None:
+    found = compared(USUAL, PERIOD, [4.0, math.nan, 4.2], [4.0, 4.0, 4.2])
+    assert (found.seeds, found.verdict) == (2, Verdict.AGREE)
+    assert compared(USUAL, PERIOD, [4.0, math.nan], [4.0, 4.0]).verdict is Verdict.CANNOT_TELL
+
+
+def test_nothing_to_compare_with_is_no_division_by_zero() -> None:
+    found = compared(USUAL, measures.TIMEOUTS, [0, 0, 0], [0, 0, 0])
+    assert (found.verdict, found.difference.mean) == (Verdict.AGREE, 0)
+    assert compared(USUAL, measures.TIMEOUTS, [0, 0, 0], [3, 3, 3]).verdict is Verdict.PART
+
+
+def test_what_may_be_missing_is_said_only_where_they_part() -> None:
+    parting = compared(USUAL, PERIOD, [4, 4.1], [8, 8.1])
+    assert "RFC 3465" in parting.missing
+    assert compared(USUAL, PERIOD, [4, 4.1], [4, 4.1]).missing == ""
+    exact = CASES["Reno, 1 flow, 20 Mbps, 40 ms, 1 BDP, every packet acknowledged"]
+    assert compared(exact, PERIOD, [4, 4.1], [8, 8.1]).missing == "not known"
+
+
+@pytest.mark.parametrize("case", full().cases, ids=lambda case: case.name)
+def test_every_case_can_run_and_its_measures_be_taken(case: tb._validation.cases.Case) -> None:
+    run = tb.simulate(case.scenario.with_({"duration": "12 s", "warmup": "2 s"}), seed=1)
+    values = [measure.of(run) for measure in case.measures]
+    assert len(values) >= 2
+    assert all(isinstance(value, float) for value in values)
+
+
+def test_a_sawtooth_is_measured_as_it_is() -> None:
+    """Reno that hears of every packet adds one a round trip: from W/2 to W in W/2 of them."""
+    case = CASES["Reno, 1 flow, 20 Mbps, 40 ms, 1 BDP, every packet acknowledged"]
+    run = tb.simulate(case.scenario.with_({"flows.flow1.rtt": "40 ms"}), seed=1)
+    # 66.7 packets are under way in 40 ms, and 67 more wait as one is lost.
+    assert measures.depth(run) == pytest.approx(67, abs=2)
+    assert measures.drops_per_event(run) == 1
+    # 67 round trips of 40 ms and the wait for 33 packets of 0.6 ms, on average, and two of 80 ms for the loss.
+    assert measures.period(run) == pytest.approx(67 * (0.040 + 33.5 * 0.6e-3) + 0.16, rel=0.05)
+
+
+def test_a_page_says_where_they_part_first() -> None:
+    parting = compared(USUAL, PERIOD, [4, 4.1], [8, 8.1])
+    shares = compared(CASES["Reno and CUBIC, 2 flows, 20 Mbps, 40 ms, 1 BDP"], measures.SHARE, [0.5, 0.4], [0.45, 0.41])
+    validation = Validation(quick(), [shares, parting], 4, 4, {"slipped_share": 0.002, "lateness_p99_s": 1e-4})
+    page = validation.markdown()
+    parts = page[page.index("## Where they part") : page.index("## All comparisons")]
+    assert "4.05 ± 0.64 s | 8.05 ± 0.64 s | +98.8% ± 0.0%" in parts
+    assert "RFC 3465" in parts
+    assert "share" not in parts
+    assert "0.45 ± 0.64 (0.40 to 0.50)" in page
+    assert validation.count(Verdict.PART) == 1
+    assert validation.to_dict()["comparisons"][1]["values"] == ((4, 8), (4.1, 8.1))

@@ -1,0 +1,39 @@
+"""`tailback.validate`: a pack of one short case, played by this machine's kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tailback as tb
+from made_hosts import emulation_allowed
+from tailback._validation import validating
+from tailback._validation.cases import Pack, quick
+
+pytestmark = [emulation_allowed, pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Pack:
+    """Two transfers of 100 packets, twice."""
+    case = quick().cases[-1]
+    changes = {"duration": "2 s", "flows.flow1.count": 2, "flows.flow1.start": {"evenly": ["0 s", "1 s"]}}
+    short = Pack("short", (type(case)(case.name, case.labels, case.scenario.with_(changes), case.groups, case.measures, 2),), 2)
+    monkeypatch.setattr(validating, "quick", lambda: short)
+    return short
+
+
+def test_both_play_the_same_and_what_was_run_is_kept(short: Pack, tmp_path: Path) -> None:
+    done = tb.validate(tmp_path / "study", lanes=2)
+    completion = next(each for each in done.comparisons if each.measure == "completion time")
+    assert completion.seeds == 2
+    assert 0.1 < completion.kernel.mean < 0.4
+    assert 0.1 < completion.simulated.mean < 0.4
+    assert done.runs == 2
+    assert json.loads(json.dumps(done.to_dict()))["comparisons"]
+    told: list[int] = []
+    again = tb.validate(tmp_path / "study", lanes=2, progress=lambda progress: told.append(progress.done))
+    assert again.comparisons == done.comparisons
+    assert told[0] == 2
