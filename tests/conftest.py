@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import types
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tailback as tb
+from made_hosts import MARK, Traces, why_not
 from support import SMALL, Command
 from tailback.papers import Document, Experiment, _documents
 from toy_experiment import TOY
@@ -24,6 +26,7 @@ def command(tmp_path: Path) -> Command:
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "agg"}
+        environment |= {MARK: os.environ[MARK]} if MARK in os.environ else {}
         words = [sys.executable, "-m", "tailback", *map(str, arguments)]
         return subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
 
@@ -63,3 +66,16 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
         module, "__getattr__", lambda _name: Document("toy", "Toys", "A toy box", (), tuple(experiments)), raising=False
     )
     return experiments
+
+
+@pytest.fixture(scope="session")
+def emulation() -> None:
+    """Skips what needs real packets where there can be none."""
+    if why_not():
+        pytest.skip(why_not())
+
+
+@pytest.fixture
+def traces(monkeypatch: pytest.MonkeyPatch) -> Traces:
+    """What the emulations of one test leave on this machine."""
+    return Traces(monkeypatch)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
+import uuid
+import warnings
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,7 +15,10 @@ import pytest
 import tailback as tb
 from tailback.errors import EmulationError
 
-__all__ = ["ECHO", "SCENARIO", "emulation_allowed", "python", "traces_of_emulations"]
+__all__ = ["ECHO", "MARK", "SCENARIO", "Traces", "python", "why_not"]
+
+# By this variable of its environment a test's processes are known.
+MARK = "TAILBACK_TEST"
 
 SCENARIO = """\
 name = "emulated"
@@ -38,29 +46,46 @@ def python(program: str, *arguments: str) -> list[str]:
     return [sys.executable, "-c", program, *arguments]
 
 
-def _why_not() -> str:
+@cache
+def why_not() -> str:
+    """Why there can be no emulation here; empty if there can."""
     if sys.platform != "linux":
         return "emulation needs Linux"
-    try:
-        tb.emulate(tb.Scenario.from_toml(SCENARIO), [tb.Command("left", python("pass"))])
-    except EmulationError as error:
-        return f"no emulation here: {error}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tb.EmulationWarning)
+        try:
+            tb.emulate(tb.Scenario.from_toml(SCENARIO), [tb.Command("left", python("pass"))])
+        except EmulationError as error:
+            return f"no emulation here: {error}"
     return ""
 
 
-WHY_NOT = _why_not()
-emulation_allowed = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+class Traces:
+    """What this test's emulations have on this machine: processes that inherit a word of its environment, wherever they have
+    gone, and the devices of the machine itself. Network namespaces live as long as a process is in them.
+    """
 
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        mark = str(uuid.uuid4())
+        self._word = f"{MARK}={mark}"
+        monkeypatch.setenv(MARK, mark)
+        self._devices = self._named()
 
-def traces_of_emulations() -> tuple[int, int, set[str]]:
-    """Network namespaces, devices and processes that this machine has, as far as emulations could add to them."""
-    spaces, ours = set(), 0
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            try:
-                spaces.add(str((process / "ns" / "net").readlink()))
-                ours += b"tailback._emulation" in (process / "cmdline").read_bytes()
-            except OSError:
-                continue
-    devices = {path.name for path in Path("/sys/class/net").iterdir()}
-    return len(spaces), ours, devices
+    def processes(self) -> int:
+        """Those that are there now."""
+        found = 0
+        for process in Path("/proc").iterdir():
+            if process.name.isdigit():
+                with suppress(OSError):
+                    found += self._word.encode() in (process / "environ").read_bytes()
+        return found
+
+    def are_gone(self, patience_s: float = 0.0) -> bool:
+        """Whether nothing is left, now or soon."""
+        deadline = time.monotonic() + patience_s
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return self.processes() == 0 and self._named() == self._devices
+
+    def _named(self) -> set[str]:
+        return {path.name for path in Path("/sys/class/net").iterdir()}

@@ -7,17 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tailback as tb
-from made_hosts import ECHO, SCENARIO, emulation_allowed, python, traces_of_emulations
+from made_hosts import ECHO, SCENARIO, Traces, python
 from tailback._emulation.playing import kernel_controllers
 
-pytestmark = [emulation_allowed, pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
+pytestmark = [pytest.mark.usefixtures("emulation"), pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
 
 # Sends ten datagrams of so many bytes, one after the other, and prints the least time until the answer.
 PING = """
@@ -39,8 +38,8 @@ def scenario(**changes: object) -> tb.Scenario:
     return tb.Scenario.from_toml(SCENARIO).with_(changes)
 
 
-def test_a_round_trip_takes_what_the_links_take(tmp_path: Path) -> None:
-    before, measured = traces_of_emulations(), tmp_path / "rtt"
+def test_a_round_trip_takes_what_the_links_take(traces: Traces, tmp_path: Path) -> None:
+    measured = tmp_path / "rtt"
     server = tb.Command("right", python(ECHO), server=True)
     run = tb.emulate(scenario(), [server, tb.Command("left", python(PING, "1250", str(measured)))])
     # There and back 20 ms, and 1250 bytes at 10 Mbit/s take 1 ms each way.
@@ -50,7 +49,7 @@ def test_a_round_trip_takes_what_the_links_take(tmp_path: Path) -> None:
     flows = run.flows.to_dict()
     assert flows["group"] == ["left->right", "right->left"]
     assert min(flows["sent_packets"]) >= 10
-    assert traces_of_emulations() == before
+    assert traces.are_gone()
 
 
 def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
@@ -109,11 +108,12 @@ def test_marks_reach_the_kernel_and_it_answers_them() -> None:
         ([], ["web"], "unknown flow group `web`"),
     ],
 )
-def test_what_cannot_run_is_refused_and_leaves_nothing(commands: list[tb.Command], played: list[str], message: str) -> None:
-    before = traces_of_emulations()
+def test_what_cannot_run_is_refused_and_leaves_nothing(
+    traces: Traces, commands: list[tb.Command], played: list[str], message: str
+) -> None:
     with pytest.raises((tb.EmulationError, tb.UnknownName, tb.ScenarioError), match=message.replace("?", r"\?")):
         tb.emulate(scenario(), commands, played=played)
-    assert traces_of_emulations() == before
+    assert traces.are_gone()
 
 
 def test_a_setting_that_the_kernel_lacks_is_named() -> None:
@@ -128,17 +128,15 @@ def test_a_controller_that_the_kernel_lacks_is_named() -> None:
         tb.emulate(scenario(flows=flows), played=["web"])
 
 
-def test_what_forks_away_or_never_ends_is_ended_with_the_emulation(tmp_path: Path) -> None:
-    before = traces_of_emulations()
+def test_what_forks_away_or_never_ends_is_ended_with_the_emulation(traces: Traces, tmp_path: Path) -> None:
     fork = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\n"
     run = tb.emulate(scenario(duration="1 s"), [tb.Command("left", python(fork)), tb.Command("right", "sleep 1000")])
     assert [end.code for end in run.commands] == [0, None]
     assert run.ended == "duration"
-    assert traces_of_emulations() == before
+    assert traces.are_gone()
 
 
-def test_nothing_is_left_of_an_emulation_that_is_killed(tmp_path: Path) -> None:
-    before = traces_of_emulations()
+def test_nothing_is_left_of_an_emulation_that_is_killed(traces: Traces, tmp_path: Path) -> None:
     file = tmp_path / "emulated.toml"
     file.write_text(SCENARIO)
     words = python("print(1, flush=True); input()")
@@ -158,13 +156,10 @@ def test_nothing_is_left_of_an_emulation_that_is_killed(tmp_path: Path) -> None:
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
-    assert traces_of_emulations() != before
+    assert traces.processes() >= 4
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    deadline = time.monotonic() + 10
-    while traces_of_emulations() != before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert traces_of_emulations() == before
+    assert traces.are_gone(patience_s=10)
 
 
 def test_a_run_can_be_saved_with_all_that_tells_how_real_it_was(tmp_path: Path) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 import tailback as tb
-from made_hosts import emulation_allowed
 from tailback._validation import validating
 from tailback._validation.cases import Pack, quick
 
-pytestmark = [emulation_allowed, pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
+pytestmark = [pytest.mark.usefixtures("emulation"), pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
 
 
 @pytest.fixture

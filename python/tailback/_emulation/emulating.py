@@ -270,8 +270,11 @@ class Plan:
                 for player in players:
                     player.begin(carrier.origin, self._core.warmup_s)
                 watch = Watch(hosts, carrier, progress, self._core)
-                watch.start(self._commands, self._stdout)
-                ended = watch.run()
+                try:
+                    watch.start(self._commands, self._stdout)
+                    ended = watch.run()
+                except KeyboardInterrupt:
+                    ended = "interrupted"
                 self._core.stop()
                 carrier.join()
             after = hosts.counters()
@@ -353,6 +356,8 @@ class Carrier(threading.Thread):
         self._began.set()
         try:
             self._emulation.run(self._door)
+        except OSError as error:
+            self.error = EmulationError(f"packets can no longer be carried: {error}")
         except Exception as error:
             self.error = error
 
@@ -375,18 +380,15 @@ class Watch:
     def run(self) -> str:
         """Wait for the end, and say what it was."""
         waits_for_commands = any(not command.server for command in self._numbers.values())
-        try:
-            warms_up = self._emulation.warmup_s > 0
-            while self.carrier.is_alive():
-                now_s = self._emulation.now_s
-                self._note(min(0.1, max(0.0, self._emulation.warmup_s - now_s)) if warms_up else 0.1)
-                if warms_up and now_s >= self._emulation.warmup_s:
-                    self.before, warms_up = self._hosts.counters(), False
-                self._progress(now_s / self._emulation.duration_s)
-                if waits_for_commands and not self._in_front():
-                    return "commands"
-        except KeyboardInterrupt:
-            return "interrupted"
+        warms_up = self._emulation.warmup_s > 0
+        while self.carrier.is_alive():
+            now_s = self._emulation.now_s
+            self._note(min(0.1, max(0.0, self._emulation.warmup_s - now_s)) if warms_up else 0.1)
+            if warms_up and now_s >= self._emulation.warmup_s:
+                self.before, warms_up = self._hosts.counters(), False
+            self._progress(now_s / self._emulation.duration_s)
+            if waits_for_commands and not self._in_front():
+                return "commands"
         return "duration"
 
     def end(self) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from tailback._emulation.keeper import LARGEST_MESSAGE, MOST_FILES, TUN
+from tailback._emulation.protocol import LARGEST_MESSAGE, MOST_FILES, TUN
 from tailback.errors import EmulationError
 
 __all__ = ["Ended", "Host", "Hosts"]

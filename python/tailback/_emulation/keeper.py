@@ -27,13 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from tailback._emulation import namespaces
+from tailback._emulation.protocol import LARGEST_MESSAGE, MOST_FILES, TUN
 
-__all__ = ["LARGEST_MESSAGE", "MOST_FILES", "TUN"]
-
-TUN = "/dev/net/tun"
-LARGEST_MESSAGE = 1 << 17
-# Of one message (`SCM_MAX_FD`, unix(7)).
-MOST_FILES = 253
+__all__ = ["main"]
 
 # <linux/if_tun.h>
 _TUNSETIFF = 0x400454CA

@@ -1,0 +1,123 @@
+"""`tailback emulate`: exit code, stdout, stderr, and what is left on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from made_hosts import SCENARIO, Traces, python
+from support import ROOT, Command, left_behind
+
+pytestmark = pytest.mark.usefixtures("emulation")
+
+HEARD = "import socket; s = socket.create_connection(('right', 9), 5); print(s.recv(5).decode())"
+SAYS = "import socket; l = socket.create_server(('', 9)); c, _ = l.accept(); c.send(b'hello'); c.close()"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "emulated.toml").write_text(SCENARIO)
+    return tmp_path / "emulated.toml"
+
+
+def test_commands_talk_across_the_scenario(command: Command, file: Path) -> None:
+    server = " ".join(["right:", sys.executable, "-c", f'"{SAYS}"'])
+    retrying = f"import time; time.sleep(1)\n{HEARD}"
+    done = command("emulate", file, "--serve", server, "--node", "left", "--", *python(retrying))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("hello\nemulated: ")
+    assert "left->right" in done.stdout
+    assert left_behind(file.parent) == {"emulated.toml"}
+
+
+def test_json_is_all_of_stdout(command: Command, file: Path) -> None:
+    done = command("emulate", file, "--json", "--node", "left", "--", "echo", "hello")
+    document = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert "hello" in done.stderr
+    assert document["emulation"]["commands"] == [{"node": "left", "command": "echo hello", "code": 0, "server": False}]
+    assert document["tables"]["emulation"]["lateness_p99_s"] == [None]
+
+
+def test_tables_are_written(command: Command, file: Path, tmp_path: Path) -> None:
+    done = command("emulate", file, "--out", tmp_path / "out", "--node", "left", "--", "true")
+    assert done.returncode == 0, done.stderr
+    assert {"flows.parquet", "queues.parquet", "emulation.parquet", "provenance.json"} <= left_behind(tmp_path / "out")
+
+
+def test_a_command_that_fails_is_told_in_the_exit_code(command: Command, file: Path) -> None:
+    done = command("emulate", file, "--node", "left", "--", "sh", "-c", "exit 7")
+    assert done.returncode == 1
+    assert "`sh -c 'exit 7'` at left exited with 7" in done.stderr
+
+
+def test_a_command_that_never_ends_is_ended_and_told(traces: Traces, command: Command, file: Path) -> None:
+    file.write_text(SCENARIO.replace('duration = "20 s"', 'duration = "0.5 s"'))
+    done = command("emulate", file, "--at", "left:sleep 1000")
+    assert done.returncode == 1
+    assert "`sleep 1000` at left was still running after the scenario's duration" in done.stderr
+    assert traces.are_gone()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "there is nothing to run"),
+        (["--", "true"], "say it with --node"),
+        (["--node", "left", "--", "no-such-program"], "`no-such-program` cannot be started on `left`: No such file or directory"),
+        (["--at", "sleep 1"], "`sleep 1` is not a node and a command; expected such as `right:iperf3 -s`"),
+        (["--at", "rihgt:sleep 1"], "did you mean `right`?"),
+        (["--serve", "right:sleep 1"], "there are only servers"),
+        (["--setting", "tcp_ecn", "--at", "left:true"], "`tcp_ecn` is not a setting"),
+        (["--play", "web"], "unknown flow group `web`"),
+    ],
+)
+def test_what_cannot_run_is_told(command: Command, file: Path, arguments: list[str], message: str) -> None:
+    done = command("emulate", file, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_scenario_in_cells_is_refused(command: Command) -> None:
+    done = command("emulate", ROOT / "examples" / "atm.toml", "--at", "switch:true")
+    assert done.returncode == 2
+    assert "real packets do not travel in cells" in done.stderr
+
+
+def test_what_ends_within_the_warm_up_says_that_nothing_was_measured(command: Command, file: Path) -> None:
+    file.write_text(SCENARIO.replace('duration = "20 s"', 'duration = "20 s"\nwarmup = "10 s"'))
+    done = command("emulate", file, "--at", "left:true")
+    assert "it ended within the scenario's warm-up of 10 s: NOTHING WAS MEASURED" in done.stdout
+
+
+def test_ctrl_c_keeps_what_was_measured(traces: Traces, file: Path) -> None:
+    words = [sys.executable, "-m", "tailback", "emulate", str(file), "--at", "left:echo here", "--at", "right:sleep 1000"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "here\n"
+    os.killpg(process.pid, signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130, stderr
+    assert "ended by an interruption, INCOMPLETE" in stdout
+    assert "Traceback" not in stderr
+    assert traces.are_gone()
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root, to become somebody else")
+def test_somebody_who_may_not_open_the_device_is_told_what_helps(file: Path) -> None:
+    if Path("/dev/net/tun").stat().st_mode & 0o002:
+        pytest.skip("everyone may open /dev/net/tun here")
+    file.parent.chmod(0o755)
+    words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", sys.executable, "-m", "tailback"]
+    done = subprocess.run([*words, "emulate", file, "--at", "left:true"], capture_output=True, text=True, cwd="/")
+    if "Permission denied" in done.stderr and "/dev/net/tun" not in done.stderr:
+        pytest.skip("another user cannot run this Python, or read this file")
+    assert done.returncode == 2
+    assert "/dev/net/tun cannot be opened" in done.stderr or "may not make network namespaces" in done.stderr
