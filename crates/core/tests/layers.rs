@@ -33,7 +33,7 @@ const SIMULATION: Layers = &[
     &["results"],
 ];
 
-const CRATES: Layers = &[&["core", "models"], &["scenario"], &["python", "wasm"]];
+const CRATES: Layers = &[&["core", "models"], &["capture", "scenario"], &["python", "wasm"]];
 
 #[test]
 fn modules_import_from_the_layers_below_them_only() {

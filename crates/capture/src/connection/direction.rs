@@ -1,0 +1,423 @@
+//! One direction of a connection: the data that one end sends, and what the other end says about them.
+
+use super::holes::{Holes, Opener};
+use super::outstanding::Outstanding;
+use super::round_trips::RoundTrips;
+use super::samples::{Kept, Load};
+use super::sequence::{Position, Stretch, Wire, first_position, position};
+use crate::segment::{Options, Segment};
+use crate::time::Timestamp;
+use etherparse::IpEcn;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// What is known and counted of a direction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Direction {
+    pub(crate) counts: Counts,
+    pub(crate) round_trips: RoundTrips,
+    pub(crate) handshake: Option<Duration>,
+    pub(crate) window: Window,
+    pub(crate) in_flight: InFlight,
+    /// First and last packet of the sender's.
+    pub(crate) span: Option<(Timestamp, Timestamp)>,
+    /// What the sender's SYN said.
+    pub(crate) syn: Option<Syn>,
+    /// Where the data end.
+    fin: Option<Position>,
+    /// One past the highest byte that was sent, and the highest that was acknowledged.
+    next: Option<Position>,
+    acknowledged: Option<Position>,
+    holes: Holes,
+    outstanding: Outstanding,
+    /// The newest of what was sent again, for DSACK to tell which of it was not needed.
+    resent: VecDeque<Stretch>,
+    last_acknowledgement: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) packets: u64,
+    pub(crate) data_packets: u64,
+    pub(crate) payload_bytes: u64,
+    pub(crate) unique_payload_bytes: u64,
+    pub(crate) unseen_bytes: u64,
+    pub(crate) largest_payload: u64,
+    pub(crate) retransmitted_packets: u64,
+    pub(crate) retransmitted_bytes: u64,
+    pub(crate) retransmitted_unseen_packets: u64,
+    pub(crate) spurious_retransmitted_packets: u64,
+    pub(crate) inferred_timeouts: u64,
+    pub(crate) keep_alives: u64,
+    pub(crate) zero_window_probes: u64,
+    pub(crate) reordered_packets: u64,
+    pub(crate) reordering_extent_sum: u64,
+    pub(crate) reordering_extent_most: u64,
+    pub(crate) lateness_most: Duration,
+    pub(crate) ect_packets: u64,
+    pub(crate) ce_packets: u64,
+    pub(crate) cwr_packets: u64,
+    pub(crate) acknowledgements: u64,
+    pub(crate) duplicate_acks: u64,
+    pub(crate) ece_packets: u64,
+    pub(crate) sack_blocks: u64,
+    pub(crate) duplicate_sack_blocks: u64,
+    /// Segments of which it was forgotten when they were sent.
+    pub(crate) forgotten_segments: u64,
+}
+
+/// A SYN, with or without ACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Syn {
+    number: Wire,
+    at: Timestamp,
+    times: u64,
+    pub(crate) options: Options,
+    /// Asks for ECN, or agrees to it (RFC 3168 section 6.1.1).
+    pub(crate) ecn: EcnFlags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EcnFlags {
+    pub(crate) ece: bool,
+    pub(crate) cwr: bool,
+}
+
+/// The receiver window as it was advertised.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Window {
+    pub(crate) least: Option<u64>,
+    pub(crate) most: Option<u64>,
+    pub(crate) times_zero: u64,
+    last: Option<u64>,
+}
+
+/// Bytes sent and not acknowledged, over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InFlight {
+    pub(crate) most_bytes: u64,
+    pub(crate) most_segments: u64,
+    byte_seconds: f64,
+    /// From the first data to the last change.
+    span: Option<(Timestamp, Timestamp)>,
+}
+
+/// How many stretches that were sent again are remembered.
+const REMEMBERED: usize = 64;
+
+/// What came late and how one tells why, where nothing better is known (Wireshark's dissector has the same).
+const REORDERED_WITHIN: Duration = Duration::from_millis(3);
+
+impl Direction {
+    /// The sender of this direction sends a segment.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, at: Timestamp, segment: &Segment<'_>, options: &Options, kept: &mut Kept<'_>) {
+        let (header, payload) = (&segment.header, segment.payload.0);
+        self.counts.packets += 1;
+        self.span = Some(self.span.map_or((at, at), |(first, _)| (first, at)));
+        self.counts.ect_packets += u64::from(matches!(segment.ecn, IpEcn::Ect0 | IpEcn::Ect1));
+        self.counts.ce_packets += u64::from(segment.ecn == IpEcn::CongestionExperienced);
+        if header.rst() {
+            // Its number need not be that of any data.
+            return;
+        }
+        let number = Wire(header.sequence_number());
+        if header.syn() {
+            self.on_syn(at, number, segment, options);
+        } else {
+            self.counts.cwr_packets += u64::from(header.cwr());
+        }
+        let start = match self.next {
+            Some(next) => position(number, next).wrapping_add(u64::from(header.syn())),
+            None => first_position(number),
+        };
+        if payload > 0 {
+            self.on_data(at, Stretch { start, end: start + payload }, options.timestamp, kept);
+        } else if self.is_keep_alive(segment) {
+            self.counts.keep_alives += 1;
+        }
+        if header.fin() {
+            self.on_fin(Stretch { start, end: start + payload });
+        }
+    }
+
+    /// A segment without data that repeats the last number of those that are acknowledged, to be answered (RFC 9293 section 3.8.4).
+    pub(crate) fn is_keep_alive(&self, segment: &Segment<'_>) -> bool {
+        let header = &segment.header;
+        let is_bare = segment.payload.0 == 0 && !header.syn() && !header.fin() && !header.rst();
+        let repeats = |next| position(Wire(header.sequence_number()), next) + 1 == next;
+        is_bare && self.acknowledged == self.next && self.next.is_some_and(repeats)
+    }
+
+    fn on_syn(&mut self, at: Timestamp, number: Wire, segment: &Segment<'_>, options: &Options) {
+        if let Some(syn) = &mut self.syn {
+            syn.times += 1;
+            self.counts.retransmitted_packets += 1;
+            return;
+        }
+        let ecn = EcnFlags { ece: segment.header.ece(), cwr: segment.header.cwr() };
+        self.syn = Some(Syn { number, at, times: 1, options: *options, ecn });
+        if self.next.is_none() {
+            // The SYN takes one number.
+            self.next = Some(first_position(number) + 1);
+            self.acknowledged = self.next;
+        }
+    }
+
+    /// A FIN behind these data, if there are any.
+    fn on_fin(&mut self, payload: Stretch) {
+        if self.fin.replace(payload.end).is_some() && payload.bytes() == 0 {
+            self.counts.retransmitted_packets += 1;
+        }
+    }
+
+    #[inline]
+    fn on_data(&mut self, at: Timestamp, data: Stretch, timestamp: Option<u32>, kept: &mut Kept<'_>) {
+        let next = *self.next.get_or_insert(data.start);
+        let acknowledged = *self.acknowledged.get_or_insert(data.start.min(next));
+        if data.bytes() == 1 && data.end <= next && acknowledged >= next {
+            // Nothing is outstanding: the byte is sent to be answered (RFC 9293 section 3.8.4).
+            self.counts.keep_alives += 1;
+            return;
+        }
+        if data.bytes() == 1 && self.window.last == Some(0) {
+            self.counts.zero_window_probes += 1;
+            if data.end <= next {
+                return;
+            }
+        }
+        self.in_flight.pass(at, self.bytes_in_flight());
+        self.counts.data_packets += 1;
+        self.counts.payload_bytes += data.bytes();
+        self.counts.largest_payload = self.counts.largest_payload.max(data.bytes());
+        if data.start < next {
+            self.on_old_data(at, Stretch { end: data.end.min(next), ..data }, timestamp);
+        }
+        if data.end > next {
+            let new = Stretch { start: data.start.max(next), end: data.end };
+            if new.start > next {
+                let opener = Opener { arrival: self.counts.data_packets, at, timestamp };
+                self.counts.unseen_bytes += self.holes.open(Stretch { start: next, end: new.start }, opener);
+            }
+            self.counts.unique_payload_bytes += new.bytes();
+            self.counts.forgotten_segments += self.outstanding.send(new, at);
+            self.next = Some(data.end);
+        }
+        self.note_in_flight(at, kept);
+    }
+
+    /// Data below what was sent already: sent again, or overtaken on the way.
+    fn on_old_data(&mut self, at: Timestamp, data: Stretch, timestamp: Option<u32>) {
+        let filled = self.holes.fill(data);
+        self.counts.unique_payload_bytes += filled.map_or(0, |filled| filled.bytes);
+        if let Some(filled) = filled {
+            let late = at.since(filled.opened_by.at);
+            if self.was_overtaken(late, timestamp, &filled.opened_by) {
+                self.counts.retransmitted_bytes += data.bytes() - filled.bytes;
+                self.on_overtaken(late, filled.opened_by.arrival);
+                self.insert_missing(data, at);
+                return;
+            }
+            self.counts.retransmitted_unseen_packets += 1;
+        }
+        let before = self.outstanding.resend(data, at);
+        if filled.is_some() {
+            self.insert_missing(data, at);
+        }
+        self.infer_timeout(at, data, before.or(filled.map(|filled| filled.opened_by.at)));
+        self.counts.retransmitted_packets += 1;
+        self.counts.retransmitted_bytes += data.bytes();
+        if self.resent.len() == REMEMBERED {
+            self.resent.pop_front();
+        }
+        self.resent.push_back(data);
+    }
+
+    fn insert_missing(&mut self, data: Stretch, at: Timestamp) {
+        let start = data.start.max(self.acknowledged.unwrap_or(data.start));
+        self.outstanding.insert_missing(Stretch { start, ..data }, at);
+    }
+
+    /// Whether data that are seen for the first time were overtaken on the way here, or else lost on the way and sent again. What was sent
+    /// before the packet that opened the hole has an earlier TSval, what was sent after it a later one. Where the clock is too coarse to
+    /// tell, or there are no timestamps: a sender hears of a loss no earlier than a round trip behind the point of capture after the hole
+    /// was seen here.
+    fn was_overtaken(&self, late: Duration, timestamp: Option<u32>, opener: &Opener) -> bool {
+        if let (Some(own), Some(other)) = (timestamp, opener.timestamp)
+            && own != other
+        {
+            return (own.wrapping_sub(other) as i32) < 0;
+        }
+        let least = self.round_trips.least().into_iter().chain(self.handshake).min();
+        late < least.unwrap_or(REORDERED_WITHIN)
+    }
+
+    /// RFC 4737: a packet that is below the next expected (section 3.3), and how far back (sections 4.2 and 4.3).
+    fn on_overtaken(&mut self, late: Duration, opener_arrival: u64) {
+        let extent = self.counts.data_packets - opener_arrival;
+        self.counts.reordered_packets += 1;
+        self.counts.reordering_extent_sum += extent;
+        self.counts.reordering_extent_most = self.counts.reordering_extent_most.max(extent);
+        self.counts.lateness_most = self.counts.lateness_most.max(late);
+    }
+
+    /// The first segment that is not acknowledged is sent again, and for as long as a timeout nothing was heard of it nor was it sent.
+    fn infer_timeout(&mut self, at: Timestamp, data: Stretch, before: Option<Timestamp>) {
+        let is_first = self.acknowledged.is_some_and(|acknowledged| data.start <= acknowledged && acknowledged < data.end);
+        let Some(since) = before.max(self.last_acknowledgement).filter(|_| is_first) else { return };
+        self.counts.inferred_timeouts += u64::from(at.since(since) >= self.round_trips.timeout());
+    }
+
+    /// The receiver of this direction sends a segment with an acknowledgement. `scale`: of its window, if that is known.
+    #[inline]
+    pub(crate) fn on_heard(&mut self, at: Timestamp, heard: &Heard<'_>, kept: &mut Kept<'_>) {
+        let header = &heard.segment.header;
+        self.counts.acknowledgements += 1;
+        let window = u64::from(header.window_size()) << if header.syn() { 0 } else { heard.scale };
+        let had_window = self.window.last;
+        self.window.advertise(window);
+        let number = Wire(header.acknowledgment_number());
+        let Some(next) = self.next else {
+            // What it acknowledges was sent before the capture began.
+            let first = first_position(number);
+            (self.next, self.acknowledged) = (Some(first), Some(first));
+            return;
+        };
+        if !header.syn() {
+            self.counts.ece_packets += u64::from(header.ece());
+        }
+        let ack = position(number, next);
+        let acknowledged = *self.acknowledged.get_or_insert(ack.min(next));
+        self.in_flight.pass(at, self.bytes_in_flight());
+        if ack > acknowledged {
+            self.on_progress(at, ack, kept);
+        } else if ack == acknowledged && heard.repeats && next > acknowledged && had_window == Some(window) {
+            // RFC 5681 section 2.
+            self.counts.duplicate_acks += 1;
+        }
+        if let Some(syn) = self.syn
+            && self.handshake.is_none()
+            && syn.times == 1
+            && ack == acknowledged
+            && number.0 == syn.number.0.wrapping_add(1)
+            && self.counts.acknowledgements == 1
+        {
+            let round_trip = at.since(syn.at);
+            self.handshake = Some(round_trip);
+            self.round_trips.add_to_timeout(round_trip);
+        }
+        self.last_acknowledgement = Some(at);
+        if heard.options.blocks[0].is_some() {
+            self.on_blocks(ack, &heard.options);
+        }
+    }
+
+    fn on_progress(&mut self, at: Timestamp, ack: Position, kept: &mut Kept<'_>) {
+        // A FIN takes one number behind the data.
+        let data = if self.fin.is_some_and(|fin| fin + 1 == ack) { ack - 1 } else { ack };
+        if let Some(next) = self.next.filter(|&next| data > next) {
+            self.counts.unseen_bytes += data - next;
+            self.next = Some(data);
+        }
+        if !self.holes.are_none() {
+            self.counts.unseen_bytes += self.holes.close_below(data);
+        }
+        if let Some(round_trip) = self.outstanding.acknowledge(data, at) {
+            self.round_trips.add(round_trip);
+            kept.round_trip(at, round_trip);
+        }
+        self.acknowledged = Some(data);
+        self.note_in_flight(at, kept);
+    }
+
+    /// SACK blocks (RFC 2018), of which the first may tell of data that arrived twice (RFC 2883 section 4).
+    fn on_blocks(&mut self, ack: Position, options: &Options) {
+        let near = self.next.unwrap_or(ack);
+        let mut blocks = options.blocks.iter().flatten().map(|&(left, right)| {
+            let start = position(Wire(left), near);
+            Stretch { start, end: start + u64::from(right.wrapping_sub(left)) }
+        });
+        let Some(first) = blocks.next() else { return };
+        let second = blocks.next();
+        let is_within = |other: Stretch| other.start <= first.start && first.end <= other.end;
+        let is_duplicate = first.end <= ack || second.is_some_and(is_within);
+        let of_all = 1 + second.map_or(0, |_| 1) + blocks.count() as u64;
+        self.counts.sack_blocks += of_all - u64::from(is_duplicate);
+        if is_duplicate {
+            self.counts.duplicate_sack_blocks += 1;
+            if let Some(place) = self.resent.iter().position(|resent| resent.overlap(first).is_some()) {
+                self.resent.remove(place);
+                self.counts.spurious_retransmitted_packets += 1;
+            }
+        }
+    }
+
+    /// Whether a SYN of this direction begins another connection.
+    pub(crate) fn is_begun_anew_by(&self, number: Wire) -> bool {
+        match self.syn {
+            Some(syn) => syn.number != number,
+            None => self.span.is_some(),
+        }
+    }
+
+    pub(crate) fn has_fin(&self) -> bool {
+        self.fin.is_some()
+    }
+
+    fn bytes_in_flight(&self) -> u64 {
+        match (self.next, self.acknowledged) {
+            (Some(next), Some(acknowledged)) => next.saturating_sub(acknowledged),
+            _ => 0,
+        }
+    }
+
+    fn note_in_flight(&mut self, at: Timestamp, kept: &mut Kept<'_>) {
+        let now = Load { bytes: self.bytes_in_flight(), segments: self.outstanding.segments() as u64 };
+        self.in_flight.note(at, now);
+        kept.in_flight(at, now);
+    }
+}
+
+/// A segment that the other end of a direction has sent.
+pub(crate) struct Heard<'a> {
+    pub(crate) segment: &'a Segment<'a>,
+    pub(crate) options: Options,
+    pub(crate) scale: u8,
+    /// It brings nothing of its own: no data, neither SYN nor FIN, and it is no keep-alive.
+    pub(crate) repeats: bool,
+}
+
+impl Window {
+    fn advertise(&mut self, window: u64) {
+        self.least = Some(self.least.map_or(window, |least| least.min(window)));
+        self.most = self.most.max(Some(window));
+        self.times_zero += u64::from(window == 0 && self.last != Some(0));
+        self.last = Some(window);
+    }
+}
+
+impl InFlight {
+    /// Until now so many bytes were in flight.
+    #[inline]
+    fn pass(&mut self, at: Timestamp, bytes: u64) {
+        if let Some((_, last)) = &mut self.span {
+            self.byte_seconds += bytes as f64 * at.since(*last).as_secs_f64();
+            *last = at.max(*last);
+        }
+    }
+
+    /// From now on this is in flight.
+    #[inline]
+    fn note(&mut self, at: Timestamp, now: Load) {
+        self.most_bytes = self.most_bytes.max(now.bytes);
+        self.most_segments = self.most_segments.max(now.segments);
+        if now.bytes > 0 {
+            self.span.get_or_insert((at, at));
+        }
+    }
+
+    /// Over the time from the first data to the last change; NaN without any.
+    pub(crate) fn mean_bytes(&self) -> f64 {
+        self.span.map_or(f64::NAN, |(first, last)| self.byte_seconds / last.since(first).as_secs_f64())
+    }
+}

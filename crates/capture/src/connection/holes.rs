@@ -1,0 +1,139 @@
+//! What of the data has not been seen yet although later data have.
+
+use super::sequence::{Position, Stretch};
+use crate::time::Timestamp;
+use std::collections::VecDeque;
+
+/// Holes in ascending order, never touching.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Holes(VecDeque<Hole>);
+
+#[derive(Clone, Copy, Debug)]
+struct Hole {
+    missing: Stretch,
+    opened_by: Opener,
+}
+
+/// The packet that came before what it should have followed: of those with later data the first that arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opener {
+    /// Its place among the packets with data, by arrival.
+    pub(crate) arrival: u64,
+    pub(crate) at: Timestamp,
+    /// Its TSval.
+    pub(crate) timestamp: Option<u32>,
+}
+
+/// What a packet brought that had not been seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filled {
+    pub(crate) bytes: u64,
+    /// Of the first hole that it filled.
+    pub(crate) opened_by: Opener,
+}
+
+/// With more holes than this the lowest is given up: its data are counted as not seen. Only one that never sees an acknowledgement gets there.
+const MOST: usize = 4096;
+
+impl Holes {
+    #[inline]
+    pub(crate) fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A hole above all others. Returns bytes of one that is given up for it.
+    pub(crate) fn open(&mut self, missing: Stretch, opened_by: Opener) -> u64 {
+        self.0.push_back(Hole { missing, opened_by });
+        if self.0.len() <= MOST {
+            return 0;
+        }
+        self.0.pop_front().map_or(0, |hole| hole.missing.bytes())
+    }
+
+    /// What of these data was missing is seen now; `None` if nothing was.
+    pub(crate) fn fill(&mut self, seen: Stretch) -> Option<Filled> {
+        let mut filled: Option<Filled> = None;
+        let mut place = self.0.partition_point(|hole| hole.missing.end <= seen.start);
+        while let Some(&Hole { missing, opened_by }) = self.0.get(place) {
+            let Some(found) = missing.overlap(seen) else { break };
+            filled.get_or_insert(Filled { bytes: 0, opened_by }).bytes += found.bytes();
+            let below = Stretch { start: missing.start, end: found.start };
+            let above = Stretch { start: found.end, end: missing.end };
+            match (below.bytes() > 0, above.bytes() > 0) {
+                (false, false) => {
+                    self.0.remove(place);
+                    continue;
+                }
+                (true, false) => self.0[place].missing = below,
+                (false, true) => self.0[place].missing = above,
+                (true, true) => {
+                    self.0[place].missing = below;
+                    self.0.insert(place + 1, Hole { missing: above, opened_by });
+                }
+            }
+            place += 1;
+        }
+        filled
+    }
+
+    /// The receiver has everything below this. Returns the bytes that it has and that were not seen here.
+    pub(crate) fn close_below(&mut self, acknowledged: Position) -> u64 {
+        let mut unseen = 0;
+        while let Some(hole) = self.0.front_mut().filter(|hole| hole.missing.start < acknowledged) {
+            if hole.missing.end > acknowledged {
+                unseen += acknowledged - hole.missing.start;
+                hole.missing.start = acknowledged;
+                break;
+            }
+            unseen += hole.missing.bytes();
+            self.0.pop_front();
+        }
+        unseen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holes(of: &[(u64, u64)]) -> Holes {
+        let mut holes = Holes::default();
+        for (arrival, &(start, end)) in (0..).zip(of) {
+            holes.open(Stretch { start, end }, Opener { arrival, at: Timestamp(0), timestamp: None });
+        }
+        holes
+    }
+
+    fn left(holes: &Holes) -> Vec<(u64, u64)> {
+        holes.0.iter().map(|hole| (hole.missing.start, hole.missing.end)).collect()
+    }
+
+    #[test]
+    fn a_packet_fills_what_it_covers_and_leaves_the_rest() {
+        let mut some = holes(&[(10, 20), (30, 40), (50, 60)]);
+        let filled = some.fill(Stretch { start: 35, end: 55 }).unwrap();
+        assert_eq!((filled.bytes, filled.opened_by.arrival), (10, 1));
+        assert_eq!(left(&some), [(10, 20), (30, 35), (55, 60)]);
+        assert_eq!(some.fill(Stretch { start: 12, end: 14 }).unwrap().bytes, 2);
+        assert_eq!(left(&some), [(10, 12), (14, 20), (30, 35), (55, 60)]);
+        assert!(some.fill(Stretch { start: 20, end: 30 }).is_none());
+        assert_eq!(some.fill(Stretch { start: 0, end: 100 }).unwrap().bytes, 18);
+        assert!(some.are_none());
+    }
+
+    #[test]
+    fn what_is_acknowledged_and_was_not_seen_is_counted() {
+        let mut some = holes(&[(10, 20), (30, 40)]);
+        assert_eq!(some.close_below(35), 15);
+        assert_eq!(left(&some), [(35, 40)]);
+        assert_eq!(some.close_below(5), 0);
+    }
+
+    #[test]
+    fn holes_do_not_grow_without_bound() {
+        let mut many = Holes::default();
+        let opener = Opener { arrival: 0, at: Timestamp(0), timestamp: None };
+        let given_up: u64 = (0..10_000).map(|n| many.open(Stretch { start: 2 * n, end: 2 * n + 1 }, opener)).sum();
+        assert_eq!(given_up, 10_000 - MOST as u64);
+    }
+}

@@ -1,0 +1,158 @@
+//! TCP connections as they are seen at one point: two directions each, told apart by interface, addresses, ports and first numbers.
+
+mod direction;
+mod holes;
+mod outstanding;
+mod round_trips;
+mod samples;
+mod sequence;
+
+pub use samples::Samples;
+
+pub(crate) use direction::{Direction, EcnFlags, Syn};
+pub(crate) use samples::{Rows, Which};
+
+use crate::segment::{End, IpPacket, Segment};
+use crate::skipped::Reason;
+use crate::time::Timestamp;
+use direction::Heard;
+use samples::Kept;
+use sequence::Wire;
+use std::collections::HashMap;
+
+/// Connections, measured packet by packet. Nothing is allocated for a packet, except where data are outstanding or missing.
+#[derive(Clone, Debug, Default)]
+pub struct Connections {
+    all: Vec<Connection>,
+    latest: HashMap<Key, u32>,
+    rows: Option<Box<Rows>>,
+}
+
+/// Where a packet was captured. A packet that passes two points is seen twice, and belongs to a connection of its own at each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Point {
+    pub interface: u32,
+    /// The interface behind it, where one stands for many.
+    pub behind: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    point: Point,
+    low: End,
+    high: End,
+}
+
+/// A connection. The first direction is that of the end which opened it or, if that was not seen, sent the first packet that was.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    pub(crate) point: Point,
+    pub(crate) ends: [End; 2],
+    pub(crate) directions: [Direction; 2],
+    pub(crate) is_reset: bool,
+}
+
+/// The widest that a window may be scaled (RFC 7323 section 2.3).
+const WIDEST_SCALE: u8 = 14;
+
+impl Connections {
+    pub fn new(samples: Samples) -> Connections {
+        let rows = (samples == Samples::Kept).then(Box::default);
+        Connections { rows, ..Connections::default() }
+    }
+
+    /// A packet passes a point of capture. Those of one point are seen in the order of their times.
+    ///
+    /// # Errors
+    /// Why it says nothing of a connection; nothing is counted then.
+    pub fn see(&mut self, point: Point, at: Timestamp, packet: &IpPacket<'_>) -> Result<(), Reason> {
+        let segment = Segment::of(packet)?;
+        let index = self.place(point, &segment);
+        let Connections { all, rows, .. } = self;
+        let connection = &mut all[index as usize];
+        connection.see(at, &segment, Kept { rows: rows.as_deref_mut(), of: Which { connection: index, direction: 0 } });
+        Ok(())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(crate) fn all(&self) -> &[Connection] {
+        &self.all
+    }
+
+    pub(crate) fn rows(&self) -> Option<&Rows> {
+        self.rows.as_deref()
+    }
+
+    /// Place of the connection that a segment belongs to, which it may begin.
+    #[inline]
+    fn place(&mut self, point: Point, segment: &Segment<'_>) -> u32 {
+        let (low, high) = if segment.from <= segment.to { (segment.from, segment.to) } else { (segment.to, segment.from) };
+        let latest = self.latest.entry(Key { point, low, high });
+        let next = self.all.len() as u32;
+        let place = *latest.or_insert(next);
+        if let Some(connection) = self.all.get(place as usize)
+            && !connection.is_followed_by(segment)
+        {
+            return place;
+        }
+        if place != next {
+            self.latest.insert(Key { point, low, high }, next);
+        }
+        self.all.push(Connection::begun_by(point, segment));
+        next
+    }
+}
+
+impl Connection {
+    fn begun_by(point: Point, segment: &Segment<'_>) -> Connection {
+        let answers = segment.header.syn() && segment.header.ack();
+        let ends = if answers { [segment.to, segment.from] } else { [segment.from, segment.to] };
+        Connection { point, ends, directions: [Direction::default(), Direction::default()], is_reset: false }
+    }
+
+    /// The segment begins another connection between the same ports.
+    #[inline]
+    fn is_followed_by(&self, segment: &Segment<'_>) -> bool {
+        segment.header.syn() && {
+            let sender = usize::from(segment.from != self.ends[0]);
+            self.directions[sender].is_begun_anew_by(Wire(segment.header.sequence_number()))
+        }
+    }
+
+    #[inline]
+    fn see(&mut self, at: Timestamp, segment: &Segment<'_>, mut kept: Kept<'_>) {
+        let header = &segment.header;
+        let sender = usize::from(segment.from != self.ends[0]);
+        let options = segment.options();
+        let is_keep_alive = self.directions[sender].is_keep_alive(segment);
+        kept.of.direction = sender as u32;
+        self.directions[sender].on_sent(at, segment, &options, &mut kept);
+        self.is_reset |= header.rst();
+        if header.ack() && !header.rst() {
+            let scale = self.window_scale(sender).unwrap_or(0);
+            let repeats = segment.payload.0 == 0 && !header.syn() && !header.fin() && !is_keep_alive;
+            let heard = Heard { segment, options, scale, repeats };
+            kept.of.direction = 1 - sender as u32;
+            self.directions[1 - sender].on_heard(at, &heard, &mut kept);
+        }
+    }
+
+    /// By how much the windows are scaled that an end advertises: both have to have asked for it (RFC 7323 section 2.2). `None` if that was
+    /// not seen.
+    pub(crate) fn window_scale(&self, of: usize) -> Option<u8> {
+        let scale = |end: usize| self.directions[end].syn.map(|syn| syn.options.window_scale);
+        let (own, other) = (scale(of)?, scale(1 - of)?);
+        Some(own.filter(|_| other.is_some()).unwrap_or(0).min(WIDEST_SCALE))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Round trips of one direction: how many, how long, and the timeout that follows from them.
+
+use std::time::Duration;
+use tailback_core::primitives::histogram::Histogram;
+use tailback_core::primitives::units::Span;
+
+/// Samples of the round-trip time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RoundTrips {
+    pub(crate) samples: u64,
+    sum: Duration,
+    least: Duration,
+    most: Duration,
+    /// The first ones, as they are: most connections have few.
+    few: Vec<Duration>,
+    /// All of them, once they are many.
+    many: Option<Box<Histogram>>,
+    smoothed: Smoothed,
+}
+
+/// SRTT and RTTVAR of RFC 6298 section 2.
+#[derive(Clone, Copy, Debug, Default)]
+struct Smoothed {
+    mean: Duration,
+    deviation: Duration,
+    has_any: bool,
+}
+
+const FEW: usize = 64;
+
+impl RoundTrips {
+    pub(crate) fn add(&mut self, sample: Duration) {
+        self.least = if self.samples == 0 { sample } else { self.least.min(sample) };
+        self.most = self.most.max(sample);
+        self.sum = self.sum.saturating_add(sample);
+        self.samples += 1;
+        self.smoothed.add(sample);
+        if let Some(many) = &mut self.many {
+            many.add(span(sample));
+        } else if self.few.len() < FEW {
+            self.few.push(sample);
+        } else {
+            let mut many = Box::<Histogram>::default();
+            self.few.drain(..).chain([sample]).for_each(|sample| many.add(span(sample)));
+            self.few = Vec::new();
+            self.many = Some(many);
+        }
+    }
+
+    /// A round trip that is no sample of the data's, such as the handshake's: only the timeout follows from it.
+    pub(crate) fn add_to_timeout(&mut self, sample: Duration) {
+        self.smoothed.add(sample);
+    }
+
+    pub(crate) fn least(&self) -> Option<Duration> {
+        (self.samples > 0).then_some(self.least)
+    }
+
+    pub(crate) fn mean_s(&self) -> f64 {
+        // NaN without samples.
+        self.sum.as_secs_f64() / self.samples as f64
+    }
+
+    pub(crate) fn most(&self) -> Option<Duration> {
+        (self.samples > 0).then_some(self.most)
+    }
+
+    /// The smallest sample that at least `share` of them do not exceed, within 0.4 % of it where there are many; NaN without samples.
+    pub(crate) fn percentile_s(&self, share: f64) -> f64 {
+        if let Some(many) = &self.many {
+            return many.percentile(share);
+        }
+        let mut sorted = self.few.clone();
+        sorted.sort_unstable();
+        let place = ((share * sorted.len() as f64).ceil() as usize).saturating_sub(1);
+        sorted.get(place).map_or(f64::NAN, Duration::as_secs_f64)
+    }
+
+    /// The retransmission timeout that a sender with these samples would have (RFC 6298 section 2), without the least of 1 s that few keep to.
+    pub(crate) fn timeout(&self) -> Duration {
+        if self.smoothed.has_any { self.smoothed.mean + 4 * self.smoothed.deviation } else { Duration::from_secs(1) }
+    }
+}
+
+impl Smoothed {
+    fn add(&mut self, sample: Duration) {
+        if self.has_any {
+            self.deviation = (3 * self.deviation + self.mean.abs_diff(sample)) / 4;
+            self.mean = (7 * self.mean + sample) / 8;
+        } else {
+            *self = Smoothed { mean: sample, deviation: sample / 2, has_any: true };
+        }
+    }
+}
+
+/// As the histogram counts them.
+fn span(sample: Duration) -> Span {
+    Span(u64::try_from(sample.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_milliseconds(samples: impl Iterator<Item = u64>) -> RoundTrips {
+        let mut trips = RoundTrips::default();
+        samples.for_each(|sample| trips.add(Duration::from_millis(sample)));
+        trips
+    }
+
+    #[test]
+    fn few_samples_are_exact_and_many_within_half_a_percent() {
+        let few = of_milliseconds(1..=20);
+        assert_eq!((few.percentile_s(0.5), few.percentile_s(0.95), few.mean_s()), (0.010, 0.019, 0.21 / 20.0));
+        let many = of_milliseconds((1..=1000).rev());
+        assert!((many.percentile_s(0.99) / 0.990 - 1.0).abs() < 0.005);
+        assert_eq!((many.least(), many.most()), (Some(Duration::from_millis(1)), Some(Duration::from_secs(1))));
+    }
+
+    #[test]
+    fn without_samples_nothing_is_known_and_the_timeout_is_a_second() {
+        let none = RoundTrips::default();
+        assert!(none.mean_s().is_nan() && none.percentile_s(0.5).is_nan() && none.least().is_none());
+        assert_eq!(none.timeout(), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn the_timeout_follows_mean_and_deviation() {
+        // 100 ms: 100 + 4 x 50. Then 180 ms: deviation (3 x 50 + 80) / 4 = 57.5, mean (7 x 100 + 180) / 8 = 110.
+        assert_eq!(of_milliseconds([100].into_iter()).timeout(), Duration::from_millis(300));
+        assert_eq!(of_milliseconds([100, 180].into_iter()).timeout(), Duration::from_millis(340));
+    }
+}

@@ -1,0 +1,54 @@
+//! Single values over time, kept only where asked for.
+
+use crate::time::Timestamp;
+use std::time::Duration;
+
+/// Whether each round trip and each change of what is in flight is kept, which takes some tens of bytes a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Samples {
+    #[default]
+    Summed,
+    Kept,
+}
+
+/// A direction of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Which {
+    pub(crate) connection: u32,
+    pub(crate) direction: u32,
+}
+
+/// What is sent and not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) bytes: u64,
+    pub(crate) segments: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) round_trips: Vec<(Timestamp, Which, Duration)>,
+    pub(crate) in_flight: Vec<(Timestamp, Which, Load)>,
+}
+
+/// Where the samples of a direction go, if anywhere.
+pub(crate) struct Kept<'a> {
+    pub(crate) rows: Option<&'a mut Rows>,
+    pub(crate) of: Which,
+}
+
+impl Kept<'_> {
+    #[inline]
+    pub(crate) fn round_trip(&mut self, at: Timestamp, round_trip: Duration) {
+        if let Some(rows) = &mut self.rows {
+            rows.round_trips.push((at, self.of, round_trip));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn in_flight(&mut self, at: Timestamp, now: Load) {
+        if let Some(rows) = &mut self.rows {
+            rows.in_flight.push((at, self.of, now));
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The rules of what is counted, on hand-made packets.
+
+use super::*;
+use etherparse::{IpNumber, Ipv4Header, TcpHeader};
+use std::time::Duration;
+use tailback_core::primitives::units::Bytes;
+
+const SENDER: [u8; 4] = [10, 0, 0, 1];
+const RECEIVER: [u8; 4] = [10, 0, 0, 2];
+/// The first number of the sender's data: they wrap around soon.
+const FIRST: u32 = u32::MAX - 1000;
+
+/// A connection at one point of capture, of segments in multiples of 1000 bytes from [`FIRST`].
+struct Model {
+    connections: Connections,
+    at: i64,
+}
+
+/// What a test says of a packet beside its numbers.
+#[derive(Clone, Copy, Default)]
+struct Said<'a> {
+    options: &'a [u8],
+    ecn: u8,
+    window: Option<u16>,
+    flags: &'a str,
+}
+
+fn milliseconds(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+impl Model {
+    fn new() -> Model {
+        Model { connections: Connections::new(Samples::Kept), at: 0 }
+    }
+
+    /// Opened by a handshake of 10 ms, seen near the sender.
+    fn opened(syn_options: &[u8]) -> Model {
+        let mut model = Model::new();
+        model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Said { flags: "S", options: syn_options, ..Said::default() });
+        model.wait(10);
+        model.packet(RECEIVER, (99, FIRST, 0), Said { flags: "SA", options: syn_options, ..Said::default() });
+        model.packet(SENDER, (FIRST, 100, 0), Said { flags: "A", ..Said::default() });
+        model
+    }
+
+    fn wait(&mut self, milliseconds: i64) -> &mut Model {
+        self.at += milliseconds * 1_000_000;
+        self
+    }
+
+    /// `of`: number, acknowledgement, bytes.
+    fn packet(&mut self, from: [u8; 4], of: (u32, u32, usize), said: Said<'_>) -> &mut Model {
+        let to = if from == SENDER { RECEIVER } else { SENDER };
+        let ports = if from == SENDER { (1000, 2000) } else { (2000, 1000) };
+        let mut tcp = TcpHeader::new(ports.0, ports.1, of.0, said.window.unwrap_or(5000));
+        tcp.acknowledgment_number = of.1;
+        tcp.syn = said.flags.contains('S');
+        tcp.fin = said.flags.contains('F');
+        tcp.rst = said.flags.contains('R');
+        tcp.ack = said.flags.contains('A');
+        tcp.ece = said.flags.contains('E');
+        tcp.cwr = said.flags.contains('C');
+        tcp.set_options_raw(said.options).unwrap();
+        let mut ip = Ipv4Header::new((tcp.header_len() + of.2) as u16, 64, IpNumber::TCP, from, to).unwrap();
+        ip.ecn = etherparse::IpEcn::try_new(said.ecn).unwrap();
+        let bytes = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
+        let original = Bytes((bytes.len() + of.2) as u64);
+        let packet = IpPacket { bytes: &bytes, original };
+        self.connections.see(Point::default(), Timestamp(self.at), &packet).unwrap();
+        self
+    }
+
+    /// Segments of 1000 bytes, by their places.
+    fn data(&mut self, segments: &[u32]) -> &mut Model {
+        self.data_with(segments, &[])
+    }
+
+    fn data_with(&mut self, segments: &[u32], options: &[u8]) -> &mut Model {
+        for &segment in segments {
+            let said = Said { flags: "A", options, ..Said::default() };
+            self.packet(SENDER, (FIRST.wrapping_add(1000 * segment), 100, 1000), said);
+        }
+        self
+    }
+
+    /// The receiver has everything below this segment.
+    fn ack(&mut self, next: u32) -> &mut Model {
+        self.ack_with(next, &[])
+    }
+
+    fn ack_with(&mut self, next: u32, blocks: &[(u32, u32)]) -> &mut Model {
+        let mut options = vec![1, 1, 5, 2 + 8 * blocks.len() as u8];
+        for &(from, to) in blocks {
+            options.extend(FIRST.wrapping_add(1000 * from).to_be_bytes());
+            options.extend(FIRST.wrapping_add(1000 * to).to_be_bytes());
+        }
+        let options = if blocks.is_empty() { &[][..] } else { &options };
+        self.packet(RECEIVER, (100, FIRST.wrapping_add(1000 * next), 0), Said { flags: "A", options, ..Said::default() })
+    }
+
+    fn direction(&self) -> &Direction {
+        &self.connections.all()[0].directions[0]
+    }
+
+    fn counts(&self) -> direction::Counts {
+        self.direction().counts
+    }
+}
+
+#[test]
+fn a_transfer_without_loss_has_no_more_than_its_data() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0, 1, 2]).wait(20).ack(2).wait(1).ack(3);
+    let counts = model.counts();
+    assert_eq!((counts.packets, counts.data_packets, counts.payload_bytes, counts.unique_payload_bytes), (5, 3, 3000, 3000));
+    assert_eq!((counts.retransmitted_packets, counts.reordered_packets, counts.unseen_bytes), (0, 0, 0));
+    assert_eq!(model.direction().handshake, Some(milliseconds(10)));
+    assert_eq!((model.direction().round_trips.samples, model.direction().round_trips.least()), (2, Some(milliseconds(20))));
+    assert_eq!(model.direction().in_flight.most_bytes, 3000);
+    // 3000 bytes for 20 ms, then 1000 for 1 ms.
+    assert!((model.direction().in_flight.mean_bytes() - 61_000.0 / 21.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_is_sent_twice_is_counted_twice_and_shows_no_round_trip() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0, 1, 2]).wait(20).ack(0).ack(0).ack(0).data(&[0]).wait(20).ack(3);
+    let counts = model.counts();
+    assert_eq!((counts.retransmitted_packets, counts.retransmitted_bytes), (1, 1000));
+    assert_eq!((counts.payload_bytes, counts.unique_payload_bytes, counts.duplicate_acks), (4000, 3000, 3));
+    assert_eq!((model.direction().round_trips.samples, counts.inferred_timeouts), (0, 0));
+}
+
+#[test]
+fn an_acknowledgement_is_duplicate_only_while_something_is_outstanding_and_the_window_is_as_it_was() {
+    let mut model = Model::opened(&[]);
+    model.ack(0).data(&[0]);
+    let window = |window| Said { flags: "A", window: Some(window), ..Said::default() };
+    model.packet(RECEIVER, (100, FIRST, 0), window(6000)).packet(RECEIVER, (100, FIRST, 0), window(6000));
+    assert_eq!(model.counts().duplicate_acks, 1);
+    // With data of its own it is none either.
+    model.packet(RECEIVER, (100, FIRST, 10), window(6000));
+    assert_eq!(model.counts().duplicate_acks, 1);
+}
+
+#[test]
+fn silence_of_a_timeout_before_the_first_segment_is_sent_again_is_a_timeout() {
+    // Smoothed 10 ms, deviation 5 ms: a timeout of 30 ms.
+    let mut model = Model::opened(&[]);
+    model.data(&[0, 1]).wait(29).data(&[0]);
+    assert_eq!(model.counts().inferred_timeouts, 0);
+    model.wait(31).data(&[0]).wait(60).data(&[0]);
+    assert_eq!(model.counts().inferred_timeouts, 2);
+    // Of a segment that is not the first it may be a probe.
+    model.wait(60).data(&[1]);
+    assert_eq!(model.counts().inferred_timeouts, 2);
+}
+
+#[test]
+fn a_packet_that_comes_sooner_than_a_sender_can_hear_of_a_loss_was_overtaken() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0, 2]).wait(1).data(&[3, 1]).wait(20).ack(4);
+    let counts = model.counts();
+    assert_eq!((counts.reordered_packets, counts.retransmitted_packets), (1, 0));
+    // Two packets with later data came before it (RFC 4737 section 4.2), the first a millisecond.
+    assert_eq!((counts.reordering_extent_most, counts.lateness_most), (2, milliseconds(1)));
+    assert_eq!((counts.unique_payload_bytes, counts.unseen_bytes), (4000, 0));
+    // The acknowledgement of the fourth segment need not have waited for the second, but may have.
+    assert_eq!(model.direction().round_trips.samples, 1);
+}
+
+#[test]
+fn a_packet_that_comes_later_was_lost_before_and_sent_again() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0, 2]).wait(11).data(&[1]);
+    let counts = model.counts();
+    assert_eq!((counts.reordered_packets, counts.retransmitted_packets, counts.retransmitted_unseen_packets), (0, 1, 1));
+    assert_eq!(counts.unique_payload_bytes, 3000);
+}
+
+#[test]
+fn timestamps_tell_better_than_time_which_of_both_it_was() {
+    let stamp = |value: u8| [1, 1, 8, 10, 0, 0, 0, value, 0, 0, 0, 0];
+    let mut early = Model::opened(&[]);
+    early.data_with(&[0, 2], &stamp(7)).wait(50).data_with(&[1], &stamp(6));
+    assert_eq!((early.counts().reordered_packets, early.counts().retransmitted_packets), (1, 0));
+    let mut late = Model::opened(&[]);
+    late.data_with(&[0, 2], &stamp(7)).data_with(&[1], &stamp(8));
+    assert_eq!((late.counts().reordered_packets, late.counts().retransmitted_packets), (0, 1));
+}
+
+#[test]
+fn a_duplicate_block_tells_that_a_retransmission_was_not_needed() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0, 1, 2]).wait(20).data(&[0, 1]).wait(20).ack(3).ack_with(3, &[(0, 1)]);
+    let counts = model.counts();
+    assert_eq!((counts.retransmitted_packets, counts.spurious_retransmitted_packets), (2, 1));
+    assert_eq!((counts.sack_blocks, counts.duplicate_sack_blocks), (0, 1));
+    // Above the acknowledgement it is one if the second block contains it.
+    model.data(&[3, 4, 5]).ack_with(3, &[(4, 5), (4, 6)]).ack_with(3, &[(4, 6), (8, 9)]);
+    let counts = model.counts();
+    assert_eq!((counts.spurious_retransmitted_packets, counts.sack_blocks, counts.duplicate_sack_blocks), (1, 3, 2));
+}
+
+#[test]
+fn what_is_acknowledged_without_having_been_seen_is_said() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0, 2]).wait(20).ack(3).ack(4);
+    let counts = model.counts();
+    assert_eq!((counts.unseen_bytes, counts.unique_payload_bytes), (2000, 2000));
+    assert_eq!(model.direction().in_flight.most_bytes, 3000);
+}
+
+#[test]
+fn a_capture_that_begins_in_the_middle_counts_from_there() {
+    let mut model = Model::new();
+    model.ack(5).data(&[7, 8]).wait(20).ack(9);
+    let counts = model.counts();
+    let backwards = &model.connections.all()[0];
+    assert_eq!(backwards.ends[0].port, 2000);
+    assert_eq!(counts.unique_payload_bytes, 0);
+    let counts = backwards.directions[1].counts;
+    // Two segments were sent before.
+    assert_eq!((counts.unique_payload_bytes, counts.unseen_bytes, counts.retransmitted_packets), (2000, 2000, 0));
+    assert_eq!(backwards.directions[1].in_flight.most_bytes, 4000);
+}
+
+#[test]
+fn windows_are_scaled_if_both_ends_asked_for_it() {
+    let scale = [2, 4, 5, 180, 3, 3, 7, 1];
+    let mut model = Model::opened(&scale);
+    model.data(&[0]).ack(1);
+    let window = model.direction().window;
+    // That of the SYN is not scaled.
+    assert_eq!((window.least, window.most, window.times_zero), (Some(5000), Some(640_000), 0));
+    assert_eq!(model.connections.all()[0].window_scale(1), Some(7));
+    assert_eq!(Model::opened(&[]).connections.all()[0].window_scale(1), Some(0));
+    assert_eq!(Model::new().data(&[0]).connections.all()[0].window_scale(1), None);
+}
+
+#[test]
+fn a_closed_window_is_probed_and_a_silent_connection_kept_alive() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0]).wait(20);
+    let closed = Said { flags: "A", window: Some(0), ..Said::default() };
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(1000), 0), closed);
+    let alive = Said { flags: "A", ..Said::default() };
+    model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 1), alive).packet(SENDER, (FIRST.wrapping_add(1000), 100, 1), alive);
+    assert_eq!((model.counts().zero_window_probes, model.direction().window.times_zero), (2, 1));
+    let mut model = Model::opened(&[]);
+    model.data(&[0]).wait(20).ack(1);
+    model.packet(SENDER, (FIRST.wrapping_add(999), 100, 0), alive).packet(SENDER, (FIRST.wrapping_add(999), 100, 1), alive);
+    model.ack(1);
+    let counts = model.counts();
+    assert_eq!((counts.keep_alives, counts.retransmitted_packets, counts.duplicate_acks), (2, 0, 0));
+}
+
+#[test]
+fn marks_and_their_echoes_are_counted_where_they_belong() {
+    let mut model = Model::new();
+    model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Said { flags: "SEC", ..Said::default() });
+    model.packet(RECEIVER, (99, FIRST, 0), Said { flags: "SAE", ..Said::default() });
+    model.packet(SENDER, (FIRST, 100, 1000), Said { flags: "A", ecn: 2, ..Said::default() });
+    model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 1000), Said { flags: "A", ecn: 3, ..Said::default() });
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(2000), 0), Said { flags: "AE", ..Said::default() });
+    model.packet(SENDER, (FIRST.wrapping_add(2000), 100, 1000), Said { flags: "AC", ecn: 2, ..Said::default() });
+    let counts = model.counts();
+    assert_eq!((counts.ect_packets, counts.ce_packets, counts.ece_packets, counts.cwr_packets), (2, 1, 1, 1));
+    let table = &model.connections.tables(&["lo".into()], Timestamp(0))[0];
+    let tailback_core::record::Column::Word(keys, words) = table.column("ecn").unwrap() else { panic!() };
+    assert_eq!(words[keys[0] as usize], "yes");
+}
+
+#[test]
+fn a_new_first_number_is_a_new_connection_and_the_same_one_a_syn_sent_again() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0]);
+    let syn = |model: &mut Model, number| {
+        model.packet(SENDER, (number, 0, 0), Said { flags: "S", ..Said::default() });
+    };
+    syn(&mut model, FIRST.wrapping_sub(1));
+    assert_eq!((model.connections.len(), model.counts().retransmitted_packets), (1, 1));
+    syn(&mut model, 12_345);
+    syn(&mut model, 12_345);
+    assert_eq!(model.connections.len(), 2);
+    assert_eq!(model.connections.all()[1].directions[0].counts.packets, 2);
+}
+
+#[test]
+fn points_of_capture_are_told_apart() {
+    let mut model = Model::opened(&[]);
+    let before = model.connections.len();
+    let mut tcp = Vec::new();
+    etherparse::PacketBuilder::ipv4(SENDER, RECEIVER, 64).tcp(1000, 2000, FIRST, 1).write(&mut tcp, &[]).unwrap();
+    let packet = IpPacket { bytes: &tcp, original: Bytes(40) };
+    model.connections.see(Point { interface: 1, behind: None }, Timestamp(0), &packet).unwrap();
+    model.connections.see(Point { interface: 0, behind: Some(3) }, Timestamp(0), &packet).unwrap();
+    assert_eq!(model.connections.len(), before + 2);
+}
+
+#[test]
+fn how_a_connection_ends_is_said() {
+    let ended = |flags| {
+        let mut model = Model::opened(&[]);
+        model.data(&[0]);
+        model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 0), Said { flags, ..Said::default() });
+        model.wait(20).packet(RECEIVER, (100, FIRST.wrapping_add(1001), 0), Said { flags: "A", ..Said::default() });
+        assert_eq!(model.counts().unseen_bytes, 0, "{flags}");
+        let table = &model.connections.tables(&[], Timestamp(0))[0];
+        let tailback_core::record::Column::Word(keys, words) = table.column("ended").unwrap() else { panic!() };
+        keys.iter().map(|&key| words[key as usize].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ended("FA"), ["fin", "open"]);
+    let mut model = Model::opened(&[]);
+    model.packet(RECEIVER, (100, 0, 0), Said { flags: "R", ..Said::default() });
+    assert!(model.connections.all()[0].is_reset);
+}
+
+#[test]
+fn samples_are_kept_where_asked_for() {
+    let mut model = Model::opened(&[]);
+    model.data(&[0, 1]).wait(20).ack(2);
+    let tables = model.connections.tables(&[], Timestamp(0));
+    let rows: Vec<(&str, usize)> = tables.iter().map(|table| (table.name.as_str(), table.rows())).collect();
+    assert_eq!(rows, [("connections", 2), ("rtt", 1), ("in_flight", 3)]);
+    assert_eq!(tables[1].floats("rtt_s"), Some(vec![0.02]));
+    assert_eq!(tables[2].floats("in_flight_packets"), Some(vec![1.0, 2.0, 0.0]));
+    assert_eq!(Connections::new(Samples::Summed).tables(&[], Timestamp(0)).len(), 1);
+}

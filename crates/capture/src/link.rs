@@ -1,0 +1,130 @@
+//! From a frame to the IP packet in it, for each link type (<https://www.tcpdump.org/linktypes.html>).
+
+use crate::skipped::Reason;
+use etherparse::{EtherType, Ethernet2HeaderSlice, SingleVlanHeaderSlice};
+
+/// What precedes a packet in a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkType {
+    /// BSD loopback: the address family in the byte order of the machine that captured (`NULL`), or of the network (`LOOP`).
+    Loopback,
+    Ethernet,
+    /// No header: the packet begins with its IP header.
+    Raw,
+    /// Linux's `any` device, and its second version.
+    LinuxCooked,
+    LinuxCooked2,
+    Other(u16),
+}
+
+/// An IP packet, and in which of the interfaces behind the captured one it was, if the header says so.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unwrapped<'a> {
+    pub(crate) ip: &'a [u8],
+    pub(crate) header_bytes: usize,
+    pub(crate) behind: Option<u32>,
+}
+
+impl LinkType {
+    pub fn of_number(number: u16) -> LinkType {
+        match number {
+            0 | 108 => LinkType::Loopback,
+            1 => LinkType::Ethernet,
+            // 12 is what some BSDs wrote for 101.
+            12 | 101 | 228 | 229 => LinkType::Raw,
+            113 => LinkType::LinuxCooked,
+            276 => LinkType::LinuxCooked2,
+            other => LinkType::Other(other),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn unwrap(self, frame: &[u8]) -> Result<Unwrapped<'_>, Reason> {
+        match self {
+            LinkType::Raw => Ok(Unwrapped { ip: frame, header_bytes: 0, behind: None }),
+            LinkType::Ethernet => {
+                let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| Reason::LinkHeaderCut)?;
+                within(header.ether_type(), frame, header.slice().len())
+            }
+            LinkType::LinuxCooked => within(EtherType(word(frame, 14)?), frame, 16),
+            LinkType::LinuxCooked2 => {
+                let behind = u32::from(word(frame, 4)?) << 16 | u32::from(word(frame, 6)?);
+                within(EtherType(word(frame, 0)?), frame, 20).map(|inside| Unwrapped { behind: Some(behind), ..inside })
+            }
+            LinkType::Loopback => {
+                let (high, low) = (word(frame, 0)?, word(frame, 2)?);
+                // The family is below 256, so one half is zero in either byte order. 2 is IPv4; IPv6 differs between systems.
+                let family = if high == 0 { low } else { high.swap_bytes() };
+                match family {
+                    2 | 10 | 24 | 28 | 30 => Ok(Unwrapped { ip: &frame[4..], header_bytes: 4, behind: None }),
+                    _ => Err(Reason::NotIp),
+                }
+            }
+            LinkType::Other(number) => Err(Reason::LinkType(number)),
+        }
+    }
+}
+
+/// What follows a header of so many bytes, behind any VLAN tags.
+fn within(mut of: EtherType, frame: &[u8], mut header_bytes: usize) -> Result<Unwrapped<'_>, Reason> {
+    loop {
+        let rest = frame.get(header_bytes..).ok_or(Reason::LinkHeaderCut)?;
+        match of {
+            EtherType::IPV4 | EtherType::IPV6 => return Ok(Unwrapped { ip: rest, header_bytes, behind: None }),
+            EtherType::VLAN_TAGGED_FRAME | EtherType::PROVIDER_BRIDGING | EtherType::VLAN_DOUBLE_TAGGED_FRAME => {
+                let tag = SingleVlanHeaderSlice::from_slice(rest).map_err(|_| Reason::LinkHeaderCut)?;
+                of = tag.ether_type();
+                header_bytes += tag.slice().len();
+            }
+            _ => return Err(Reason::NotIp),
+        }
+    }
+}
+
+/// Two bytes in network order.
+fn word(frame: &[u8], at: usize) -> Result<u16, Reason> {
+    let bytes = frame.get(at..at + 2).ok_or(Reason::LinkHeaderCut)?;
+    Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(link: LinkType, header: &[u8]) -> Result<Vec<u8>, Reason> {
+        let frame = [header, b"packet"].concat();
+        link.unwrap(&frame).map(|inside| {
+            assert_eq!(inside.header_bytes, header.len());
+            inside.ip.to_vec()
+        })
+    }
+
+    #[test]
+    fn the_packet_lies_behind_each_kind_of_header() {
+        let packet = Ok(b"packet".to_vec());
+        assert_eq!(found(LinkType::Raw, &[]), packet);
+        assert_eq!(found(LinkType::Ethernet, &[[0; 12].as_slice(), &[0x08, 0]].concat()), packet);
+        let tagged = [[0; 12].as_slice(), &[0x88, 0xa8, 0, 1, 0x81, 0, 0, 2, 0x86, 0xdd]].concat();
+        assert_eq!(found(LinkType::Ethernet, &tagged), packet);
+        assert_eq!(found(LinkType::LinuxCooked, &[[0; 14].as_slice(), &[0x08, 0]].concat()), packet);
+        assert_eq!(found(LinkType::LinuxCooked2, &[[0x08, 0].as_slice(), &[0; 18]].concat()), packet);
+        assert_eq!(found(LinkType::Loopback, &[2, 0, 0, 0]), packet);
+        assert_eq!(found(LinkType::Loopback, &[0, 0, 0, 30]), packet);
+    }
+
+    #[test]
+    fn the_second_cooked_header_names_the_interface_behind() {
+        let frame = [[0x08, 0, 0, 0, 0, 0, 0, 7].as_slice(), &[0; 12]].concat();
+        assert_eq!(LinkType::LinuxCooked2.unwrap(&frame).unwrap().behind, Some(7));
+    }
+
+    #[test]
+    fn what_holds_no_ip_says_why() {
+        assert_eq!(found(LinkType::Ethernet, &[[0; 12].as_slice(), &[0x08, 0x06]].concat()), Err(Reason::NotIp));
+        assert_eq!(found(LinkType::Loopback, &[0, 0, 0, 7]), Err(Reason::NotIp));
+        assert_eq!(found(LinkType::Other(127), &[]), Err(Reason::LinkType(127)));
+        assert_eq!(LinkType::Ethernet.unwrap(&[0; 13]), Err(Reason::LinkHeaderCut));
+        assert_eq!(LinkType::LinuxCooked2.unwrap(&[0x08, 0, 0]), Err(Reason::LinkHeaderCut));
+        assert_eq!(LinkType::Ethernet.unwrap(&[[0; 12].as_slice(), &[0x81, 0, 0]].concat()), Err(Reason::LinkHeaderCut));
+    }
+}

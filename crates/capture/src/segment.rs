@@ -1,0 +1,223 @@
+//! What the headers of one TCP segment say.
+
+use crate::skipped::Reason;
+use etherparse::err::ip::{HeaderError, LaxHeaderSliceError};
+use etherparse::{IpEcn, IpNumber, LaxIpSlice, TcpHeaderSlice, TcpOptionElement, TcpOptionsIterator};
+use std::net::IpAddr;
+use tailback_core::primitives::units::Bytes;
+
+/// An IP packet as it was captured.
+#[derive(Clone, Copy, Debug)]
+pub struct IpPacket<'a> {
+    /// From its first byte; the end may have been cut off.
+    pub bytes: &'a [u8],
+    /// What it had on the wire. It counts only where the IP header has no length, as before it is cut into segments by a network card.
+    pub original: Bytes,
+}
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct End {
+    pub(crate) address: IpAddr,
+    pub(crate) port: u16,
+}
+
+/// A TCP segment without its data.
+#[derive(Debug)]
+pub(crate) struct Segment<'a> {
+    pub(crate) from: End,
+    pub(crate) to: End,
+    pub(crate) ecn: IpEcn,
+    pub(crate) header: TcpHeaderSlice<'a>,
+    pub(crate) payload: Bytes,
+}
+
+impl<'a> Segment<'a> {
+    pub(crate) fn of(packet: &IpPacket<'a>) -> Result<Segment<'a>, Reason> {
+        let (ip, stopped) = LaxIpSlice::from_slice(packet.bytes).map_err(|error| match error {
+            LaxHeaderSliceError::Len(_) => Reason::IpHeaderCut,
+            LaxHeaderSliceError::Content(HeaderError::UnsupportedIpVersion { .. }) => Reason::NotIp,
+            LaxHeaderSliceError::Content(_) => Reason::IpHeaderDamaged,
+        })?;
+        let (header_bytes, total, ecn) = match &ip {
+            LaxIpSlice::Ipv4(ip) => {
+                let header = ip.header();
+                let header_bytes = header.slice().len() + ip.extensions().auth.map_or(0, |auth| auth.slice().len());
+                (header_bytes, u64::from(header.total_len()), header.ecn())
+            }
+            LaxIpSlice::Ipv6(ip) => {
+                let header = ip.header();
+                let length = u64::from(header.payload_length());
+                let total = if length == 0 { 0 } else { header.slice().len() as u64 + length };
+                (header.slice().len() + ip.extensions().slice().len(), total, header.ecn())
+            }
+        };
+        if ip.is_fragmenting_payload() {
+            return Err(Reason::Fragment);
+        }
+        match ip.payload_ip_number() {
+            _ if stopped.is_some() => return Err(Reason::IpHeaderCut),
+            IpNumber::TCP => {}
+            IpNumber::UDP => return Err(Reason::Udp),
+            IpNumber::ICMP | IpNumber::IPV6_ICMP => return Err(Reason::Icmp),
+            IpNumber(other) => return Err(Reason::OtherProtocol(other)),
+        }
+        let total = if total == 0 { packet.original.0 } else { total };
+        let of_tcp = total.checked_sub(header_bytes as u64).ok_or(Reason::IpHeaderDamaged)?;
+        let header = TcpHeaderSlice::from_slice(ip.payload().payload).map_err(|error| match error {
+            etherparse::err::tcp::HeaderSliceError::Len(_) => Reason::TcpHeaderCut,
+            etherparse::err::tcp::HeaderSliceError::Content(_) => Reason::TcpHeaderDamaged,
+        })?;
+        let payload = of_tcp.checked_sub(header.slice().len() as u64).ok_or(Reason::TcpHeaderDamaged)?;
+        let from = End { address: ip.source_addr(), port: header.source_port() };
+        let to = End { address: ip.destination_addr(), port: header.destination_port() };
+        Ok(Segment { from, to, ecn, header, payload: Bytes(payload) })
+    }
+
+    #[inline]
+    pub(crate) fn options(&self) -> Options {
+        Options::of(self.header.options())
+    }
+}
+
+/// The options of a segment that say something of how the connection fares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) mss: Option<u16>,
+    pub(crate) window_scale: Option<u8>,
+    pub(crate) sack_permitted: bool,
+    /// TSval (RFC 7323 section 3.2).
+    pub(crate) timestamp: Option<u32>,
+    /// SACK blocks, as far as there are any.
+    pub(crate) blocks: [Option<(u32, u32)>; 4],
+}
+
+impl Options {
+    fn of(options: &[u8]) -> Options {
+        let mut found = Options::default();
+        let mut rest = options;
+        while !rest.is_empty() {
+            let mut next = TcpOptionsIterator::from_slice(rest);
+            rest = match next.next() {
+                None => break,
+                Some(Ok(option)) => {
+                    found.take(&option);
+                    next.rest()
+                }
+                // The iterator ends at a kind that it does not know; its second byte says how long it is (RFC 9293 section 3.1).
+                Some(Err(_)) => match rest {
+                    &[_, length, ..] if length >= 2 => rest.get(usize::from(length)..).unwrap_or(&[]),
+                    _ => break,
+                },
+            };
+        }
+        found
+    }
+
+    fn take(&mut self, option: &TcpOptionElement) {
+        match *option {
+            TcpOptionElement::MaximumSegmentSize(mss) => self.mss = Some(mss),
+            TcpOptionElement::WindowScale(scale) => self.window_scale = Some(scale),
+            TcpOptionElement::SelectiveAcknowledgementPermitted => self.sack_permitted = true,
+            TcpOptionElement::Timestamp(value, _) => self.timestamp = Some(value),
+            TcpOptionElement::SelectiveAcknowledgement(first, [second, third, fourth]) => {
+                self.blocks = [Some(first), second, third, fourth];
+            }
+            TcpOptionElement::Noop => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::{IpFragOffset, Ipv4Header, Ipv6FlowLabel, Ipv6Header, PacketBuilder};
+
+    fn tcp_over_ipv4(options: &[u8], payload: &[u8]) -> Vec<u8> {
+        let mut packet = Vec::new();
+        let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).tcp(1000, 2000, 7, 500);
+        builder.options_raw(options).unwrap().write(&mut packet, payload).unwrap();
+        packet
+    }
+
+    fn segment(bytes: &[u8]) -> Result<Segment<'_>, Reason> {
+        Segment::of(&IpPacket { bytes, original: Bytes(bytes.len() as u64) })
+    }
+
+    #[test]
+    fn the_payload_is_what_the_ip_header_says_however_much_was_captured() {
+        let whole = tcp_over_ipv4(&[], &[1; 100]);
+        for captured in [140, 60, 40] {
+            let found = segment(&whole[..captured]).unwrap();
+            assert_eq!((found.payload, found.from.port, found.to.port), (Bytes(100), 1000, 2000));
+        }
+        assert_eq!(segment(&whole[..39]).unwrap_err(), Reason::TcpHeaderCut);
+        assert_eq!(segment(&whole[..19]).unwrap_err(), Reason::IpHeaderCut);
+        // What the link adds to short frames is no payload.
+        assert_eq!(segment(&[tcp_over_ipv4(&[], &[]).as_slice(), &[0; 6]].concat()).unwrap().payload, Bytes(0));
+    }
+
+    #[test]
+    fn a_length_that_the_card_was_to_fill_in_is_that_of_the_packet_on_the_wire() {
+        let mut packet = tcp_over_ipv4(&[], &[]);
+        packet[2..4].fill(0);
+        let found = Segment::of(&IpPacket { bytes: &packet, original: Bytes(70_040) }).unwrap();
+        assert_eq!(found.payload, Bytes(70_000));
+    }
+
+    #[test]
+    fn headers_of_ipv6_before_that_of_tcp_are_passed_over() {
+        let mut tcp = Vec::new();
+        etherparse::TcpHeader::new(1000, 2000, 7, 500).write(&mut tcp).unwrap();
+        // Destination options of 8 bytes: next header, length, padding of four.
+        let inside = [&[6, 0, 1, 4, 0, 0, 0, 0], tcp.as_slice(), &[1; 10]].concat();
+        let header = Ipv6Header {
+            traffic_class: 3,
+            flow_label: Ipv6FlowLabel::default(),
+            payload_length: inside.len() as u16,
+            next_header: IpNumber::IPV6_DESTINATION_OPTIONS,
+            hop_limit: 64,
+            source: [1; 16],
+            destination: [2; 16],
+        };
+        let packet = [header.to_bytes().as_slice(), &inside].concat();
+        let found = segment(&packet).unwrap();
+        assert_eq!((found.payload, found.ecn), (Bytes(10), IpEcn::CongestionExperienced));
+        assert_eq!(segment(&packet[..44]).unwrap_err(), Reason::IpHeaderCut);
+    }
+
+    #[test]
+    fn what_is_no_tcp_or_damaged_says_why() {
+        let mut header = Ipv4Header::new(40, 64, IpNumber::UDP, [1; 4], [2; 4]).unwrap();
+        let packet = |header: &Ipv4Header| [header.to_bytes().as_slice(), &[0; 40]].concat();
+        assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::Udp);
+        header.protocol = IpNumber::GRE;
+        assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::OtherProtocol(47));
+        header.protocol = IpNumber::TCP;
+        assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::TcpHeaderDamaged);
+        header.fragment_offset = IpFragOffset::try_new(8).unwrap();
+        assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::Fragment);
+        assert_eq!(segment(&[0x75; 40]).unwrap_err(), Reason::NotIp);
+        assert_eq!(segment(&[0x42; 40]).unwrap_err(), Reason::IpHeaderDamaged);
+        // A total length that ends within the headers.
+        let mut short = tcp_over_ipv4(&[], &[]);
+        short[3] = 30;
+        assert!(matches!(segment(&short).unwrap_err(), Reason::TcpHeaderDamaged | Reason::TcpHeaderCut));
+        assert_eq!(segment(&[]).unwrap_err(), Reason::IpHeaderCut);
+    }
+
+    #[test]
+    fn options_are_read_behind_one_that_nobody_knows() {
+        // Fast open (34) of four bytes, two SACK blocks, timestamps.
+        let options =
+            [&[34, 4, 1, 2][..], &[5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4], &[8, 10, 0, 0, 0, 9, 0, 0, 0, 8]]
+                .concat();
+        let packet = tcp_over_ipv4(&options, &[]);
+        let found = segment(&packet).unwrap().options();
+        assert_eq!(found.timestamp, Some(9));
+        assert_eq!(found.blocks, [Some((1, 2)), Some((3, 4)), None, None]);
+        // A length of nothing would never end.
+        assert_eq!(Options::of(&[34, 0, 8, 10]), Options::default());
+        assert_eq!(Options::of(&[2, 4, 5, 180, 1, 3, 3, 7, 4, 2, 0, 0]).mss, Some(1460));
+    }
+}

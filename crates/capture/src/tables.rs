@@ -1,0 +1,222 @@
+//! Connections as columns.
+
+use crate::connection::{Connection, Connections, Direction, EcnFlags, Point, Syn, Which};
+use crate::skipped::Skipped;
+use crate::time::Timestamp;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tailback_core::record::{Column, Table};
+
+/// Whether something was agreed on in the handshake.
+const AGREED: [&str; 3] = ["no", "yes", "unknown"];
+const DIRECTIONS: [&str; 2] = ["forward", "backward"];
+
+impl Connections {
+    /// `connections`, and with samples `rtt` and `in_flight`. `interfaces`: the names of the points of capture; times count from `origin`.
+    pub fn tables(&self, interfaces: &[String], origin: Timestamp) -> Vec<Table> {
+        let mut tables = vec![self.summed(interfaces, origin)];
+        if let Some(rows) = self.rows() {
+            let of_trips = rows.round_trips.iter().map(|row| (row.0, row.1));
+            let seconds = rows.round_trips.iter().map(|row| row.2.as_secs_f64()).collect();
+            tables.push(samples("rtt", of_trips, origin, vec![("rtt_s", Column::Float(seconds))]));
+            let of_loads = rows.in_flight.iter().map(|row| (row.0, row.1));
+            let bytes = rows.in_flight.iter().map(|row| row.2.bytes).collect();
+            let packets = rows.in_flight.iter().map(|row| row.2.segments).collect();
+            let values = vec![("in_flight_bytes", Column::Integer(bytes)), ("in_flight_packets", Column::Integer(packets))];
+            tables.push(samples("in_flight", of_loads, origin, values));
+        }
+        tables
+    }
+
+    fn summed(&self, interfaces: &[String], origin: Timestamp) -> Table {
+        let each = |connection| (0..2).map(move |sender| (connection, sender));
+        let rows: Vec<Row<'_>> = (0..)
+            .zip(self.all())
+            .flat_map(each)
+            .map(|((number, connection), sender)| Row {
+                number,
+                connection,
+                sender,
+                direction: &connection.directions[sender],
+                origin,
+            })
+            .collect();
+        let whole = |value: fn(&Row<'_>) -> u64| Column::Integer(rows.iter().map(value).collect());
+        let real = |value: fn(&Row<'_>) -> f64| Column::Float(rows.iter().map(value).collect());
+        let words = |words: &[&str], value: fn(&Row<'_>) -> u32| {
+            Column::Word(rows.iter().map(value).collect(), Arc::new(words.iter().map(|&word| word.to_string()).collect()))
+        };
+        let columns = vec![
+            ("connection", whole(|row| row.number)),
+            ("direction", words(&DIRECTIONS, |row| row.sender as u32)),
+            ("interface", interned(rows.iter().map(|row| point(row.connection.point, interfaces)))),
+            ("sender_address", interned(rows.iter().map(|row| row.connection.ends[row.sender].address.to_string()))),
+            ("sender_port", whole(|row| row.connection.ends[row.sender].port.into())),
+            ("receiver_address", interned(rows.iter().map(|row| row.connection.ends[1 - row.sender].address.to_string()))),
+            ("receiver_port", whole(|row| row.connection.ends[1 - row.sender].port.into())),
+            ("began", words(&["syn", "unseen"], |row| u32::from(row.direction.syn.is_none()))),
+            ("ended", words(&["open", "fin", "reset"], |row| row.ended())),
+            ("first_s", real(|row| row.direction.span.map_or(f64::NAN, |(first, _)| first.seconds_after(row.origin)))),
+            ("last_s", real(|row| row.direction.span.map_or(f64::NAN, |(_, last)| last.seconds_after(row.origin)))),
+            ("duration_s", real(|row| row.duration_s())),
+            ("packets", whole(|row| row.direction.counts.packets)),
+            ("data_packets", whole(|row| row.direction.counts.data_packets)),
+            ("payload_bytes", whole(|row| row.direction.counts.payload_bytes)),
+            ("unique_payload_bytes", whole(|row| row.direction.counts.unique_payload_bytes)),
+            ("unseen_bytes", whole(|row| row.direction.counts.unseen_bytes)),
+            ("throughput_bps", real(|row| row.direction.counts.payload_bytes as f64 * 8.0 / row.duration_s())),
+            ("goodput_bps", real(|row| row.direction.counts.unique_payload_bytes as f64 * 8.0 / row.duration_s())),
+            ("max_payload_bytes", whole(|row| row.direction.counts.largest_payload)),
+            ("retransmitted_packets", whole(|row| row.direction.counts.retransmitted_packets)),
+            ("retransmitted_bytes", whole(|row| row.direction.counts.retransmitted_bytes)),
+            ("retransmitted_unseen_packets", whole(|row| row.direction.counts.retransmitted_unseen_packets)),
+            ("spurious_retransmitted_packets", whole(|row| row.direction.counts.spurious_retransmitted_packets)),
+            ("inferred_timeouts", whole(|row| row.direction.counts.inferred_timeouts)),
+            ("reordered_packets", whole(|row| row.direction.counts.reordered_packets)),
+            ("mean_reordering_extent_packets", real(|row| row.mean_reordering_extent())),
+            ("max_reordering_extent_packets", whole(|row| row.direction.counts.reordering_extent_most)),
+            ("max_late_time_s", real(|row| row.direction.counts.lateness_most.as_secs_f64())),
+            ("rtt_samples", whole(|row| row.direction.round_trips.samples)),
+            ("min_rtt_s", real(|row| seconds(row.direction.round_trips.least()))),
+            ("mean_rtt_s", real(|row| row.direction.round_trips.mean_s())),
+            ("rtt_p50_s", real(|row| row.direction.round_trips.percentile_s(0.5))),
+            ("rtt_p95_s", real(|row| row.direction.round_trips.percentile_s(0.95))),
+            ("rtt_p99_s", real(|row| row.direction.round_trips.percentile_s(0.99))),
+            ("max_rtt_s", real(|row| seconds(row.direction.round_trips.most()))),
+            ("handshake_rtt_s", real(|row| seconds(row.direction.handshake))),
+            ("mean_in_flight_bytes", real(|row| row.direction.in_flight.mean_bytes())),
+            ("max_in_flight_bytes", whole(|row| row.direction.in_flight.most_bytes)),
+            ("max_in_flight_packets", whole(|row| row.direction.in_flight.most_segments)),
+            ("acks", whole(|row| row.direction.counts.acknowledgements)),
+            ("duplicate_acks", whole(|row| row.direction.counts.duplicate_acks)),
+            ("sack_blocks", whole(|row| row.direction.counts.sack_blocks)),
+            ("duplicate_sack_blocks", whole(|row| row.direction.counts.duplicate_sack_blocks)),
+            ("min_receiver_window_bytes", real(|row| row.direction.window.least.map_or(f64::NAN, |bytes| bytes as f64))),
+            ("max_receiver_window_bytes", real(|row| row.direction.window.most.map_or(f64::NAN, |bytes| bytes as f64))),
+            ("zero_windows", whole(|row| row.direction.window.times_zero)),
+            ("zero_window_probes", whole(|row| row.direction.counts.zero_window_probes)),
+            ("keep_alives", whole(|row| row.direction.counts.keep_alives)),
+            ("ect_packets", whole(|row| row.direction.counts.ect_packets)),
+            ("ce_packets", whole(|row| row.direction.counts.ce_packets)),
+            ("ece_packets", whole(|row| row.direction.counts.ece_packets)),
+            ("cwr_packets", whole(|row| row.direction.counts.cwr_packets)),
+            ("mss_bytes", real(|row| row.said_by_receiver(|syn| syn.options.mss.map(f64::from)))),
+            ("window_scale", real(|row| row.connection.window_scale(1 - row.sender).map_or(f64::NAN, f64::from))),
+            ("sack", words(&AGREED, |row| row.agreed(|syn| syn.options.sack_permitted))),
+            ("timestamps", words(&AGREED, |row| row.agreed(|syn| syn.options.timestamp.is_some()))),
+            ("ecn", words(&AGREED, |row| row.ecn())),
+            ("forgotten_segments", whole(|row| row.direction.counts.forgotten_segments)),
+        ];
+        named("connections", columns)
+    }
+}
+
+/// A row of the table: a direction, and what it belongs to.
+struct Row<'a> {
+    number: u64,
+    connection: &'a Connection,
+    sender: usize,
+    direction: &'a Direction,
+    origin: Timestamp,
+}
+
+impl Row<'_> {
+    fn duration_s(&self) -> f64 {
+        self.direction.span.map_or(f64::NAN, |(first, last)| last.since(first).as_secs_f64())
+    }
+
+    fn ended(&self) -> u32 {
+        match (self.connection.is_reset, self.direction.has_fin()) {
+            (true, _) => 2,
+            (false, has_fin) => has_fin.into(),
+        }
+    }
+
+    fn mean_reordering_extent(&self) -> f64 {
+        let counts = &self.direction.counts;
+        counts.reordering_extent_sum as f64 / counts.reordered_packets as f64
+    }
+
+    fn syns(&self) -> Option<(Syn, Syn)> {
+        let [first, second] = &self.connection.directions;
+        first.syn.zip(second.syn)
+    }
+
+    fn said_by_receiver(&self, what: fn(&Syn) -> Option<f64>) -> f64 {
+        self.connection.directions[1 - self.sender].syn.as_ref().and_then(what).unwrap_or(f64::NAN)
+    }
+
+    /// Whether both SYNs say it.
+    fn agreed(&self, what: fn(&Syn) -> bool) -> u32 {
+        self.syns().map_or(2, |(first, second)| u32::from(what(&first) && what(&second)))
+    }
+
+    /// RFC 3168 section 6.1.1: asked for with ECE and CWR, agreed to with ECE alone.
+    fn ecn(&self) -> u32 {
+        let asks = EcnFlags { ece: true, cwr: true };
+        let agrees = EcnFlags { ece: true, cwr: false };
+        self.syns().map_or(2, |(first, second)| u32::from(first.ecn == asks && second.ecn == agrees))
+    }
+}
+
+/// What was not analysed, and why.
+pub(crate) fn skipped(skipped: &Skipped) -> Table {
+    let reasons = interned(skipped.counts().map(|(reason, _)| reason.to_string()));
+    let packets = Column::Integer(skipped.counts().map(|(_, packets)| packets).collect());
+    named("skipped", vec![("reason", reasons), ("packets", packets)])
+}
+
+fn samples(
+    name: &str,
+    of: impl Iterator<Item = (Timestamp, Which)> + Clone,
+    origin: Timestamp,
+    values: Vec<(&'static str, Column)>,
+) -> Table {
+    let directions = Arc::new(DIRECTIONS.map(String::from).to_vec());
+    let mut columns = vec![
+        ("time_s", Column::Float(of.clone().map(|(at, _)| at.seconds_after(origin)).collect())),
+        ("connection", Column::Integer(of.clone().map(|(_, which)| which.connection.into()).collect())),
+        ("direction", Column::Word(of.map(|(_, which)| which.direction).collect(), directions)),
+    ];
+    columns.extend(values);
+    named(name, columns)
+}
+
+/// The name of a point of capture.
+fn point(point: Point, interfaces: &[String]) -> String {
+    let name = interfaces.get(point.interface as usize).cloned().unwrap_or_else(|| point.interface.to_string());
+    match point.behind {
+        Some(behind) => format!("{name}, index {behind}"),
+        None => name,
+    }
+}
+
+/// Words, each of which is kept once.
+fn interned(words: impl Iterator<Item = String>) -> Column {
+    let mut places: HashMap<String, u32> = HashMap::new();
+    let mut distinct = Vec::new();
+    let indices = words.map(|word| {
+        *places.entry(word).or_insert_with_key(|word| {
+            distinct.push(word.clone());
+            distinct.len() as u32 - 1
+        })
+    });
+    let indices = indices.collect();
+    Column::Word(indices, Arc::new(distinct))
+}
+
+fn seconds(of: Option<Duration>) -> f64 {
+    of.map_or(f64::NAN, |of| of.as_secs_f64())
+}
+
+/// A table, of which missing values have one bit pattern, as those of a run have.
+fn named(name: &str, columns: Vec<(&'static str, Column)>) -> Table {
+    let one_nan = |column| match column {
+        Column::Float(values) => {
+            Column::Float(values.into_iter().map(|value: f64| if value.is_finite() { value } else { f64::NAN }).collect())
+        }
+        other => other,
+    };
+    Table { name: name.into(), columns: columns.into_iter().map(|(name, column)| (name.into(), one_nan(column))).collect() }
+}
