@@ -14,7 +14,7 @@ LAYERS = """
 _core errors _format _interval _processors _types
 _scenario _table models plots statistics user_code
 _run_plot _store _summary _topologies
-_run
+_capture _run
 _simulation _emulation
 _study prediction
 _validation

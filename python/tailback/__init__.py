@@ -1,8 +1,9 @@
 """Tailback: a laboratory for network congestion.
 
 Describe a network (`Scenario`, `load`, or a helper such as `dumbbell`), run it (`simulate`), look at the `Run`: its tables are
-columns that any Arrow reader takes. `sweep` runs a whole grid, as a `Study` that outlives its process. `models` has what theory
-predicts for the same quantities, `statistics` how well a mean is known, `errors` what can go wrong.
+columns that any Arrow reader takes. `sweep` runs a whole grid, as a `Study` that outlives its process. `analyse` measures the
+connections of a capture of packets. `models` has what theory predicts for the same quantities, `statistics` how well a mean is
+known, `errors` what can go wrong.
 
 >>> import tailback as tb
 >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="10 s"))
@@ -11,6 +12,7 @@ True
 """
 
 from tailback import errors, models, statistics, user_code
+from tailback._capture import Analysis, CaptureDamage, analyse
 from tailback._core import __version__
 from tailback._emulation import Command, CommandEnd, Emulated, emulate
 from tailback._progress import ProgressBar, RunsBar
@@ -23,6 +25,7 @@ from tailback._topologies import chain, dumbbell, parking_lot
 from tailback._types import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
 from tailback._validation import Validation, ValidationInterrupted, validate
 from tailback.errors import (
+    CaptureError,
     EmulationError,
     EmulationWarning,
     InternalError,
@@ -42,7 +45,10 @@ from tailback.prediction import predict, size_buffer
 from tailback.user_code import controller, policy, source
 
 __all__ = [
+    "Analysis",
     "Application",
+    "CaptureDamage",
+    "CaptureError",
     "Command",
     "CommandEnd",
     "Emulated",
@@ -79,6 +85,7 @@ __all__ = [
     "Validation",
     "ValidationInterrupted",
     "__version__",
+    "analyse",
     "chain",
     "controller",
     "dumbbell",

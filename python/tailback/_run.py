@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailback import _core, _store
 from tailback._scenario import Scenario
-from tailback._summary import html, text
+from tailback._summary import html, listings, text
 from tailback._table import COUNTERS, Table
 from tailback.errors import UnknownName
 
@@ -151,7 +151,7 @@ class Run:
         return f"<Run {self}>"
 
     def _repr_html_(self) -> str:
-        return f"<h4>{escape(str(self))}</h4>{html(self._tables)}"
+        return f"<h4>{escape(str(self))}</h4>{html(listings(self._tables))}"
 
 
 class Interrupted(KeyboardInterrupt):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from tailback._format import aligned, quantity
 from tailback._table import COUNTERS, Table
 
-__all__ = ["Listing", "html", "listings", "text"]
+__all__ = ["ROWS", "Listing", "html", "listed", "listings", "text"]
 
 # Rows of a table that a summary shows.
-_ROWS = 12
+ROWS = 12
 
 _COLUMNS = {
     "groups": ("group", "flows", "goodput_bps", "fairness", "completed", "completion_p50_s", "completion_p99_s"),
@@ -38,47 +40,67 @@ _COLUMNS = {
 }
 
 
+@dataclass(frozen=True)
 class Listing:
-    """A part of a table as text: `title`, `columns`, `rows`, and how many rows were left out."""
+    """A part of a table as text.
 
-    def __init__(self, table: Table) -> None:
-        self.title = table.name
-        wanted = [column for column in _COLUMNS[table.name] if column in table]
-        shown = {column: table.head(column, _ROWS) for column in wanted}
+    Attributes
+    ----------
+    title : str
+        Name of the table.
+    columns : list of str
+        What stands above each column.
+    rows : list of list of str
+        Values with their units.
+    left_out : int
+        Rows of the table that are not shown.
+    """
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    left_out: int
+
+    @classmethod
+    def of(cls, name: str, columns: Mapping[str, Sequence[Any]], rows: int) -> Listing:
+        """The first values of some columns of a table that has so many rows."""
         # A column in which nothing is known says nothing.
-        known = [column for column in wanted if any(value == value for value in shown[column])]
-        self.columns = [_title(column) for column in known]
-        self.rows = [
+        known = {column: values for column, values in columns.items() if any(value == value for value in values)}
+        shown = [
             [quantity(column, value) for column, value in zip(known, row, strict=True)]
-            for row in zip(*(shown[column] for column in known), strict=True)
+            for row in zip(*known.values(), strict=True)
         ]
-        self.left_out = len(table) - len(self.rows)
+        return cls(name, [_title(column) for column in known], shown, rows - len(shown))
 
 
 def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
     """Groups, queues and flows, each as far as it has rows."""
-    for name in _COLUMNS:
-        if len(tables[name]):
-            yield Listing(tables[name])
+    for name, wanted in _COLUMNS.items():
+        table = tables[name]
+        if len(table):
+            yield Listing.of(name, {column: table.head(column, ROWS) for column in wanted if column in table}, len(table))
 
 
 def text(title: str, tables: Mapping[str, Table]) -> str:
     """The whole summary, aligned with spaces."""
+    traces = [f"{name} ({len(table)} rows)" for name, table in tables.items() if name not in COUNTERS]
+    return listed(title, listings(tables), ["traces: " + ", ".join(traces)] if traces else [])
+
+
+def listed(title: str, parts: Iterable[Listing], remarks: Iterable[str]) -> str:
+    """A title, listings aligned with spaces, and remarks."""
     blocks = [title]
-    for listing in listings(tables):
+    for listing in parts:
         table = aligned([listing.columns, *listing.rows])
         rest = f"\n  and {listing.left_out} more" if listing.left_out else ""
         blocks.append(f"{listing.title}\n{table}{rest}")
-    traces = [f"{name} ({len(table)} rows)" for name, table in tables.items() if name not in COUNTERS]
-    if traces:
-        blocks.append("traces: " + ", ".join(traces))
-    return "\n\n".join(blocks)
+    return "\n\n".join([*blocks, *remarks])
 
 
-def html(tables: Mapping[str, Table]) -> str:
-    """The same as tables of a notebook."""
+def html(shown: Iterable[Listing]) -> str:
+    """Listings as tables of a notebook."""
     parts = []
-    for listing in listings(tables):
+    for listing in shown:
         head = "".join(f"<th>{escape(column)}</th>" for column in listing.columns)
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in listing.rows)
         rest = f"<p>and {listing.left_out} more</p>" if listing.left_out else ""

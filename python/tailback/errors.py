@@ -5,6 +5,7 @@ Of `TailbackError`:
 * `ScenarioError` (ValueError): the description cannot run: every problem, each with its place
 * `ParameterError` (ValueError): a model was asked outside its range
 * `UnknownName` (KeyError): no such table, trace or column; says which there are
+* `CaptureError` (OSError): a file cannot be read as a capture of packets
 * `OutputError` (OSError): a result could not be written
 * `StudyError` (OSError): a study on disk is damaged, foreign, in use, or has no room
 * `UserCodeError` (RuntimeError): user code raised something, or gave an impossible answer: says where and when
@@ -36,6 +37,7 @@ from difflib import get_close_matches
 from typing import Any
 
 __all__ = [
+    "CaptureError",
     "EmulationError",
     "EmulationWarning",
     "InternalError",
@@ -139,6 +141,10 @@ class UnknownName(TailbackError, KeyError):
         there = ", ".join(f"`{word}`" for word in self.known) or "none"
         hint = f"; did you mean `{near[0]}`?" if near else ""
         return f"no {self.kind} `{given}`; there is {there}{hint}{self.note}"
+
+
+class CaptureError(TailbackError, OSError):
+    """A file that cannot be read, or is no capture of packets; nothing was analysed."""
 
 
 class OutputError(TailbackError, OSError):

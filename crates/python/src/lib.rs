@@ -1,8 +1,9 @@
 //! `tailback._core`: the Rust side of `import tailback`. It converts, and decides nothing.
 //!
-//! Start in [`simulation`] for a run and its results, [`table`] for columns, [`user_code`] for user code in Python. What can go wrong becomes
+//! Start in [`simulation`] for a run and its results, [`table`] for columns, [`capture`] for captures of packets, [`user_code`] for user code in Python. What can go wrong becomes
 //! an exception of `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
 
+mod capture;
 mod description;
 #[cfg(target_os = "linux")]
 mod emulation;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::capture::CaptureAnalysis;
     #[pymodule_export]
     use crate::description::{
         check, content_hashes, named_user_code, normalise, remarks, scenario_error, scenario_errors, schema, sources,

@@ -152,7 +152,7 @@ pub struct Results {
     events: u64,
 }
 
-fn named(py: Python<'_>, table: core::Table) -> PyResult<(String, Py<Table>)> {
+pub(crate) fn named(py: Python<'_>, table: core::Table) -> PyResult<(String, Py<Table>)> {
     let name = table.name.clone();
     let table = Table::new(table).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((name, Py::new(py, table)?))

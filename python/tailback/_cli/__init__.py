@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tailback._cli.analyse import analyse
 from tailback._cli.check import check
 from tailback._cli.demo import demo
 from tailback._cli.emulate import emulate
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, emulate, validate, sweep, predict, size_buffer, check, schema, reproduce, demo):
+for command in (run, emulate, validate, sweep, predict, size_buffer, analyse, check, schema, reproduce, demo):
     app.command()(command)
 app.add_typer(study)
 

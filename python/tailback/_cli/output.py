@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 import typer
 
 from tailback.errors import (
+    CaptureError,
     EmulationError,
     EmulationWarning,
     InternalError,
@@ -31,9 +32,9 @@ from tailback.errors import (
 )
 
 if TYPE_CHECKING:
-    pass
+    from tailback._summary import Listing
 
-__all__ = ["Exit", "command", "data", "jsonable", "note", "path", "stdout_watched"]
+__all__ = ["Exit", "command", "data", "jsonable", "note", "path", "stdout_watched", "summary"]
 
 P = ParamSpec("P")
 
@@ -46,6 +47,7 @@ class Exit(IntEnum):
     # The same for scripts: done, but not as hoped.
     RUNS_FAILED = 1
     DIFFERENT = 1
+    INCOMPLETE = 1
     INPUT = 2
     BUG = 3
     INTERRUPTED = 130
@@ -151,6 +153,8 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
     elif isinstance(error, UserCodeError):
         code, shown = Exit.INPUT, f"{_raised(error)}error: {error}\nnothing was kept"
         problems = [{"message": error.message, "at": error.at}]
+    elif isinstance(error, CaptureError):
+        code, shown = Exit.INPUT, f"error: {error}\nnothing was analysed"
     elif isinstance(error, (EmulationError, OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
@@ -193,6 +197,29 @@ def _raised(error: UserCodeError) -> str:
 def data(text: str) -> None:
     """A result, to stdout."""
     sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+def summary(title: str, listings: Iterable[Listing], text: str, remarks: Iterable[str] = ()) -> None:
+    """A title, listings and remarks: as tables for a terminal, as `text`, which has them all, for a pipe."""
+    if not sys.stdout.isatty():
+        data(text)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console.print(title, style="bold", highlight=False)
+    for listing in listings:
+        caption = f"and {listing.left_out} more" if listing.left_out else None
+        table = Table(title=listing.title, title_justify="left", caption=caption, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        for index, column in enumerate(listing.columns):
+            # One word a line, so that eight columns fit into eighty characters.
+            table.add_column(column.replace(" ", "\n"), justify="left" if index == 0 else "right", vertical="bottom")
+        for row in listing.rows:
+            table.add_row(*row)
+        console.print(table)
+    for remark in remarks:
+        console.print(remark, highlight=False, markup=False)
 
 
 def note(text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tailback._cli.options import File, Seed
-from tailback._cli.output import Exit, command, data, jsonable, note, path
+from tailback._cli.output import Exit, command, data, jsonable, note, path, summary
 from tailback._cli.user_code import Code
 from tailback._cli.user_code import load as load_code
 from tailback._progress import ProgressBar
@@ -76,24 +75,6 @@ def _document(result: Run) -> str:
 
 def show(result: Run) -> None:
     """Tables for a terminal, plain text for a pipe."""
-    if not sys.stdout.isatty():
-        data(result.summary())
-        return
-    from rich.console import Console
-    from rich.table import Table
-
     from tailback._summary import listings
 
-    console = Console()
-    console.print(str(result), style="bold", highlight=False)
-    for listing in listings(result.tables):
-        caption = f"and {listing.left_out} more" if listing.left_out else None
-        table = Table(title=listing.title, title_justify="left", caption=caption, box=None, padding=(0, 2, 0, 0), pad_edge=False)
-        for index, column in enumerate(listing.columns):
-            # One word a line, so that eight columns fit into eighty characters.
-            table.add_column(column.replace(" ", "\n"), justify="left" if index == 0 else "right", vertical="bottom")
-        for row in listing.rows:
-            table.add_row(*row)
-        console.print(table)
-    for remark in result.remarks:
-        console.print(f"note: {remark}", highlight=False)
+    summary(str(result), listings(result.tables), result.summary(), result.remarks)

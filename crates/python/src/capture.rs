@@ -1,0 +1,78 @@
+//! A capture under analysis: advanced in slices without the GIL, read out as tables.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use crate::simulation::named;
+use crate::table::Table;
+use pyo3::prelude::*;
+use tailback_capture::{Analyser, OpenError, Samples};
+
+/// A capture that is read from its beginning.
+#[pyclass(module = "tailback._core")]
+pub struct CaptureAnalysis {
+    analyser: Analyser<File>,
+    /// Bytes of the file when it was opened.
+    #[pyo3(get)]
+    file_bytes: u64,
+}
+
+#[pymethods]
+impl CaptureAnalysis {
+    #[new]
+    #[pyo3(signature = (path, *, samples))]
+    fn new(py: Python<'_>, path: PathBuf, samples: bool) -> PyResult<Self> {
+        let samples = if samples { Samples::Kept } else { Samples::Summed };
+        let opened = py.detach(|| {
+            let file = File::open(&path).map_err(OpenError::Unreadable)?;
+            let file_bytes = file.metadata().map_err(OpenError::Unreadable)?.len();
+            Ok(Self { analyser: Analyser::open(file, samples)?, file_bytes })
+        });
+        opened.map_err(|error: OpenError| match error {
+            OpenError::Unreadable(error) => error.into(),
+            OpenError::NotACapture(_) => pyo3::exceptions::PyValueError::new_err(error.to_string()),
+        })
+    }
+
+    /// Takes in at most so many packets. True at the end of the file, or where it breaks.
+    fn advance(&mut self, py: Python<'_>, packets: u64) -> PyResult<bool> {
+        Ok(py.detach(|| self.analyser.advance(packets))?)
+    }
+
+    #[getter]
+    fn bytes_read(&self) -> u64 {
+        self.analyser.bytes_read()
+    }
+
+    #[getter]
+    fn packets(&self) -> u64 {
+        self.analyser.packets()
+    }
+
+    #[getter]
+    fn packets_out_of_time(&self) -> u64 {
+        self.analyser.packets_out_of_time()
+    }
+
+    /// The earliest time in nanoseconds since 1970.
+    #[getter]
+    fn began_ns(&self) -> Option<i64> {
+        self.analyser.began().map(|at| at.0)
+    }
+
+    #[getter]
+    fn comments(&self) -> Vec<String> {
+        self.analyser.comments().to_vec()
+    }
+
+    /// Where the file breaks, and how.
+    #[getter]
+    fn damage(&self) -> Option<(u64, String)> {
+        self.analyser.damage().map(|damage| (damage.at_byte, damage.what.clone()))
+    }
+
+    /// `connections`, `skipped`, and with samples `rtt` and `in_flight`.
+    fn tables(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<Table>)>> {
+        py.detach(|| self.analyser.tables()).into_iter().map(|table| named(py, table)).collect()
+    }
+}

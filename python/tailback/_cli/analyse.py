@@ -1,0 +1,46 @@
+"""`tailback analyse FILE`: what was in a capture of packets."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tailback._cli.output import Exit, command, data, jsonable, note, path, summary
+from tailback._progress import ProgressBar
+
+__all__ = ["analyse"]
+
+
+@command
+def analyse(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture, pcap or pcapng.", parser=path)],
+    out: Annotated[
+        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="Keep every round trip and every change of what is in flight, for --out and --json.")
+    ] = False,
+) -> Exit:
+    """Measure the TCP connections in a capture. Without --out, print a summary and write nothing."""
+    from tailback import _capture, _store
+
+    with nullcontext() if out is None else _store.staged(out) as folder:
+        with ProgressBar(file.name) as bar:
+            result = _capture.analyse(file, samples=samples, progress=bar)
+        if folder:
+            _store.write(result.tables, result.provenance, folder)
+    if as_json:
+        tables = {name: table.to_dict() for name, table in result.tables.items()}
+        data(json.dumps(jsonable({**result.provenance, "tables": tables}), allow_nan=False))
+    else:
+        summary(str(result), _capture.listings(result), result.summary(), _capture.remarks(result))
+    if out is not None:
+        note(f"wrote {len(result.tables)} tables and provenance to {out}")
+    if result.damage is not None:
+        note(f"{result.damage}; what came before holds and is marked incomplete")
+    return Exit.DONE if result.complete else Exit.INCOMPLETE
