@@ -10,7 +10,12 @@ impl Timestamp {
     /// The time since `earlier`; nothing if `earlier` is in fact later.
     #[inline]
     pub fn since(self, earlier: Timestamp) -> Duration {
-        Duration::from_nanos(u64::try_from(i128::from(self.0) - i128::from(earlier.0)).unwrap_or(0))
+        Duration::from_nanos(self.nanoseconds_since(earlier))
+    }
+
+    #[inline]
+    pub(crate) fn nanoseconds_since(self, earlier: Timestamp) -> u64 {
+        if self > earlier { self.0.abs_diff(earlier.0) } else { 0 }
     }
 
     /// Seconds since `origin`, negative before it: for results only.

@@ -97,7 +97,7 @@ pub(crate) struct Window {
 pub(crate) struct InFlight {
     pub(crate) most_bytes: u64,
     pub(crate) most_segments: u64,
-    byte_seconds: f64,
+    byte_nanoseconds: u128,
     /// From the first data to the last change.
     span: Option<(Timestamp, Timestamp)>,
 }
@@ -401,7 +401,7 @@ impl InFlight {
     #[inline]
     fn pass(&mut self, at: Timestamp, bytes: u64) {
         if let Some((_, last)) = &mut self.span {
-            self.byte_seconds += bytes as f64 * at.since(*last).as_secs_f64();
+            self.byte_nanoseconds += u128::from(bytes) * u128::from(at.nanoseconds_since(*last));
             *last = at.max(*last);
         }
     }
@@ -418,6 +418,6 @@ impl InFlight {
 
     /// Over the time from the first data to the last change; NaN without any.
     pub(crate) fn mean_bytes(&self) -> f64 {
-        self.span.map_or(f64::NAN, |(first, last)| self.byte_seconds / last.since(first).as_secs_f64())
+        self.span.map_or(f64::NAN, |(first, last)| self.byte_nanoseconds as f64 / last.nanoseconds_since(first) as f64)
     }
 }

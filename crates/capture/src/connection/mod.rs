@@ -19,6 +19,7 @@ use direction::Heard;
 use samples::Kept;
 use sequence::Wire;
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// Connections, measured packet by packet. Nothing is allocated for a packet, except where data are outstanding or missing.
 #[derive(Clone, Debug, Default)]
@@ -36,11 +37,23 @@ pub struct Point {
     pub behind: Option<u32>,
 }
 
+/// A point and two ends, the lower first, as numbers: every packet is looked up by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    point: Point,
-    low: End,
-    high: End,
+struct Key([u64; 6]);
+
+impl Key {
+    fn new(point: Point, segment: &Segment<'_>) -> Key {
+        let (low, high) = if segment.from <= segment.to { (segment.from, segment.to) } else { (segment.to, segment.from) };
+        let number = |end: End| match end.address {
+            IpAddr::V4(address) => u128::from(address.to_bits()),
+            IpAddr::V6(address) => address.to_bits(),
+        };
+        let (first, second) = (number(low), number(high));
+        let kind = u64::from(low.address.is_ipv6()) << 33 | u64::from(point.behind.is_some()) << 32;
+        let ports = kind | u64::from(low.port) << 16 | u64::from(high.port);
+        let place = u64::from(point.interface) << 32 | u64::from(point.behind.unwrap_or(0));
+        Key([(first >> 64) as u64, first as u64, (second >> 64) as u64, second as u64, ports, place])
+    }
 }
 
 /// A connection. The first direction is that of the end which opened it or, if that was not seen, sent the first packet that was.
@@ -94,18 +107,14 @@ impl Connections {
     /// Place of the connection that a segment belongs to, which it may begin.
     #[inline]
     fn place(&mut self, point: Point, segment: &Segment<'_>) -> u32 {
-        let (low, high) = if segment.from <= segment.to { (segment.from, segment.to) } else { (segment.to, segment.from) };
-        let latest = self.latest.entry(Key { point, low, high });
         let next = self.all.len() as u32;
-        let place = *latest.or_insert(next);
-        if let Some(connection) = self.all.get(place as usize)
+        let latest = self.latest.entry(Key::new(point, segment)).or_insert(next);
+        if let Some(connection) = self.all.get(*latest as usize)
             && !connection.is_followed_by(segment)
         {
-            return place;
+            return *latest;
         }
-        if place != next {
-            self.latest.insert(Key { point, low, high }, next);
-        }
+        *latest = next;
         self.all.push(Connection::begun_by(point, segment));
         next
     }

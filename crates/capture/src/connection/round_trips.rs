@@ -8,11 +8,11 @@ use tailback_core::primitives::units::Span;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RoundTrips {
     pub(crate) samples: u64,
-    sum: Duration,
-    least: Duration,
-    most: Duration,
+    sum: u128,
+    least: u64,
+    most: u64,
     /// The first ones, as they are: most connections have few.
-    few: Vec<Duration>,
+    few: Vec<u64>,
     /// All of them, once they are many.
     many: Option<Box<Histogram>>,
     smoothed: Smoothed,
@@ -21,8 +21,8 @@ pub(crate) struct RoundTrips {
 /// SRTT and RTTVAR of RFC 6298 section 2.
 #[derive(Clone, Copy, Debug, Default)]
 struct Smoothed {
-    mean: Duration,
-    deviation: Duration,
+    mean: u64,
+    deviation: u64,
     has_any: bool,
 }
 
@@ -30,9 +30,10 @@ const FEW: usize = 64;
 
 impl RoundTrips {
     pub(crate) fn add(&mut self, sample: Duration) {
+        let sample = nanoseconds(sample);
         self.least = if self.samples == 0 { sample } else { self.least.min(sample) };
         self.most = self.most.max(sample);
-        self.sum = self.sum.saturating_add(sample);
+        self.sum += u128::from(sample);
         self.samples += 1;
         self.smoothed.add(sample);
         if let Some(many) = &mut self.many {
@@ -49,20 +50,20 @@ impl RoundTrips {
 
     /// A round trip that is no sample of the data's, such as the handshake's: only the timeout follows from it.
     pub(crate) fn add_to_timeout(&mut self, sample: Duration) {
-        self.smoothed.add(sample);
+        self.smoothed.add(nanoseconds(sample));
     }
 
     pub(crate) fn least(&self) -> Option<Duration> {
-        (self.samples > 0).then_some(self.least)
+        (self.samples > 0).then_some(Duration::from_nanos(self.least))
     }
 
     pub(crate) fn mean_s(&self) -> f64 {
         // NaN without samples.
-        self.sum.as_secs_f64() / self.samples as f64
+        self.sum as f64 / self.samples as f64 / 1e9
     }
 
     pub(crate) fn most(&self) -> Option<Duration> {
-        (self.samples > 0).then_some(self.most)
+        (self.samples > 0).then_some(Duration::from_nanos(self.most))
     }
 
     /// The smallest sample that at least `share` of them do not exceed, within 0.4 % of it where there are many; NaN without samples.
@@ -73,29 +74,35 @@ impl RoundTrips {
         let mut sorted = self.few.clone();
         sorted.sort_unstable();
         let place = ((share * sorted.len() as f64).ceil() as usize).saturating_sub(1);
-        sorted.get(place).map_or(f64::NAN, Duration::as_secs_f64)
+        sorted.get(place).map_or(f64::NAN, |&sample| Duration::from_nanos(sample).as_secs_f64())
     }
 
     /// The retransmission timeout that a sender with these samples would have (RFC 6298 section 2), without the least of 1 s that few keep to.
     pub(crate) fn timeout(&self) -> Duration {
-        if self.smoothed.has_any { self.smoothed.mean + 4 * self.smoothed.deviation } else { Duration::from_secs(1) }
+        let Smoothed { mean, deviation, has_any } = self.smoothed;
+        if has_any { Duration::from_nanos(mean.saturating_add(deviation.saturating_mul(4))) } else { Duration::from_secs(1) }
     }
 }
 
 impl Smoothed {
-    fn add(&mut self, sample: Duration) {
+    fn add(&mut self, sample: u64) {
         if self.has_any {
-            self.deviation = (3 * self.deviation + self.mean.abs_diff(sample)) / 4;
-            self.mean = (7 * self.mean + sample) / 8;
+            // An eighth and a quarter of what is new, as differences: no sum overflows.
+            self.deviation = self.deviation - self.deviation / 4 + self.mean.abs_diff(sample) / 4;
+            self.mean = self.mean - self.mean / 8 + sample / 8;
         } else {
             *self = Smoothed { mean: sample, deviation: sample / 2, has_any: true };
         }
     }
 }
 
-/// As the histogram counts them.
-fn span(sample: Duration) -> Span {
-    Span(u64::try_from(sample.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
+fn nanoseconds(sample: Duration) -> u64 {
+    u64::try_from(sample.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Nanoseconds as the histogram counts them.
+fn span(sample: u64) -> Span {
+    Span(sample.saturating_mul(1000))
 }
 
 #[cfg(test)]
@@ -111,7 +118,7 @@ mod tests {
     #[test]
     fn few_samples_are_exact_and_many_within_half_a_percent() {
         let few = of_milliseconds(1..=20);
-        assert_eq!((few.percentile_s(0.5), few.percentile_s(0.95), few.mean_s()), (0.010, 0.019, 0.21 / 20.0));
+        assert_eq!((few.percentile_s(0.5), few.percentile_s(0.95), few.mean_s()), (0.010, 0.019, 0.0105));
         let many = of_milliseconds((1..=1000).rev());
         assert!((many.percentile_s(0.99) / 0.990 - 1.0).abs() < 0.005);
         assert_eq!((many.least(), many.most()), (Some(Duration::from_millis(1)), Some(Duration::from_secs(1))));
