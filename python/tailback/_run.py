@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core, _store
@@ -141,6 +142,42 @@ class Run:
         """
         with _store.staged(directory) as folder:
             _store.write(self._tables, self.provenance, folder)
+
+    def save_capture(self, path: str | os.PathLike[str]) -> None:
+        """Write what the senders sent and heard as a new pcapng file, with real headers; see ``docs/captures.md``.
+
+        Parameters
+        ----------
+        path : path
+            What tcpdump would have seen at the sending hosts: packets of the trace ``packets``, with a comment where a queue
+            discarded one.
+
+        Raises
+        ------
+        UnknownName
+            ``packets`` was not recorded; ask for it in ``record.traces`` of the scenario.
+        OutputError
+            The file exists or cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile, tailback as tb
+        >>> scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", duration="5 s", traces=["packets"])
+        >>> run = tb.simulate(scenario)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     run.save_capture(f"{directory}/run.pcapng")
+        ...     analysis = tb.analyse(f"{directory}/run.pcapng")
+        >>> analysis.connections.head("retransmitted_packets", 1) == run.flows.head("retransmitted_packets", 1)
+        True
+        """
+        self.trace("packets")
+        with _store.staged_file(path) as file:
+            self._write_capture(file)
+
+    def _write_capture(self, file: Path) -> None:
+        """The same to a place that is the caller's to prepare."""
+        name = str(self.scenario.get("name") or "scenario")
+        _core.write_capture(self.trace("packets")._core, file, scenario=name, seed=self.seed)
 
     def __str__(self) -> str:
         name = self.scenario.get("name") or "scenario"

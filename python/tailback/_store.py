@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["claimed", "put", "staged", "write"]
+__all__ = ["claimed", "put", "staged", "staged_file", "write"]
 
 
 @contextmanager
@@ -37,23 +37,26 @@ def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
         `directory` exists, or its parent is missing or cannot be written.
     """
     target = Path(directory)
-    if target.exists() or target.is_symlink():
-        raise OutputError(f"`{target}` exists already; give a new name or remove it")
-    try:
-        folder, lock = _stage(target)
-    except OSError as error:
-        raise OutputError(f"nothing can be written to `{target}`: {error.strerror}") from None
-    try:
+    with _beside(target) as folder:
         yield folder
         # mkdtemp keeps others out; results are for whoever may read the parent.
         folder.chmod(0o777 & ~_umask())
         folder.rename(target)
-    except OSError as error:
-        raise OutputError(f"nothing was written to `{target}`: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+
+
+@contextmanager
+def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The same for a single file: one beside its destination, which it becomes at the end.
+
+    Raises
+    ------
+    OutputError
+        `path` exists, or its parent is missing or cannot be written.
+    """
+    target = Path(path)
+    with _beside(target) as folder:
+        yield folder / target.name
+        (folder / target.name).rename(target)
 
 
 def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path) -> None:
@@ -92,6 +95,25 @@ def put(file: Path, text: str) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     return file
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """A temporary directory beside what is to be made, until the block ends."""
+    if target.exists() or target.is_symlink():
+        raise OutputError(f"`{target}` exists already; give a new name or remove it")
+    try:
+        folder, lock = _stage(target)
+    except OSError as error:
+        raise OutputError(f"nothing can be written to `{target}`: {error.strerror}") from None
+    try:
+        yield folder
+    except OSError as error:
+        raise OutputError(f"nothing was written to `{target}`: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def _stage(target: Path) -> tuple[Path, int | None]:

@@ -1061,6 +1061,8 @@ class TraceTable(TypedDict, total=False):
         Packets discarded at a queue.
     in_flight
         Packets sent and not yet acknowledged.
+    packets
+        What senders send and hear, with all that headers would say: what a capture is written from.
     queue
         Packets in a queue, at each change.
     rtt
@@ -1079,6 +1081,7 @@ class TraceTable(TypedDict, total=False):
     cwnd: list[str]
     drops: list[str]
     in_flight: list[str]
+    packets: list[str]
     queue: list[str]
     rtt: list[str]
     segments: list[str]
@@ -1089,7 +1092,7 @@ class TraceTable(TypedDict, total=False):
 
 # Kinds of traces.
 TraceWord: TypeAlias = (
-    "Literal['cwnd', 'ssthresh', 'rtt', 'in_flight', 'segments', 'acks', 'state', 'throughput', 'queue', 'drops']"
+    "Literal['cwnd', 'ssthresh', 'rtt', 'in_flight', 'segments', 'acks', 'state', 'throughput', 'queue', 'drops', 'packets']"
 )
 
 # What to trace.

@@ -7,6 +7,7 @@
 //! * `connection`: [`Connections`], what is counted of each connection and direction, packet by packet
 //! * `tables`: the same as columns
 //! * `write`: [`Writer`], pcapng with names of interfaces and comments
+//! * `run`: a simulated run as a capture, from its trace of packets
 //!
 //! Nothing here knows the simulator, except for the shape of its tables.
 
@@ -16,6 +17,7 @@ mod analyser;
 mod connection;
 mod link;
 mod read;
+mod run;
 mod segment;
 mod skipped;
 mod tables;
@@ -26,6 +28,7 @@ pub use analyser::{Analyser, Damage};
 pub use connection::{Connections, Point, Samples};
 pub use link::LinkType;
 pub use read::{Interface, OpenError, Packet, ReadError, Reader, Record};
+pub use run::{About, write_run};
 pub use segment::IpPacket;
 pub use skipped::{Reason, Skipped};
 pub use time::Timestamp;

@@ -71,7 +71,7 @@ impl Connections {
             ("retransmitted_packets", whole(|row| row.direction.counts.retransmitted_packets)),
             ("retransmitted_bytes", whole(|row| row.direction.counts.retransmitted_bytes)),
             ("retransmitted_unseen_packets", whole(|row| row.direction.counts.retransmitted_unseen_packets)),
-            ("spurious_retransmitted_packets", whole(|row| row.direction.counts.spurious_retransmitted_packets)),
+            ("spurious_retransmissions", whole(|row| row.direction.counts.spurious_retransmissions)),
             ("inferred_timeouts", whole(|row| row.direction.counts.inferred_timeouts)),
             ("reordered_packets", whole(|row| row.direction.counts.reordered_packets)),
             ("mean_reordering_extent_packets", real(|row| row.mean_reordering_extent())),

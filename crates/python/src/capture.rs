@@ -1,12 +1,26 @@
 //! A capture under analysis: advanced in slices without the GIL, read out as tables.
 
 use std::fs::File;
+use std::io::BufWriter;
 use std::path::PathBuf;
 
 use crate::simulation::named;
 use crate::table::Table;
 use pyo3::prelude::*;
-use tailback_capture::{Analyser, OpenError, Samples};
+use tailback_capture::{About, Analyser, OpenError, Samples, write_run};
+
+/// Writes the trace of packets of a run as pcapng.
+#[pyfunction]
+#[pyo3(signature = (packets, path, *, scenario, seed))]
+pub fn write_capture(py: Python<'_>, packets: &Table, path: PathBuf, scenario: &str, seed: u64) -> PyResult<()> {
+    let packets = packets.to_core();
+    py.detach(|| {
+        let application = concat!("Tailback ", env!("CARGO_PKG_VERSION"));
+        let out = BufWriter::new(File::create(path)?);
+        write_run(out, &packets, &About { application, scenario, seed })?;
+        Ok(())
+    })
+}
 
 /// A capture that is read from its beginning.
 #[pyclass(module = "tailback._core")]

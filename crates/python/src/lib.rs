@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::capture::CaptureAnalysis;
+    use crate::capture::{CaptureAnalysis, write_capture};
     #[pymodule_export]
     use crate::description::{
         check, content_hashes, named_user_code, normalise, remarks, scenario_error, scenario_errors, schema, sources,

@@ -58,6 +58,12 @@ impl Table {
         Ok(Self { name: table.name, columns, batch })
     }
 
+    /// The table as the core has it.
+    pub(crate) fn to_core(&self) -> core::Table {
+        let columns = self.columns.iter().map(|(name, values)| (name.clone(), values.to_core()));
+        core::Table { name: self.name.clone(), columns: columns.collect() }
+    }
+
     fn column(&self, name: &str) -> PyResult<&Values> {
         let found = self.columns.iter().find(|(column, _)| column == name);
         found.map(|(_, values)| values).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
@@ -200,6 +206,14 @@ impl Values {
             Self::Float(values) => Arc::new(values.clone()),
             Self::Integer(values) => Arc::new(values.clone()),
             Self::Word(values, _) => Arc::new(values.clone()),
+        }
+    }
+
+    fn to_core(&self) -> core::Column {
+        match self {
+            Self::Float(values) => core::Column::Float(values.values().to_vec()),
+            Self::Integer(values) => core::Column::Integer(values.values().iter().map(|&value| value as u64).collect()),
+            Self::Word(values, words) => core::Column::Word(values.keys().values().to_vec(), Arc::new(words.clone())),
         }
     }
 

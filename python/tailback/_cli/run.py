@@ -17,6 +17,7 @@ from tailback._progress import ProgressBar
 
 if TYPE_CHECKING:
     from tailback._run import Run
+    from tailback._scenario import Scenario
 
 __all__ = ["run", "show"]
 
@@ -28,6 +29,9 @@ def run(
         Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
+    capture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what senders send and hear to this new pcapng file.", parser=path)
+    ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")] = False,
     seed: Seed = None,
     code: Code = None,
@@ -41,9 +45,12 @@ def run(
     if plot:
         require(window=out is None)
     load_code(code)
-    scenario = load(file)
+    scenario = load(file) if capture is None else with_packets(load(file))
     exit_code = Exit.DONE
-    with nullcontext() if out is None else _store.staged(out) as folder:
+    with (
+        nullcontext() if out is None else _store.staged(out) as folder,
+        nullcontext() if capture is None else _store.staged_file(capture) as packets,
+    ):
         try:
             with ProgressBar(file.name) as bar:
                 result = _simulation.simulate(scenario, seed, progress=bar)
@@ -53,19 +60,34 @@ def run(
             _store.write(result.tables, result.provenance, folder)
             if plot:
                 result.plot().savefig(folder / "plot.svg")
+        if packets:
+            result._write_capture(packets)
     if as_json:
         data(_document(result))
     else:
         show(result)
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
-    elif plot:
+    if capture is not None:
+        note(f"wrote {len(result.trace('packets'))} packets to {capture}")
+    if plot and out is None:
         from tailback._run_plot import show as show_plot
 
         show_plot(str(result), result.tables)
     if exit_code is Exit.INTERRUPTED:
         note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
     return exit_code
+
+
+def with_packets(scenario: Scenario) -> Scenario:
+    """A scenario that traces packets: of all flows, unless it says of which."""
+    description = scenario.to_dict()
+    traces = description.get("record", {}).get("traces", [])
+    if isinstance(traces, list):
+        return scenario.with_({"record.traces": [*traces, "packets"]})
+    # An empty list is no wish.
+    of = traces.get("packets") or sorted(description["flows"])
+    return scenario.with_({"record.traces": {**traces, "packets": of}})
 
 
 def _document(result: Run) -> str:

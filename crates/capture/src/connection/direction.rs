@@ -33,6 +33,8 @@ pub(crate) struct Direction {
     /// The newest of what was sent again, for DSACK to tell which of it was not needed.
     resent: VecDeque<Stretch>,
     last_acknowledgement: Option<Timestamp>,
+    /// The last that acknowledged anything new.
+    last_progress: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +48,7 @@ pub(crate) struct Counts {
     pub(crate) retransmitted_packets: u64,
     pub(crate) retransmitted_bytes: u64,
     pub(crate) retransmitted_unseen_packets: u64,
-    pub(crate) spurious_retransmitted_packets: u64,
+    pub(crate) spurious_retransmissions: u64,
     pub(crate) inferred_timeouts: u64,
     pub(crate) keep_alives: u64,
     pub(crate) zero_window_probes: u64,
@@ -101,6 +103,8 @@ pub(crate) struct InFlight {
     /// From the first data to the last change.
     span: Option<(Timestamp, Timestamp)>,
 }
+
+const LEAST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How many stretches that were sent again are remembered.
 const REMEMBERED: usize = 64;
@@ -261,11 +265,15 @@ impl Direction {
         self.counts.lateness_most = self.counts.lateness_most.max(late);
     }
 
-    /// The first segment that is not acknowledged is sent again, and for as long as a timeout nothing was heard of it nor was it sent.
+    /// The first segment that is not acknowledged is sent again after a timeout in which it was not sent and nothing was heard; or, where
+    /// duplicates keep coming, nothing new was acknowledged, for which the least timeout of RFC 6298 is waited (section 2.4): what follows
+    /// from steady round trips alone is hardly longer than a fast retransmission takes.
     fn infer_timeout(&mut self, at: Timestamp, data: Stretch, before: Option<Timestamp>) {
         let is_first = self.acknowledged.is_some_and(|acknowledged| data.start <= acknowledged && acknowledged < data.end);
-        let Some(since) = before.max(self.last_acknowledgement).filter(|_| is_first) else { return };
-        self.counts.inferred_timeouts += u64::from(at.since(since) >= self.round_trips.timeout());
+        let silence = |since: Option<Timestamp>| before.max(since).map_or(Duration::ZERO, |since| at.since(since));
+        let timeout = self.round_trips.timeout();
+        let expired = silence(self.last_acknowledgement) >= timeout || silence(self.last_progress) >= timeout.max(LEAST_TIMEOUT);
+        self.counts.inferred_timeouts += u64::from(is_first && expired);
     }
 
     /// The receiver of this direction sends a segment with an acknowledgement. `scale`: of its window, if that is known.
@@ -327,6 +335,7 @@ impl Direction {
             kept.round_trip(at, round_trip);
         }
         self.acknowledged = Some(data);
+        self.last_progress = Some(at);
         self.note_in_flight(at, kept);
     }
 
@@ -347,7 +356,7 @@ impl Direction {
             self.counts.duplicate_sack_blocks += 1;
             if let Some(place) = self.resent.iter().position(|resent| resent.overlap(first).is_some()) {
                 self.resent.remove(place);
-                self.counts.spurious_retransmitted_packets += 1;
+                self.counts.spurious_retransmissions += 1;
             }
         }
     }

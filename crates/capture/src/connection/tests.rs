@@ -152,9 +152,14 @@ fn silence_of_a_timeout_before_the_first_segment_is_sent_again_is_a_timeout() {
     assert_eq!(model.counts().inferred_timeouts, 0);
     model.wait(31).data(&[0]).wait(60).data(&[0]);
     assert_eq!(model.counts().inferred_timeouts, 2);
+    // Duplicates that keep coming are no progress, for which a second has to pass.
+    model.wait(500).ack(0).wait(10).ack(0).data(&[0]).wait(999).ack(0).data(&[0]).wait(1000).ack(0);
+    assert_eq!(model.counts().inferred_timeouts, 2);
+    model.data(&[0]);
+    assert_eq!(model.counts().inferred_timeouts, 3);
     // Of a segment that is not the first it may be a probe.
     model.wait(60).data(&[1]);
-    assert_eq!(model.counts().inferred_timeouts, 2);
+    assert_eq!(model.counts().inferred_timeouts, 3);
 }
 
 #[test]
@@ -195,12 +200,12 @@ fn a_duplicate_block_tells_that_a_retransmission_was_not_needed() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 1, 2]).wait(20).data(&[0, 1]).wait(20).ack(3).ack_with(3, &[(0, 1)]);
     let counts = model.counts();
-    assert_eq!((counts.retransmitted_packets, counts.spurious_retransmitted_packets), (2, 1));
+    assert_eq!((counts.retransmitted_packets, counts.spurious_retransmissions), (2, 1));
     assert_eq!((counts.sack_blocks, counts.duplicate_sack_blocks), (0, 1));
     // Above the acknowledgement it is one if the second block contains it.
     model.data(&[3, 4, 5]).ack_with(3, &[(4, 5), (4, 6)]).ack_with(3, &[(4, 6), (8, 9)]);
     let counts = model.counts();
-    assert_eq!((counts.spurious_retransmitted_packets, counts.sack_blocks, counts.duplicate_sack_blocks), (1, 3, 2));
+    assert_eq!((counts.spurious_retransmissions, counts.sack_blocks, counts.duplicate_sack_blocks), (1, 3, 2));
 }
 
 #[test]

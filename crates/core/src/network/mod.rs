@@ -283,6 +283,8 @@ pub enum TraceKind {
     Queue,
     /// Discards at a port, with flow and reason.
     Drops,
+    /// What a flow's sender sends and hears, with all that headers would say.
+    Packets,
 }
 
 impl TraceKind {

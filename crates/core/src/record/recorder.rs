@@ -1,9 +1,10 @@
 //! Traces. They exist only for flows and ports that a scenario names; without any, the engine holds no recorder at all.
 
+use super::packets::Packets;
 use super::table::{Column, Table};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind};
-use crate::primitives::packet::{Outgoing, Packet};
+use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::tcp::sender::Sender;
@@ -25,6 +26,7 @@ pub(crate) struct Recorder {
     acks: Rows<(u64, u64)>,
     states: Rows<State>,
     drops: Vec<Drop>,
+    packets: Option<Box<Packets>>,
     bin: Span,
     /// Delivered payload bytes per bin.
     bins: BTreeMap<u32, Vec<u64>>,
@@ -32,10 +34,13 @@ pub(crate) struct Recorder {
 }
 
 /// An acknowledgement as its sender has heard it.
-pub(crate) struct Heard {
+pub(crate) struct Heard<'a> {
     pub(crate) flow: u32,
     /// Next segment that the receiver expects.
     pub(crate) ack: u32,
+    /// SACK blocks.
+    pub(crate) blocks: &'a [(u32, u32)],
+    pub(crate) echoes_mark: bool,
     pub(crate) is_duplicate: bool,
     pub(crate) rtt: Option<Span>,
 }
@@ -99,8 +104,10 @@ impl Recorder {
                     kind => recorder.flows[of as usize] |= bit(kind),
                 }
             }
-            if let TraceKind::Throughput(bin) = trace.kind {
-                recorder.bin = bin;
+            match trace.kind {
+                TraceKind::Throughput(bin) => recorder.bin = bin,
+                TraceKind::Packets => recorder.packets = Some(Box::new(Packets::new(network))),
+                _ => {}
             }
         }
         Some(recorder)
@@ -110,8 +117,17 @@ impl Recorder {
         self.flows[flow as usize] & bit(kind) != 0
     }
 
-    pub(crate) fn on_send(&mut self, now: Time, packet: &Outgoing) {
+    /// Where packets of a flow are kept, if they are.
+    fn packets_of(&mut self, flow: u32) -> Option<&mut Packets> {
+        let traced = self.traces(flow, TraceKind::Packets);
+        self.packets.as_deref_mut().filter(|_| traced)
+    }
+
+    pub(crate) fn on_send(&mut self, now: Time, packet: &Outgoing, ecn: Ecn) {
         let &Outgoing { flow, segment, transmission, .. } = packet;
+        if let Some(packets) = self.packets_of(flow) {
+            packets.on_send(now, packet, ecn);
+        }
         if self.traces(flow, TraceKind::Segments) {
             self.segments.0.push((now, flow, (segment.into(), transmission.into())));
         }
@@ -119,8 +135,11 @@ impl Recorder {
 
     /// Called, not inlined: what only traces need is else worked out before it is known whether there are any.
     #[inline(never)]
-    pub(crate) fn on_ack(&mut self, now: Time, heard: &Heard, sender: &Sender) {
+    pub(crate) fn on_ack(&mut self, now: Time, heard: &Heard<'_>, sender: &Sender) {
         let flow = heard.flow;
+        if let Some(packets) = self.packets_of(flow) {
+            packets.on_ack(now, heard);
+        }
         if self.traces(flow, TraceKind::Acks) {
             self.acks.0.push((now, flow, (heard.ack.into(), heard.is_duplicate.into())));
         }
@@ -181,6 +200,9 @@ impl Recorder {
     }
 
     pub(crate) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
+        if let Some(packets) = self.packets_of(packet.flow).filter(|_| !packet.is_ack()) {
+            packets.on_discard(port, packet, time, reason);
+        }
         if self.drops_at[port as usize] && !packet.is_ack() {
             let (flow, segment, transmission) = (packet.flow, packet.segment, packet.transmission());
             self.drops.push(Drop { time, port, flow, segment, transmission, reason });
@@ -189,24 +211,27 @@ impl Recorder {
 
     /// The traces as tables, in the order in which the scenario asks for them; nothing beyond `end`.
     pub(crate) fn tables(&self, flows: &FlowNames, queues: &QueueRows, end: Time) -> Vec<Table> {
-        let table = |kind: TraceKind| match kind {
-            TraceKind::Cwnd => flows.floats("cwnd", "cwnd_packets", &self.cwnd),
-            TraceKind::Ssthresh => flows.floats("ssthresh", "ssthresh_packets", &self.ssthresh),
-            TraceKind::Rtt => flows.floats("rtt", "rtt_s", &self.rtt),
-            TraceKind::InFlight => flows.table("in_flight", &self.in_flight, |rows| {
-                vec![("in_flight_packets", Column::Integer(rows.iter().map(|row| row.2).collect()))]
-            }),
-            TraceKind::Segments => flows.table("segments", &self.segments, |rows| pair("segment", "transmission", rows)),
-            TraceKind::Acks => flows.table("acks", &self.acks, |rows| pair("ack", "duplicate", rows)),
-            TraceKind::State => flows.table("state", &self.states, |rows| {
-                let words = Arc::new(STATE_NAMES.map(String::from).to_vec());
-                vec![("state", Column::Word(rows.iter().map(|row| row.2 as u32).collect(), words))]
-            }),
-            TraceKind::Throughput(_) => self.throughput(flows, end),
-            TraceKind::Queue => queues.table(),
-            TraceKind::Drops => self.drops_table(flows, queues, end),
+        let table = |kind: TraceKind| {
+            Some(match kind {
+                TraceKind::Cwnd => flows.floats("cwnd", "cwnd_packets", &self.cwnd),
+                TraceKind::Ssthresh => flows.floats("ssthresh", "ssthresh_packets", &self.ssthresh),
+                TraceKind::Rtt => flows.floats("rtt", "rtt_s", &self.rtt),
+                TraceKind::InFlight => flows.table("in_flight", &self.in_flight, |rows| {
+                    vec![("in_flight_packets", Column::Integer(rows.iter().map(|row| row.2).collect()))]
+                }),
+                TraceKind::Segments => flows.table("segments", &self.segments, |rows| pair("segment", "transmission", rows)),
+                TraceKind::Acks => flows.table("acks", &self.acks, |rows| pair("ack", "duplicate", rows)),
+                TraceKind::State => flows.table("state", &self.states, |rows| {
+                    let words = Arc::new(STATE_NAMES.map(String::from).to_vec());
+                    vec![("state", Column::Word(rows.iter().map(|row| row.2 as u32).collect(), words))]
+                }),
+                TraceKind::Throughput(_) => self.throughput(flows, end),
+                TraceKind::Queue => queues.table(),
+                TraceKind::Drops => self.drops_table(flows, queues, end),
+                TraceKind::Packets => self.packets.as_ref()?.table(flows, &queues.names, end),
+            })
         };
-        self.kinds.iter().map(|&kind| table(kind)).collect()
+        self.kinds.iter().filter_map(|&kind| table(kind)).collect()
     }
 
     fn throughput(&self, flows: &FlowNames, end: Time) -> Table {
@@ -252,6 +277,7 @@ fn bit(kind: TraceKind) -> u16 {
         TraceKind::Acks => 32,
         TraceKind::State => 64,
         TraceKind::Throughput(_) => 128,
+        TraceKind::Packets => 256,
         TraceKind::Queue | TraceKind::Drops => 0,
     }
 }

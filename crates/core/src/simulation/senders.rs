@@ -199,7 +199,18 @@ impl Senders {
                     reader.bound_release(tcp.sender);
                 }
                 if let Some(recorder) = &mut self.fabric.common.recorder {
-                    recorder.on_ack(now, &Heard { flow, ack: arrived.ack, is_duplicate, rtt }, tcp.sender);
+                    recorder.on_ack(
+                        now,
+                        &Heard {
+                            flow,
+                            ack: arrived.ack,
+                            blocks: arrived.blocks,
+                            echoes_mark: brought.echoes_mark,
+                            is_duplicate,
+                            rtt,
+                        },
+                        tcp.sender,
+                    );
                 }
             }
             None if tcp.sender.deadline <= now => {

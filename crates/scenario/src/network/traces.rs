@@ -53,6 +53,7 @@ impl Follow<'_> {
             (TraceWord::Throughput, "throughput.of", of),
             (TraceWord::Queue, "queue", &table.queue),
             (TraceWord::Drops, "drops", &table.drops),
+            (TraceWord::Packets, "packets", &table.packets),
         ];
         let trace = |(word, key, names): (TraceWord, &str, &[String])| {
             let mut of = Vec::new();
@@ -94,6 +95,7 @@ fn kind(word: TraceWord, bin: Duration) -> TraceKind {
         TraceWord::Throughput => TraceKind::Throughput(bin.span()),
         TraceWord::Queue => TraceKind::Queue,
         TraceWord::Drops => TraceKind::Drops,
+        TraceWord::Packets => TraceKind::Packets,
     }
 }
 

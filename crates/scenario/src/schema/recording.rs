@@ -31,6 +31,7 @@ words! {
         Throughput = "throughput",
         Queue = "queue",
         Drops = "drops",
+        Packets = "packets",
     }
 }
 
@@ -72,6 +73,8 @@ record! {
         queue: FlowTraces = FlowTraces::default(),
         /// Packets discarded at a queue.
         drops: FlowTraces = FlowTraces::default(),
+        /// What senders send and hear, with all that headers would say: what a capture is written from.
+        packets: FlowTraces = FlowTraces::default(),
     }
 }
 

@@ -104,7 +104,9 @@ impl Fabric {
         let common = &mut self.common;
         let (now, flow) = (common.now, packet.flow);
         if let Some(recorder) = &mut common.recorder {
-            recorder.on_send(now, packet);
+            let is_capable = self.facts[self.paths[flow as usize].wire.group as usize].framing.is_none();
+            // Cells carry no marks of packets.
+            recorder.on_send(now, packet, if is_capable { ecn } else { Ecn::INCAPABLE });
         }
         let path = &mut self.paths[flow as usize];
         let mut time = now;

@@ -16,7 +16,7 @@ use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::Bytes;
 use crate::tcp::signal_reader::SignalReader;
 use crate::traffic::Application;
-use trace_rows::ROW_BYTES;
+use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
 
 /// Bytes that the engine keeps for a flow with nothing in flight: its path, its sender, its plan and its calendar slots.
@@ -60,7 +60,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     MemoryEstimate {
         flows: of(network.flows.len(), flow) + network.flows.iter().map(beside).sum::<u64>() + of(network.ports.len(), port),
         packets: packets_in_flight(network).saturating_mul(2 * size_of::<Packet>() as u64),
-        traces: trace_rows(network).into_iter().fold(0u64, u64::saturating_add).saturating_mul(ROW_BYTES),
+        traces: trace_bytes(network),
     }
 }
 

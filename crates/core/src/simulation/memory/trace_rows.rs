@@ -13,6 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes that a row takes at most: kept with the slack of a growing list, sorted, and as a column.
 pub(super) const ROW_BYTES: u64 = 128;
 
+/// The same of a packet, which has more columns, and of which an acknowledgement may have four SACK blocks as text.
+const PACKET_ROW_BYTES: u64 = 512;
+
+/// Bytes that all traces take at most.
+pub(super) fn trace_bytes(network: &Network) -> u64 {
+    let bytes = |(rows, trace): (u64, &Trace)| {
+        rows.saturating_mul(if trace.kind == TraceKind::Packets { PACKET_ROW_BYTES } else { ROW_BYTES })
+    };
+    trace_rows(network).into_iter().zip(&network.record.traces).map(bytes).fold(0, u64::saturating_add)
+}
+
 /// At most so many rows for each of the traces that are asked for, in their order.
 pub fn trace_rows(network: &Network) -> Vec<u64> {
     let ways = Ways::of(network);
@@ -93,6 +104,7 @@ impl<'a> Ways<'a> {
         match kind {
             TraceKind::Throughput(bin) => sum.flows * (self.network.duration.seconds() / bin.seconds() + 1.0),
             TraceKind::Segments => self.sent(&sum),
+            TraceKind::Packets => self.sent(&sum) + acks,
             // Timeouts come at most once in a round trip, and recoveries too.
             TraceKind::Cwnd => acks + acks.min(sum.rounds) + acks.min(sum.restarts) + sum.attempts + sum.flows,
             TraceKind::Ssthresh | TraceKind::State => {

@@ -1,0 +1,253 @@
+//! A simulated run as a capture: its trace of packets with the headers that they would have, as at the sending hosts.
+
+use crate::time::Timestamp;
+use crate::write::{Captured, Section, Writer};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use tailback_core::primitives::units::Bytes;
+use tailback_core::record::{Column, Table};
+
+/// What a run is, for a reader of its capture.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    pub application: &'a str,
+    pub scenario: &'a str,
+    pub seed: u64,
+}
+
+/// IPv4 and TCP or UDP, without options.
+const IP: u64 = 20;
+const TCP: u64 = 20;
+const UDP: u64 = 8;
+/// What the options of a TCP header may take.
+const MOST_OPTIONS: u64 = 40;
+/// More than a header of IP can say.
+const MOST_IP: u64 = u16::MAX as u64;
+/// In the dynamic range, in which nothing is taken for another protocol.
+const SENDER_PORT: u16 = 49_152;
+const RECEIVER_PORT: u16 = 65_000;
+/// Flows for which addresses differ; further ones differ by the sender's port.
+const ADDRESSES: u32 = 0xffff;
+
+/// Writes the table `packets` of a run as pcapng: what its senders send, and acknowledgements as they hear them, one interface a flow group.
+///
+/// # Errors
+/// If `out` cannot be written, or the table is none of packets.
+pub fn write_run<W: Write>(out: W, packets: &Table, about: &About<'_>) -> io::Result<W> {
+    let rows = Rows::of(packets).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a trace of packets"))?;
+    let comment = comment(&rows, about);
+    let mut writer = Writer::new(out, &Section { application: about.application, comment: &comment })?;
+    let mut interfaces: BTreeMap<u32, u32> = BTreeMap::new();
+    for &(group, _) in rows.numbers.keys() {
+        if let std::collections::btree_map::Entry::Vacant(entry) = interfaces.entry(group) {
+            entry.insert(writer.interface(&rows.group_names[group as usize])?);
+        }
+    }
+    let mut identifications: BTreeMap<u32, u16> = BTreeMap::new();
+    let zeros = vec![0; MOST_IP as usize];
+    let mut bytes = Vec::new();
+    for row in 0..packets.rows() {
+        let key = (rows.group[row], rows.flow[row]);
+        let number = rows.numbers[&key];
+        bytes.clear();
+        let original = rows.headers(row, number, identifications.entry(number).or_default(), &zeros, &mut bytes)?;
+        let comment = rows.discard(row);
+        let at = Timestamp((rows.time_s[row] * 1e9).round() as i64);
+        let interface = interfaces[&key.0];
+        writer.packet(&Captured { interface, at, bytes: &bytes, original, comment: comment.as_deref() })?;
+    }
+    writer.finish()
+}
+
+/// The columns of the table.
+struct Rows<'a> {
+    time_s: &'a [f64],
+    group: &'a [u32],
+    group_names: &'a [String],
+    flow: &'a [u64],
+    what: Vec<&'a str>,
+    sequence: &'a [u64],
+    payload: &'a [u64],
+    bytes: &'a [u64],
+    window: &'a [u64],
+    ecn: Vec<&'a str>,
+    sack_blocks: Vec<&'a str>,
+    queue: Vec<&'a str>,
+    reason: Vec<&'a str>,
+    discarded_s: &'a [f64],
+    /// Of each flow that has rows, by group and index.
+    numbers: BTreeMap<(u32, u64), u32>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(table: &'a Table) -> Option<Rows<'a>> {
+        let real = |name: &str| match table.column(name)? {
+            Column::Float(values) => Some(values.as_slice()),
+            _ => None,
+        };
+        let whole = |name: &str| match table.column(name)? {
+            Column::Integer(values) => Some(values.as_slice()),
+            _ => None,
+        };
+        let Column::Word(group, group_names) = table.column("group")? else { return None };
+        let flow = whole("flow")?;
+        let flows: BTreeSet<(u32, u64)> = group.iter().copied().zip(flow.iter().copied()).collect();
+        Some(Rows {
+            time_s: real("time_s")?,
+            group,
+            group_names,
+            flow,
+            what: table.words("what")?,
+            sequence: whole("sequence_bytes")?,
+            payload: whole("payload_bytes")?,
+            bytes: whole("bytes")?,
+            window: whole("window_bytes")?,
+            ecn: table.words("ecn")?,
+            sack_blocks: table.words("sack_blocks")?,
+            queue: table.words("queue")?,
+            reason: table.words("reason")?,
+            discarded_s: real("discarded_s")?,
+            numbers: flows.into_iter().zip(0..).collect(),
+        })
+    }
+
+    /// Appends the headers of a packet to `out`. Returns what the whole packet has.
+    fn headers(&self, row: usize, number: u32, identification: &mut u16, zeros: &[u8], out: &mut Vec<u8>) -> io::Result<Bytes> {
+        let (sender, receiver) = ends(number);
+        let is_ack = self.what[row] == "ack";
+        let (from, to) = if is_ack { (receiver, sender) } else { (sender, receiver) };
+        let payload = self.payload[row];
+        let is_udp = self.what[row] == "datagram";
+        let protocol = if is_udp { IpNumber::UDP } else { IpNumber::TCP };
+        let mut tcp = if is_udp { TcpHeader::default() } else { self.tcp(row, from.port, to.port)? };
+        let transport = if is_udp { UDP } else { tcp.header_len() as u64 };
+        let total = IP + transport + payload;
+        let mut ip = Ipv4Header::new(0, 64, protocol, from.address, to.address).map_err(impossible)?;
+        // What is longer has none, as what a network card is to cut has.
+        ip.total_len = u16::try_from(total).unwrap_or(0);
+        ip.identification = *identification;
+        ip.dont_fragment = true;
+        if matches!(self.ecn[row], "capable" | "reduced") {
+            ip.ecn = IpEcn::Ect0;
+        }
+        ip.header_checksum = ip.calc_header_checksum();
+        *identification = identification.wrapping_add(1);
+        out.extend(ip.to_bytes());
+        let data = zeros.get(..payload as usize).filter(|_| total <= MOST_IP);
+        if is_udp {
+            let udp = match data {
+                Some(data) => UdpHeader::with_ipv4_checksum(from.port, to.port, &ip, data).map_err(impossible)?,
+                None => UdpHeader { source_port: from.port, destination_port: to.port, length: 0, checksum: 0 },
+            };
+            out.extend(udp.to_bytes());
+        } else {
+            if let Some(data) = data {
+                tcp.checksum = tcp.calc_checksum_ipv4(&ip, data).map_err(impossible)?;
+            }
+            out.extend(tcp.to_bytes());
+        }
+        Ok(Bytes(total))
+    }
+
+    fn tcp(&self, row: usize, from: u16, to: u16) -> io::Result<TcpHeader> {
+        // Both ends begin at 1.
+        let position = |bytes: u64| bytes.wrapping_add(1) as u32;
+        let mut tcp = TcpHeader::new(from, to, 1, u16::MAX);
+        tcp.ack = true;
+        tcp.acknowledgment_number = 1;
+        let mut options = Vec::new();
+        if self.what[row] == "ack" {
+            tcp.acknowledgment_number = position(self.sequence[row]);
+            tcp.window_size = u16::try_from(self.window[row]).unwrap_or(u16::MAX);
+            tcp.ece = self.ecn[row] == "echo";
+            let blocks: Vec<(u64, u64)> = self.sack_blocks[row].split(' ').filter_map(range).collect();
+            if !blocks.is_empty() {
+                // RFC 2018 section 3, aligned as it is usual.
+                options.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
+                options
+                    .extend(blocks.iter().flat_map(|&(start, end)| [position(start), position(end)]).flat_map(u32::to_be_bytes));
+            }
+        } else {
+            tcp.sequence_number = position(self.sequence[row]);
+            tcp.cwr = self.ecn[row] == "reduced";
+            // The end of the options, and nothing behind it.
+            options.resize(options_bytes(self.bytes[row] - self.payload[row]).unwrap_or(0) as usize, 0);
+        }
+        tcp.set_options_raw(&options).map_err(impossible)?;
+        Ok(tcp)
+    }
+
+    /// What became of a packet that a queue discarded.
+    fn discard(&self, row: usize) -> Option<String> {
+        let (queue, reason, seconds) = (self.queue[row], self.reason[row], self.discarded_s[row]);
+        (!queue.is_empty()).then(|| format!("discarded at {queue}: {reason} at {seconds:.9} s"))
+    }
+
+    fn any(&self, is_so: impl Fn(usize) -> bool) -> bool {
+        (0..self.what.len()).any(is_so)
+    }
+}
+
+/// Host and port of a flow's end.
+#[derive(Clone, Copy)]
+struct End {
+    address: [u8; 4],
+    port: u16,
+}
+
+/// Sender and receiver of a flow, from the range for benchmarks, 198.18.0.0/15 (RFC 2544 appendix C).
+fn ends(number: u32) -> (End, End) {
+    let [_, _, third, fourth] = (1 + number % ADDRESSES).to_be_bytes();
+    let turn = u16::try_from(number / ADDRESSES).unwrap_or(u16::MAX);
+    let sender = End { address: [198, 18, third, fourth], port: SENDER_PORT.wrapping_add(turn) };
+    (sender, End { address: [198, 19, third, fourth], port: RECEIVER_PORT })
+}
+
+/// Bytes of options in a TCP header, so that all headers together have as many bytes as the simulated ones; `None` if no options could.
+fn options_bytes(headers: u64) -> Option<u64> {
+    headers.checked_sub(IP + TCP).filter(|&bytes| bytes <= MOST_OPTIONS && bytes.is_multiple_of(4))
+}
+
+fn range(text: &str) -> Option<(u64, u64)> {
+    let (start, end) = text.split_once('-')?;
+    Some((start.parse().ok()?, end.parse().ok()?))
+}
+
+/// What a reader has to know, and where real headers cannot say what was simulated.
+fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
+    // Texts of users have no end that the format knows.
+    let scenario: String = about.scenario.chars().take(200).collect();
+    let mut said = vec![format!(
+        "{scenario}, seed {}: a simulated run, as seen at the sending hosts. Times count from the start of the run. No handshake is simulated: \
+         sequence numbers begin at 1. Payloads are cut off. Marks (CE) are set behind the senders and show in their echoes.",
+        about.seed
+    )];
+    if rows.any(|row| rows.what[row] == "ack" && rows.window[row] > u64::from(u16::MAX)) {
+        said.push("Receiver windows above 65535 bytes are written as 65535: without a handshake there is no scale.".into());
+    }
+    let headers = |row: usize| rows.bytes[row] - rows.payload[row];
+    if rows.any(|row| rows.what[row] == "data" && options_bytes(headers(row)).is_none()) {
+        said.push("Simulated headers of TCP data that no real headers have are written as 40 bytes.".into());
+    }
+    if rows.any(|row| rows.what[row] == "datagram" && headers(row) != IP + UDP) {
+        said.push("Simulated headers of datagrams are not of 28 bytes, real ones are.".into());
+    }
+    if rows.any(|row| rows.what[row] == "ack" && rows.bytes[row] != IP + TCP + sack_bytes(rows.sack_blocks[row])) {
+        said.push("Acknowledgements are simulated in a fixed size, and written with what their headers have.".into());
+    }
+    if rows.any(|row| rows.payload[row] > MOST_IP - IP - TCP - MOST_OPTIONS) {
+        said.push("Packets of more than 65535 bytes have no length in their IP header.".into());
+    }
+    said.join(" ")
+}
+
+/// Bytes of the option that holds these blocks.
+fn sack_bytes(blocks: &str) -> u64 {
+    if blocks.is_empty() { 0 } else { 4 + 8 * blocks.split(' ').count() as u64 }
+}
+
+/// What a header refuses that was made to fit.
+fn impossible(error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("a header cannot be written: {error}"))
+}

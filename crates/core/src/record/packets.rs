@@ -1,0 +1,215 @@
+//! The trace of packets: what a flow's sender sends and hears, with all that headers would say, and what became of what was discarded.
+
+use super::recorder::{FlowNames, Heard, named};
+use super::table::{Column, Table};
+use crate::network::{Flow, Network, Transport};
+use crate::primitives::packet::{Ecn, Outgoing, Packet, Received};
+use crate::primitives::units::{Bytes, Segments, Time};
+use crate::queue::Reason;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Packets {
+    /// Of all flows.
+    headers: Vec<Header>,
+    rows: Vec<Row>,
+    /// SACK blocks of the acknowledgements that have any.
+    blocks: Vec<Received>,
+    /// By flow, segment and transmission, as far as packets count it.
+    discards: BTreeMap<(u32, u32, u32), Discard>,
+}
+
+/// What all packets of a flow have in common.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Header {
+    /// Of datagrams, which have no sequence: nothing.
+    mss: Bytes,
+    header: Bytes,
+    ack: Bytes,
+    window: Bytes,
+    /// All there is to send; [`u64::MAX`] for no end.
+    size: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Row {
+    time: Time,
+    flow: u32,
+    /// Segment or datagram, or the next that is expected.
+    number: u32,
+    /// None of an acknowledgement.
+    transmission: u32,
+    bytes: u32,
+    /// Place in `blocks`, or [`NO_BLOCKS`].
+    blocks: u32,
+    says: Says,
+}
+
+/// What a packet says of congestion, by its place in [`SAYINGS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Says {
+    Nothing,
+    Capable,
+    Reduced,
+    Echo,
+}
+
+const SAYINGS: [&str; 4] = ["", "capable", "reduced", "echo"];
+const KINDS: [&str; 3] = ["data", "ack", "datagram"];
+const NO_BLOCKS: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Discard {
+    time: Time,
+    port: u32,
+    reason: Reason,
+}
+
+/// Transmissions that packets count.
+const MOST_TRANSMISSIONS: u32 = 255;
+
+impl Packets {
+    pub(super) fn new(network: &Network) -> Packets {
+        let header = |flow: &Flow| match &network.groups[flow.group as usize].transport {
+            Transport::Tcp(spec, _) => {
+                let Segments(window) = spec.receiver_window;
+                let window = Bytes(u64::from(window).saturating_mul(spec.mss.0));
+                let size = flow.size.unwrap_or(Bytes(u64::MAX));
+                Header { mss: spec.mss, header: spec.header, ack: spec.ack_size, window, size }
+            }
+            Transport::Datagram(spec) => {
+                let none = Bytes(0);
+                Header { mss: none, header: spec.header, ack: none, window: none, size: none }
+            }
+        };
+        Packets {
+            headers: network.flows.iter().map(header).collect(),
+            rows: Vec::new(),
+            blocks: Vec::new(),
+            discards: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn on_send(&mut self, time: Time, packet: &Outgoing, ecn: Ecn) {
+        let says = match ecn {
+            Ecn::REDUCED => Says::Reduced,
+            Ecn::CAPABLE => Says::Capable,
+            _ => Says::Nothing,
+        };
+        let &Outgoing { flow, segment, transmission, bytes } = packet;
+        self.rows.push(Row { time, flow, number: segment, transmission, bytes: bytes.0 as u32, blocks: NO_BLOCKS, says });
+    }
+
+    pub(super) fn on_ack(&mut self, time: Time, heard: &Heard<'_>) {
+        let blocks = if heard.blocks.is_empty() {
+            NO_BLOCKS
+        } else {
+            let mut received = Received::default();
+            for (place, &range) in received.ranges.iter_mut().zip(heard.blocks) {
+                *place = range;
+                received.count += 1;
+            }
+            self.blocks.push(received);
+            (self.blocks.len() - 1) as u32
+        };
+        let says = if heard.echoes_mark { Says::Echo } else { Says::Nothing };
+        let bytes = self.headers[heard.flow as usize].ack.0 as u32;
+        self.rows.push(Row { time, flow: heard.flow, number: heard.ack, transmission: 0, bytes, blocks, says });
+    }
+
+    /// A data packet is discarded, or a cell of it: then the first that is decides.
+    pub(super) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
+        let key = (packet.flow, packet.segment, packet.transmission());
+        let discard = Discard { time, port, reason };
+        let known = self.discards.entry(key).or_insert(discard);
+        if time < known.time {
+            *known = discard;
+        }
+    }
+
+    pub(super) fn table(&self, flows: &FlowNames, queues: &Arc<Vec<String>>, end: Time) -> Table {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        // What one instant brings to a flow stays in its order: an acknowledgement before what it lets go.
+        rows.sort_by_key(|row| (row.time, row.flow));
+        let of = |pick: &dyn Fn(&Row) -> u32| rows.iter().map(|row| pick(row)).collect::<Vec<u32>>();
+        let whole = |pick: &dyn Fn(&Row) -> u64| Column::Integer(rows.iter().map(|row| pick(row)).collect());
+        let (groups, indices) = flows.columns(&of(&|row| row.flow));
+        let discards: Vec<Option<Discard>> =
+            rows.iter().map(|row| self.discard(row).filter(|discard| discard.time < end)).collect();
+        // The word for nothing comes first.
+        let beside_none =
+            |words: &mut dyn Iterator<Item = String>| Arc::new([String::new()].into_iter().chain(words).collect::<Vec<_>>());
+        let of_discards =
+            |pick: fn(&Discard) -> u32| discards.iter().map(|discard| discard.as_ref().map_or(0, |of| 1 + pick(of))).collect();
+        let columns = vec![
+            ("time_s", Column::Float(rows.iter().map(|row| row.time.seconds()).collect())),
+            ("group", groups),
+            ("flow", indices),
+            ("what", Column::Word(of(&|row| self.kind(row)), words(&KINDS))),
+            ("segment", whole(&|row| row.number.into())),
+            ("transmission", whole(&|row| row.transmission.into())),
+            ("sequence_bytes", whole(&|row| self.position(row.flow, row.number))),
+            ("payload_bytes", whole(&|row| self.payload(row))),
+            ("bytes", whole(&|row| row.bytes.into())),
+            ("window_bytes", whole(&|row| self.headers[row.flow as usize].window.0)),
+            ("ecn", Column::Word(of(&|row| row.says as u32), words(&SAYINGS))),
+            ("sack_blocks", self.block_words(&rows)),
+            ("queue", Column::Word(of_discards(|of| of.port), beside_none(&mut queues.iter().cloned()))),
+            ("reason", {
+                let reasons = beside_none(&mut Reason::ALL.iter().map(|reason| reason.name().to_string()));
+                Column::Word(of_discards(|of| of.reason as u32), reasons)
+            }),
+            ("discarded_s", {
+                let seconds = |of: &Option<Discard>| of.map_or(f64::NAN, |of| of.time.seconds());
+                Column::Float(discards.iter().map(seconds).collect())
+            }),
+        ];
+        named("packets", columns)
+    }
+
+    fn kind(&self, row: &Row) -> u32 {
+        match (row.transmission, self.headers[row.flow as usize].mss) {
+            (0, _) => 1,
+            (_, Bytes(0)) => 2,
+            _ => 0,
+        }
+    }
+
+    /// The place of a segment's first byte in what a flow sends, from 0.
+    fn position(&self, flow: u32, segment: u32) -> u64 {
+        let Header { mss, size, .. } = self.headers[flow as usize];
+        u64::from(segment).saturating_mul(mss.0).min(size.0)
+    }
+
+    fn payload(&self, row: &Row) -> u64 {
+        if row.transmission == 0 { 0 } else { u64::from(row.bytes).saturating_sub(self.headers[row.flow as usize].header.0) }
+    }
+
+    fn discard(&self, row: &Row) -> Option<Discard> {
+        let transmission = row.transmission.min(MOST_TRANSMISSIONS);
+        self.discards.get(&(row.flow, row.number, transmission)).copied().filter(|_| row.transmission > 0)
+    }
+
+    /// SACK blocks as ranges of bytes, such as `3000-5000 9000-10000`, in the order of the acknowledgement.
+    fn block_words(&self, rows: &[&Row]) -> Column {
+        let mut distinct = vec![String::new()];
+        let mut places: HashMap<String, u32> = HashMap::from([(String::new(), 0)]);
+        let mut place = |row: &Row| {
+            let Some(blocks) = self.blocks.get(row.blocks as usize) else { return 0 };
+            let range = |&(from, to): &(u32, u32)| format!("{}-{}", self.position(row.flow, from), self.position(row.flow, to));
+            let text = blocks.ranges().iter().map(range).collect::<Vec<_>>().join(" ");
+            *places.entry(text).or_insert_with_key(|text| {
+                distinct.push(text.clone());
+                (distinct.len() - 1) as u32
+            })
+        };
+        let indices = rows.iter().map(|row| place(row)).collect();
+        Column::Word(indices, Arc::new(distinct))
+    }
+}
+
+fn words(words: &[&str]) -> Arc<Vec<String>> {
+    Arc::new(words.iter().map(|&word| word.to_string()).collect())
+}
