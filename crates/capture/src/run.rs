@@ -3,6 +3,7 @@
 use crate::time::Timestamp;
 use crate::write::{Captured, Section, Writer};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use tailback_core::primitives::units::Bytes;
@@ -40,7 +41,7 @@ pub fn write_run<W: Write>(out: W, packets: &Table, about: &About<'_>) -> io::Re
     let mut writer = Writer::new(out, &Section { application: about.application, comment: &comment })?;
     let mut interfaces: BTreeMap<u32, u32> = BTreeMap::new();
     for &(group, _) in rows.numbers.keys() {
-        if let std::collections::btree_map::Entry::Vacant(entry) = interfaces.entry(group) {
+        if let Entry::Vacant(entry) = interfaces.entry(group) {
             entry.insert(writer.interface(&rows.group_names[group as usize])?);
         }
     }
@@ -120,7 +121,7 @@ impl<'a> Rows<'a> {
         let payload = self.payload[row];
         let is_udp = self.what[row] == "datagram";
         let protocol = if is_udp { IpNumber::UDP } else { IpNumber::TCP };
-        let mut tcp = if is_udp { TcpHeader::default() } else { self.tcp(row, from.port, to.port)? };
+        let mut tcp = if is_udp { TcpHeader::default() } else { self.tcp(row, from, to)? };
         let transport = if is_udp { UDP } else { tcp.header_len() as u64 };
         let total = IP + transport + payload;
         let mut ip = Ipv4Header::new(0, 64, protocol, from.address, to.address).map_err(impossible)?;
@@ -150,10 +151,10 @@ impl<'a> Rows<'a> {
         Ok(Bytes(total))
     }
 
-    fn tcp(&self, row: usize, from: u16, to: u16) -> io::Result<TcpHeader> {
+    fn tcp(&self, row: usize, from: End, to: End) -> io::Result<TcpHeader> {
         // Both ends begin at 1.
         let position = |bytes: u64| bytes.wrapping_add(1) as u32;
-        let mut tcp = TcpHeader::new(from, to, 1, u16::MAX);
+        let mut tcp = TcpHeader::new(from.port, to.port, 1, u16::MAX);
         tcp.ack = true;
         tcp.acknowledgment_number = 1;
         let mut options = Vec::new();
@@ -172,7 +173,7 @@ impl<'a> Rows<'a> {
             tcp.sequence_number = position(self.sequence[row]);
             tcp.cwr = self.ecn[row] == "reduced";
             // The end of the options, and nothing behind it.
-            options.resize(options_bytes(self.bytes[row] - self.payload[row]).unwrap_or(0) as usize, 0);
+            options.resize(options_bytes(self.header_bytes(row)).unwrap_or(0) as usize, 0);
         }
         tcp.set_options_raw(&options).map_err(impossible)?;
         Ok(tcp)
@@ -182,6 +183,11 @@ impl<'a> Rows<'a> {
     fn discard(&self, row: usize) -> Option<String> {
         let (queue, reason, seconds) = (self.queue[row], self.reason[row], self.discarded_s[row]);
         (!queue.is_empty()).then(|| format!("discarded at {queue}: {reason} at {seconds:.9} s"))
+    }
+
+    /// What headers were simulated with.
+    fn header_bytes(&self, row: usize) -> u64 {
+        self.bytes[row].saturating_sub(self.payload[row])
     }
 
     fn any(&self, is_so: impl Fn(usize) -> bool) -> bool {
@@ -226,11 +232,10 @@ fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
     if rows.any(|row| rows.what[row] == "ack" && rows.window[row] > u64::from(u16::MAX)) {
         said.push("Receiver windows above 65535 bytes are written as 65535: without a handshake there is no scale.".into());
     }
-    let headers = |row: usize| rows.bytes[row] - rows.payload[row];
-    if rows.any(|row| rows.what[row] == "data" && options_bytes(headers(row)).is_none()) {
+    if rows.any(|row| rows.what[row] == "data" && options_bytes(rows.header_bytes(row)).is_none()) {
         said.push("Simulated headers of TCP data that no real headers have are written as 40 bytes.".into());
     }
-    if rows.any(|row| rows.what[row] == "datagram" && headers(row) != IP + UDP) {
+    if rows.any(|row| rows.what[row] == "datagram" && rows.header_bytes(row) != IP + UDP) {
         said.push("Simulated headers of datagrams are not of 28 bytes, real ones are.".into());
     }
     if rows.any(|row| rows.what[row] == "ack" && rows.bytes[row] != IP + TCP + sack_bytes(rows.sack_blocks[row])) {
@@ -250,4 +255,118 @@ fn sack_bytes(blocks: &str) -> u64 {
 /// What a header refuses that was made to fit.
 fn impossible(error: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("a header cannot be written: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{Reader, Record};
+    use etherparse::{SlicedPacket, TransportSlice};
+    use std::sync::Arc;
+
+    /// A row: time, what, place, payload, bytes, what it says of congestion, SACK blocks, and queue and reason of a discard.
+    type Written<'a> = (f64, &'a str, u64, u64, u64, &'a str, &'a str, &'a str, &'a str);
+
+    fn table(rows: &[Written<'_>], window: u64) -> Table {
+        let whole = |pick: fn(&Written<'_>) -> u64| Column::Integer(rows.iter().map(pick).collect());
+        let words = |pick: for<'a> fn(&Written<'a>) -> &'a str| {
+            Column::Word((0..rows.len() as u32).collect(), Arc::new(rows.iter().map(|row| pick(row).to_string()).collect()))
+        };
+        let columns = vec![
+            ("time_s", Column::Float(rows.iter().map(|row| row.0).collect())),
+            ("group", Column::Word(vec![0; rows.len()], Arc::new(vec!["web".into()]))),
+            ("flow", Column::Integer(vec![0; rows.len()])),
+            ("what", words(|row| row.1)),
+            ("sequence_bytes", whole(|row| row.2)),
+            ("payload_bytes", whole(|row| row.3)),
+            ("bytes", whole(|row| row.4)),
+            ("window_bytes", Column::Integer(vec![window; rows.len()])),
+            ("ecn", words(|row| row.5)),
+            ("sack_blocks", words(|row| row.6)),
+            ("queue", words(|row| row.7)),
+            ("reason", words(|row| row.8)),
+            ("discarded_s", Column::Float(vec![1.5; rows.len()])),
+        ];
+        Table { name: "packets".into(), columns: columns.into_iter().map(|(name, column)| (name.into(), column)).collect() }
+    }
+
+    /// Headers, length on the wire and comment of each packet, and the comment on all.
+    fn written(rows: &[Written<'_>], window: u64) -> (Vec<(Vec<u8>, u32, Option<String>)>, String) {
+        let about = About { application: "Tailback", scenario: "small", seed: 7 };
+        let file = write_run(Vec::new(), &table(rows, window), &about).unwrap();
+        let mut reader = Reader::open(file.as_slice()).unwrap();
+        let mut packets = Vec::new();
+        while let Some(record) = reader.next_record().unwrap() {
+            let Record::Packet(packet) = record else { panic!("{record:?}") };
+            packets.push((packet.bytes.to_vec(), packet.original, packet.comment));
+        }
+        assert!(reader.interfaces().iter().all(|interface| interface.name == "web"));
+        (packets, reader.comments()[0].clone())
+    }
+
+    #[test]
+    fn segments_have_the_headers_that_they_would_have() {
+        let (packets, comment) = written(
+            &[
+                (0.0, "data", 1000, 1000, 1040, "reduced", "", "", ""),
+                (0.5, "ack", 1000, 0, 40, "echo", "2000-4000 6000-7000", "", ""),
+                (1.0, "data", 2000, 1000, 1052, "", "", "bottleneck", "full"),
+            ],
+            50_000,
+        );
+        let read = |place: usize| {
+            // The payload was cut off, which the checksum covers.
+            let whole = [packets[place].0.as_slice(), &vec![0; packets[place].1 as usize - packets[place].0.len()]].concat();
+            let packet = SlicedPacket::from_ip(&whole).unwrap();
+            let Some(etherparse::NetSlice::Ipv4(ip)) = packet.net else { panic!() };
+            let Some(TransportSlice::Tcp(tcp)) = packet.transport else { panic!() };
+            let ip = ip.header().to_header();
+            let header = tcp.to_header();
+            assert_eq!(ip.header_checksum, ip.calc_header_checksum());
+            assert_eq!(header.checksum, header.calc_checksum_ipv4(&ip, tcp.payload()).unwrap());
+            (ip, header)
+        };
+        let (ip, tcp) = read(0);
+        assert_eq!((ip.source, ip.destination, ip.total_len, ip.ecn), ([198, 18, 0, 1], [198, 19, 0, 1], 1040, IpEcn::Ect0));
+        assert_eq!((tcp.sequence_number, tcp.acknowledgment_number, tcp.cwr), (1001, 1, true));
+        let (ip, tcp) = read(1);
+        assert_eq!((ip.source, ip.ecn), ([198, 19, 0, 1], IpEcn::NotEct));
+        assert_eq!((tcp.acknowledgment_number, tcp.ece, tcp.window_size), (1001, true, 50_000));
+        assert_eq!(
+            crate::segment::Options::of(tcp.options.as_slice()).blocks,
+            [Some((2001, 4001)), Some((6001, 7001)), None, None]
+        );
+        let (ip, _) = read(2);
+        assert_eq!((ip.total_len, packets[2].0.len()), (1052, 52));
+        assert_eq!(packets[2].2.as_deref(), Some("discarded at bottleneck: full at 1.500000000 s"));
+        assert!(packets[..2].iter().all(|packet| packet.2.is_none()));
+        assert!(comment.starts_with("small, seed 7: a simulated run") && comment.contains("fixed size"), "{comment}");
+    }
+
+    #[test]
+    fn what_real_headers_cannot_say_is_said_once_for_all() {
+        let (_, comment) =
+            written(&[(0.0, "data", 0, 1000, 1010, "", "", "", ""), (0.5, "ack", 1000, 0, 40, "", "", "", "")], 70_000);
+        assert!(comment.contains("Receiver windows above 65535") && comment.contains("written as 40 bytes"), "{comment}");
+        let (packets, comment) = written(&[(0.0, "datagram", 0, 70_000, 70_028, "", "", "", "")], 0);
+        assert!(comment.contains("no length in their IP header"), "{comment}");
+        assert_eq!((packets[0].0.len(), packets[0].1), (28, 70_028));
+    }
+
+    #[test]
+    fn flows_differ_in_address_or_port() {
+        let all: BTreeSet<([u8; 4], u16)> =
+            [0, 1, 254, 255, 65_534, 65_535, 65_536].map(|flow| (ends(flow).0.address, ends(flow).0.port)).into();
+        assert_eq!(all.len(), 7);
+        assert!(all.iter().all(|(address, _)| address[..2] == [198, 18] && address[2..] != [0, 0]));
+    }
+
+    #[test]
+    fn another_table_is_refused() {
+        let other = Table { name: "flows".into(), columns: Vec::new() };
+        let about = About { application: "Tailback", scenario: "small", seed: 7 };
+        assert_eq!(write_run(Vec::new(), &other, &about).unwrap_err().to_string(), "not a trace of packets");
+        let none = write_run(Vec::new(), &table(&[], 0), &about).unwrap();
+        assert!(Reader::open(none.as_slice()).unwrap().next_record().unwrap().is_none());
+    }
 }

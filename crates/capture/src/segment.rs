@@ -93,7 +93,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    fn of(options: &[u8]) -> Options {
+    pub(crate) fn of(options: &[u8]) -> Options {
         let mut found = Options::default();
         let mut rest = options;
         while !rest.is_empty() {

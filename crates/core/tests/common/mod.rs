@@ -225,8 +225,14 @@ pub fn random_network(seed: u64) -> Network {
     }
     // A virtual channel keeps its route.
     changes.retain(|change| !(in_cells && matches!(change.what, ChangeKind::Route(..))));
-    let kinds =
-        [TraceKind::Cwnd, TraceKind::State, TraceKind::Rtt, TraceKind::Segments, TraceKind::Throughput(Span::from_millis(70))];
+    let kinds = [
+        TraceKind::Cwnd,
+        TraceKind::State,
+        TraceKind::Rtt,
+        TraceKind::Segments,
+        TraceKind::Packets,
+        TraceKind::Throughput(Span::from_millis(70)),
+    ];
     let mut traces = Vec::new();
     if dice.chance(2) {
         traces = kinds.map(|kind| Trace { kind, of: (0..flows.len() as u32).collect() }).to_vec();

@@ -403,6 +403,7 @@ mod tests {
             TraceKind::Segments,
             TraceKind::Acks,
             TraceKind::State,
+            TraceKind::Packets,
         ];
         let all: Vec<(TraceKind, u32)> =
             of_flows.into_iter().chain([TraceKind::Queue, TraceKind::Drops]).map(|kind| (kind, 0)).collect();
