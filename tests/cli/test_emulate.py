@@ -115,7 +115,9 @@ def test_somebody_who_may_not_open_the_device_is_told_what_helps() -> None:
     if Path("/dev/net/tun").stat().st_mode & 0o002:
         pytest.skip("everyone may open /dev/net/tun here")
     words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", sys.executable, "-m", "tailback"]
-    done = subprocess.run([*words, "emulate", ROOT / "examples" / "emulated.toml", "--at", "left:true"], capture_output=True, text=True, cwd="/")
+    done = subprocess.run(
+        [*words, "emulate", ROOT / "examples" / "emulated.toml", "--at", "left:true"], capture_output=True, text=True, cwd="/"
+    )
     if "Permission denied" in done.stderr and "/dev/net/tun" not in done.stderr:
         pytest.skip("another user cannot run this Python, or read this file")
     assert done.returncode == 2

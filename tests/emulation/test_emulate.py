@@ -162,6 +162,25 @@ def test_nothing_is_left_of_an_emulation_that_is_killed(traces: Traces, tmp_path
     assert traces.are_gone(patience_s=10)
 
 
+def test_connections_are_measured_and_captured_as_their_hosts_see_them(tmp_path: Path) -> None:
+    flows = {"web": {"from": "left", "to": "right", "rtt": "60 ms", "size": "2 MB", "tcp": {"preset": "sack"}}}
+    file = tmp_path / "seen.pcapng"
+    run = tb.emulate(scenario(flows=flows, duration="6 s"), played=["web"], capture=file)
+    seen = run.connections.to_dict()
+    at_sender = next(
+        row for row, point in enumerate(seen["interface"]) if point == "web.sender" and seen["unique_payload_bytes"][row]
+    )
+    assert seen["unique_payload_bytes"][at_sender] == 2_000_000
+    assert 0.06 <= seen["min_rtt_s"][at_sender] < 0.075
+    # What queues discarded is said on the packets themselves.
+    discarded = run.queues.to_dict()["discarded_units"][0]
+    assert file.read_bytes().count(b"discarded at bottleneck: full") == discarded > 0
+    analysis = tb.analyse(file)
+    assert analysis.complete
+    assert analysis.connections.to_dict()["unique_payload_bytes"] == seen["unique_payload_bytes"]
+    assert analysis.connections.to_dict()["retransmitted_packets"] == seen["retransmitted_packets"]
+
+
 def test_a_run_can_be_saved_with_all_that_tells_how_real_it_was(tmp_path: Path) -> None:
     run = tb.emulate(scenario(), [tb.Command("left", "true")])
     run.save(tmp_path / "run")

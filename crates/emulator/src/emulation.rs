@@ -4,15 +4,14 @@ use crate::hosts::Hosts;
 use crate::in_flight::{InFlight, Key};
 use crate::ip;
 use crate::pacer::{Clock, Pacer};
+use crate::witness::{Discard, Seen, Witness};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tailback_core::network::PortId;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Span, Time};
-use tailback_core::queue::Reason;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Became, Engine, Fate};
 
@@ -32,20 +31,6 @@ pub struct Course {
     pub end: Time,
     /// The least time from an event at a port to the delivery of a packet.
     pub lead: Span,
-}
-
-/// Sees every packet as the hosts do.
-pub trait Watcher: Send {
-    fn on_sent(&mut self, at: Time, host: usize, packet: &[u8]);
-    fn on_delivered(&mut self, at: Time, host: usize, packet: &[u8]);
-    fn on_discarded(&mut self, at: Time, discard: Discard, packet: &[u8]);
-}
-
-/// Where and why a packet was discarded.
-#[derive(Clone, Copy, Debug)]
-pub struct Discard {
-    pub port: PortId,
-    pub reason: Reason,
 }
 
 /// What others may see and say while an emulation runs.
@@ -108,7 +93,7 @@ pub struct Emulation<H, C> {
     sent: u64,
     delivered: u64,
     refused: Refused,
-    watcher: Option<Box<dyn Watcher>>,
+    witness: Witness,
 }
 
 /// The longest packet of IPv4.
@@ -119,7 +104,7 @@ const PATIENCE: Span = Span::from_millis(20);
 
 impl<H: Hosts, C: Clock> Emulation<H, C> {
     /// `clock` starts now.
-    pub fn new(engine: Engine, course: Course, ways: &[Way], hosts: H, clock: C) -> Emulation<H, C> {
+    pub fn new(engine: Engine, course: Course, ways: &[Way], witness: Witness, hosts: H, clock: C) -> Emulation<H, C> {
         let flows = ways.iter().map(|way| way.flow as usize + 1).max().unwrap_or(0);
         let mut to = vec![0; flows];
         for way in ways {
@@ -140,17 +125,17 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             sent: 0,
             delivered: 0,
             refused: Refused::default(),
-            watcher: None,
+            witness,
         }
-    }
-
-    /// Let someone see every packet.
-    pub fn watch(&mut self, watcher: Box<dyn Watcher>) {
-        self.watcher = Some(watcher);
     }
 
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// What was seen at the hosts' devices.
+    pub fn witness(&mut self) -> &mut Witness {
+        &mut self.witness
     }
 
     /// Run to the end, or until `control` says stop, or user code has failed.
@@ -207,9 +192,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
                 Became::Delivered { .. } => self.due.push(Reverse(fate)),
                 Became::Discarded { port, reason } => {
                     let Some(packet) = self.in_flight.take(key) else { continue };
-                    if let Some(watcher) = &mut self.watcher {
-                        watcher.on_discarded(fate.time, Discard { port, reason }, &packet);
-                    }
+                    self.witness.on_discarded(fate.time, key, Discard { port, reason });
                     self.in_flight.put_back(packet);
                 }
             }
@@ -217,15 +200,14 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
     }
 
     fn deliver(&mut self, fate: Fate) -> io::Result<()> {
-        let Some(mut packet) = self.in_flight.take(Key { flow: fate.flow, number: fate.datagram }) else { return Ok(()) };
+        let key = Key { flow: fate.flow, number: fate.datagram };
+        let Some(mut packet) = self.in_flight.take(key) else { return Ok(()) };
         if let Became::Delivered { is_marked: true } = fate.became {
             ip::mark(&mut packet);
         }
         self.pacer.note_delivery(fate.time);
         let host = self.to[fate.flow as usize];
-        if let Some(watcher) = &mut self.watcher {
-            watcher.on_delivered(fate.time, host, &packet);
-        }
+        self.witness.on_delivered(self.pacer.now(), key, Seen { host: host as u32, packet: &packet });
         let is_taken = self.hosts.give(host, &packet)?;
         self.delivered += u64::from(is_taken);
         self.refused.not_taken += u64::from(!is_taken);
@@ -266,9 +248,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             Some(number) => {
                 self.sent += 1;
                 self.in_flight.put(Key { flow, number }, packet);
-                if let Some(watcher) = &mut self.watcher {
-                    watcher.on_sent(self.engine.now(), host, packet);
-                }
+                self.witness.on_sent(self.engine.now(), Key { flow, number }, Seen { host: host as u32, packet });
             }
             None => self.refused.impossible_size += 1,
         }
@@ -434,7 +414,14 @@ mod tests {
         let world = Rc::new(World { to_send: RefCell::new(to_send.into()), ..World::default() });
         let ways = [Way { from: LEFT, to: RIGHT, flow: 0, host: 1 }, Way { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
         let course = Course { end: Time(Span::from_millis(100).0), lead };
-        let emulation = Emulation::new(Engine::new(network), course, &ways, Made(world.clone()), Hand(world.clone()));
+        let emulation = Emulation::new(
+            Engine::new(network),
+            course,
+            &ways,
+            Witness::new(vec![], vec![]),
+            Made(world.clone()),
+            Hand(world.clone()),
+        );
         (world, emulation)
     }
 

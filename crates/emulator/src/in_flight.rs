@@ -17,7 +17,7 @@ struct Row {
 }
 
 /// A packet by its flow and its number there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) flow: u32,
     pub(crate) number: u32,

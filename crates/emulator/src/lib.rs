@@ -9,6 +9,7 @@
 //! * `door`: how TUN devices are handed over
 //! * `ip`: what has to be known of a packet: its addresses and its ECN field
 //! * `in_flight`: the packets that are in the network
+//! * `witness`: connections as the hosts see them, and a capture
 //!
 //! The engine knows none of this. Whoever makes hosts, processes and namespaces is in the Python package.
 
@@ -20,11 +21,13 @@ mod hosts;
 mod in_flight;
 mod ip;
 mod pacer;
+mod witness;
 
 pub use door::Door;
-pub use emulation::{Control, Course, Discard, Emulation, Refused, Report, Watcher, Way};
+pub use emulation::{Control, Course, Emulation, Refused, Report, Way};
 pub use hosts::{Hosts, Tuns};
 pub use pacer::{Clock, Monotonic, STALL};
+pub use witness::Witness;
 
 /// A fingerprint of the sources that this crate was built from.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::description::{checked, parse};
@@ -15,7 +16,7 @@ use tailback_core::Engine;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::settings::PlainWords;
-use tailback_emulator::{Control, Course, Door, Monotonic, Tuns, Way};
+use tailback_emulator::{Control, Course, Door, Monotonic, Tuns, Way, Witness};
 use tailback_scenario::{Emulated, Host, Played, Whole};
 
 type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
@@ -31,6 +32,8 @@ pub struct Emulation {
     #[pyo3(get)]
     reach_bps: f64,
     hosts: Vec<Host>,
+    /// Their names.
+    ports: Vec<String>,
     ways: Vec<tailback_scenario::Way>,
     played: Vec<Played>,
     lead: Span,
@@ -61,12 +64,13 @@ impl Emulation {
         let (network, (hosts, ways, played, lead)) = checked(py, &scenario, file, build)?;
         let (origin, duration_s, warmup_s) = (Origin::of(py, &scenario)?, network.duration.seconds(), network.warmup.seconds());
         let reach_bps = reach(&network, &ways);
+        let ports = network.ports.iter().map(|port| port.name.clone()).collect();
         let engine = py.detach(|| Engine::with_code(network, &Registered));
         if let Some(failure) = engine.failure() {
             return Err(user_code::failed(py, &failure));
         }
         let state = Mutex::new(State::Ready(Box::new(engine)));
-        Ok(Self { duration_s, warmup_s, reach_bps, hosts, ways, played, lead, origin, control: Control::default(), state })
+        Ok(Self { duration_s, warmup_s, reach_bps, hosts, ports, ways, played, lead, origin, control: Control::default(), state })
     }
 
     /// Name and addresses of each host.
@@ -92,30 +96,42 @@ impl Emulation {
     }
 
     /// Carries packets between TUN devices, one for each host, until the end or `stop`. The clock starts once all devices have come through
-    /// the door; they must not block, and are closed at the end.
-    fn run(&self, py: Python<'_>, door: PyRef<'_, DeviceDoor>) -> PyResult<()> {
+    /// the door; they must not block, and are closed at the end. What the hosts see is written to `capture`, if that is given.
+    #[pyo3(signature = (door, capture=None))]
+    fn run(&self, py: Python<'_>, door: PyRef<'_, DeviceDoor>, capture: Option<PathBuf>) -> PyResult<()> {
         let door = &door.inner;
-        let ran =
-            py.detach(|| catch_unwind(AssertUnwindSafe(|| door.take(self.hosts.len()).and_then(|devices| self.carry(devices)))));
+        let carry = || door.take(self.hosts.len()).and_then(|devices| self.carry(devices, capture.as_deref()));
+        let ran = py.detach(|| catch_unwind(AssertUnwindSafe(carry)));
         match ran {
             Ok(ran) => ran.map_err(|error| PyOSError::new_err(error.to_string())),
             Err(panic) => Err(self.origin.bug(py, &text(&*panic))),
         }
     }
 
+    /// What went wrong with the capture; `None` if nothing did. It is complete from here on.
+    fn finish_capture(&self) -> Option<String> {
+        match &mut *self.state() {
+            State::Ready(_) => None,
+            State::Running(running) => running.witness().finish(),
+        }
+    }
+
     /// What was measured so far, with how well the clock was kept to.
     fn results(&self, py: Python<'_>) -> PyResult<Results> {
-        let state = self.state();
-        let (engine, report) = match &*state {
-            State::Ready(engine) => (&**engine, None),
-            State::Running(running) => (running.engine(), Some(running.report())),
+        let mut state = self.state();
+        let (engine, tables) = match &mut *state {
+            State::Ready(engine) => (&**engine, Vec::new()),
+            State::Running(running) => {
+                let tables = [vec![running.report().table], running.witness().connections()].concat();
+                (running.engine(), tables)
+            }
         };
         if let Some(failure) = engine.failure() {
             return Err(user_code::failed(py, &failure));
         }
         let mut results = self.origin.measured(py, engine)?;
         leave_out_silent_pairs(&mut results);
-        results.traces.splice(0..0, report.map(|report| report.table));
+        results.traces.splice(0..0, tables);
         self.origin.results(py, results)
     }
 }
@@ -141,14 +157,17 @@ impl Emulation {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn carry(&self, devices: Vec<OwnedFd>) -> std::io::Result<()> {
+    fn carry(&self, devices: Vec<OwnedFd>, capture: Option<&Path>) -> std::io::Result<()> {
         let mut state = self.state();
         let State::Ready(engine) = &*state else { return Ok(()) };
         let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
         let ways = self.ways.iter().map(|way| Way { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
         let ways: Vec<Way> = ways.collect();
         let course = Course { end: Time::ZERO + Span::from_seconds(self.duration_s), lead: self.lead };
-        let mut running = Box::new(Running::new((**engine).clone(), course, &ways, Tuns::new(devices), Monotonic::start()));
+        let mut witness = Witness::new(self.hosts.iter().map(|host| host.name.clone()).collect(), self.ports.clone());
+        capture.map_or(Ok(()), |file| witness.capture_to(file))?;
+        let engine = (**engine).clone();
+        let mut running = Box::new(Running::new(engine, course, &ways, witness, Tuns::new(devices), Monotonic::start()));
         let ran = running.run(&self.control);
         *state = State::Running(running);
         ran

@@ -49,6 +49,9 @@ def emulate(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print everything measured as one JSON document; what commands print goes to stderr.")
     ] = False,
+    capture: Annotated[
+        Path | None, typer.Option(help="Write what each host's device sees to this file, as pcapng.", parser=path)
+    ] = None,
     seed: Seed = None,
     code: Code = None,
 ) -> Exit:
@@ -78,6 +81,7 @@ def emulate(
                     seed=seed,
                     settings=dict(_setting(text) for text in setting or []),
                     stdout=2 if as_json else 1,
+                    capture=capture,
                     progress=bar,
                 )
         except Interrupted as stopped:
@@ -116,6 +120,9 @@ def _judged(result: Emulated) -> Exit:
         if transfer[-1]:
             note(f"{transfer[0]}[{transfer[1]}], which the kernel played: {transfer[-1]}")
             code = Exit.RUNS_FAILED
+    if result.capture_problem:
+        note(f"error: {result.capture_problem}")
+        code = Exit.RUNS_FAILED
     if not result.kept_up:
         note("error: this machine did not keep up; the results are not those of the scenario")
         code = Exit.RUNS_FAILED

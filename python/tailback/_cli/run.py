@@ -99,4 +99,4 @@ def show(result: Run) -> None:
     """Tables for a terminal, plain text for a pipe."""
     from tailback._summary import listings
 
-    summary(str(result), listings(result.tables), result.summary(), result.remarks)
+    summary(str(result), listings(result.tables), result.summary(), [f"note: {remark}" for remark in result.remarks])

@@ -14,9 +14,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tailback import _core
+from tailback import _core, _store
 from tailback._emulation.known import Told, known
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
@@ -95,11 +96,19 @@ class Emulated(Run):
     commands : tuple of CommandEnd
     ended : str
         ``duration``, ``commands``, or ``interrupted``.
+    capture_problem : str
+        What went wrong with the capture, if anything did.
     """
 
     commands: tuple[CommandEnd, ...] = ()
     ended: str = "duration"
+    capture_problem: str = ""
     _warmup_s: float = 0.0
+
+    @property
+    def connections(self) -> Table:
+        """The TCP connections as each host saw them, as of a capture (`tailback.analyse`)."""
+        return self.tables["connections"]
 
     @property
     def emulation(self) -> Table:
@@ -140,6 +149,8 @@ class Emulated(Run):
             lines.append(f"not carried: {', '.join(refused)}")
         if self.simulated_s <= self._warmup_s:
             lines.append(f"it ended within the scenario's warm-up of {self._warmup_s:g} s: NOTHING WAS MEASURED but traces")
+        if self.capture_problem:
+            lines.append(self.capture_problem)
         if not self.kept_up:
             lines.append("THIS MACHINE DID NOT KEEP UP: these are not the results of the scenario")
         return "\n".join(lines)
@@ -162,6 +173,7 @@ def emulate(
     seed: int | None = None,
     settings: Mapping[str, str] | None = None,
     stdout: int = 1,
+    capture: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Emulated:
     """Let real packets cross a scenario's queues and links, in real time.
@@ -184,6 +196,8 @@ def emulate(
         Of every host's network stack, such as ``{"net.ipv4.tcp_ecn": "1"}``.
     stdout : int
         An open file for what the commands print; what they say on stderr goes where this process says it.
+    capture : path, optional
+        Write what each host's device sees to this file, as pcapng.
     progress : callable, optional
         Called about ten times a second with the fraction of the duration.
 
@@ -219,7 +233,14 @@ def emulate(
     emulation = described._emulation(seed, played)
     plan = Plan(emulation, commands, settings or {}, stdout)
     plan.warn()
-    return plan.carry_out(progress or _ignore)
+    if capture is None:
+        return plan.carry_out(None, progress or _ignore)
+    with _store.staged_file(capture) as partial:
+        try:
+            return plan.carry_out(partial, progress or _ignore)
+        except Interrupted as stopped:
+            interrupted = stopped
+    raise interrupted
 
 
 class Plan:
@@ -260,13 +281,13 @@ class Plan:
                 stacklevel=3,
             )
 
-    def carry_out(self, progress: Callable[[float], None]) -> Emulated:
+    def carry_out(self, capture: Path | None, progress: Callable[[float], None]) -> Emulated:
         from tailback._emulation.hosts import Hosts
         from tailback._emulation.playing import Player
 
         with Hosts(self._hosts) as hosts:
             players = [Player(group, hosts) for group in self._groups]
-            with self._carried(hosts) as carrier:
+            with self._carried(hosts, capture) as carrier:
                 for player in players:
                     player.begin(carrier.origin, self._core.warmup_s)
                 watch = Watch(hosts, carrier, progress, self._core)
@@ -288,14 +309,14 @@ class Plan:
         return run
 
     @contextmanager
-    def _carried(self, hosts: Hosts) -> Iterator[Carrier]:
+    def _carried(self, hosts: Hosts, capture: Path | None) -> Iterator[Carrier]:
         """The loop runs, in a thread of its own, with the hosts' devices."""
         door, outside = _core.DeviceDoor.open()
         with socket.socket(fileno=outside) as way:
             for first in range(0, len(hosts.devices), 250):
                 socket.send_fds(way, [b"."], hosts.devices[first : first + 250])
         hosts.close_devices()
-        carrier = Carrier(self._core, door)
+        carrier = Carrier(self._core, door, capture)
         carrier.start()
         try:
             yield carrier
@@ -307,6 +328,7 @@ class Plan:
         run = Emulated(self._core.results())
         run.ended, run.commands, run._warmup_s = ended, tuple(watch.ends()), self._core.warmup_s
         run.complete = ended != "interrupted"
+        run.capture_problem = self._core.finish_capture() or ""
         names = [host.name for host in self._hosts]
         rows = [(name, *row) for name, counted in zip(names, counters, strict=True) for row in sorted(counted.items()) if row[1]]
         run._tables["kernel"] = Table._of("kernel", _columns(("host", "counter", "value"), rows))
@@ -328,9 +350,9 @@ class Plan:
 class Carrier(threading.Thread):
     """The thread in which packets are carried, with real-time priority if that is allowed."""
 
-    def __init__(self, emulation: _core.Emulation, door: _core.DeviceDoor) -> None:
+    def __init__(self, emulation: _core.Emulation, door: _core.DeviceDoor, capture: Path | None) -> None:
         super().__init__(name="emulation", daemon=True)
-        self._emulation, self._door = emulation, door
+        self._emulation, self._door, self._capture = emulation, door, capture
         self._began = threading.Event()
         self.origin = 0.0
         self.is_real_time = False
@@ -355,7 +377,7 @@ class Carrier(threading.Thread):
         self.origin = time.monotonic()
         self._began.set()
         try:
-            self._emulation.run(self._door)
+            self._emulation.run(self._door, self._capture)
         except OSError as error:
             self.error = EmulationError(f"packets can no longer be carried: {error}")
         except Exception as error:

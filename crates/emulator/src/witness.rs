@@ -1,0 +1,226 @@
+//! Sees every packet as the hosts do: measures their TCP connections, and writes a capture if asked to.
+
+use crate::in_flight::Key;
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use tailback_capture::{Captured, Connections, IpPacket, Point, Samples, Section, Timestamp, Writer};
+use tailback_core::network::PortId;
+use tailback_core::primitives::units::{Bytes, Time};
+use tailback_core::queue::Reason;
+use tailback_core::record::Table;
+
+/// What is seen at the hosts' devices.
+pub struct Witness {
+    hosts: Vec<String>,
+    ports: Vec<String>,
+    /// When the emulation began.
+    origin: Timestamp,
+    connections: Connections,
+    capture: Option<Capture>,
+}
+
+/// Where and why a packet was discarded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Discard {
+    pub(crate) port: PortId,
+    pub(crate) reason: Reason,
+}
+
+impl Witness {
+    /// `ports`: their names, as the engine numbers them.
+    pub fn new(hosts: Vec<String>, ports: Vec<String>) -> Witness {
+        let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let origin = Timestamp(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX / 2));
+        Witness { hosts, ports, origin, connections: Connections::new(Samples::Summed), capture: None }
+    }
+
+    /// Write what is seen to a file, with an interface for each host.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn capture_to(&mut self, file: &Path) -> io::Result<()> {
+        self.capture = Some(Capture::begin(file, &self.hosts)?);
+        Ok(())
+    }
+
+    pub(crate) fn on_sent(&mut self, at: Time, key: Key, of: Seen<'_>) {
+        self.see(at, of);
+        let at = self.stamp(at);
+        if let Some(capture) = &mut self.capture {
+            capture.note(Entry::of(at, of, Some(key)));
+        }
+    }
+
+    /// `at`: when it is handed to its host.
+    pub(crate) fn on_delivered(&mut self, at: Time, key: Key, of: Seen<'_>) {
+        self.see(at, of);
+        let at = self.stamp(at);
+        if let Some(capture) = &mut self.capture {
+            capture.settle(key, None);
+            capture.note(Entry::of(at, of, None));
+        }
+    }
+
+    pub(crate) fn on_discarded(&mut self, at: Time, key: Key, discard: Discard) {
+        if let Some(capture) = &mut self.capture {
+            let port = self.ports.get(discard.port as usize).map_or("a queue", String::as_str);
+            let comment = format!("discarded at {port}: {} at {:.6} s", discard.reason.name(), at.seconds());
+            capture.settle(key, Some(comment));
+        }
+    }
+
+    fn see(&mut self, at: Time, of: Seen<'_>) {
+        let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64) };
+        // What is no TCP, connections say nothing of.
+        let _ = self.connections.see(Point { interface: of.host, behind: None }, self.stamp(at), &packet);
+    }
+
+    fn stamp(&self, at: Time) -> Timestamp {
+        Timestamp(self.origin.0.saturating_add((at.0 / 1000) as i64))
+    }
+
+    /// The TCP connections, as each host saw them.
+    pub fn connections(&self) -> Vec<Table> {
+        self.connections.tables(&self.hosts, self.origin)
+    }
+
+    /// Write what is still to be written, and say what went wrong with the file, if anything did.
+    pub fn finish(&mut self) -> Option<String> {
+        self.capture.as_mut().and_then(Capture::finish)
+    }
+}
+
+/// A packet at a host's device.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) host: u32,
+    pub(crate) packet: &'a [u8],
+}
+
+/// Packets in the order of their times. Of one that is on its way it is not known yet whether a queue will discard it, and those that come
+/// after it wait until it is.
+struct Capture {
+    writer: Option<Writer<BufWriter<File>>>,
+    waiting: VecDeque<Entry>,
+    /// How many have been written.
+    written: u64,
+    on_their_way: HashMap<Key, u64>,
+    problem: Option<String>,
+}
+
+struct Entry {
+    at: Timestamp,
+    interface: u32,
+    bytes: Vec<u8>,
+    original: Bytes,
+    comment: Option<String>,
+    pending: Option<Key>,
+}
+
+/// Headers, and some of what follows.
+const SNAP_LENGTH: usize = 256;
+
+impl Entry {
+    fn of(at: Timestamp, of: Seen<'_>, pending: Option<Key>) -> Entry {
+        let bytes = of.packet[..of.packet.len().min(SNAP_LENGTH)].to_vec();
+        Entry { at, interface: of.host, bytes, original: Bytes(of.packet.len() as u64), comment: None, pending }
+    }
+}
+
+impl Capture {
+    fn begin(file: &Path, hosts: &[String]) -> io::Result<Capture> {
+        let comment =
+            "Real packets at the devices of an emulation's hosts, cut off after their headers. Times are the emulation's.";
+        let section = Section { application: concat!("Tailback ", env!("CARGO_PKG_VERSION")), comment };
+        let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(file)?), &section)?;
+        for host in hosts {
+            writer.interface(host)?;
+        }
+        Ok(Capture { writer: Some(writer), waiting: VecDeque::new(), written: 0, on_their_way: HashMap::new(), problem: None })
+    }
+
+    fn note(&mut self, entry: Entry) {
+        if let Some(key) = entry.pending {
+            self.on_their_way.insert(key, self.written + self.waiting.len() as u64);
+        }
+        self.waiting.push_back(entry);
+        self.write_known();
+    }
+
+    fn settle(&mut self, key: Key, comment: Option<String>) {
+        let Some(place) = self.on_their_way.remove(&key) else { return };
+        if let Some(entry) = self.waiting.get_mut((place - self.written) as usize) {
+            (entry.pending, entry.comment) = (None, comment);
+        }
+        self.write_known();
+    }
+
+    fn write_known(&mut self) {
+        while let Some(entry) = self.waiting.front().filter(|entry| entry.pending.is_none()) {
+            let Entry { at, interface, bytes, original, comment, .. } = entry;
+            let packet = Captured { interface: *interface, at: *at, bytes, original: *original, comment: comment.as_deref() };
+            if let Some(Err(error)) = self.writer.as_mut().map(|writer| writer.packet(&packet)) {
+                self.give_up(&error);
+            }
+            self.waiting.pop_front();
+            self.written += 1;
+        }
+    }
+
+    fn finish(&mut self) -> Option<String> {
+        for entry in &mut self.waiting {
+            if entry.pending.take().is_some() {
+                entry.comment = Some("on its way at the end".into());
+            }
+        }
+        self.write_known();
+        if let Some(Err(error)) = self.writer.take().map(Writer::finish) {
+            self.give_up(&error);
+        }
+        self.problem.clone()
+    }
+
+    /// The emulation goes on without.
+    fn give_up(&mut self, error: &io::Error) {
+        self.problem = Some(format!("the capture could not be written beyond {} packets: {error}", self.written));
+        self.writer = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ip::tests::packet;
+    use std::net::Ipv4Addr;
+    use tailback_capture::{Reader, Record};
+
+    #[test]
+    fn a_packet_waits_for_its_fate_and_all_are_in_order() {
+        let folder = std::env::temp_dir().join(format!("tailback-witness-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("capture.pcapng");
+        let names = |names: [&str; 2]| names.map(String::from).to_vec();
+        let mut witness = Witness::new(names(["left", "right"]), names(["bottleneck", "bottleneck.reverse"]));
+        witness.capture_to(&file).unwrap();
+        let sent = packet((Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)), 1000, 0);
+        let key = |number| Key { flow: 0, number };
+        let of = |host| Seen { host, packet: &sent };
+        for number in 0..3 {
+            witness.on_sent(Time(1_000_000 * u64::from(number)), key(number), of(0));
+        }
+        witness.on_delivered(Time(5_000_000), key(2), of(1));
+        witness.on_discarded(Time(2_000_000), key(0), Discard { port: 0, reason: Reason::Full });
+        assert_eq!(witness.finish(), None);
+        let mut reader = Reader::open(File::open(&file).unwrap()).unwrap();
+        let mut found = Vec::new();
+        while let Some(Record::Packet(packet)) = reader.next_record().unwrap() {
+            found.push((packet.interface, packet.bytes.len(), packet.at.since(witness.origin).as_nanos()));
+        }
+        assert_eq!(found, [(0, 256, 0), (0, 256, 1000), (0, 256, 2000), (1, 256, 5000)]);
+        let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
+        assert!(text.contains("discarded at bottleneck: full at 0.000002 s") && text.contains("on its way at the end"));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
