@@ -371,6 +371,10 @@ mod tests {
         // 5 bins of 2 s, and one more if the last is not whole.
         let bins = TraceKind::Throughput(Span::from_millis(2000));
         assert_eq!(trace_rows(&traced(10, 10, &[(bins, 0)])), [6]);
+        // What is sent and what is heard.
+        let of_packets = traced(10, 10, &[(TraceKind::Segments, 0), (TraceKind::Acks, 0), (TraceKind::Packets, 0)]);
+        let [sent, heard, both] = trace_rows(&of_packets)[..] else { panic!() };
+        assert_eq!(both, sent + heard);
         // 12 500 packets come and go on the way back.
         assert_eq!(trace_rows(&traced(10, 10, &[(TraceKind::Queue, 1)])), [25_002]);
     }
@@ -403,7 +407,6 @@ mod tests {
             TraceKind::Segments,
             TraceKind::Acks,
             TraceKind::State,
-            TraceKind::Packets,
         ];
         let all: Vec<(TraceKind, u32)> =
             of_flows.into_iter().chain([TraceKind::Queue, TraceKind::Drops]).map(|kind| (kind, 0)).collect();
