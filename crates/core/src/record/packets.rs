@@ -70,6 +70,13 @@ struct Discard {
 /// Transmissions that packets count.
 const MOST_TRANSMISSIONS: u32 = 255;
 
+impl Header {
+    /// The place of a segment's first byte in what its flow sends, from 0.
+    fn position(&self, segment: u32) -> u64 {
+        u64::from(segment).saturating_mul(self.mss.0).min(self.size.0)
+    }
+}
+
 impl Packets {
     pub(super) fn new(network: &Network) -> Packets {
         let header = |flow: &Flow| match &network.groups[flow.group as usize].transport {
@@ -150,7 +157,7 @@ impl Packets {
             ("what", Column::Word(of(&|row| self.kind(row)), words(&KINDS))),
             ("segment", whole(&|row| row.number.into())),
             ("transmission", whole(&|row| row.transmission.into())),
-            ("sequence_bytes", whole(&|row| self.position(row.flow, row.number))),
+            ("sequence_bytes", whole(&|row| self.headers[row.flow as usize].position(row.number))),
             ("payload_bytes", whole(&|row| self.payload(row))),
             ("bytes", whole(&|row| row.bytes.into())),
             ("window_bytes", whole(&|row| self.headers[row.flow as usize].window.0)),
@@ -177,12 +184,6 @@ impl Packets {
         }
     }
 
-    /// The place of a segment's first byte in what a flow sends, from 0.
-    fn position(&self, flow: u32, segment: u32) -> u64 {
-        let Header { mss, size, .. } = self.headers[flow as usize];
-        u64::from(segment).saturating_mul(mss.0).min(size.0)
-    }
-
     fn payload(&self, row: &Row) -> u64 {
         if row.transmission == 0 { 0 } else { u64::from(row.bytes).saturating_sub(self.headers[row.flow as usize].header.0) }
     }
@@ -198,7 +199,8 @@ impl Packets {
         let mut places: HashMap<String, u32> = HashMap::from([(String::new(), 0)]);
         let mut place = |row: &Row| {
             let Some(blocks) = self.blocks.get(row.blocks as usize) else { return 0 };
-            let range = |&(from, to): &(u32, u32)| format!("{}-{}", self.position(row.flow, from), self.position(row.flow, to));
+            let of = &self.headers[row.flow as usize];
+            let range = |&(from, to): &(u32, u32)| format!("{}-{}", of.position(from), of.position(to));
             let text = blocks.ranges().iter().map(range).collect::<Vec<_>>().join(" ");
             *places.entry(text).or_insert_with_key(|text| {
                 distinct.push(text.clone());
