@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, FnArg, ImplItemFn, Item, ItemFn, ItemImpl, ItemMod, ItemType, Pat, Signature, Type};
 
-const CRATES: [&str; 4] = ["core", "scenario", "capture", "python"];
+const CRATES: [&str; 5] = ["core", "scenario", "capture", "emulator", "python"];
 
 const NUMBERS: [&str; 14] =
     ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"];

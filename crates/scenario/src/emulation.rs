@@ -147,6 +147,12 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
     }
 }
 
+/// The two external flows of a connection.
+struct BothWays {
+    there: FlowId,
+    back: FlowId,
+}
+
 struct Build {
     network: Network,
     hosts: Vec<Host>,
@@ -222,7 +228,7 @@ impl Build {
                 transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size });
                 let reverse = self.network.flows.len() as FlowId;
                 self.ways.extend([Way { from, to, flow }, Way { from: to, to: from, flow: reverse }]);
-                self.reroute_alike(flow, reverse);
+                self.reroute_alike(BothWays { there: flow, back: reverse });
                 // When and how much the kernel sends, it decides: the network carries all of it, whenever it comes.
                 let open = CoreFlow { start: Time::ZERO, stop: Time::NEVER, size: None, ..given };
                 let turned = CoreFlow {
@@ -241,10 +247,10 @@ impl Build {
     }
 
     /// What changes the route of a flow changes that of its way back.
-    fn reroute_alike(&mut self, flow: FlowId, reverse: FlowId) {
+    fn reroute_alike(&mut self, flows: BothWays) {
         let turned = self.network.changes.iter().filter_map(|change| match change.what {
-            ChangeKind::Route(of, forward, backward) if of == flow => {
-                Some(Change { at: change.at, what: ChangeKind::Route(reverse, backward, forward) })
+            ChangeKind::Route(of, forward, backward) if of == flows.there => {
+                Some(Change { at: change.at, what: ChangeKind::Route(flows.back, backward, forward) })
             }
             _ => None,
         });
