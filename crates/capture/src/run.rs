@@ -290,8 +290,11 @@ mod tests {
         Table { name: "packets".into(), columns: columns.into_iter().map(|(name, column)| (name.into(), column)).collect() }
     }
 
-    /// Headers, length on the wire and comment of each packet, and the comment on all.
-    fn written(rows: &[Written<'_>], window: u64) -> (Vec<(Vec<u8>, u32, Option<String>)>, String) {
+    /// Headers, length on the wire and comment.
+    type Packet = (Vec<u8>, u32, Option<String>);
+
+    /// Each packet, and the comment on all.
+    fn written(rows: &[Written<'_>], window: u64) -> (Vec<Packet>, String) {
         let about = About { application: "Tailback", scenario: "small", seed: 7 };
         let file = write_run(Vec::new(), &table(rows, window), &about).unwrap();
         let mut reader = Reader::open(file.as_slice()).unwrap();
