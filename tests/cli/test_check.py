@@ -25,6 +25,16 @@ def test_check_says_which_files_are_sound(command: Command, file: Path) -> None:
     assert verdicts[1]["errors"][0]["line"] == 6
 
 
+def test_remarks_are_made_where_nothing_is_random(command: Command, file: Path) -> None:
+    done = command("check", file)
+    assert (done.returncode, done.stdout) == (0, f"{file}: sound\n")
+    assert done.stderr.startswith("note: phase effects: 2 flows share the drop-tail queue of `bottleneck`")
+    assert "phase effects" in command("run", file).stdout
+    file.write_text(file.read_text().replace("count = 2", 'count = 2\njitter = "20 us"'))
+    assert command("check", file).stderr == ""
+    assert "phase effects" not in command("run", file).stdout
+
+
 def test_all_examples_are_sound(command: Command) -> None:
     examples = sorted((ROOT / "examples").glob("*.toml"))
     assert len(examples) >= 12

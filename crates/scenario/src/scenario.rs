@@ -221,7 +221,8 @@ pub fn json_schema() -> serde_json::Value {
 /// Whether anything is sent.
 fn check_flows(description: &Description, report: &mut Report) {
     if description.flows.is_empty() && report.sound("flows") {
-        report.add("flows", "nothing would be sent").given("no flows").expected("at least one [flows.NAME]");
+        let problem = report.add("flows", "nothing would be sent").given("no flows").expected("at least one [flows.NAME]");
+        problem.hint("without any, real packets can cross the network: `tailback emulate`");
     }
 }
 

@@ -33,7 +33,9 @@ def check(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ScenarioWarning)
             try:
-                remarks = load(file).remarks()
+                scenario = load(file)
+                scenario.check()
+                remarks = scenario.remarks()
             except ScenarioError as error:
                 note(str(error))
                 problems = [vars(problem) for problem in error.problems]

@@ -131,11 +131,6 @@ class Emulated(Run):
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
         return not (timing["slipped_share"] > _MOST_SLIPPED or timing["lateness_p99_s"] > _MOST_LATE_S)
 
-    @property
-    def remarks(self) -> list[str]:
-        """As of a run; that a scenario has no flows says nothing here."""
-        return super().remarks if self.scenario.get("flows") else []
-
     def __str__(self) -> str:
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
         name = self.scenario.get("name") or "scenario"

@@ -52,9 +52,6 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
 
 /// What a reader of the results should know.
 pub(crate) fn remarks(description: &Description, network: &Network, report: &mut Report) {
-    if description.flows.is_empty() {
-        report.warn("flows", "no flows: real packets can cross this network (`tailback emulate`), but in a run nothing is sent");
-    }
     phases::remark(description, network, report);
 }
 

@@ -7,6 +7,7 @@ use crate::problem::Report;
 use crate::quantity::Quantity;
 use crate::scenario::Description;
 use std::collections::BTreeMap;
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, ChangeKind, Delay, Group, Network, PortId, Transport};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::TimerForm;
@@ -23,7 +24,7 @@ pub(super) fn remark(description: &Description, network: &Network, report: &mut 
     let mut sharing: BTreeMap<PortId, usize> = BTreeMap::new();
     for flow in &network.flows {
         let group = &network.groups[flow.group as usize];
-        let is_greedy = matches!(group.transport, Transport::Tcp(..)) && group.application.is_none() && flow.size.is_none();
+        let is_greedy = fills_queues(&group.transport) && group.application.is_none() && flow.size.is_none();
         let route = &network.paths[flow.forward as usize];
         let narrowest = route.iter().copied().min_by_key(|&port| network.ports[port as usize].rate);
         if let (true, Some(port)) = (is_greedy, narrowest) {
@@ -44,6 +45,14 @@ pub(super) fn remark(description: &Description, network: &Network, report: &mut 
                 "round trips that are drawn, such as rtt = {uniform = [\"36 ms\", \"44 ms\"]}, or `jitter`, and several seeds",
             );
         }
+    }
+}
+
+/// TCP, but for laws that hold the queue where they want it.
+fn fills_queues(transport: &Transport) -> bool {
+    match transport {
+        Transport::Tcp(_, law) => !matches!(law, ControllerSpec::Vegas(_) | ControllerSpec::Fast(_)),
+        Transport::Datagram(_) => false,
     }
 }
 
@@ -132,6 +141,7 @@ mod tests {
             group(2, "rtt = {uniform = [\"36 ms\", \"44 ms\"]}"),
             group(2, "start = {uniform = [\"0 s\", \"1 s\"]}"),
             group(2, "jitter = \"20 us\""),
+            group(2, "").replace("{preset = \"sack\"}", "{preset = \"sack\", controller = \"vegas\"}"),
             group(2, "size = \"1 MB\""),
             group(2, "send_processing = {uniform = [\"0 us\", \"10 us\"]}"),
             group(
@@ -145,10 +155,5 @@ mod tests {
         ] {
             assert_eq!(remarks(&flows), Vec::<String>::new(), "{flows}");
         }
-    }
-
-    #[test]
-    fn a_scenario_without_flows_is_for_real_packets() {
-        assert!(remarks("")[0].starts_with("no flows"));
     }
 }

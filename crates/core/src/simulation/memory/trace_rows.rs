@@ -45,6 +45,8 @@ struct Ways<'a> {
     room: f64,
     /// The highest probability that a wire ever loses a packet with.
     loss: f64,
+    /// Flows whose datagrams are handed in.
+    external: f64,
 }
 
 /// What some flows do together.
@@ -94,7 +96,12 @@ impl<'a> Ways<'a> {
         });
         let room = room.sum();
         rates.iter_mut().zip(&network.ports).for_each(|(rate, port)| *rate *= f64::from(port.transmitters));
-        Ways { network, rates, further, room, loss }
+        let is_external = |flow: &&Flow| match &network.groups[flow.group as usize].transport {
+            Transport::Datagram(spec) => matches!(spec.arrivals, Arrivals::External),
+            Transport::Tcp(..) => false,
+        };
+        let external = network.flows.iter().filter(is_external).count() as f64;
+        Ways { network, rates, further, room, loss, external }
     }
 
     fn rows_of_flows(&self, kind: TraceKind, flows: &[u32]) -> f64 {
@@ -160,7 +167,10 @@ impl<'a> Ways<'a> {
         sum.flows += 1.0;
         match &group.transport {
             Transport::Datagram(spec) => {
-                sum.datagrams += datagrams(spec, seconds).unwrap_or(carried);
+                sum.datagrams += match spec.arrivals {
+                    Arrivals::External => carried.min(HANDED_IN_PER_SECOND * seconds / self.external),
+                    _ => datagrams(spec, seconds).unwrap_or(carried),
+                };
             }
             Transport::Tcp(spec, law) => {
                 // A timeout may send again what had arrived.
@@ -241,6 +251,9 @@ fn attempts(spec: &TcpSpec, seconds: f64) -> f64 {
     let unheard = doublings + 1.0 + seconds / timer.max_rto.seconds().min(timer.min_rto.seconds() * f64::from(timer.max_backoff));
     spec.initial_window + unheard
 }
+
+/// Whoever hands in datagrams does so by a clock: in all no more than this, several times what one processor has been seen to carry.
+const HANDED_IN_PER_SECOND: f64 = 200_000.0;
 
 /// Datagrams of a source; some standard deviations more where their number is random. `None` where others decide.
 fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
