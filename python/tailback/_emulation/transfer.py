@@ -55,7 +55,7 @@ class Flow:
     start_s, stop_s : float
         Since the emulation's start.
     left : int or None
-        Bytes yet to be sent; None if endless.
+        Bytes yet to be sent, for a receiver all of them; None if endless.
     """
 
     number: int
@@ -182,11 +182,15 @@ class Receivers:
         try:
             while count := flow.connection.recv_into(_SPACE):
                 flow.counts.transferred += count
+                # The end of the connection comes later: it is a segment of its own, for which the window may have no room.
+                if flow.counts.transferred == flow.left:
+                    flow.ended_s = self._agenda.now()
         except BlockingIOError:
             return
         except OSError as error:
             flow.failure = error.strerror
-        flow.ended_s = self._agenda.now()
+        if flow.ended_s is None:
+            flow.ended_s = self._agenda.now()
         self._agenda.selector.unregister(flow.connection)
         # What there is to say about it was said; the sender waits for this.
         flow.connection.close()
