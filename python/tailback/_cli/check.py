@@ -39,7 +39,8 @@ def check(
             except ScenarioError as error:
                 note(str(error))
                 problems = [vars(problem) for problem in error.problems]
-        doubts = [str(warning.message) for warning in caught]
+        # Loading warns of the same as checking.
+        doubts = list(dict.fromkeys(str(warning.message) for warning in caught))
         for doubt in doubts:
             note(f"warning: {doubt}")
         for remark in remarks:
