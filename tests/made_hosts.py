@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 import uuid
@@ -15,7 +16,7 @@ import pytest
 import tailback as tb
 from tailback.errors import EmulationError
 
-__all__ = ["ECHO", "MARK", "SCENARIO", "Traces", "python", "why_not"]
+__all__ = ["ECHO", "MARK", "SCENARIO", "Traces", "fine", "python", "why_not"]
 
 # By this variable of its environment a test's processes are known.
 MARK = "TAILBACK_TEST"
@@ -58,6 +59,12 @@ def why_not() -> str:
         except EmulationError as error:
             return f"no emulation here: {error}"
     return ""
+
+
+def fine(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether an emulation went well: on a machine that is busy with other tests it may say that it did not keep up."""
+    rest = [line for line in done.stderr.splitlines() if "did not keep up" not in line and "real-time priority" not in line]
+    return done.returncode == 0 or (done.returncode == 1 and rest == [])
 
 
 class Traces:

@@ -17,6 +17,7 @@ pub struct Witness {
     ports: Vec<String>,
     /// When the emulation began.
     origin: Timestamp,
+    latest: Time,
     connections: Connections,
     capture: Option<Capture>,
 }
@@ -33,7 +34,7 @@ impl Witness {
     pub fn new(hosts: Vec<String>, ports: Vec<String>) -> Witness {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let origin = Timestamp(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX / 2));
-        Witness { hosts, ports, origin, connections: Connections::new(Samples::Summed), capture: None }
+        Witness { hosts, ports, origin, latest: Time::ZERO, connections: Connections::new(Samples::Summed), capture: None }
     }
 
     /// Write what is seen to a file, with an interface for each host.
@@ -46,6 +47,7 @@ impl Witness {
     }
 
     pub(crate) fn on_sent(&mut self, at: Time, key: Key, of: Seen<'_>) {
+        let at = self.next(at);
         self.see(at, of);
         let at = self.stamp(at);
         if let Some(capture) = &mut self.capture {
@@ -55,6 +57,7 @@ impl Witness {
 
     /// `at`: when it is handed to its host.
     pub(crate) fn on_delivered(&mut self, at: Time, key: Key, of: Seen<'_>) {
+        let at = self.next(at);
         self.see(at, of);
         let at = self.stamp(at);
         if let Some(capture) = &mut self.capture {
@@ -69,6 +72,12 @@ impl Witness {
             let comment = format!("discarded at {port}: {} at {:.6} s", discard.reason.name(), at.seconds());
             capture.settle(key, Some(comment));
         }
+    }
+
+    /// In the order in which it is seen: what is written to a host between two readings has one of their times.
+    fn next(&mut self, at: Time) -> Time {
+        self.latest = self.latest.max(at);
+        self.latest
     }
 
     fn see(&mut self, at: Time, of: Seen<'_>) {

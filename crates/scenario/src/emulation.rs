@@ -104,6 +104,13 @@ impl Scenario {
             problem.given(nodes.len().to_string()).expected(format!("at most {MOST_HOSTS}"));
             return Err(report.finish());
         }
+        for name in nodes.iter().filter(|name| means_something_else(name.as_str())) {
+            let problem = report.add(format!("nodes.{name}"), "real programs take this name for another address");
+            problem.given(name.to_string()).expected("a name that is not `localhost` and not a number");
+        }
+        if !report.is_empty() {
+            return Err(report.finish());
+        }
         let pairs = network::connected(&description, &mut aside);
         for (from, to) in &pairs {
             let flow = Flow { from: from.clone(), to: to.clone(), tcp: Some(Tcp::default()), ..Flow::default() };
@@ -119,6 +126,11 @@ impl Scenario {
             _ => Err(report.finish()),
         }
     }
+}
+
+/// Names that a resolver does not look up.
+fn means_something_else(name: &str) -> bool {
+    name.eq_ignore_ascii_case("localhost") || name.starts_with("0x") || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The group of what one node sends to another. No name in a scenario can have its form.
@@ -354,6 +366,18 @@ mod tests {
         assert!(refused(&source, &["web"]).contains("the kernel plays TCP, not this"));
         let cells = format!("{web}framing = {{}}\ntcp = {{preset = \"bpd-2001/reno\"}}");
         assert!(refused(&cells, &["web"]).contains("real packets do not travel in cells"));
+    }
+
+    #[test]
+    fn names_that_are_addresses_are_refused() {
+        for name in ["localhost", "127", "0x7f000001"] {
+            let text = format!(
+                "duration = \"1 s\"\n[links.l]\nfrom = \"{name}\"\nto = \"b\"\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\n\
+                 queue = {{buffer = \"9 packets\"}}\n[nodes]\n{name} = {{}}\nb = {{}}\n"
+            );
+            let errors = Scenario::from_toml(&text, "").unwrap().emulated(&[]).unwrap_err().to_string();
+            assert!(errors.contains("real programs take this name for another address"), "{errors}");
+        }
     }
 
     #[test]

@@ -120,6 +120,9 @@ def _judged(result: Emulated) -> Exit:
         if transfer[-1]:
             note(f"{transfer[0]}[{transfer[1]}], which the kernel played: {transfer[-1]}")
             code = Exit.RUNS_FAILED
+    if not result.measured:
+        note("error: nothing was measured: it ended within the scenario's warm-up")
+        code = Exit.RUNS_FAILED
     if result.capture_problem:
         note(f"error: {result.capture_problem}")
         code = Exit.RUNS_FAILED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shlex
 import signal
 import socket
@@ -22,7 +23,7 @@ from tailback._emulation.known import Told, known
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._table import Table
-from tailback.errors import EmulationError, EmulationWarning, MissingExtra, UnknownName
+from tailback.errors import EmulationError, EmulationWarning, MissingExtra, ParameterError, UnknownName
 
 if TYPE_CHECKING:
     from tailback._emulation.hosts import Host, Hosts
@@ -126,6 +127,11 @@ class Emulated(Run):
         return self.tables["kernel"]
 
     @property
+    def measured(self) -> bool:
+        """Whether it went on beyond the scenario's warm-up."""
+        return self.simulated_s > self._warmup_s
+
+    @property
     def kept_up(self) -> bool:
         """Whether this machine kept to the scenario's time; if not, the results are not those of the scenario."""
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
@@ -142,7 +148,7 @@ class Emulated(Run):
         refused = [f"{timing[name]:,} {text}" for name, text in _REFUSED.items() if timing[name]]
         if refused:
             lines.append(f"not carried: {', '.join(refused)}")
-        if self.simulated_s <= self._warmup_s:
+        if not self.measured:
             lines.append(f"it ended within the scenario's warm-up of {self._warmup_s:g} s: NOTHING WAS MEASURED but traces")
         if self.capture_problem:
             lines.append(self.capture_problem)
@@ -205,6 +211,8 @@ def emulate(
     ------
     ScenarioError
         The scenario cannot run, or real packets cannot cross it.
+    ParameterError
+        A command or a setting is none.
     EmulationError
         This system lacks something or does not allow it, or a command cannot be started; nothing is left behind.
     Interrupted
@@ -224,6 +232,8 @@ def emulate(
     if sys.platform != "linux":
         raise EmulationError(f"this needs namespaces and TUN devices of Linux; this is {platform.system()}")
     _require_pyroute2()
+    if isinstance(commands, (str, Command)) or isinstance(played, str):
+        raise ParameterError("`commands` and `played` are sequences; expected lists, even of one")
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     emulation = described._emulation(seed, played)
     plan = Plan(emulation, commands, settings or {}, stdout)
@@ -249,6 +259,7 @@ class Plan:
 
         self._core, self._stdout = emulation, stdout
         self._commands = list(commands)
+        _check(self._commands, settings)
         self._groups = json.loads(emulation.played)
         if not self._commands and not self._groups:
             raise EmulationError("there is nothing to run: give commands, or groups for the kernel to play")
@@ -427,6 +438,28 @@ class Watch:
 
     def _in_front(self) -> bool:
         return any(number not in self._codes for number, command in self._numbers.items() if not command.server)
+
+
+# Of a host's network stack: what a network namespace has of its own stands below `net`.
+_SETTING = r"net(\.[A-Za-z0-9_-]+)+"
+
+
+def _check(commands: Sequence[Command], settings: Mapping[str, str]) -> None:
+    """Raise a `ParameterError` where something is not what it should be."""
+    for command in commands:
+        if not isinstance(command, Command):
+            raise ParameterError(f"{command!r} is not a command; expected a `tailback.Command`")
+        try:
+            arguments = command.arguments
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"{command.command!r} is not a command: {str(error).lower()}; expected words") from None
+        if not all(isinstance(word, str) and "\0" not in word for word in arguments):
+            raise ParameterError(f"{command.command!r} is not a command; expected words, without characters of code 0")
+    for key, value in settings.items():
+        if not isinstance(key, str) or not re.fullmatch(_SETTING, key):
+            raise ParameterError(f"`{key}` is no setting of a host's network stack; expected such as `net.ipv4.tcp_ecn`")
+        if not isinstance(value, str):
+            raise ParameterError(f"`{key}` is {value!r}; expected text such as `'1'`")
 
 
 def _difference(before: list[dict[str, int]], after: list[dict[str, int]]) -> list[dict[str, int]]:

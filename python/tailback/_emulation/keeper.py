@@ -121,8 +121,8 @@ class Keeper:
                 env={**os.environ, **message["environment"]},
                 preexec_fn=prepare,
             )
-        except OSError as error:
-            self._tell({"failed": number, "why": error.strerror or str(error)})
+        except (OSError, TypeError, ValueError) as error:
+            self._tell({"failed": number, "why": getattr(error, "strerror", None) or str(error)})
         else:
             # Whatever ends is reaped below, with what others have left behind.
             process.returncode = 0
@@ -164,13 +164,16 @@ def _counted(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _name(hosts: list[dict[str, Any]]) -> None:
-    """Let the hosts find one another by name."""
+    """Let the hosts find one another by name, and know at once that no other name can be looked up."""
     lines = ["127.0.0.1 localhost", *(f"{host['addresses'][0]} {host['name']}" for host in hosts if host["addresses"])]
-    with tempfile.NamedTemporaryFile("w", prefix="tailback-hosts-") as file:
-        file.write("\n".join(lines) + "\n")
-        file.flush()
-        Path(file.name).chmod(0o644)
-        namespaces.bind(file.name, "/etc/hosts")
+    for place, text in (("/etc/hosts", "\n".join(lines)), ("/etc/resolv.conf", "")):
+        if not Path(place).exists():
+            continue
+        with tempfile.NamedTemporaryFile("w", prefix="tailback-hosts-") as file:
+            file.write(f"{text}\n")
+            file.flush()
+            Path(file.name).chmod(0o644)
+            namespaces.bind(file.name, place)
 
 
 def _set(settings: dict[str, str], *, may_lack: bool) -> None:
@@ -222,7 +225,7 @@ def main() -> None:
         given = json.loads(control.recv(LARGEST_MESSAGE))
         if os.geteuid() != 0:
             _become_root_of_ones_own()
-        namespaces.unshare(namespaces.PROCESSES | namespaces.MOUNTS)
+        namespaces.unshare(namespaces.PROCESSES | namespaces.MOUNTS | namespaces.NAMES)
         first = os.fork()
     if first:
         control.close()

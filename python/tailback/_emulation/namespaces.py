@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 
-__all__ = ["MOUNTS", "NETWORK", "PROCESSES", "USERS", "bind", "enter", "make_private", "mount_proc", "unshare"]
+__all__ = ["MOUNTS", "NAMES", "NETWORK", "PROCESSES", "USERS", "bind", "enter", "make_private", "mount_proc", "unshare"]
 
 # <sched.h>
 MOUNTS = 0x00020000
+NAMES = 0x04000000
 USERS = 0x10000000
 PROCESSES = 0x20000000
 NETWORK = 0x40000000
