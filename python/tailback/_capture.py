@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -11,14 +10,13 @@ from html import escape
 from typing import Any
 
 from tailback import _core, _store
+from tailback._slices import in_slices
 from tailback._summary import ROWS, Listing, html, listed
 from tailback._table import Table
 from tailback.errors import CaptureError, UnknownName
 
 __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "remarks"]
 
-# A slice is a number of packets, which grows or shrinks until it takes about this long on the clock.
-_SLICE_S = 0.1
 _FIRST_PACKETS = 10_000
 
 _ENDS = ("sender_address", "sender_port", "receiver_address", "receiver_port")
@@ -236,16 +234,12 @@ def remarks(analysis: Analysis) -> Iterator[str]:
 
 
 def _advance(capture: _core.CaptureAnalysis, progress: Callable[[float], None]) -> None:
-    """Read to the end, in slices, so that Ctrl-C and progress bars work."""
-    packets, done = _FIRST_PACKETS, False
-    while not done:
-        began = time.perf_counter()
-        done = capture.advance(packets)
-        took = time.perf_counter() - began
-        # At most tenfold: a clock may say that nothing took no time. Downwards at once.
-        packets = max(1, int(packets * min(10.0, _SLICE_S / max(took, 1e-9))))
-        # A pipe has no size.
-        progress(min(1.0, capture.bytes_read / (capture.file_bytes or capture.bytes_read or 1)))
+    """Read to the end. A pipe has no size."""
+    in_slices(
+        capture.advance,
+        _FIRST_PACKETS,
+        lambda: progress(min(1.0, capture.bytes_read / (capture.file_bytes or capture.bytes_read or 1))),
+    )
 
 
 def _end(address: str, port: int) -> str:

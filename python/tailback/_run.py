@@ -45,6 +45,9 @@ class Run:
     ['time_s', 'group', 'flow', 'cwnd_packets']
     """
 
+    # The tables that are no traces.
+    _counters: tuple[str, ...] = COUNTERS
+
     def __init__(self, results: _core.Results) -> None:
         self._tables = {name: Table(table) for name, table in results.tables}
         self.complete = results.complete
@@ -76,7 +79,7 @@ class Run:
     @property
     def traces(self) -> list[str]:
         """Kinds of the traces that the scenario asked for."""
-        return [name for name in self._tables if name not in COUNTERS]
+        return [name for name in self._tables if name not in self._counters]
 
     def trace(self, kind: str) -> Table:
         """A trace: ``cwnd``, ``queue``, ``rtt``, ... as far as ``record.traces`` of the scenario asked for it.
@@ -117,7 +120,7 @@ class Run:
 
     def summary(self) -> str:
         """What a person wants to know first, as text."""
-        return "\n\n".join([text(str(self), self._tables), *(f"note: {remark}" for remark in self.remarks)])
+        return "\n\n".join([text(str(self), self._tables, self.traces), *(f"note: {remark}" for remark in self.remarks)])
 
     def plot(self) -> Figure:
         """Traces over time, or flows and queues side by side if there is none; needs matplotlib.

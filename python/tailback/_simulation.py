@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tailback import _core
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
+from tailback._slices import in_slices
 
 __all__ = ["advance", "simulate"]
 
-# A slice is a number of events, for any number of them may lie in one instant. The number grows or shrinks until a slice takes
-# about this long on the clock. Slices change no byte of the results.
-_SLICE_S = 0.1
 _FIRST_EVENTS = 10_000
 
 
@@ -69,15 +66,8 @@ def simulate(
 
 
 def advance(simulation: _core.Simulation, progress: Callable[[float], None]) -> None:
-    """Run to the end, in slices."""
-    events, done = _FIRST_EVENTS, False
-    while not done:
-        began = time.perf_counter()
-        done = simulation.run_for(events)
-        took = time.perf_counter() - began
-        # At most tenfold: a clock may say that nothing took no time. Downwards at once.
-        events = max(1, int(events * min(10.0, _SLICE_S / max(took, 1e-9))))
-        progress(simulation.now_s / simulation.duration_s)
+    """Run to the end, in slices: of a number of events, for any number of them may lie in one instant. They change no byte."""
+    in_slices(simulation.run_for, _FIRST_EVENTS, lambda: progress(simulation.now_s / simulation.duration_s))
 
 
 def _ignore(_fraction: float) -> None:

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from tailback._format import aligned, quantity
-from tailback._table import COUNTERS, Table
+from tailback._table import Table
 
 __all__ = ["ROWS", "Listing", "html", "listed", "listings", "text"]
 
@@ -81,10 +81,10 @@ def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
             yield Listing.of(name, {column: table.head(column, ROWS) for column in wanted if column in table}, len(table))
 
 
-def text(title: str, tables: Mapping[str, Table]) -> str:
-    """The whole summary, aligned with spaces."""
-    traces = [f"{name} ({len(table)} rows)" for name, table in tables.items() if name not in COUNTERS]
-    return listed(title, listings(tables), ["traces: " + ", ".join(traces)] if traces else [])
+def text(title: str, tables: Mapping[str, Table], traces: Sequence[str]) -> str:
+    """The whole summary, aligned with spaces; of traces only how long they are."""
+    rows = [f"{name} ({len(tables[name])} rows)" for name in traces]
+    return listed(title, listings(tables), ["traces: " + ", ".join(rows)] if rows else [])
 
 
 def listed(title: str, parts: Iterable[Listing], remarks: Iterable[str]) -> str:

@@ -24,9 +24,9 @@ mod pacer;
 mod witness;
 
 pub use door::Door;
-pub use emulation::{Control, Course, Emulation, Refused, Report, Way};
+pub use emulation::{Control, Course, Emulation, Way};
 pub use hosts::{Hosts, Tuns};
-pub use pacer::{Clock, Monotonic, STALL};
+pub use pacer::{Clock, Monotonic};
 pub use witness::Witness;
 
 /// A fingerprint of the sources that this crate was built from.

@@ -28,7 +28,7 @@ impl Clock for Monotonic {
 
 /// Lateness above which the clock is set back: more than a scheduler needs to wake a process, less than a packet of 1500 bytes at 50 Mbit/s
 /// takes.
-pub const STALL: Span = Span::from_micros(250);
+const STALL: Span = Span::from_micros(250);
 
 /// The clock, and how well it was kept to.
 pub(crate) struct Pacer<C> {

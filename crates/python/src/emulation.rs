@@ -42,9 +42,10 @@ pub struct Emulation {
     state: Mutex<State>,
 }
 
-/// Before it runs, and from then on.
+/// Before it runs, while it is made to, and from then on.
 enum State {
     Ready(Box<Engine>),
+    Taken,
     Running(Box<Running>),
 }
 
@@ -111,7 +112,7 @@ impl Emulation {
     /// What went wrong with the capture; `None` if nothing did. It is complete from here on.
     fn finish_capture(&self) -> Option<String> {
         match &mut *self.state() {
-            State::Ready(_) => None,
+            State::Ready(_) | State::Taken => None,
             State::Running(running) => running.witness().finish(),
         }
     }
@@ -121,8 +122,9 @@ impl Emulation {
         let mut state = self.state();
         let (engine, tables) = match &mut *state {
             State::Ready(engine) => (&**engine, Vec::new()),
+            State::Taken => return Err(PyOSError::new_err("this emulation did not begin")),
             State::Running(running) => {
-                let tables = [vec![running.report().table], running.witness().connections()].concat();
+                let tables = [vec![running.report()], running.witness().connections()].concat();
                 (running.engine(), tables)
             }
         };
@@ -158,16 +160,17 @@ impl Emulation {
     }
 
     fn carry(&self, devices: Vec<OwnedFd>, capture: Option<&Path>) -> std::io::Result<()> {
+        let mut witness = Witness::new(self.hosts.iter().map(|host| host.name.clone()).collect(), self.ports.clone());
+        capture.map_or(Ok(()), |file| witness.capture_to(file))?;
         let mut state = self.state();
-        let State::Ready(engine) = &*state else { return Ok(()) };
+        let State::Ready(engine) = std::mem::replace(&mut *state, State::Taken) else {
+            return Err(std::io::Error::other("this emulation has run already"));
+        };
         let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
         let ways = self.ways.iter().map(|way| Way { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
         let ways: Vec<Way> = ways.collect();
         let course = Course { end: Time::ZERO + Span::from_seconds(self.duration_s), lead: self.lead };
-        let mut witness = Witness::new(self.hosts.iter().map(|host| host.name.clone()).collect(), self.ports.clone());
-        capture.map_or(Ok(()), |file| witness.capture_to(file))?;
-        let engine = (**engine).clone();
-        let mut running = Box::new(Running::new(engine, course, &ways, witness, Tuns::new(devices), Monotonic::start()));
+        let mut running = Box::new(Running::new(*engine, course, &ways, witness, Tuns::new(devices), Monotonic::start()));
         let ran = running.run(&self.control);
         *state = State::Running(running);
         ran

@@ -128,12 +128,8 @@ impl Scenario {
 
     /// What runs as it is meant, and whose results are easily misread; nothing where there is no network.
     pub fn remarks(&self) -> Warnings {
-        let mut aside = Report::new(&self.source);
-        let network = network::network(&self.description, &mut aside).filter(|_| aside.is_empty());
-        let mut report = Report::new(&self.source);
-        if let Some(network) = network {
-            network::remarks(&self.description, &network, &mut report);
-        }
+        let (mut report, mut aside) = (Report::new(&self.source), Report::new(&self.source));
+        network::remarks(&self.description, &mut report, &mut aside);
         report.warnings()
     }
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tailback._cli.output import Exit, command, data, jsonable, note, path, summary
+from tailback._cli.output import Exit, command, data, document, note, path, summary
 from tailback._progress import ProgressBar
 
 __all__ = ["analyse"]
@@ -35,8 +34,7 @@ def analyse(
         if folder:
             _store.write(result.tables, result.provenance, folder)
     if as_json:
-        tables = {name: table.to_dict() for name, table in result.tables.items()}
-        data(json.dumps(jsonable({**result.provenance, "tables": tables}), allow_nan=False))
+        data(document(result.provenance, result.tables))
     else:
         summary(str(result), _capture.listings(result), result.summary(), _capture.remarks(result))
     if out is not None:

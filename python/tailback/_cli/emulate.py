@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tailback._cli.options import File, Seed
-from tailback._cli.output import Exit, command, data, jsonable, note, path
+from tailback._cli.output import Exit, command, data, document, note, path
 from tailback._cli.run import show
 from tailback._cli.user_code import Code
 from tailback._cli.user_code import load as load_code
@@ -91,8 +90,7 @@ def emulate(
         if folder:
             _store.write(result.tables, result.provenance, folder)
     if as_json:
-        tables = {name: table.to_dict() for name, table in result.tables.items()}
-        data(json.dumps(jsonable({**result.provenance, "tables": tables}), allow_nan=False))
+        data(document(result.provenance, result.tables))
     else:
         show(result)
     if out is not None:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 from pathlib import Path
@@ -33,8 +33,9 @@ from tailback.errors import (
 
 if TYPE_CHECKING:
     from tailback._summary import Listing
+    from tailback._table import Table
 
-__all__ = ["Exit", "command", "data", "jsonable", "note", "path", "stdout_watched", "summary"]
+__all__ = ["Exit", "command", "data", "document", "jsonable", "note", "path", "stdout_watched", "summary"]
 
 P = ParamSpec("P")
 
@@ -233,6 +234,13 @@ def path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("the name is empty")
     return Path(text)
+
+
+def document(provenance: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
+    """Everything measured as one JSON document."""
+    return json.dumps(
+        jsonable({**provenance, "tables": {name: table.to_dict() for name, table in tables.items()}}), allow_nan=False
+    )
 
 
 def jsonable(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tailback._cli.options import File, Seed
-from tailback._cli.output import Exit, command, data, jsonable, note, path, summary
+from tailback._cli.output import Exit, command, data, document, note, path, summary
 from tailback._cli.user_code import Code
 from tailback._cli.user_code import load as load_code
 from tailback._progress import ProgressBar
@@ -63,7 +62,7 @@ def run(
         if packets:
             result._write_capture(packets)
     if as_json:
-        data(_document(result))
+        data(document(result.provenance, result.tables))
     else:
         show(result)
     if out is not None:
@@ -88,11 +87,6 @@ def with_packets(scenario: Scenario) -> Scenario:
     # An empty list is no wish.
     of = traces.get("packets") or sorted(description.get("flows", {}))
     return scenario.with_({"record.traces": {**traces, "packets": of}})
-
-
-def _document(result: Run) -> str:
-    tables = {name: table.to_dict() for name, table in result.tables.items()}
-    return json.dumps(jsonable({**result.provenance, "tables": tables}), allow_nan=False)
 
 
 def show(result: Run) -> None:

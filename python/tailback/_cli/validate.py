@@ -25,7 +25,9 @@ def validate(
             parser=path,
         ),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="All cases, longer and more often: three quarters of an hour.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="All 48 cases, longer and more often: 270 runs of 40 s, divided by the lanes.")
+    ] = False,
     lanes: Annotated[int | None, typer.Option(min=1, help="Emulations at a time; two for each processor if not given.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all comparisons as one JSON document.")] = False,

@@ -126,8 +126,7 @@ def _events(run: Run) -> tuple[NDArray[np.float64], int]:
     """
     import numpy as np
 
-    drops, queues = run.trace("drops"), run.queues["queue"]
-    assert BOTTLENECK in queues
+    drops = run.trace("drops")
     times = np.sort(drops["time_s"][drops["queue"] == BOTTLENECK])
     times = times[times >= _warmup_s(run)]
     apart = 5 * float(run.flows["base_rtt_s"][_rows(run.flows["group"])].mean())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import _core
 from tailback._interval import Interval
 from tailback._processors import processors
+from tailback._slices import in_slices
 from tailback.errors import ParameterError
 from tailback.models._broadcasting import one
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TrunkInterrupted", "TrunkSimulation", "simulate_trunk"]
 
-# A slice is a number of packets for each replication. It grows or shrinks until a slice takes about this long on the clock.
-_SLICE_S = 0.1
+# For each replication.
 _FIRST_PACKETS = 1_000
 
 
@@ -197,16 +196,15 @@ def simulate_trunk(
 
 
 def _advance(simulation: _core.TrunkSimulation, threads: int, progress: Callable[[float], None]) -> None:
-    packets, done, most = _FIRST_PACKETS, False, 0.0
-    while not done:
-        began = time.perf_counter()
-        done = simulation.advance(packets, threads)
-        took = time.perf_counter() - began
-        # At most twofold: a clock may say that nothing took no time. Downwards at once.
-        packets = max(1, int(packets * min(2.0, _SLICE_S / max(took, 1e-9))))
+    most = 0.0
+
+    def tell() -> None:
         # What is left is estimated anew after each round; a bar does not go back.
+        nonlocal most
         most = max(most, simulation.progress)
         progress(most)
+
+    in_slices(lambda packets: simulation.advance(packets, threads), _FIRST_PACKETS, tell, growth=2.0)
 
 
 def _result(simulation: _core.TrunkSimulation, reading: Reading) -> TrunkSimulation:

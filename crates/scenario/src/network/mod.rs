@@ -50,9 +50,14 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     })
 }
 
-/// What a reader of the results should know.
-pub(crate) fn remarks(description: &Description, network: &Network, report: &mut Report) {
-    phases::remark(description, network, report);
+/// What a reader of the results should know; nothing where there is no network.
+pub(crate) fn remarks(description: &Description, report: &mut Report, aside: &mut Report) {
+    if phases::may_remark(description)
+        && let Some(network) = network(description, aside)
+        && aside.is_empty()
+    {
+        phases::remark(&network, report);
+    }
 }
 
 /// All nodes.

@@ -6,6 +6,7 @@ use crate::distribution::Distribution;
 use crate::problem::Report;
 use crate::quantity::Quantity;
 use crate::scenario::Description;
+use crate::schema::Flow;
 use std::collections::BTreeMap;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, ChangeKind, Delay, Group, Network, PortId, Transport};
@@ -16,9 +17,15 @@ use tailback_core::traffic::{Arrivals, PacketSize};
 /// With more flows, what happens to one of them says little of all.
 const FEW: usize = 20;
 
+/// Whether there may be anything to remark, as far as that can be told without a network: some group is small enough, and nothing is drawn.
+pub(super) fn may_remark(description: &Description) -> bool {
+    let is_small = |flow: &Flow| flow.tcp.is_some() && flow.size.is_none() && flow.count.0 <= FEW as u64;
+    description.flows.values().any(is_small) && !draws(description)
+}
+
 /// Remarks where few greedy flows share a drop-tail queue and there is no chance in all of the scenario.
-pub(super) fn remark(description: &Description, network: &Network, report: &mut Report) {
-    if has_chance(description, network) {
+pub(super) fn remark(network: &Network, report: &mut Report) {
+    if has_chance(network) {
         return;
     }
     let mut sharing: BTreeMap<PortId, usize> = BTreeMap::new();
@@ -56,14 +63,17 @@ fn fills_queues(transport: &Transport) -> bool {
     }
 }
 
-fn has_chance(description: &Description, network: &Network) -> bool {
-    let flows = description.flows.values();
-    let drawn = flows.flat_map(|flow| {
-        [flow.rtt.as_ref().is_some_and(is_random), is_random(&flow.start), flow.size.as_ref().is_some_and(is_random)]
-    });
+/// Whether round trips, starts or sizes are drawn.
+fn draws(description: &Description) -> bool {
+    description.flows.values().any(|flow| {
+        flow.rtt.as_ref().is_some_and(is_random) || is_random(&flow.start) || flow.size.as_ref().is_some_and(is_random)
+    })
+}
+
+/// Whether anything else is random.
+fn has_chance(network: &Network) -> bool {
     let loses = |kind: &ChangeKind| matches!(kind, ChangeKind::RandomLoss(_, share) if *share > 0.0);
-    drawn.into_iter().any(|is_drawn| is_drawn)
-        || network.groups.iter().any(group_has_chance)
+    network.groups.iter().any(group_has_chance)
         || network.ports.iter().any(|port| port.random_loss > 0.0 || !is_determined(&port.policy))
         || network.changes.iter().any(|change| loses(&change.what))
         || network.user_code().next().is_some()
