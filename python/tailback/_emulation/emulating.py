@@ -282,7 +282,8 @@ class Plan:
         if fastest > _REACH:
             warnings.warn(
                 f"links of {self._core.reach_bps / 1e6:g} Mbit/s could carry {fastest:,.0f} packets of 1500 bytes a second; "
-                f"one processor has been seen to carry {_REACH:,}. If the machine does not keep up with what is sent, the result says so",
+                f"one processor has been seen to carry {_REACH:,}. If the machine does not keep up with what is sent, "
+                "the result says so",
                 EmulationWarning,
                 stacklevel=3,
             )
