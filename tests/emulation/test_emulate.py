@@ -18,16 +18,21 @@ from tailback._emulation.playing import kernel_controllers
 
 pytestmark = [pytest.mark.usefixtures("emulation"), pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
 
-# Sends ten datagrams of so many bytes, one after the other, and prints the least time until the answer.
+# Sends datagrams of so many bytes until ten were answered, one after the other, and writes the least time until the answer.
+# The first may come before somebody listens.
 PING = """
 import socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.settimeout(5)
+s.settimeout(1)
 times = []
-for _ in range(10):
+while len(times) < 10:
     began = time.monotonic()
     s.sendto(bytes(int(sys.argv[1]) - 28), ("right", 7))
-    s.recv(2000)
+    try:
+        s.recv(2000)
+    except OSError:
+        time.sleep(0.1)
+        continue
     times.append(time.monotonic() - began)
     time.sleep(0.02)
 open(sys.argv[2], "w").write(str(min(times)))
@@ -62,7 +67,8 @@ def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
     assert run.transfers.to_dict()["failure"] == ["", ""]
     measured, groups = run.flows.to_dict(), run.groups.to_dict()
     assert measured["group"] == ["web", "web", "web.reverse", "web.reverse"]
-    assert 8e6 < groups["goodput_bps"][0] < 10e6
+    # What waited for a repair when measurement began, of each flow two windows of a full path at most, is delivered within it.
+    assert 8e6 < groups["goodput_bps"][0] < 10e6 + 2 * 2 * 100 * 12e3 / 3
     assert 0.5 <= groups["fairness"][0] <= 1
     # What the queues discarded, the kernel has sent again, but for what was under way at the ends of the measured part.
     assert abs(sum(measured["retransmitted_packets"][:2]) - run.queues.to_dict()["discarded_units"][0]) < 20
