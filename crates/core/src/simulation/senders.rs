@@ -127,7 +127,7 @@ impl Senders {
             None => (packet.ack_word(), &[][..]),
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
-        if packet.signals() {
+        if packet.signals() || self.fabric.common.recorder.is_some() {
             let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
             let brought = self.read_signal(&packet, &arrived, signal);
             self.act::<true>(flow, Some(arrived), &brought);
@@ -165,15 +165,16 @@ impl Senders {
 
     /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
     fn act_in_time(&mut self, flow: u32) {
-        match self.fabric.signalled(flow) {
-            Some(_) => self.act::<true>(flow, None, &Brought::default()),
-            None => self.act::<false>(flow, None, &Brought::default()),
+        if self.fabric.signalled(flow).is_some() || self.fabric.common.recorder.is_some() {
+            self.act::<true>(flow, None, &Brought::default());
+        } else {
+            self.act::<false>(flow, None, &Brought::default());
         }
     }
 
     /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more to send
     /// now, and see to its timers.
-    /// `SIGNALLED`: the acknowledgement brings more than most, or the controller asked for signals.
+    /// `SIGNALLED`: the acknowledgement brings more than most, the controller asked for signals, or something is recorded.
     #[inline]
     fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
         let now = self.fabric.common.now;
@@ -198,7 +199,7 @@ impl Senders {
                 if let Some(reader) = &mut reader {
                     reader.bound_release(tcp.sender);
                 }
-                if let Some(recorder) = &mut self.fabric.common.recorder {
+                if SIGNALLED && let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(
                         now,
                         &Heard {
@@ -218,7 +219,7 @@ impl Senders {
                 if let Some(reader) = &mut reader {
                     reader.on_timeout();
                 }
-                if let Some(recorder) = &mut self.fabric.common.recorder {
+                if SIGNALLED && let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_timeout(flow, now);
                 }
             }
@@ -252,14 +253,14 @@ impl Senders {
             let packet = Outgoing { flow, segment, transmission, bytes };
             match &reader {
                 Some(reader) if reader.prices() => self.fabric.send_priced(&packet, ecn),
-                _ => self.fabric.send(&packet, ecn),
+                _ => self.fabric.send::<SIGNALLED>(&packet, ecn),
             }
         }
         if let Some(reader) = &mut reader {
             reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
         see_to_timers(&mut self.fabric, flow, now, tcp.sender);
-        if let Some(recorder) = &mut self.fabric.common.recorder {
+        if SIGNALLED && let Some(recorder) = &mut self.fabric.common.recorder {
             recorder.on_window(flow, now, tcp.sender);
         }
     }
@@ -299,7 +300,7 @@ impl Senders {
             self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), next);
         }
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: payload + spec.header };
-        self.fabric.send(&packet, Ecn::INCAPABLE);
+        self.fabric.send::<true>(&packet, Ecn::INCAPABLE);
     }
 
     /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
@@ -317,7 +318,7 @@ impl Senders {
         let number = source.inject();
         source.sent_measured += u32::from(self.fabric.common.window.measures(now));
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: wire };
-        self.fabric.send(&packet, ecn);
+        self.fabric.send::<true>(&packet, ecn);
         Some(number)
     }
 }

@@ -87,23 +87,23 @@ impl Fabric {
         self.facts[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
     }
 
-    /// A sender hands down a data packet.
+    /// A sender hands down a data packet. `RECORDED`: something may be recorded.
     #[inline(always)]
-    pub(crate) fn send(&mut self, packet: &Outgoing, ecn: Ecn) {
-        self.send_as::<false>(packet, ecn);
+    pub(crate) fn send<const RECORDED: bool>(&mut self, packet: &Outgoing, ecn: Ecn) {
+        self.send_as::<false, RECORDED>(packet, ecn);
     }
 
     /// The same with room for the price that queues write on it, unless it travels in cells.
     #[inline(never)]
     pub(crate) fn send_priced(&mut self, packet: &Outgoing, ecn: Ecn) {
-        self.send_as::<true>(packet, ecn);
+        self.send_as::<true, true>(packet, ecn);
     }
 
     #[inline(always)]
-    fn send_as<const PRICED: bool>(&mut self, packet: &Outgoing, ecn: Ecn) {
+    fn send_as<const PRICED: bool, const RECORDED: bool>(&mut self, packet: &Outgoing, ecn: Ecn) {
         let common = &mut self.common;
         let (now, flow) = (common.now, packet.flow);
-        if let Some(recorder) = &mut common.recorder {
+        if RECORDED && let Some(recorder) = &mut common.recorder {
             let is_capable = self.facts[self.paths[flow as usize].wire.group as usize].framing.is_none();
             // Cells carry no marks of packets.
             recorder.on_send(now, packet, if is_capable { ecn } else { Ecn::INCAPABLE });
