@@ -20,7 +20,7 @@ class Law(tb.user_code.Controller):
 
     def on_ack(self, ack):
         if ack.window_limited:
-            self.window += self.gain / self.window
+            self.window += self.gain * ack.counted / self.window
 
     def on_congestion(self, seen):
         self.window = self.ssthresh = max(seen.in_flight / 2, 2.0)

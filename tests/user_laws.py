@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import tailback as tb
@@ -14,7 +15,12 @@ class Reno(Controller):
 
     def on_ack(self, ack: Ack) -> None:
         if ack.window_limited:
-            self.window += 1.0 if self.window < self.ssthresh else 1.0 / self.window
+            counted = float(ack.counted)
+            if self.window < self.ssthresh:
+                opens = min(counted, math.ceil(min(self.ssthresh - self.window, counted)))
+                self.window += opens
+                counted -= opens
+            self.window += counted / self.window
 
     def on_congestion(self, seen: Congestion) -> None:
         self.window = self.ssthresh = max(float(seen.in_flight // 2), 2.0)

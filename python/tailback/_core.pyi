@@ -172,6 +172,7 @@ class Ack:
         *,
         now_s: float,
         acked: int,
+        counted: int,
         rtt_s: float | None,
         in_flight: int,
         window_limited: bool,
@@ -184,6 +185,8 @@ class Ack:
     def now_s(self) -> float: ...
     @property
     def acked(self) -> int: ...
+    @property
+    def counted(self) -> int: ...
     @property
     def rtt_s(self) -> float | None: ...
     @property

@@ -19,6 +19,7 @@ __all__ = [
     "Chain",
     "Controller",
     "ControllerTable",
+    "Counting",
     "DelayedAck",
     "DelayedAckTable",
     "Description",
@@ -240,6 +241,9 @@ class ControllerTable(TypedDict, total=False):
     rate: Rate
     parameters: Parameters
 
+
+# What of an acknowledgement opens the window.
+Counting: TypeAlias = "Literal['bytes', 'acknowledgements']"
 
 # true, false, or a table such as {every = 2, timeout = "200 ms"}
 DelayedAck: TypeAlias = "bool | DelayedAckTable"
@@ -918,6 +922,8 @@ class Tcp(TypedDict, total=False):
         Size of an acknowledgement on the wire, 1 B to 1 kB.
     controller
         Control law of the window.
+    counting
+        What of an acknowledgement opens the window.
     delayed_ack
         Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
     ecn
@@ -949,6 +955,9 @@ class Tcp(TypedDict, total=False):
         application leaves a flow idle.
     sack_blocks
         SACK blocks that an acknowledgement can carry.
+    slow_start_limit
+        Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is
+        all that it acknowledges. Only with `counting = "bytes"`.
     timer
         Retransmission timer.
     timestamps
@@ -957,6 +966,7 @@ class Tcp(TypedDict, total=False):
 
     ack_size: Size
     controller: Controller
+    counting: Counting
     delayed_ack: DelayedAck
     ecn: bool
     fast_retransmit: FastRetransmit
@@ -972,6 +982,7 @@ class Tcp(TypedDict, total=False):
     recovery: Recovery
     restart_after_idle: bool
     sack_blocks: int
+    slow_start_limit: Segments
     timer: Timer
     timestamps: bool
 

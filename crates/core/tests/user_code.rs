@@ -48,8 +48,11 @@ impl UserController for Reno {
             return Err(fault("tired"));
         }
         if ack.window_limited {
-            let window = self.control.window;
-            self.control.window += if window < self.control.ssthresh { 1.0 } else { 1.0 / window };
+            let Control { window, ssthresh, .. } = self.control;
+            let counted = f64::from(ack.counted.0);
+            let opens = if window < ssthresh { counted.min((ssthresh - window).ceil()) } else { 0.0 };
+            self.control.window += opens;
+            self.control.window += (counted - opens) / self.control.window;
         }
         Ok(self.control)
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tailback_core::congestion::{ControllerSpec, CubicSpec};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{DelayedAck, Halves, Recovery, TcpSpec, TimerSpec};
+use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, TcpSpec, TimerSpec};
 use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
@@ -106,6 +106,9 @@ fn modern(recovery: Recovery) -> TcpSpec {
         // RFC 5681 section 4.1.
         restart_after_idle: true,
         timer: TimerSpec::rfc6298(),
+        // RFC 3465, recommended by RFC 5681 section 3.1; L = 2 of its section 2.2.
+        counting: Counting::Bytes,
+        slow_start_limit: Segments(2),
     }
 }
 
@@ -135,6 +138,9 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
         // Their sources are never idle for so long.
         restart_after_idle: false,
         timer: TimerSpec::coarse(tick),
+        // Every segment is acknowledged at once; where several are, after a repair, the window opens as for one.
+        counting: Counting::Acknowledgements,
+        slow_start_limit: Segments::UNLIMITED,
     }
 }
 
@@ -188,6 +194,8 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         controller,
         recovery,
         halves,
+        counting,
+        slow_start_limit,
         mss,
         header,
         ack_size,
@@ -208,6 +216,8 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("controller", shown(controller)),
         ("recovery", shown(recovery)),
         ("halves", shown(halves)),
+        ("counting", shown(counting)),
+        ("slow_start_limit", shown(slow_start_limit)),
         ("mss", shown(mss)),
         ("header", shown(header)),
         ("ack_size", shown(ack_size)),

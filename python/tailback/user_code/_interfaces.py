@@ -90,7 +90,8 @@ class Controller(ABC):
     def on_ack(self, ack: Ack) -> None:
         """New data was acknowledged outside loss recovery.
 
-        ``ack`` has ``now_s``; ``acked``, the segments that it acknowledges; ``rtt_s``, a round-trip sample or None;
+        ``ack`` has ``now_s``; ``acked``, the segments that it acknowledges; ``counted``, those for which the window opens: all,
+        fewer in slow start, or one (``tcp.counting``, ``tcp.slow_start_limit``); ``rtt_s``, a round-trip sample or None;
         ``in_flight``, segments outstanding before it; and ``window_limited``: the window, its pacing or its bound on a release,
         not the receiver or the application, held the sender back. Where the class `asks_for` them: ``marks``, segments that
         arrived with a mark and that no earlier acknowledgement had reported; ``price``, or None; ``delivered_rate`` in segments

@@ -79,15 +79,15 @@ impl Cubic {
         Beside::with(start, memory)
     }
 
-    fn follow_the_curve(&mut self, now: Time, acked: Segments) {
+    fn follow_the_curve(&mut self, now: Time, counted: f64) {
         let memory = &mut *self.memory;
         let time = memory.time_in_stage(now, Cwnd(self.window));
-        memory.estimate += memory.alpha() * f64::from(acked.0) / self.window;
+        memory.estimate += memory.alpha() * counted / self.window;
         if memory.curve(time) < memory.estimate {
             self.window = self.window.max(memory.estimate);
         } else {
             let target = memory.curve(time + memory.smoothed.seconds()).clamp(self.window, 1.5 * self.window);
-            self.window += (target - self.window) / self.window;
+            self.window += ((target - self.window) * counted / self.window).min(target - self.window);
         }
     }
 }
@@ -109,9 +109,13 @@ impl Controller for Cubic {
         if !ack.window_limited {
             self.memory.pause(ack.now);
         } else if self.window < self.memory.ssthresh {
-            self.window += 1.0;
+            let (opens, left) = ack.slow_start(self);
+            self.window += opens;
+            if left > 0.0 {
+                self.follow_the_curve(ack.now, left);
+            }
         } else {
-            self.follow_the_curve(ack.now, ack.acked);
+            self.follow_the_curve(ack.now, f64::from(ack.counted.0));
         }
     }
 

@@ -116,12 +116,13 @@ impl Fast {
         if is_due && let Some(base) = self.memory.base {
             self.update(ack.now, base);
         }
+        let counted = f64::from(ack.counted.0);
         if !ack.window_limited {
             self.memory.target = self.memory.target.min(self.window);
         } else if self.memory.queueing_delay() < self.memory.spec.mi_threshold.0 as f64 {
-            self.set(Cwnd(self.window + 1.0));
+            self.set(Cwnd(self.window + counted));
         } else {
-            self.window = self.memory.target.min(self.window + 1.0);
+            self.window = self.memory.target.min(self.window + counted);
         }
     }
 

@@ -108,8 +108,13 @@ impl Controller for HighSpeed {
         if !ack.window_limited {
             return;
         }
-        self.window +=
-            if self.window < self.memory.ssthresh { 1.0 } else { self.memory.spec.increase(Cwnd(self.window)) / self.window };
+        let mut counted = f64::from(ack.counted.0);
+        if self.window < self.memory.ssthresh {
+            let (opens, left) = ack.slow_start(self);
+            self.window += opens;
+            counted = left;
+        }
+        self.window += counted * self.memory.spec.increase(Cwnd(self.window)) / self.window;
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {

@@ -22,6 +22,8 @@ pub struct Ack {
     pub now: Time,
     /// Segments that left the network with this acknowledgement.
     pub acked: Segments,
+    /// Segments for which the window opens: those, fewer in slow start, or one, as the sender counts ([`Counting`](crate::tcp::Counting)).
+    pub counted: Segments,
     /// A round-trip sample, where this acknowledgement gave one.
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
@@ -32,11 +34,29 @@ pub struct Ack {
     pub signal: Signal,
 }
 
-#[cfg(test)]
 impl Ack {
+    /// Slow start (RFC 5681 section 3.1): the window opens by a segment for each that counts, up to the threshold. Returns by how many, and
+    /// how many are left for congestion avoidance.
+    #[inline(always)]
+    pub(crate) fn slow_start(&self, law: &impl Controller) -> (f64, f64) {
+        let counted = f64::from(self.counted.0);
+        // Whole segments: the first may pass a threshold between two of them.
+        let opens = counted.min((law.ssthresh() - law.window()).ceil()).max(0.0);
+        (opens, counted - opens)
+    }
+
+    #[cfg(test)]
     /// Of one segment, with the window full.
     pub(crate) fn of_one(now: Time) -> Ack {
-        Ack { now, acked: Segments(1), rtt: None, in_flight: Segments(1), window_limited: true, signal: Signal::default() }
+        Ack {
+            now,
+            acked: Segments(1),
+            counted: Segments(1),
+            rtt: None,
+            in_flight: Segments(1),
+            window_limited: true,
+            signal: Signal::default(),
+        }
     }
 }
 
@@ -318,13 +338,14 @@ mod tests {
                         (draw(1) > 0).then(|| DeliveredRate { rate: draw(1 << 20) as f64, app_limited: draw(1) > 0 });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
                     let signal = Signal { marks, price, delivered_rate };
-                    let ack = Ack { now, acked: Segments(acked), rtt, in_flight, window_limited, signal };
+                    let (acked, counted) = (Segments(acked), Segments(1 + draw(u64::from(acked) - 1) as u32));
+                    let ack = Ack { now, acked, counted, rtt, in_flight, window_limited, signal };
                     if draw(20) == 0 {
                         law.on_other_ack(&ack);
                         assert!(law.window() <= before, "{spec:?} grew on an acknowledgement that releases nothing");
                     }
                     law.on_ack(&ack);
-                    let most = before + before.max(f64::from(acked));
+                    let most = before + before.max(f64::from(acked.0));
                     assert!(law.window() <= most, "{spec:?}: {before} to {} on one acknowledgement", law.window());
                     assert!(window_limited || law.window() <= before, "{spec:?} grew a window that was not used");
                 }

@@ -1,7 +1,7 @@
 //! Reno: a segment more per round trip, half on congestion (RFC 5681 section 3.1).
 //!
-//! The window is real-valued and in segments; `window += 1 / window` per acknowledgement is equation (3) of the RFC. What grows the window is
-//! each acknowledgement, however many segments it acknowledges: with delayed acknowledgements growth is half as fast.
+//! The window is real-valued and in segments: in congestion avoidance each segment that counts adds `1 / window`, which is a segment for a window
+//! of them (RFC 3465 section 2.1). Where acknowledgements are counted, it is equation (3) of the RFC.
 
 use super::{Ack, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Segments};
@@ -42,17 +42,19 @@ impl Controller for Reno {
         self.ssthresh
     }
 
-    /// Equation (2) below the threshold (at most one segment per acknowledgement), equation (3) above it.
+    /// Slow start below the threshold, congestion avoidance above it.
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.window_limited {
             return;
         }
+        let mut counted = f64::from(ack.counted.0);
         if self.window < self.ssthresh {
-            self.window += 1.0;
-        } else {
-            self.window += 1.0 / self.window;
+            let (opens, left) = ack.slow_start(self);
+            self.window += opens;
+            counted = left;
         }
+        self.window += counted / self.window;
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
@@ -89,8 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_is_the_acknowledgement_and_not_what_it_acknowledges() {
-        assert_eq!((sender(4.0, 8.0).ack(2), sender(8.0, 8.0).ack(2)), (5.0, 8.125));
+    fn what_counts_is_what_an_acknowledgement_acknowledges() {
+        assert_eq!((sender(4.0, 8.0).ack(2), sender(8.0, 8.0).ack(2)), (6.0, 8.25));
+        // One segment reaches the threshold, the other two are of congestion avoidance.
+        assert_eq!(sender(7.0, 8.0).ack(3), 8.25);
+        // A threshold between two windows is passed by less than a segment.
+        assert_eq!(sender(7.0, 7.5).ack(2), 8.125);
     }
 
     #[test]

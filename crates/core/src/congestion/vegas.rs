@@ -113,7 +113,7 @@ impl Controller for Vegas {
             self.judge(ack, queued(ack.in_flight, base, rtt));
         }
         if self.memory.grows && ack.window_limited && self.window < self.memory.ssthresh {
-            self.window += 1.0;
+            self.window += ack.slow_start(self).0;
         }
     }
 

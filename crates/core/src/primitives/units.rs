@@ -30,6 +30,11 @@ pub struct Units(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Segments(pub u32);
 
+impl Segments {
+    /// As many as there are.
+    pub const UNLIMITED: Segments = Segments(u32::MAX);
+}
+
 /// A congestion window in segments, with the fractions by which it grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Cwnd(pub f64);

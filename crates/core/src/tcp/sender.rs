@@ -7,7 +7,7 @@
 use super::recovery;
 use super::scoreboard::Scoreboard;
 use super::signal_reader::Brought;
-use super::spec::{Halves, TcpSpec};
+use super::spec::{Counting, Halves, TcpSpec};
 use super::timer::Estimator;
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
 use crate::primitives::packet::{Ecn, Side};
@@ -235,7 +235,25 @@ impl Tcp<'_> {
             || (SIGNALLED && brought.held_back);
         let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
         let window_limited = limited && sender.controller.window() < f64::from(self.spec.receiver_window.0);
-        Ack { now: self.now, acked, rtt, in_flight, window_limited, signal }
+        Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_limited, signal }
+    }
+
+    /// For how many of these segments the window opens.
+    #[inline(always)]
+    fn counted(&self, acked: Segments) -> Segments {
+        if acked <= Segments(1) { acked } else { self.counted_of_several(acked) }
+    }
+
+    #[inline(never)]
+    fn counted_of_several(&self, acked: Segments) -> Segments {
+        let law = &self.sender.controller;
+        let limit = self.spec.slow_start_limit;
+        match self.spec.counting {
+            Counting::Acknowledgements => Segments(1),
+            Counting::Bytes if limit == Segments::UNLIMITED || law.window() >= law.ssthresh() => acked,
+            Counting::Bytes if self.sender.phase == Phase::Timeout => Segments(1),
+            Counting::Bytes => acked.min(limit),
+        }
     }
 
     #[inline(always)]
@@ -572,6 +590,8 @@ pub(in crate::tcp) mod tests {
             restart_after_idle: false,
             timer: crate::tcp::TimerSpec::rfc6298(),
             halves: Halves::FlightSize,
+            counting: Counting::Bytes,
+            slow_start_limit: Segments(2),
         }
     }
 }

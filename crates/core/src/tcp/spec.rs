@@ -38,6 +38,22 @@ pub struct TcpSpec {
     pub timer: TimerSpec,
     /// What loss halves.
     pub halves: Halves,
+    /// What opens the window.
+    pub counting: Counting,
+    /// At most for so many segments does an acknowledgement open the window in slow start: L of RFC 3465 section 2.2, and one until all that was
+    /// outstanding at a timeout is acknowledged (section 2.3). [`Segments::UNLIMITED`]: for all, also then. Of those that count bytes.
+    pub slow_start_limit: Segments,
+}
+
+words! {
+    /// What of an acknowledgement opens the window.
+    pub enum Counting ("way of counting") {
+        /// What it acknowledges: RFC 3465, which RFC 5681 section 3.1 recommends.
+        Bytes = "bytes",
+        /// That it arrived, whatever it acknowledges: RFC 5681 section 3.1 equation (3), and senders before it. With delayed acknowledgements
+        /// the window opens half as fast.
+        Acknowledgements = "acknowledgements",
+    }
 }
 
 words! {

@@ -11,7 +11,7 @@ use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
-use tailback_core::tcp::{DelayedAck, Halves, Recovery, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
 
@@ -105,6 +105,8 @@ pub fn tcp(recovery: Recovery) -> TcpSpec {
         restart_after_idle: false,
         timer: TimerSpec { min_rto: Span::from_millis(200), max_backoff: 64, ..TimerSpec::rfc6298() },
         halves: Halves::FlightSize,
+        counting: Counting::Bytes,
+        slow_start_limit: Segments(2),
     }
 }
 
@@ -116,6 +118,7 @@ pub fn classic_tcp(recovery: Recovery) -> TcpSpec {
         limited_transmit: false,
         timer: TimerSpec { max_rto: Span::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
         halves: Halves::Window,
+        counting: Counting::Acknowledgements,
         ..tcp(recovery)
     }
 }
@@ -366,6 +369,8 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         restart_after_idle: dice.chance(2),
         timer: TimerSpec { form: dice.one_of(&forms), ..base.timer },
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
+        counting: dice.one_of(&[Counting::Bytes, Counting::Acknowledgements]),
+        slow_start_limit: dice.one_of(&[Segments(1), Segments(2), Segments::UNLIMITED]),
         ..base
     };
     let law = if dice.chance(3) { ControllerSpec::Reno(()) } else { dice.one_of(&ControllerSpec::samples()) };

@@ -33,6 +33,7 @@ view!(Start { window: f64, ssthresh: f64, packet_bytes: u64 });
 view!(Ack {
     now_s: f64,
     acked: u32,
+    counted: u32,
     rtt_s: Option<f64>,
     in_flight: u32,
     window_limited: bool,
@@ -78,11 +79,12 @@ impl UnitSignal {
 
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Ack {
-        let congestion::Ack { now, acked, rtt, in_flight, window_limited, signal } = *ack;
+        let congestion::Ack { now, acked, counted, rtt, in_flight, window_limited, signal } = *ack;
         let Signal { marks, price, delivered_rate } = signal;
         Ack {
             now_s: now.seconds(),
             acked: acked.0,
+            counted: counted.0,
             rtt_s: rtt.map(|rtt| rtt.seconds()),
             in_flight: in_flight.0,
             window_limited,

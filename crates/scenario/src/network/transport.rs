@@ -9,7 +9,7 @@ use crate::user_code;
 use std::ops::RangeInclusive;
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::primitives::units::{self, Bytes, Span};
-use tailback_core::tcp::{self, TcpSpec, TimerSpec};
+use tailback_core::tcp::{self, Counting, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
@@ -17,6 +17,8 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::span));
     set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.0));
     set(&mut spec.halves, tcp.halves.map(|halves| halves.0));
+    set(&mut spec.counting, tcp.counting.map(|counting| counting.0));
+    spec.slow_start_limit = slow_start_limit(tcp.slow_start_limit, &spec, &format!("{at}.slow_start_limit"), report);
     set(&mut spec.mss, bytes(tcp.mss, 1..=MEGABYTE, &format!("{at}.mss"), report));
     set(&mut spec.header, bytes(tcp.header, 0..=KILOBYTE, &format!("{at}.header"), report));
     set(&mut spec.ack_size, bytes(tcp.ack_size, 1..=KILOBYTE, &format!("{at}.ack_size"), report));
@@ -88,6 +90,27 @@ fn receiver_window(given: Option<Window>, mss: Bytes, at: &str, report: &mut Rep
         problem.given(window.to_string()).expected(format!("{least} to {most}: 1 to {} segments", Window::MOST));
     }
     segments
+}
+
+fn slow_start_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
+    let count = given.map_or(f64::INFINITY, Segments::count);
+    match spec.counting {
+        Counting::Acknowledgements if count.is_finite() && report.sound(at) => {
+            report.add(at, "each acknowledgement opens the window for one segment").expected("`counting = \"bytes\"` beside it");
+        }
+        Counting::Bytes if count.is_finite() && count.fract() > 0.0 && report.sound(at) => {
+            report
+                .add(at, "a part of a segment")
+                .given(count.to_string())
+                .expected("a whole number of segments, or \"unlimited\"");
+        }
+        _ => {}
+    }
+    match spec.counting {
+        Counting::Bytes if given.is_none() => spec.slow_start_limit,
+        Counting::Bytes if count.is_finite() => units::Segments(count as u32),
+        _ => units::Segments::UNLIMITED,
+    }
 }
 
 /// Payload of a datagram.

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::primitives::units::{self, Bytes, Span};
-use tailback_core::tcp::{self, Halves, Recovery, TcpSpec};
+use tailback_core::tcp::{self, Counting, Halves, Recovery, TcpSpec};
 
 words! {
     /// Named settings. Plain names follow the RFCs, the others the document they name.
@@ -50,6 +50,11 @@ record! {
         recovery: Option<Word<Recovery>>,
         /// The quantity whose half becomes the slow-start threshold when a segment is lost.
         halves: Option<Word<Halves>>,
+        /// What of an acknowledgement opens the window.
+        counting: Option<Word<Counting>>,
+        /// Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is all that it
+        /// acknowledges. Only with `counting = "bytes"`.
+        slow_start_limit: Option<Segments>,
         /// Payload of a full segment, 1 B to 1 MB.
         mss: Option<Size>,
         /// Headers of each data segment on the wire, 0 B to 1 kB.
@@ -106,6 +111,8 @@ impl Tcp {
             controller: Some(Controller::of(controller)),
             recovery: Some(Word(spec.recovery)),
             halves: Some(Word(spec.halves)),
+            counting: Some(Word(spec.counting)),
+            slow_start_limit: Some(segments(spec.slow_start_limit)),
             mss: Some(Size::new(spec.mss.0)),
             header: Some(Size::new(spec.header.0)),
             ack_size: Some(Size::new(spec.ack_size.0)),
@@ -123,6 +130,10 @@ impl Tcp {
             timer,
         }
     }
+}
+
+fn segments(count: units::Segments) -> Segments {
+    Segments::of(if count == units::Segments::UNLIMITED { f64::INFINITY } else { f64::from(count.0) })
 }
 
 fn duration(span: Span) -> Duration {

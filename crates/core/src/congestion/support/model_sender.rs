@@ -49,7 +49,7 @@ impl<C: Controller> ModelSender<C> {
         let of_one = Ack::of_one(self.now);
         let ModelSender { in_flight, round_trip: rtt, window_limited, .. } = *self;
         let (acked, in_flight) = (Segments(acked), Segments(in_flight));
-        self.law.on_ack(&Ack { acked, in_flight, rtt, window_limited, ..of_one });
+        self.law.on_ack(&Ack { acked, counted: acked, in_flight, rtt, window_limited, ..of_one });
         self.law.window()
     }
 

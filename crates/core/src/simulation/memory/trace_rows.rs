@@ -304,7 +304,7 @@ mod tests {
     use crate::network::{Access, Group, Port, Record};
     use crate::primitives::units::{Rate, Segments, Time};
     use crate::queue::{CodelSpec, PolicySpec};
-    use crate::tcp::{Halves, Recovery, TimerSpec};
+    use crate::tcp::{Counting, Halves, Recovery, TimerSpec};
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
@@ -340,6 +340,8 @@ mod tests {
             restart_after_idle: false,
             timer,
             halves: Halves::FlightSize,
+            counting: Counting::Bytes,
+            slow_start_limit: Segments(2),
         };
         let flow = Flow {
             group: 0,
