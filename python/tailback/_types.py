@@ -610,8 +610,8 @@ class ParkingLot(TypedDict, total=False):
     rate: Rate
 
 
-# Named settings. Plain names follow the RFCs, the others the document they name.
-PresetName: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe']"
+# Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
+PresetName: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'linux/reno', 'linux/cubic', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe']"
 
 # a number from 0 to 1, or a percentage such as `1 %`
 Probability: TypeAlias = "float | str"
@@ -801,7 +801,7 @@ class Record(TypedDict, total=False):
 
 
 # How losses are found and repaired.
-Recovery: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'bpd_sack']"
+Recovery: TypeAlias = "Literal['newreno', 'reno', 'sack', 'rack_tlp', 'tahoe', 'bpd_sack']"
 
 
 class Reverse(TypedDict, total=False):

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tailback_core::congestion::{ControllerSpec, CubicSpec};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, TcpSpec, TimerSpec};
+use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
@@ -45,6 +45,18 @@ pub const PRESETS: &[Preset] = &[
         source: "RFC 9438 with the slow start of RFC 5681, RFC 2018 and RFC 6675",
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
         spec: |_| modern(Recovery::Sack),
+    },
+    Preset {
+        name: PresetName::LinuxReno,
+        source: "Reno as Linux sends: RFC 8985, RFC 9937 and RFC 3465 without its limit, a least timeout of 200 ms",
+        controller: ControllerSpec::Reno(()),
+        spec: |_| linux(),
+    },
+    Preset {
+        name: PresetName::LinuxCubic,
+        source: "CUBIC as Linux sends, which is its default",
+        controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
+        spec: |_| linux(),
     },
     Preset {
         name: PresetName::BpdReno,
@@ -112,6 +124,30 @@ fn modern(recovery: Recovery) -> TcpSpec {
     }
 }
 
+/// What Linux does today, as far as it is known from RFCs, documents and observation.
+fn linux() -> TcpSpec {
+    TcpSpec {
+        // Reno and CUBIC take their share of the window, not of what is outstanding.
+        halves: Halves::Window,
+        // With a timestamp option, 12 bytes with its padding.
+        mss: Bytes(1448),
+        header: Bytes(52),
+        ack_size: Bytes(52),
+        timestamps: true,
+        // An acknowledgement of one segment waits for 40 ms.
+        delayed_ack: Some(DelayedAck { every: 2, timeout: Span::from_millis(40) }),
+        // The least timeout bounds the variation, not the sum: RTO = SRTT + max(200 ms, 4 RTTVAR).
+        timer: TimerSpec {
+            form: TimerForm::Exact { granularity: Span::from_millis(200) },
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_millis(120_000),
+            ..TimerSpec::rfc6298()
+        },
+        slow_start_limit: Segments::UNLIMITED,
+        ..modern(Recovery::RackTlp)
+    }
+}
+
 fn bpd(recovery: Recovery, tick: Option<Span>) -> TcpSpec {
     coarse(recovery, Bytes(536), Segments(122), tick.unwrap_or(Span::from_millis(100)))
 }
@@ -147,7 +183,7 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
 /// Every setting of every preset, as a page in Markdown.
 pub fn presets_markdown() -> String {
     let mut page = String::from(
-        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; any other key next to it overrides one. Plain names follow the RFCs, the others the document they name.\n\n",
+        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; any other key next to it overrides one. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.\n\n",
     );
     let mut line = |text: String| {
         page.push_str(&text);
@@ -262,7 +298,6 @@ fn shown(setting: Option<impl Serialize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailback_core::tcp::TimerForm;
 
     #[test]
     fn every_name_has_a_preset() {

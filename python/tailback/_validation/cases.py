@@ -14,8 +14,9 @@ __all__ = ["BOTTLENECK", "Case", "Pack", "full", "quick"]
 
 BOTTLENECK = measures.BOTTLENECK
 
-# With headers; as presets have it.
+# With headers, of which a timestamp option is part; as the presets have it.
 _PACKET = 1500
+_HEADERS = 52
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Pack:
 class Setting:
     """A dumbbell in words; the usual one is a flow of Reno with SACK at 20 Mbit/s and 40 ms."""
 
-    preset: tuple[str, ...] = ("sack",)
+    preset: tuple[str, ...] = ("linux/reno",)
     flows: int = 1
     rate_mbps: int = 20
     rtt_ms: float = 40
@@ -128,7 +129,7 @@ class Setting:
         if self.size_packets is not None:
             # Whole segments of the simulator, one transfer after the other.
             last = f"{duration_s - 2:g} s"
-            flow |= {"size": f"{self.size_packets * (_PACKET - 40)} B", "start": {"evenly": ["0 s", last]}}
+            flow |= {"size": f"{self.size_packets * (_PACKET - _HEADERS)} B", "start": {"evenly": ["0 s", last]}}
         flows = {
             f"flow{place}": {
                 **flow,
@@ -163,7 +164,7 @@ class Setting:
         return (*some, measures.TIMEOUTS)
 
 
-_CONTROLLERS = {"sack": "Reno", "cubic": "CUBIC"}
+_CONTROLLERS = {"linux/reno": "Reno", "linux/cubic": "CUBIC"}
 
 
 def _recovery(setting: Setting) -> dict[str, Any]:
@@ -194,19 +195,19 @@ def _usual() -> Iterator[Setting]:
     yield Setting()
     yield Setting(delayed_ack=False)
     yield Setting(sack=False)
-    yield Setting(("cubic",))
-    yield Setting(("cubic",), buffer=0.25)
-    yield Setting(("sack", "cubic"))
-    yield Setting(("cubic",), flows=10, buffer=0.5)
+    yield Setting(("linux/cubic",))
+    yield Setting(("linux/cubic",), buffer=0.25)
+    yield Setting(("linux/reno", "linux/cubic"))
+    yield Setting(("linux/cubic",), flows=10, buffer=0.5)
     yield Setting(**_STEP_MARKING)
-    yield Setting(("cubic",), flows=2, **_BY_CODEL)
+    yield Setting(("linux/cubic",), flows=2, **_BY_CODEL)
     yield Setting(loss=0.01)
-    yield Setting(("cubic",), size_packets=100)
+    yield Setting(("linux/cubic",), size_packets=100)
 
 
 def _further() -> Iterator[Setting]:
     """What only the full pack has."""
-    for preset in (("sack",), ("cubic",)):
+    for preset in (("linux/reno",), ("linux/cubic",)):
         for buffer in (0.1, 0.5):
             yield Setting(preset, buffer=buffer)
         # Sawteeth over larger buffers are longer.
@@ -225,11 +226,11 @@ def _further() -> Iterator[Setting]:
     yield Setting(size_packets=100)
     yield Setting(size_packets=100, delayed_ack=False)
     yield Setting(flows=10, buffer=0.5)
-    yield Setting(("cubic",), loss=0.01)
-    yield Setting(("cubic",), delayed_ack=False)
-    yield Setting(("cubic",), sack=False)
-    yield Setting(("cubic",), **_STEP_MARKING)
-    yield Setting(("cubic",), flows=10, rate_mbps=100, rtt_ms=20, buffer=0.5)
+    yield Setting(("linux/cubic",), loss=0.01)
+    yield Setting(("linux/cubic",), delayed_ack=False)
+    yield Setting(("linux/cubic",), sack=False)
+    yield Setting(("linux/cubic",), **_STEP_MARKING)
+    yield Setting(("linux/cubic",), flows=10, rate_mbps=100, rtt_ms=20, buffer=0.5)
 
 
 def quick() -> Pack:

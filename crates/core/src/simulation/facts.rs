@@ -4,14 +4,14 @@ use crate::network::{Aal5, Group, Transport};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Span, Units};
-use crate::tcp::{DelayedAck, recovery};
+use crate::tcp::{DelayedAck, Recovery, recovery};
 use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way, hosts that take no time
-    /// and a controller that asks for no signals.
+    /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way, hosts that take no time,
+    /// a recovery that needs no time and a controller that asks for no signals.
     pub(crate) plain: bool,
     /// If controllers ask for signals, the flows before this group whose controllers do not; else [`UNSIGNALLED`].
     pub(crate) unsignalled_before: u32,
@@ -31,6 +31,8 @@ pub(crate) struct Facts {
     pub(crate) ack_cells: Units,
     /// SACK blocks per acknowledgement, 0 without SACK.
     pub(crate) sack_blocks: u32,
+    /// Losses are found by time: acknowledgements report duplicates (RFC 2883), and their sender looks closer at them.
+    pub(crate) by_time: bool,
     pub(crate) delayed_ack: Option<DelayedAck>,
     pub(crate) group: Group,
 }
@@ -62,6 +64,7 @@ impl Facts {
             && delayed_ack.is_none()
             && group.framing.is_none()
             && unsignalled_before.is_none()
+            && tcp.is_none_or(|spec| spec.recovery != Recovery::RackTlp)
             && !run.observed;
         Facts {
             plain,
@@ -79,6 +82,7 @@ impl Facts {
                 .map_or(Units(0), |(framing, bytes)| framing.cells(bytes)),
             ack_cells: group.ack_cells(),
             sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
+            by_time: tcp.is_some_and(|spec| spec.recovery == Recovery::RackTlp),
             delayed_ack,
             group: group.clone(),
         }

@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::path::Path;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::units::Units;
-use crate::tcp::receiver::{Reply, Said};
+use crate::tcp::receiver::{Cause, Reply, Said};
 
 /// Whether the route of a flow changes, so that its packets may arrive out of order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,8 @@ impl Path {
                 if !PLAIN && facts.delayed_ack.is_some() {
                     common.calendar.cancel(common.order.flow(FlowKind::DelayedAck, flow));
                 }
-                self.acknowledge::<PLAIN>(packet, facts, common);
+                let cause = if is_new { Cause::NewData } else { Cause::Duplicate };
+                self.acknowledge::<PLAIN>(packet, cause, facts, common);
                 true
             }
             Some(Reply::Delayed { first }) => {
@@ -146,7 +147,13 @@ impl Path {
     /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way; if it
     /// travels in cells, as it leaves the receiver.
     #[inline(always)]
-    pub(crate) fn acknowledge<const PLAIN: bool>(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) {
+    pub(crate) fn acknowledge<const PLAIN: bool>(
+        &mut self,
+        packet: &mut Packet,
+        cause: Cause,
+        facts: &Facts,
+        common: &mut Common,
+    ) {
         let mut time = packet.time;
         if !PLAIN && let Some(hosts) = common.hosts.get_mut(packet.flow as usize) {
             time = hosts.receive(time, &facts.group);
@@ -157,7 +164,13 @@ impl Path {
         {
             packet.sent = echo;
         }
-        let received = if facts.sack_blocks == 0 { None } else { self.receiver.blocks(facts.sack_blocks, &common.out_of_order) };
+        let received = match facts.sack_blocks {
+            0 => None,
+            most if !PLAIN && facts.by_time && cause == Cause::Duplicate => {
+                Some(self.receiver.blocks_after(packet.segment, most, &common.out_of_order))
+            }
+            most => self.receiver.blocks(most, &common.out_of_order),
+        };
         let mut report = received.map(|received| Report { received, ..Report::default() });
         let place = if PLAIN { None } else { facts.place_among_signalled(packet.flow) };
         if let Some(place) = place {
@@ -170,7 +183,7 @@ impl Path {
         };
         self.counts.acks_sent_in_all += 1;
         packet.become_ack(time, number, self.wire.backward);
-        if place.is_some() {
+        if place.is_some() || (!PLAIN && facts.by_time) {
             packet.set_signals();
         }
         if !PLAIN && facts.ecn && self.receiver.take_echo() {

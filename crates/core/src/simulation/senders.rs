@@ -13,6 +13,7 @@ use crate::primitives::signal::Signal;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Span, Time};
 use crate::record::recorder::Heard;
+use crate::tcp::recovery::rack_tlp::RackTlp;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signal_reader::{Brought, SignalReader};
@@ -37,6 +38,7 @@ pub(crate) struct Senders {
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
     boards: Side<Scoreboard>,
+    racks: Side<RackTlp>,
     /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
     pub(crate) readers: Vec<SignalReader>,
     /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
@@ -87,6 +89,7 @@ impl Senders {
             stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
             applications: make_applications(&network),
             boards: Side::default(),
+            racks: Side::default(),
             readers,
             transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
             network: Network { flows: Vec::new(), ..network },
@@ -156,7 +159,8 @@ impl Senders {
     fn read_signal(&mut self, packet: &Packet, arrived: &Arrived, signal: Signal) -> Brought {
         let mut brought = Brought::default();
         if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
-            let board = (sender.board != NONE).then(|| self.boards.at(sender.board));
+            let facts = &self.fabric.facts[self.fabric.paths[packet.flow as usize].wire.group as usize];
+            let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
             brought = self.readers[place].read(self.fabric.common.now, arrived, signal, board);
         }
         brought.echoes_mark = packet.is_marked();
@@ -165,7 +169,8 @@ impl Senders {
 
     /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
     fn act_in_time(&mut self, flow: u32) {
-        if self.fabric.signalled(flow).is_some() || self.fabric.common.recorder.is_some() {
+        let by_time = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].by_time;
+        if by_time || self.fabric.signalled(flow).is_some() || self.fabric.common.recorder.is_some() {
             self.act::<true>(flow, None, &Brought::default());
         } else {
             self.act::<false>(flow, None, &Brought::default());
@@ -191,7 +196,7 @@ impl Senders {
         };
         let warmup = self.fabric.common.window.warmup;
         let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
-        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
+        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, racks: &mut self.racks, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let is_duplicate = arrived.ack <= tcp.sender.una;
@@ -215,11 +220,14 @@ impl Senders {
                 }
             }
             None if tcp.sender.deadline <= now => {
-                tcp.on_timeout(self.fabric.paths[flow as usize].counts.completed);
+                let is_timeout = tcp.on_timer(self.fabric.paths[flow as usize].counts.completed);
                 if let Some(reader) = &mut reader {
                     reader.on_timeout();
                 }
-                if SIGNALLED && let Some(recorder) = &mut self.fabric.common.recorder {
+                if SIGNALLED
+                    && is_timeout
+                    && let Some(recorder) = &mut self.fabric.common.recorder
+                {
                     recorder.on_timeout(flow, now);
                 }
             }
@@ -230,7 +238,7 @@ impl Senders {
         }
         while reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
             let is_alone = SIGNALLED && tcp.sender.high == tcp.sender.una;
-            let Some((segment, transmission)) = tcp.next_segment() else { break };
+            let Some((segment, transmission)) = tcp.next_segment::<SIGNALLED>() else { break };
             match &mut reader {
                 Some(reader) if is_alone => reader.on_sent_alone(segment, now),
                 Some(reader) => reader.on_sent(segment, now),

@@ -1,6 +1,8 @@
 //! TCP: sender, receiver, retransmission timer and loss recovery. The control law is not here: see `congestion`.
 
 mod delivery_rate;
+mod prr;
+mod rack;
 pub(crate) mod receiver;
 pub(crate) mod recovery;
 pub(crate) mod scoreboard;

@@ -65,6 +65,14 @@ pub(crate) enum Reply {
     },
 }
 
+/// What makes a receiver acknowledge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    NewData,
+    /// A segment that had arrived before.
+    Duplicate,
+}
+
 impl Receiver {
     pub(crate) fn new() -> Receiver {
         Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO, marks: Marks::default() }
@@ -162,6 +170,15 @@ impl Receiver {
             }
         }
         Some(blocks)
+    }
+
+    /// The same after a duplicate, which comes first (RFC 2883 section 4).
+    pub(crate) fn blocks_after(&self, duplicate: u32, most: u32, pool: &Side<OutOfOrder>) -> Received {
+        let rest = self.blocks(most - 1, pool).unwrap_or(Received { ack: self.expected, ..Received::default() });
+        let mut blocks = Received { count: rest.count + 1, ..rest };
+        blocks.ranges[0] = (duplicate, duplicate + 1);
+        blocks.ranges[1..].copy_from_slice(&rest.ranges[..3]);
+        blocks
     }
 }
 

@@ -82,6 +82,11 @@ impl Scoreboard {
         }
     }
 
+    /// Segments above the cumulative acknowledgement that are SACKed.
+    pub(crate) fn sacked(&self) -> Segments {
+        Segments(self.sacked)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

@@ -4,10 +4,11 @@
 //! The unit is the segment. A sender is a sequence of calls: acknowledgements and timeouts in, then [`Tcp::next_segment`] until it
 //! has nothing more to send.
 
-use super::recovery;
+use super::recovery::rack_tlp::RackTlp;
+use super::recovery::{self, rack_tlp};
 use super::scoreboard::Scoreboard;
 use super::signal_reader::Brought;
-use super::spec::{Counting, Halves, TcpSpec};
+use super::spec::{Counting, Halves, Recovery, TcpSpec};
 use super::timer::Estimator;
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
 use crate::primitives::packet::{Ecn, Side};
@@ -27,11 +28,18 @@ pub(crate) enum Phase {
     },
     /// A timeout's retransmissions are not all acknowledged yet.
     Timeout,
+    /// The window is being reduced for a mark; only of recoveries that spread a reduction over a round trip.
+    Reducing,
 }
 
 impl Phase {
     pub(crate) fn is_recovery(self) -> bool {
         matches!(self, Phase::Recovery { .. })
+    }
+
+    /// The window is on its way down, and acknowledgements do not open it.
+    pub(crate) fn is_reduction(self) -> bool {
+        matches!(self, Phase::Recovery { .. } | Phase::Reducing)
     }
 }
 
@@ -53,7 +61,7 @@ pub(crate) struct Sender {
     pub(crate) extra: i32,
     /// A segment to send now, whatever the window.
     pub(crate) resend: u32,
-    /// Index of the scoreboard, while there is one.
+    /// Index of the scoreboard, while there is one; of a recovery by time, of what it keeps.
     pub(crate) board: u32,
     /// The segment being timed.
     timed: u32,
@@ -98,6 +106,7 @@ pub(crate) struct Tcp<'a> {
     pub(crate) sender: &'a mut Sender,
     pub(crate) spec: &'a TcpSpec,
     pub(crate) boards: &'a mut Side<Scoreboard>,
+    pub(crate) racks: &'a mut Side<RackTlp>,
     pub(crate) now: Time,
     /// Measurement began at this time.
     pub(crate) warmup: Time,
@@ -208,6 +217,9 @@ impl Tcp<'_> {
 
     #[inline(always)]
     fn take_in<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
+        if SIGNALLED && self.spec.recovery == Recovery::RackTlp {
+            return rack_tlp::on_ack(self, arrived, brought);
+        }
         if arrived.ack > self.sender.una {
             return self.on_new_ack::<SIGNALLED>(arrived, brought);
         }
@@ -227,7 +239,7 @@ impl Tcp<'_> {
 
     /// What the controller hears of an acknowledgement; the window is that before it.
     #[inline(always)]
-    fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, brought: &Brought) -> Ack {
+    pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, brought: &Brought) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
         let limited = in_flight >= sender.window(self.spec)
@@ -290,12 +302,17 @@ impl Tcp<'_> {
     #[inline(never)]
     fn on_echo(&mut self, ack: u32) -> Cwnd {
         let window = self.sender.controller.window();
-        if ack <= self.sender.reduced_at {
+        let is_by_time = self.spec.recovery == Recovery::RackTlp;
+        if ack <= self.sender.reduced_at || (is_by_time && self.sender.phase != Phase::Open) {
             return Cwnd(window);
         }
         let seen = self.congestion();
         self.sender.controller.on_congestion(&seen);
-        self.note_reduction();
+        if is_by_time {
+            rack_tlp::on_reduced(self);
+        } else {
+            self.note_reduction();
+        }
         Cwnd(window.min(self.sender.controller.window()))
     }
 
@@ -326,8 +343,42 @@ impl Tcp<'_> {
         Some(rtt)
     }
 
-    /// The timer expired with data outstanding. `completed`: when the receiver had everything, whatever the sender knows.
-    pub(crate) fn on_timeout(&mut self, completed: Time) {
+    /// What a recovery measures itself: of new data a sample for the timer and the law, of a duplicate for the law only.
+    pub(in crate::tcp) fn measure(&mut self, rtt: Span, advanced: Segments) {
+        let sender = &mut *self.sender;
+        let mut smoothed = None;
+        if advanced > Segments(0) {
+            sender.estimator.sample(rtt, &self.spec.timer);
+            smoothed = sender.estimator.round_trip(&self.spec.timer);
+            if self.now >= self.warmup {
+                sender.counts.rtt_samples += 1;
+                sender.counts.rtt_sum = sender.counts.rtt_sum + rtt;
+            }
+        }
+        sender.controller.on_round_trip(&RoundTrip { sample: rtt, smoothed });
+    }
+
+    /// The averaged round trip, once there is one.
+    pub(in crate::tcp) fn smoothed(&self) -> Option<Span> {
+        self.sender.estimator.round_trip(&self.spec.timer)
+    }
+
+    /// When a timeout that begins now is over.
+    pub(in crate::tcp) fn timeout_from_now(&self) -> Time {
+        self.sender.estimator.deadline(self.now, &self.spec.timer, self.clock_phase)
+    }
+
+    /// The timer expired with data outstanding. `completed`: when the receiver had everything, whatever the sender knows. True if it was
+    /// a retransmission timeout.
+    pub(crate) fn on_timer(&mut self, completed: Time) -> bool {
+        let is_timeout = self.spec.recovery != Recovery::RackTlp || rack_tlp::on_deadline(self);
+        if is_timeout {
+            self.on_timeout(completed);
+        }
+        is_timeout
+    }
+
+    fn on_timeout(&mut self, completed: Time) {
         let seen = self.timeout();
         if self.now >= self.warmup {
             self.sender.counts.timeouts += 1;
@@ -337,19 +388,22 @@ impl Tcp<'_> {
             }
         }
         self.sender.last_active = self.now;
-        self.release_board();
         self.note_reduction();
+        self.sender.controller.on_timeout(&seen);
+        self.sender.timed_out = true;
+        self.sender.recovery_point = self.sender.high;
+        self.sender.estimator.back_off(&self.spec.timer);
+        if self.spec.recovery == Recovery::RackTlp {
+            return rack_tlp::on_timeout(self);
+        }
+        self.release_board();
         let sender = &mut *self.sender;
-        sender.controller.on_timeout(&seen);
-        sender.timed_out = true;
-        sender.recovery_point = sender.high;
         sender.next = sender.una;
         sender.phase = Phase::Timeout;
         sender.duplicates = 0;
         sender.extra = 0;
         sender.resend = NONE;
         sender.timed = NONE;
-        sender.estimator.back_off(&self.spec.timer);
         self.start_timer();
     }
 
@@ -367,7 +421,8 @@ impl Tcp<'_> {
 
     /// The same of a timeout, which may be of a segment that has timed out before.
     fn timeout(&self) -> Congestion {
-        let repeated = self.sender.timed_out && self.spec.halves == Halves::FlightSize;
+        let keeps_threshold = self.spec.halves == Halves::FlightSize || self.spec.recovery == Recovery::RackTlp;
+        let repeated = self.sender.timed_out && keeps_threshold;
         Congestion { repeated, ..self.congestion() }
     }
 
@@ -388,6 +443,10 @@ impl Tcp<'_> {
     pub(crate) fn begin_episode(&mut self) {
         self.sender.timed = NONE;
         self.start_timer();
+        self.count_fast_retransmit();
+    }
+
+    pub(in crate::tcp) fn count_fast_retransmit(&mut self) {
         if self.now >= self.warmup {
             self.sender.counts.fast_retransmits += 1;
         }
@@ -400,11 +459,12 @@ impl Tcp<'_> {
 
     /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for any other.
     #[inline(always)]
-    pub(crate) fn next_segment(&mut self) -> Option<(u32, u32)> {
+    pub(crate) fn next_segment<const SIGNALLED: bool>(&mut self) -> Option<(u32, u32)> {
         if self.sender.is_paced && self.sender.paced_until > self.now {
             return None;
         }
-        let segment = recovery::next_segment(self)?;
+        let is_by_time = SIGNALLED && self.spec.recovery == Recovery::RackTlp;
+        let segment = if is_by_time { rack_tlp::next_segment(self)? } else { recovery::next_segment(self)? };
         let sender = &mut *self.sender;
         let is_new = segment >= sender.high;
         if is_new {
@@ -425,7 +485,9 @@ impl Tcp<'_> {
             self.sender.counts.sent += 1;
             self.sender.counts.retransmitted += u32::from(!is_new);
         }
-        if self.sender.deadline == Time::NEVER {
+        if is_by_time {
+            rack_tlp::on_sent(self, segment);
+        } else if self.sender.deadline == Time::NEVER {
             self.start_timer();
         }
         Some((segment, if is_new { 1 } else { 2 }))
@@ -473,10 +535,17 @@ pub(in crate::tcp) mod tests {
         let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, Segments(4));
         (sender.next, sender.high, sender.resend) = (4, 4, 1);
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-        let mut tcp =
-            Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
+        let mut tcp = Tcp {
+            sender: &mut sender,
+            spec: &spec,
+            boards: &mut boards,
+            racks: &mut Side::default(),
+            now,
+            warmup: Time::ZERO,
+            clock_phase: Span::ZERO,
+        };
         tcp.on_ack::<false>(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO }, &Brought::default());
-        assert_eq!(tcp.next_segment(), None);
+        assert_eq!(tcp.next_segment::<false>(), None);
         assert_eq!(sender.deadline, Time::NEVER);
     }
 
@@ -507,9 +576,16 @@ pub(in crate::tcp) mod tests {
             let mut sender =
                 Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, Segments(handed_over));
             let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-            let mut tcp =
-                Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
-            assert_eq!(tcp.next_segment(), Some((0, 1)));
+            let mut tcp = Tcp {
+                sender: &mut sender,
+                spec: &spec,
+                boards: &mut boards,
+                racks: &mut Side::default(),
+                now,
+                warmup: Time::ZERO,
+                clock_phase: Span::ZERO,
+            };
+            assert_eq!(tcp.next_segment::<false>(), Some((0, 1)));
             tcp.on_ack::<false>(&Arrived { ack: 1, blocks: &[], echo: Time::ZERO }, &Brought::default());
             sender.controller.window()
         };
@@ -524,11 +600,18 @@ pub(in crate::tcp) mod tests {
         let reno = crate::congestion::ControllerSpec::Reno(());
         let mut sender = Sender::new(Controllers::new(&reno, start), &spec, Segments(1000));
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-        let mut tcp =
-            Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
+        let mut tcp = Tcp {
+            sender: &mut sender,
+            spec: &spec,
+            boards: &mut boards,
+            racks: &mut Side::default(),
+            now,
+            warmup: Time::ZERO,
+            clock_phase: Span::ZERO,
+        };
         let send = |tcp: &mut Tcp| {
             let mut sent = Vec::new();
-            while let Some((segment, transmission)) = tcp.next_segment() {
+            while let Some((segment, transmission)) = tcp.next_segment::<false>() {
                 sent.push((segment, tcp.announce(transmission)));
             }
             sent

@@ -75,6 +75,8 @@ words! {
         Reno = "reno",
         /// RFC 6675 with the scoreboard of RFC 2018.
         Sack = "sack",
+        /// RFC 8985: losses are found by the time that segments were sent, tail losses by a probe; RFC 9937: what is sent meanwhile. With SACK.
+        RackTlp = "rack_tlp",
         /// Third duplicate: window 1, slow start, go back (spd-1998 section 4.1.2).
         Tahoe = "tahoe",
         /// The pipe rules of bpd-2001 section 6.1.

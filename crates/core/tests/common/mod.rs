@@ -350,7 +350,7 @@ fn random_application(dice: &mut Dice) -> ApplicationSpec {
 }
 
 fn random_tcp(dice: &mut Dice) -> Transport {
-    let kinds = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack];
+    let kinds = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack, Recovery::RackTlp];
     let tick = Span::from_millis(100);
     let forms =
         [TimerForm::Exact { granularity: Span::from_millis(1) }, TimerForm::CoarseNs { tick }, TimerForm::CoarseBsd { tick }];

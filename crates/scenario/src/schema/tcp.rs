@@ -14,13 +14,15 @@ use tailback_core::primitives::units::{self, Bytes, Span};
 use tailback_core::tcp::{self, Counting, Halves, Recovery, TcpSpec};
 
 words! {
-    /// Named settings. Plain names follow the RFCs, the others the document they name.
+    /// Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
     pub enum PresetName ("preset") {
         NewReno = "newreno",
         Reno = "reno",
         Sack = "sack",
         Tahoe = "tahoe",
         Cubic = "cubic",
+        LinuxReno = "linux/reno",
+        LinuxCubic = "linux/cubic",
         BpdReno = "bpd-2001/reno",
         BpdSack = "bpd-2001/sack",
         SpdTahoe = "spd-1998/tahoe",

@@ -21,6 +21,7 @@ use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::Reason;
+use crate::tcp::receiver::Cause;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -180,7 +181,7 @@ impl Fabric {
             let latest = Outgoing { flow, segment: path.receiver.expected - 1, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
             let facts = &self.facts[path.wire.group as usize];
-            path.acknowledge::<false>(&mut packet, facts, &mut self.common);
+            path.acknowledge::<false>(&mut packet, Cause::NewData, facts, &mut self.common);
             self.walk_back(packet);
         }
     }

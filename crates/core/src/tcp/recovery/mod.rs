@@ -2,6 +2,7 @@
 
 mod bpd_sack;
 mod newreno;
+pub(crate) mod rack_tlp;
 mod reno;
 mod sack;
 mod tahoe;
@@ -12,7 +13,7 @@ use crate::congestion::{Ack, Controller};
 
 /// Whether the receiver should report SACK blocks.
 pub(crate) fn uses_sack(kind: Recovery) -> bool {
-    matches!(kind, Recovery::Sack | Recovery::BpdSack)
+    matches!(kind, Recovery::Sack | Recovery::BpdSack | Recovery::RackTlp)
 }
 
 pub(crate) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
@@ -23,6 +24,8 @@ pub(crate) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
         Recovery::NewReno => reno::on_duplicate(tcp),
         Recovery::Sack => sack::on_duplicate(tcp, blocks),
         Recovery::BpdSack => bpd_sack::on_duplicate(tcp, blocks),
+        // It hears of acknowledgements itself.
+        Recovery::RackTlp => {}
     }
 }
 
@@ -43,6 +46,7 @@ pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
         Recovery::Reno => reno::on_new_ack(tcp, &{ *ack }),
         Recovery::Sack => sack::on_new_ack(tcp, &{ *ack }, blocks),
         Recovery::BpdSack => bpd_sack::on_new_ack(tcp, &{ *ack }, blocks),
+        Recovery::RackTlp => {}
     }
 }
 

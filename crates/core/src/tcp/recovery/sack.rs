@@ -108,11 +108,12 @@ mod tests {
             sender: &mut sender,
             spec: &spec,
             boards: &mut boards,
+            racks: &mut Side::default(),
             now,
             warmup: Time::ZERO,
             clock_phase: Default::default(),
         };
-        let sent = |tcp: &mut Tcp| std::iter::from_fn(|| tcp.next_segment().map(|sent| sent.0)).collect::<Vec<_>>();
+        let sent = |tcp: &mut Tcp| std::iter::from_fn(|| tcp.next_segment::<false>().map(|sent| sent.0)).collect::<Vec<_>>();
         assert_eq!(sent(&mut tcp), (0..10).collect::<Vec<_>>());
         let answers = (2..=10).map(|end| {
             tcp.on_ack::<false>(&Arrived { ack: 0, blocks: &[(1, end)], echo: Time::ZERO }, &Brought::default());

@@ -1,0 +1,281 @@
+//! Which segments are lost, judged by when they were sent: RACK (RFC 8985 section 6). A segment is lost once one that was sent later has arrived,
+//! and as much time has passed as reordering could explain. That finds lost retransmissions too.
+//!
+//! Names are the RFC's. Differs: `min_RTT` is the least of the whole run, not of some minutes of it.
+
+use super::scoreboard::Scoreboard;
+use super::sender::Arrived;
+use crate::primitives::units::{Segments, Span, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Recoveries without a DSACK after which the reordering window is small again (section 6.2 step 4).
+const PERSIST: u32 = 16;
+
+/// What a sender knows of its outstanding segments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Rack {
+    /// Number of the first of `segments`: the oldest that is not acknowledged.
+    una: u32,
+    segments: VecDeque<Sent>,
+    /// What has been SACKed of them.
+    pub(crate) sacked: Scoreboard,
+    /// Transmissions, (when, segment), in their order. Those of segments that have arrived, or were sent again since, are dropped when they are met.
+    order: VecDeque<(Time, u32)>,
+    /// Lost, and not sent again since.
+    lost: BTreeSet<u32>,
+    in_flight: u32,
+    xmit_ts: Time,
+    /// RACK.end_seq: the segment, not the number after it.
+    end_seq: u32,
+    rtt: Span,
+    min_rtt: Option<Span>,
+    /// One past the highest segment that has arrived.
+    fack: u32,
+    reordering_seen: bool,
+    dsack_round: Option<u32>,
+    reo_wnd_mult: u32,
+    reo_wnd_persist: u32,
+}
+
+/// An outstanding segment, as it was sent last.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Sent {
+    xmit_ts: Time,
+    fate: Fate,
+    retransmitted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Fate {
+    InFlight,
+    Lost,
+    Arrived,
+}
+
+/// What an acknowledgement brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Delivered {
+    /// Segments acknowledged or SACKed for the first time.
+    pub(crate) segments: Segments,
+    /// Of them SACKed, above the acknowledgement.
+    pub(crate) sacked: Segments,
+    /// The round trip of the oldest of them that was sent once.
+    pub(crate) rtt: Option<Span>,
+    /// It reports a duplicate (RFC 2883).
+    pub(crate) is_dsack: bool,
+}
+
+/// What is known besides when losses are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Situation {
+    pub(crate) now: Time,
+    /// In fast recovery, or in that of a timeout.
+    pub(crate) is_recovering: bool,
+    pub(crate) srtt: Option<Span>,
+    /// DupThresh of step 4.
+    pub(crate) dup_thresh: Segments,
+}
+
+impl Rack {
+    pub(crate) fn new() -> Rack {
+        Rack {
+            una: 0,
+            segments: VecDeque::new(),
+            sacked: Scoreboard::default(),
+            order: VecDeque::new(),
+            lost: BTreeSet::new(),
+            in_flight: 0,
+            xmit_ts: Time::ZERO,
+            end_seq: 0,
+            rtt: Span::ZERO,
+            min_rtt: None,
+            fack: 0,
+            reordering_seen: false,
+            dsack_round: None,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: PERSIST,
+        }
+    }
+
+    /// Section 6.1: a segment leaves.
+    pub(crate) fn on_sent(&mut self, segment: u32, now: Time) {
+        self.order.push_back((now, segment));
+        let place = segment.saturating_sub(self.una) as usize;
+        let Some(known) = self.segments.get_mut(place) else {
+            self.segments.push_back(Sent { xmit_ts: now, fate: Fate::InFlight, retransmitted: false });
+            self.in_flight += 1;
+            return;
+        };
+        (known.xmit_ts, known.retransmitted) = (now, true);
+        if known.fate == Fate::Lost {
+            known.fate = Fate::InFlight;
+            self.in_flight += 1;
+            self.lost.remove(&segment);
+        }
+    }
+
+    /// Segments thought to be in the network: neither arrived nor lost.
+    pub(crate) fn in_flight(&self) -> Segments {
+        Segments(self.in_flight)
+    }
+
+    /// Segments SACKed above the cumulative acknowledgement (RACK.segs_sacked).
+    pub(crate) fn segs_sacked(&self) -> Segments {
+        self.sacked.sacked()
+    }
+
+    /// The lowest segment that is lost and was not sent again since.
+    pub(crate) fn first_lost(&self) -> Option<u32> {
+        self.lost.first().copied()
+    }
+
+    pub(crate) fn is_lost(&self, segment: u32) -> bool {
+        self.lost.contains(&segment)
+    }
+
+    /// The highest segment outstanding that has not arrived.
+    pub(crate) fn last_outstanding(&self) -> Option<u32> {
+        self.sacked.last_missing(self.una..self.una + self.segments.len() as u32)
+    }
+
+    /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `timestamps`: its echo tells which transmission caused it.
+    pub(crate) fn on_ack(&mut self, now: Time, arrived: &Arrived, timestamps: bool) -> Delivered {
+        let mut delivered = Delivered { is_dsack: is_dsack(arrived), ..Delivered::default() };
+        let echo = timestamps.then_some(arrived.echo);
+        // In the order of numbers, or else what one acknowledgement brings would look reordered.
+        for segment in self.una..arrived.ack {
+            self.deliver(segment, now, echo, &mut delivered);
+        }
+        let acked = (arrived.ack - self.una) as usize;
+        self.segments.drain(..acked.min(self.segments.len()));
+        self.una = arrived.ack;
+        self.sacked.acknowledge(arrived.ack);
+        let mut blocks = [(0, 0); 4];
+        let count = arrived.blocks.len().min(blocks.len());
+        blocks[..count].copy_from_slice(&arrived.blocks[..count]);
+        blocks[..count].sort_unstable();
+        let before = delivered.segments;
+        for &(start, end) in &blocks[..count] {
+            let known = self.una + self.segments.len() as u32;
+            let (start, end) = (start.max(self.una), end.min(known));
+            if start < end {
+                for segment in self.sacked.missing_in(start..end).into_iter().flatten() {
+                    self.deliver(segment, now, echo, &mut delivered);
+                }
+                self.sacked.add(start..end);
+            }
+        }
+        delivered.sacked = Segments(delivered.segments.0 - before.0);
+        delivered
+    }
+
+    fn deliver(&mut self, segment: u32, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
+        let place = (segment - self.una) as usize;
+        let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::Arrived) else { return };
+        match sent.fate {
+            Fate::Lost => drop(self.lost.remove(&segment)),
+            _ => self.in_flight -= 1,
+        }
+        sent.fate = Fate::Arrived;
+        let Sent { xmit_ts, retransmitted, .. } = *sent;
+        delivered.segments.0 += 1;
+        let rtt = now.since(xmit_ts);
+        if !retransmitted {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+            delivered.rtt = delivered.rtt.or(Some(rtt));
+        }
+        if segment >= self.fack {
+            self.fack = segment + 1;
+        } else if !retransmitted {
+            self.reordering_seen = true;
+        }
+        // Step 2: it may answer an earlier transmission.
+        let is_ambiguous = echo.is_some_and(|echo| echo < xmit_ts) || self.min_rtt.is_some_and(|least| rtt < least);
+        if retransmitted && is_ambiguous {
+            return;
+        }
+        self.rtt = rtt;
+        if (xmit_ts, segment) > (self.xmit_ts, self.end_seq) {
+            (self.xmit_ts, self.end_seq) = (xmit_ts, segment);
+        }
+    }
+
+    /// Step 4, first half: a round trip with a DSACK widens the reordering window.
+    pub(crate) fn on_dsack(&mut self, high: u32) {
+        if self.dsack_round.is_none_or(|round| self.una >= round) {
+            self.dsack_round = Some(high);
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = PERSIST;
+        }
+    }
+
+    /// The same: a recovery is over.
+    pub(crate) fn on_recovered(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
+        }
+    }
+
+    /// Step 4, second half.
+    fn reo_wnd(&self, known: &Situation) -> Span {
+        if !self.reordering_seen && (known.is_recovering || self.segs_sacked() >= known.dup_thresh) {
+            return Span::ZERO;
+        }
+        let quarters = self.min_rtt.map_or(0, |least| least.0 / 4 * u64::from(self.reo_wnd_mult));
+        Span(quarters.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)))
+    }
+
+    /// Step 5: what is lost. Returns how many segments are newly lost, and when to look again.
+    pub(crate) fn detect_loss(&mut self, known: &Situation) -> (Segments, Option<Time>) {
+        let patience = self.rtt + self.reo_wnd(known);
+        let (mut newly_lost, mut later) = (0, None);
+        let mut place = 0;
+        while let Some(&(sent, segment)) = self.order.get(place).filter(|sent| sent.0 <= self.xmit_ts) {
+            let state = segment.checked_sub(self.una).and_then(|place| self.segments.get_mut(place as usize));
+            let outstanding = state.filter(|known| known.fate == Fate::InFlight && known.xmit_ts == sent);
+            let is_over = match outstanding {
+                None => true,
+                Some(state) if (sent, segment) < (self.xmit_ts, self.end_seq) && sent + patience <= known.now => {
+                    state.fate = Fate::Lost;
+                    self.in_flight -= 1;
+                    self.lost.insert(segment);
+                    newly_lost += 1;
+                    true
+                }
+                Some(_) => {
+                    later = later.max(((sent, segment) < (self.xmit_ts, self.end_seq)).then_some(sent + patience));
+                    false
+                }
+            };
+            if is_over && place == 0 {
+                self.order.pop_front();
+            } else {
+                place += 1;
+            }
+        }
+        (Segments(newly_lost), later)
+    }
+
+    /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and what was sent a round trip and the reordering window ago.
+    pub(crate) fn on_timeout(&mut self, known: &Situation) {
+        let patience = self.rtt + self.reo_wnd(known);
+        for (segment, state) in (self.una..).zip(&mut self.segments) {
+            if state.fate == Fate::InFlight && (segment == self.una || state.xmit_ts + patience <= known.now) {
+                state.fate = Fate::Lost;
+                self.in_flight -= 1;
+                self.lost.insert(segment);
+            }
+        }
+    }
+}
+
+/// The first block lies below the acknowledgement, or within the second (RFC 2883 section 4).
+fn is_dsack(arrived: &Arrived) -> bool {
+    match *arrived.blocks {
+        [first, ..] if first.1 <= arrived.ack => true,
+        [first, second, ..] => second.0 <= first.0 && first.1 <= second.1,
+        _ => false,
+    }
+}

@@ -1,0 +1,320 @@
+//! Loss recovery by time (RFC 8985): RACK finds what is lost, a tail loss probe (TLP, section 7) makes acknowledgements come where none would, and
+//! what is sent while the window is reduced, for a loss or for a mark, is PRR's (RFC 9937). What was SACKed is known after a timeout, too.
+//!
+//! One timer serves three ends (section 8): the reordering window, the probe and the retransmission timeout.
+
+use crate::congestion::{Ack, Controller};
+use crate::primitives::units::{Segments, Span, Time};
+use crate::tcp::prr::{Begin, Progress, Prr};
+use crate::tcp::rack::{Delivered, Rack, Situation};
+use crate::tcp::sender::{Arrived, NONE, Phase, Tcp};
+use crate::tcp::signal_reader::Brought;
+use serde::{Deserialize, Serialize};
+
+/// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.
+const MAX_ACK_DELAY: Span = Span::from_millis(200);
+/// PTO before the first round-trip sample (section 7.2).
+const FIRST_PTO: Span = Span::from_millis(1000);
+
+/// What a flow with this recovery keeps beside its sender.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RackTlp {
+    rack: Rack,
+    prr: Prr,
+    probe: Option<Probe>,
+    /// What the sender's deadline is of.
+    timer: Timer,
+    /// When the retransmission timeout is; [`Time::NEVER`] while nothing is outstanding.
+    rto: Time,
+    /// The probe is due, whatever the window.
+    probe_is_due: bool,
+}
+
+/// A tail loss probe that has not been answered (TLP.end_seq, TLP.is_retrans).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Probe {
+    end_seq: u32,
+    is_retrans: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Timer {
+    Retransmission,
+    Reordering,
+    Probe,
+}
+
+impl RackTlp {
+    pub(crate) fn new() -> RackTlp {
+        RackTlp {
+            rack: Rack::new(),
+            prr: Prr::default(),
+            probe: None,
+            timer: Timer::Retransmission,
+            rto: Time::NEVER,
+            probe_is_due: false,
+        }
+    }
+}
+
+/// An acknowledgement arrived. Returns the round-trip sample that it gave.
+pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought) -> Option<Span> {
+    if arrived.ack < tcp.sender.una || tcp.sender.high == tcp.sender.una {
+        return None;
+    }
+    let (now, timestamps) = (tcp.now, tcp.spec.timestamps);
+    let advanced = Segments(arrived.ack - tcp.sender.una);
+    let delivered = tcp.rack_tlp().rack.on_ack(now, arrived, timestamps);
+    let rtt = if timestamps { Some(now.since(arrived.echo)) } else { delivered.rtt };
+    let ack = tcp.ack::<true>(delivered.segments, rtt, brought);
+    if let Some(rtt) = rtt {
+        tcp.measure(rtt, advanced);
+    }
+    tcp.sender.una = arrived.ack;
+    if advanced > Segments(0) {
+        tcp.sender.duplicates = 0;
+        tcp.sender.timed_out = false;
+        tcp.restart_rto();
+    } else {
+        tcp.sender.duplicates += 1;
+    }
+    if delivered.is_dsack {
+        let high = tcp.sender.high;
+        tcp.rack_tlp().rack.on_dsack(high);
+    }
+    let look_again = find_losses(tcp, arrived, &delivered, advanced);
+    if tcp.sender.phase.is_reduction() {
+        let is_safe = advanced > Segments(0) && look_again.newly_lost == Segments(0);
+        let state = tcp.rack_tlp();
+        let in_flight = state.rack.in_flight();
+        state.prr.on_ack(&Progress { delivered: delivered.segments, in_flight, is_safe });
+    }
+    tell(tcp, &ack, advanced);
+    arm(tcp, look_again.at);
+    rtt
+}
+
+/// What a look for losses found, and when to look again.
+#[derive(Default)]
+struct Looked {
+    newly_lost: Segments,
+    at: Option<Time>,
+}
+
+/// What is lost, whether the recovery under way is over and whether one begins.
+fn find_losses(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) -> Looked {
+    answer_probe(tcp, arrived, delivered);
+    if tcp.sender.phase != Phase::Open && tcp.sender.una >= tcp.sender.recovery_point {
+        if tcp.sender.phase != Phase::Reducing {
+            tcp.rack_tlp().rack.on_recovered();
+        }
+        tcp.sender.phase = Phase::Open;
+    }
+    let looked = look(tcp);
+    if looked.newly_lost > Segments(0) && may_enter(tcp) {
+        // RecoverFS (RFC 9937 section 6.2): what was outstanding, less what had been SACKed before this acknowledgement.
+        let outstanding = tcp.sender.high - tcp.sender.una + advanced.0;
+        let sacked_before = tcp.rack_tlp().rack.segs_sacked().0 - delivered.sacked.0;
+        enter(tcp, Segments(outstanding - sacked_before));
+    }
+    looked
+}
+
+fn look(tcp: &mut Tcp) -> Looked {
+    let known = situation(tcp);
+    let (newly_lost, at) = tcp.rack_tlp().rack.detect_loss(&known);
+    Looked { newly_lost, at }
+}
+
+fn situation(tcp: &Tcp) -> Situation {
+    let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
+    let dup_thresh = Segments(tcp.spec.fast_retransmit.unwrap_or(3));
+    Situation { now: tcp.now, is_recovering, srtt: tcp.smoothed(), dup_thresh }
+}
+
+fn may_enter(tcp: &Tcp) -> bool {
+    tcp.spec.fast_retransmit.is_some() && matches!(tcp.sender.phase, Phase::Open | Phase::Reducing)
+}
+
+/// Fast recovery begins. Where a mark is being answered already, the window is not reduced again (RFC 3168 section 6.1.2: once per window).
+fn enter(tcp: &mut Tcp, recover_fs: Segments) {
+    if tcp.sender.phase != Phase::Reducing {
+        let seen = tcp.congestion();
+        tcp.sender.controller.on_congestion(&seen);
+        begin_reduction(tcp, recover_fs);
+    }
+    tcp.sender.phase = Phase::Recovery { partial_seen: false };
+    tcp.sender.recovery_point = tcp.sender.high;
+    let state = tcp.rack_tlp();
+    state.prr.force_first();
+    tcp.sender.resend = state.rack.first_lost().unwrap_or(NONE);
+    tcp.count_fast_retransmit();
+    tcp.restart_rto();
+}
+
+fn begin_reduction(tcp: &mut Tcp, recover_fs: Segments) {
+    tcp.note_reduction();
+    let ssthresh = tcp.sender.window(tcp.spec);
+    tcp.rack_tlp().prr = Prr::begin(&Begin { ssthresh, recover_fs });
+}
+
+/// The law has reduced its window for a mark: from here to the end of the window, PRR says what is sent.
+pub(in crate::tcp) fn on_reduced(tcp: &mut Tcp) {
+    let outstanding = tcp.sender.high - tcp.sender.una;
+    let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
+    begin_reduction(tcp, recover_fs);
+    tcp.sender.phase = Phase::Reducing;
+    tcp.sender.recovery_point = tcp.sender.high;
+}
+
+/// TLP_process_ack of section 7.4.2.
+fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
+    let Some(probe) = tcp.rack_tlp().probe.filter(|probe| arrived.ack >= probe.end_seq) else { return };
+    let is_plain_duplicate = delivered.segments == Segments(0) && arrived.blocks.is_empty();
+    let repaired = probe.is_retrans && !delivered.is_dsack && arrived.ack >= probe.end_seq && !is_plain_duplicate;
+    tcp.rack_tlp().probe = None;
+    if repaired && tcp.sender.phase == Phase::Open {
+        // The probe has repaired a single loss, which is congestion all the same.
+        let seen = tcp.congestion();
+        tcp.note_reduction();
+        tcp.sender.controller.on_congestion(&seen);
+    }
+}
+
+/// The law hears of new data unless the window is being reduced; also of the acknowledgement that ends that.
+fn tell(tcp: &mut Tcp, ack: &Ack, advanced: Segments) {
+    let sender = &mut *tcp.sender;
+    if advanced > Segments(0) && !sender.phase.is_reduction() {
+        sender.controller.on_ack(ack);
+    } else {
+        sender.controller.on_other_ack(&Ack { window_limited: false, ..*ack });
+    }
+}
+
+/// The deadline has come. True if it was a timeout.
+pub(in crate::tcp) fn on_deadline(tcp: &mut Tcp) -> bool {
+    let timer = tcp.rack_tlp().timer;
+    match timer {
+        Timer::Reordering => {
+            let looked = look(tcp);
+            if looked.newly_lost > Segments(0) && may_enter(tcp) {
+                let outstanding = tcp.sender.high - tcp.sender.una;
+                let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
+                enter(tcp, recover_fs);
+            }
+            arm(tcp, looked.at);
+        }
+        Timer::Probe => {
+            tcp.rack_tlp().probe_is_due = true;
+            tcp.restart_rto();
+            arm(tcp, None);
+        }
+        Timer::Retransmission => {}
+    }
+    timer == Timer::Retransmission
+}
+
+/// A timeout: everything sent long enough ago is lost, and the oldest segment leaves at once.
+pub(in crate::tcp) fn on_timeout(tcp: &mut Tcp) {
+    let known = situation(tcp);
+    let state = tcp.rack_tlp();
+    state.rack.on_timeout(&known);
+    (state.probe, state.probe_is_due) = (None, false);
+    tcp.sender.phase = Phase::Timeout;
+    tcp.sender.resend = tcp.sender.una;
+    tcp.restart_rto();
+    arm(tcp, None);
+}
+
+/// The next segment that may be sent now.
+pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
+    let (una, high) = (tcp.sender.una, tcp.sender.high);
+    let end = una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit);
+    let window = tcp.sender.window(tcp.spec);
+    let phase = tcp.sender.phase;
+    let is_reduction = phase.is_reduction();
+    let is_limited = !tcp.spec.limited_transmit && phase == Phase::Open;
+    let new = (high < end).then_some(high);
+    let resend = std::mem::replace(&mut tcp.sender.resend, NONE);
+    let state = tcp.rack_tlp();
+    if state.rack.is_lost(resend) {
+        return Some(resend);
+    }
+    if std::mem::take(&mut state.probe_is_due) && una < high {
+        // New data if there is any, or else the last segment again (section 7.3).
+        let probe = new.or_else(|| state.rack.last_outstanding());
+        state.probe = probe.map(|segment| Probe { end_seq: high.max(segment + 1), is_retrans: segment < high });
+        return probe;
+    }
+    // RFC 3042, if it is asked for: what has been SACKed lets new data leave before anything is known to be lost.
+    let held = if is_limited { state.rack.segs_sacked().0 } else { 0 };
+    let may_send = if is_reduction { state.prr.may_send() } else { state.rack.in_flight().0 + held < window.0 };
+    if !may_send {
+        return None;
+    }
+    state.rack.first_lost().or(new)
+}
+
+/// A segment has been sent.
+pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
+    let now = tcp.now;
+    let is_reduction = tcp.sender.phase.is_reduction();
+    tcp.sender.next = tcp.sender.high;
+    let state = tcp.rack_tlp();
+    state.rack.on_sent(segment, now);
+    if is_reduction {
+        state.prr.on_sent();
+    }
+    if state.rto == Time::NEVER {
+        tcp.restart_rto();
+    }
+    if tcp.rack_tlp().timer != Timer::Reordering || tcp.sender.deadline == Time::NEVER {
+        arm(tcp, None);
+    }
+}
+
+/// Sets the timer for whichever end is next. `look_again`: when the reordering window of a segment is over.
+fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
+    if tcp.sender.una == tcp.sender.high {
+        tcp.rack_tlp().rto = Time::NEVER;
+        tcp.sender.deadline = Time::NEVER;
+        return;
+    }
+    let probe_at = probe_at(tcp);
+    let state = tcp.rack_tlp();
+    let rto = state.rto;
+    let (timer, deadline) = match (look_again, probe_at) {
+        (Some(at), _) if at < rto => (Timer::Reordering, at),
+        (_, Some(at)) => (Timer::Probe, at.min(rto)),
+        _ => (Timer::Retransmission, rto),
+    };
+    state.timer = timer;
+    tcp.sender.deadline = deadline;
+}
+
+/// TLP_calc_PTO of section 7.2, from now on; `None` where no probe is due: in recovery, with something SACKed, or with a probe under way.
+fn probe_at(tcp: &mut Tcp) -> Option<Time> {
+    let is_open = tcp.sender.phase == Phase::Open;
+    let is_single = tcp.sender.high - tcp.sender.una == 1;
+    let smoothed = tcp.smoothed();
+    let now = tcp.now;
+    let state = tcp.rack_tlp();
+    let is_due = is_open && state.probe.is_none() && !state.probe_is_due && state.rack.segs_sacked() == Segments(0);
+    let delay = if is_single { MAX_ACK_DELAY } else { Span::ZERO };
+    is_due.then(|| now + smoothed.map_or(FIRST_PTO, |srtt| srtt + srtt + delay))
+}
+
+impl Tcp<'_> {
+    fn rack_tlp(&mut self) -> &mut RackTlp {
+        if self.sender.board == NONE {
+            self.sender.board = self.racks.put(RackTlp::new());
+        }
+        self.racks.at_mut(self.sender.board)
+    }
+
+    /// RFC 6298: from now on the whole timeout.
+    fn restart_rto(&mut self) {
+        let rto = self.timeout_from_now();
+        self.rack_tlp().rto = rto;
+    }
+}
