@@ -24,7 +24,7 @@ def test_a_run_can_be_plotted(scenario: tb.Scenario, traces: list[str]) -> None:
 def test_nine_panels_keep_their_words_apart_and_their_colours(scenario: tb.Scenario) -> None:
     kinds = ["cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "throughput", "queue", "drops"]
     figure = tb.simulate(scenario.with_({"record.traces": kinds})).plot()
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     boxes = [axis.get_tightbbox() for axis in figure.axes]
     assert len(boxes) == 9
     assert all(above.y0 >= below.y1 for above, below in pairwise(boxes) if above is not None and below is not None)

@@ -85,15 +85,21 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
     "random loss": (
         tb.load(EXAMPLES / "random_loss.toml"),
         ["Padhye"],
-        {"utilisation": 0.001, "loss_share": 0.001, "goodput_bps": 0.2},
+        {"utilisation": 0.002, "loss_share": 0.001, "goodput_bps": 0.2},
     ),
     "two round trips": (
         tb.load(EXAMPLES / "two_rtts.toml"),
         ["synchronised sawtooth"],
         {"utilisation": 0.01, "mean_wait_s": 0.2, "goodput_bps": 0.05},
     ),
+    # Windows that open by a segment a round trip lose together, which no model of random arrivals has; at half that rate they do less.
     "paced, small buffer": (
         tb.load(EXAMPLES / "pacing.toml"),
+        ["closed loop of M/D/1/K and Padhye"],
+        {"utilisation": 0.08, "loss_share": 0.002, "goodput_bps": 0.1},
+    ),
+    "paced, small buffer, acknowledgements counted": (
+        tb.load(EXAMPLES / "pacing.toml").with_({"flows.web.tcp.counting": "acknowledgements"}),
         ["closed loop of M/D/1/K and Padhye"],
         {"utilisation": 0.02, "loss_share": 0.001, "goodput_bps": 0.02},
     ),

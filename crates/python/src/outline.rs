@@ -10,7 +10,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Flow, Group, Network, Port, Switching, Transport};
 use tailback_core::primitives::units::{Rate, Time};
 use tailback_core::settings::PlainWords;
-use tailback_core::tcp::TcpSpec;
+use tailback_core::tcp::{Counting, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_scenario::{BufferQuestion, Distribution, Duration, Scenario, Whole, schema};
 
@@ -117,6 +117,7 @@ fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
         "header": spec.header,
         "initial_window": spec.initial_window,
         "receiver_window": spec.receiver_window,
+        "counts_bytes": spec.counting == Counting::Bytes,
         "segments_per_ack": spec.delayed_ack.map_or(1, |delayed| delayed.every),
         "pacing": spec.pacing,
         "pacing_bps": if let ControllerSpec::Fixed(fixed) = law { fixed.rate } else { None },

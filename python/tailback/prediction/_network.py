@@ -78,6 +78,7 @@ class Tcp:
     header: int
     initial_window: float
     receiver_window: int
+    counts_bytes: bool
     segments_per_ack: int
     pacing: bool
     pacing_bps: int | None
@@ -87,6 +88,11 @@ class Tcp:
     def packet_bytes(self) -> int:
         """A full data packet on the wire."""
         return self.mss + self.header
+
+    @property
+    def segments_per_increase(self) -> int:
+        """Segments that open the window as one does: b of the models, 1 where what is acknowledged is counted (RFC 3465)."""
+        return 1 if self.counts_bytes else self.segments_per_ack
 
     @property
     def halves(self) -> bool:

@@ -26,7 +26,7 @@ class _Bottleneck:
     packet_bytes: float
     flows: int
     trips: models.RoundTrips
-    segments_per_ack: int
+    segments_per_increase: int
     smooth: bool
 
     @property
@@ -70,7 +70,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
         packet_bytes=float(groups[0].tcp.packet_bytes),
         flows=len(rtts),
         trips=round_trips(rtts),
-        segments_per_ack=max(group.tcp.segments_per_ack for group in groups),
+        segments_per_increase=max(group.tcp.segments_per_increase for group in groups),
         smooth=all(group.tcp.pacing or is_slow(group.sender_access_bps, port.rate_bps) for group in groups),
     )
     hasty = [group.name for group in groups if group.tcp.recovery in ("tahoe", "reno")]
@@ -123,7 +123,7 @@ def _sawtooth(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float
     ]
     _say(outcome, found, "sawtooth of one flow", "Villamizar and Song 1994; docs/theory.md", simplifies)
     # From half a peak to the peak: 3 peak^2 / 8 packets, and as many times more as segments share an acknowledgement.
-    return float(utilisation), 8 / (3 * found.segments_per_ack * peak * peak), _queue_of_sawtooth(found)
+    return float(utilisation), 8 / (3 * found.segments_per_increase * peak * peak), _queue_of_sawtooth(found)
 
 
 def _queue_of_sawtooth(found: _Bottleneck) -> float:
@@ -142,7 +142,7 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
         buffer=found.buffer,
         flows=found.flows,
         harmonic_rtt_s=found.trips.harmonic_s,
-        segments_per_ack=found.segments_per_ack,
+        segments_per_ack=found.segments_per_increase,
         rto_s=max(found.groups[0].tcp.min_rto_s, found.trips.mean_s),
         receiver_window=min(group.tcp.receiver_window for group in found.groups),
         **found.numbers,

@@ -215,6 +215,6 @@ def _padhye(law: Any, group: TcpGroup, trips: Any, loss: float, rto_s: Any) -> A
         loss=loss,
         rto_s=rto_s,
         receiver_window=group.tcp.receiver_window,
-        segments_per_ack=group.tcp.segments_per_ack,
+        segments_per_ack=group.tcp.segments_per_increase,
     )
     return rate / (8 * group.tcp.mss) if law is models.padhye_rate else rate

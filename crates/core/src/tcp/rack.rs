@@ -279,3 +279,221 @@ fn is_dsack(arrived: &Arrived) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::random::{Entity, Purpose, Stream};
+
+    fn at(ms: u64) -> Time {
+        Time(Span::from_millis(ms).0)
+    }
+
+    fn known(now: Time) -> Situation {
+        Situation { now, is_recovering: false, srtt: Some(Span::from_millis(100)), dup_thresh: Segments(3) }
+    }
+
+    fn ack(ack: u32, blocks: &[(u32, u32)]) -> Arrived<'_> {
+        Arrived { ack, blocks, echo: Time::ZERO }
+    }
+
+    /// Segments 0 to 9, a millisecond apart from 0 on.
+    fn ten() -> Rack {
+        let mut rack = Rack::new();
+        (0..10).for_each(|segment| rack.on_sent(segment, at(segment.into())));
+        rack
+    }
+
+    #[test]
+    fn a_hole_is_lost_at_the_third_segment_above_it_or_after_a_quarter_of_the_round_trip() {
+        let mut rack = ten();
+        rack.on_ack(at(100), &ack(1, &[]), false);
+        // 1 is missing, 2 arrives: 25 ms of patience from when 1 would have been acknowledged, at 101 (sent at 1, RACK.rtt 100).
+        rack.on_ack(at(102), &ack(1, &[(2, 3)]), false);
+        assert_eq!(rack.detect_loss(&known(at(102))), (Segments(0), Some(at(126))));
+        assert_eq!(rack.detect_loss(&known(at(125))), (Segments(0), Some(at(126))));
+        let mut patient = rack.clone();
+        assert_eq!(patient.detect_loss(&known(at(126))), (Segments(1), None));
+        assert_eq!((patient.first_lost(), patient.in_flight()), (Some(1), Segments(7)));
+        // Or three are SACKed, and nothing was ever reordered: at once.
+        rack.on_ack(at(103), &ack(1, &[(2, 4)]), false);
+        assert_eq!(rack.detect_loss(&known(at(103))).0, Segments(0));
+        rack.on_ack(at(104), &ack(1, &[(2, 5)]), false);
+        assert_eq!(rack.detect_loss(&known(at(104))), (Segments(1), None));
+    }
+
+    #[test]
+    fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+        let mut rack = ten();
+        rack.on_ack(at(104), &ack(0, &[(1, 5)]), false);
+        let recovering = |now| Situation { is_recovering: true, ..known(now) };
+        assert_eq!(rack.detect_loss(&recovering(at(104))), (Segments(1), None));
+        rack.on_sent(0, at(104));
+        rack.on_sent(10, at(105));
+        assert_eq!(rack.in_flight(), Segments(7));
+        // Everything but 0 arrives; 10 was sent after the retransmission of 0, which is lost a moment later: no later than 10's round trip.
+        rack.on_ack(at(109), &ack(0, &[(1, 10)]), false);
+        assert_eq!(rack.detect_loss(&recovering(at(109))), (Segments(0), None));
+        rack.on_ack(at(205), &ack(0, &[(1, 11)]), false);
+        assert_eq!(rack.detect_loss(&recovering(at(205))), (Segments(1), None));
+        assert_eq!((rack.first_lost(), rack.in_flight()), (Some(0), Segments(0)));
+    }
+
+    #[test]
+    fn what_arrives_late_without_having_been_sent_again_is_reordering_and_makes_patient() {
+        let mut rack = ten();
+        rack.on_ack(at(102), &ack(0, &[(2, 3)]), false);
+        assert!(!rack.reordering_seen);
+        // One acknowledgement of several holes is no reordering.
+        rack.on_ack(at(104), &ack(1, &[(4, 5), (2, 3)]), false);
+        assert!(rack.reordering_seen);
+        // Now a fourth of the round trip is waited even in recovery: 3, sent at 3, RACK.rtt 100.
+        let recovering = Situation { is_recovering: true, ..known(at(104)) };
+        assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
+        // A DSACK doubles that, once a round trip; sixteen recoveries without one take it back.
+        rack.on_dsack(10);
+        rack.on_dsack(10);
+        assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(153))));
+        (0..PERSIST).for_each(|_| rack.on_recovered());
+        assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
+    }
+
+    #[test]
+    fn a_timeout_takes_the_oldest_and_what_was_sent_long_ago() {
+        let mut rack = ten();
+        rack.on_sent(10, at(1200));
+        rack.on_ack(at(102), &ack(0, &[(2, 3)]), false);
+        rack.on_timeout(&known(at(1250)));
+        assert_eq!((rack.first_lost(), rack.in_flight()), (Some(0), Segments(1)));
+        assert_eq!(rack.segs_sacked(), Segments(1));
+    }
+
+    #[test]
+    fn a_block_below_the_acknowledgement_or_within_the_next_reports_a_duplicate() {
+        assert!(is_dsack(&ack(5, &[(3, 4), (7, 9)])) && is_dsack(&ack(5, &[(7, 8), (6, 9)])));
+        assert!(!is_dsack(&ack(5, &[(7, 9), (11, 12)])) && !is_dsack(&ack(5, &[])));
+    }
+
+    /// Section 6.2 as the RFC writes it: every segment is looked at every time.
+    #[derive(Default)]
+    struct Literal {
+        segments: Vec<LiteralSegment>,
+        xmit_ts: u64,
+        end_seq: u32,
+        rtt: u64,
+        min_rtt: Option<u64>,
+        fack: u32,
+        reordering_seen: bool,
+    }
+
+    #[derive(Clone, Copy)]
+    struct LiteralSegment {
+        xmit_ts: u64,
+        retransmitted: bool,
+        lost: bool,
+        delivered: bool,
+    }
+
+    impl Literal {
+        fn deliver(&mut self, segment: u32, now: u64) {
+            let of = &mut self.segments[segment as usize];
+            if of.delivered {
+                return;
+            }
+            of.delivered = true;
+            let rtt = now - of.xmit_ts;
+            if !of.retransmitted {
+                self.min_rtt = Some(self.min_rtt.unwrap_or(rtt).min(rtt));
+            }
+            if segment + 1 > self.fack {
+                self.fack = segment + 1;
+            } else if segment + 1 < self.fack && !of.retransmitted {
+                self.reordering_seen = true;
+            }
+            if of.retransmitted && self.min_rtt.is_some_and(|least| rtt < least) {
+                return;
+            }
+            self.rtt = rtt;
+            if of.xmit_ts > self.xmit_ts || (of.xmit_ts == self.xmit_ts && segment > self.end_seq) {
+                (self.xmit_ts, self.end_seq) = (of.xmit_ts, segment);
+            }
+        }
+
+        fn detect(&mut self, known: &Situation) -> (u32, u64) {
+            let una = self.segments.iter().position(|of| !of.delivered).unwrap_or(self.segments.len());
+            let sacked = self.segments[una..].iter().filter(|of| of.delivered).count();
+            let quarter = self.min_rtt.unwrap_or(0) / 4;
+            let at_once = !self.reordering_seen && (known.is_recovering || sacked >= 3);
+            let reo_wnd = if at_once { 0 } else { quarter.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)) };
+            let (mut newly, mut timeout) = (0, 0);
+            for (segment, of) in self.segments.iter_mut().enumerate() {
+                let before = of.xmit_ts < self.xmit_ts || (of.xmit_ts == self.xmit_ts && (segment as u32) < self.end_seq);
+                if of.delivered || of.lost || !before {
+                    continue;
+                }
+                let expires = of.xmit_ts + self.rtt + reo_wnd;
+                if expires <= known.now.0 {
+                    of.lost = true;
+                    newly += 1;
+                } else {
+                    timeout = timeout.max(expires);
+                }
+            }
+            (newly, timeout)
+        }
+    }
+
+    #[test]
+    fn random_losses_and_reordering_are_judged_as_the_rfc_is_written() {
+        for seed in 0..300 {
+            let stream = Stream::new(Entity { seed, name: "rack", index: 0 }, Purpose::Policy);
+            let (mut rack, mut literal) = (Rack::new(), Literal::default());
+            let (mut received, mut una) = ([false; 64], 0u32);
+            for step in 1..200u64 {
+                let bits = stream.bits(step);
+                let now = at(step * 2);
+                let high = literal.segments.len() as u32;
+                if bits % 3 > 0 {
+                    // A lost one again, or a new one.
+                    let segment = rack.first_lost().filter(|_| bits & 64 > 0).unwrap_or(high);
+                    if segment < 64 {
+                        rack.on_sent(segment, now);
+                        let sent =
+                            LiteralSegment { xmit_ts: now.0, retransmitted: segment < high, lost: false, delivered: false };
+                        if segment < high { literal.segments[segment as usize] = sent } else { literal.segments.push(sent) }
+                    }
+                } else if una < high {
+                    let arrives = una + (bits >> 8) as u32 % (high - una);
+                    received[arrives as usize] = true;
+                    let before = una;
+                    while una < high && received[una as usize] {
+                        una += 1;
+                    }
+                    let mut blocks = Vec::new();
+                    let mut segment = una;
+                    while segment < high && blocks.len() < 4 {
+                        let start = segment;
+                        while segment < high && received[segment as usize] {
+                            segment += 1;
+                        }
+                        if segment > start {
+                            blocks.push((start, segment));
+                        }
+                        segment += 1;
+                    }
+                    (before..una).for_each(|segment| literal.deliver(segment, now.0));
+                    blocks.iter().flat_map(|&(start, end)| start..end).for_each(|segment| literal.deliver(segment, now.0));
+                    rack.on_ack(now, &ack(una, &blocks), false);
+                }
+                let situation = Situation { is_recovering: bits & 128 > 0, ..known(now) };
+                let (newly, timeout) = literal.detect(&situation);
+                let expected = (Segments(newly), (timeout > 0).then_some(Time(timeout)));
+                assert_eq!(rack.detect_loss(&situation), expected, "seed {seed} step {step}");
+                let outstanding = literal.segments.iter().filter(|of| !of.delivered && !of.lost).count();
+                assert_eq!(rack.in_flight().0 as usize, outstanding, "seed {seed} step {step}");
+                let first = literal.segments.iter().position(|of| !of.delivered && of.lost);
+                assert_eq!(rack.first_lost().map(|lost| lost as usize), first, "seed {seed} step {step}");
+            }
+        }
+    }
+}

@@ -303,7 +303,9 @@ impl Tcp<'_> {
     fn on_echo(&mut self, ack: u32) -> Cwnd {
         let window = self.sender.controller.window();
         let is_by_time = self.spec.recovery == Recovery::RackTlp;
-        if ack <= self.sender.reduced_at || (is_by_time && self.sender.phase != Phase::Open) {
+        // While losses are repaired by PRR, marks of what is under way change nothing more.
+        let is_repairing = self.sender.phase != Phase::Open && ack <= self.sender.recovery_point;
+        if ack <= self.sender.reduced_at || (is_by_time && is_repairing) {
             return Cwnd(window);
         }
         let seen = self.congestion();

@@ -57,11 +57,14 @@ pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     if resend != NONE {
         return Some(resend);
     }
-    match (tcp.spec.recovery, tcp.sender.phase) {
-        (Recovery::Sack, Phase::Recovery { .. }) => sack::next_segment(tcp),
-        (Recovery::BpdSack, Phase::Recovery { .. }) => bpd_sack::next_segment(tcp),
-        _ => next_in_window(tcp),
+    if tcp.sender.phase.is_recovery() {
+        match tcp.spec.recovery {
+            Recovery::Sack => return sack::next_segment(tcp),
+            Recovery::BpdSack => return bpd_sack::next_segment(tcp),
+            _ => {}
+        }
     }
+    next_in_window(tcp)
 }
 
 /// Sliding window: the next segment in order, whether new or, after a timeout, sent before. What is SACKed is skipped.

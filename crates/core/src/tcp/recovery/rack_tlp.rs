@@ -104,10 +104,16 @@ struct Looked {
 /// What is lost, whether the recovery under way is over and whether one begins.
 fn find_losses(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) -> Looked {
     answer_probe(tcp, arrived, delivered);
-    if tcp.sender.phase != Phase::Open && tcp.sender.una >= tcp.sender.recovery_point {
-        if tcp.sender.phase != Phase::Reducing {
-            tcp.rack_tlp().rack.on_recovered();
-        }
+    let is_over = match tcp.sender.phase {
+        Phase::Open => false,
+        // With the acknowledgement of the first segment that told the receiver of it.
+        Phase::Reducing => tcp.sender.una > tcp.sender.recovery_point,
+        Phase::Recovery { .. } | Phase::Timeout => tcp.sender.una >= tcp.sender.recovery_point,
+    };
+    if is_over && tcp.sender.phase != Phase::Reducing {
+        tcp.rack_tlp().rack.on_recovered();
+    }
+    if is_over {
         tcp.sender.phase = Phase::Open;
     }
     let looked = look(tcp);
