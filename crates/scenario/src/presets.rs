@@ -4,7 +4,7 @@ use crate::member;
 use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
-use tailback_core::congestion::{ControllerSpec, CubicSpec};
+use tailback_core::congestion::{ControllerSpec, CubicSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, TcpSpec, TimerSpec};
@@ -43,7 +43,7 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: PresetName::Cubic,
         source: "RFC 9438 with the slow start of RFC 5681, RFC 2018 and RFC 6675",
-        controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
+        controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::Fractions }),
         spec: |_| modern(Recovery::Sack),
     },
     Preset {
