@@ -1,13 +1,13 @@
-//! What CUBIC, Vegas and FAST do and settle at, beside the arithmetic of the documents that define them.
+//! What CUBIC, Vegas, FAST and slow start do and settle at, beside the arithmetic of the documents that define them.
 
 mod common;
 
-use common::{classic_tcp, dumbbell, first, floats, flow, group, link, one_link, port, run, tcp, trace};
+use common::{classic_tcp, dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp, trace};
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, Steps, VegasSpec};
 use tailback_core::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
-use tailback_core::tcp::{Halves, Recovery, TcpSpec};
+use tailback_core::tcp::{Halves, Recovery, SlowStart, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Loss, Positive};
 use tailback_models::tcp::{CubicFlow, cubic_rate};
@@ -101,6 +101,30 @@ fn cubic_in_whole_segments_has_the_period_and_the_queue_of_a_kernel() {
     assert!((period / 3.46 - 1.0).abs() < 0.03 && (queue / 53.0 - 1.0).abs() < 0.01, "{period} s, {queue} packets");
     let (period, _) = found(Steps::Fractions);
     assert!((4.2..4.8).contains(&period), "{period} s");
+}
+
+#[test]
+fn a_slow_start_that_heeds_round_trips_overshoots_less() {
+    // A packet takes 0.6 ms, a round trip 40.62 ms, 67.7 packets; with the buffer, 134 fit. What slow start drops, and where it ends.
+    let found = |slow_start| {
+        let base = tcp(Recovery::Sack);
+        let sizes = TcpSpec { mss: Bytes(1448), header: Bytes(52), ack_size: Bytes(52), initial_window: 10.0, ..base };
+        let spec = TcpSpec { timestamps: true, slow_start, ..sizes };
+        let bottleneck = link("link", 20, Span::from_millis(20), Buffer::Units(67));
+        let transfer = Flow { size: Some(Bytes(1_448_000)), ..flow(0, 0, 1) };
+        let mut network = dumbbell(bottleneck, group("reno", reno(spec)), vec![transfer], Span::from_seconds(20.0));
+        network.record.traces = vec![Trace { kind: TraceKind::Ssthresh, of: vec![0] }];
+        let results = run(network);
+        (first(&results.queues, "discarded_units"), floats(trace(&results, "ssthresh"), "ssthresh_packets")[1])
+    };
+    // Two for each acknowledgement until a round trip after the first loss: a window of nearly twice 134 is halved.
+    let (lost, ssthresh) = found(SlowStart::Standard);
+    assert!(lost > 120.0 && (ssthresh - 134.0).abs() < 2.0, "{lost} lost, {ssthresh}");
+    // Of the round of 40 the 35th acknowledgement comes 34 * 0.6 = 20.4 ms after the first, more than half the round trip.
+    assert_eq!(found(SlowStart::HyStart), (0.0, 74.0));
+    // The round of 80 leaves a queue of more than 5 ms, which is seen when the window is 160: too late, but the rest is slow.
+    let (lost, ssthresh) = found(SlowStart::HyStartPlusPlus);
+    assert!((40.0..80.0).contains(&lost) && (80.0..100.0).contains(&ssthresh), "{lost} lost, {ssthresh}");
 }
 
 #[test]

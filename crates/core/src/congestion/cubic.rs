@@ -100,17 +100,17 @@ impl Cubic {
         Beside::with(Start { window, ..start }, memory)
     }
 
-    /// Of what is acknowledged so much counts in congestion avoidance.
-    fn follow_the_curve(&mut self, now: Time, counted: f64) {
+    fn follow_the_curve(&mut self, now: Time, counted: Segments) {
         let time = self.memory.time_in_stage(now, Cwnd(self.window));
         match self.memory.spec.steps {
             Steps::Fractions => self.follow_in_fractions(time, counted),
-            Steps::WholeSegments => self.follow_in_whole_segments(time, Segments(counted as u32)),
+            Steps::WholeSegments => self.follow_in_whole_segments(time, counted),
         }
     }
 
-    fn follow_in_fractions(&mut self, time: f64, counted: f64) {
+    fn follow_in_fractions(&mut self, time: f64, counted: Segments) {
         let memory = &mut *self.memory;
+        let counted = f64::from(counted.0);
         memory.w_est += memory.alpha() * counted / self.window;
         if memory.w_cubic(time) < memory.w_est {
             self.window = self.window.max(memory.w_est);
@@ -141,6 +141,7 @@ impl Cubic {
 
 impl Controller for Cubic {
     const BYTES_BESIDE: usize = Self::BYTES;
+    const ENDS_SLOW_START: bool = true;
 
     #[inline]
     fn window(&self) -> f64 {
@@ -151,7 +152,7 @@ impl Controller for Cubic {
         self.memory.ssthresh
     }
 
-    /// Slow start as in RFC 5681; sections 4.2 to 4.5 above the threshold.
+    /// Slow start; sections 4.2 to 4.5 above the threshold.
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.window_limited {
             self.memory.pause(ack.now);
@@ -159,10 +160,10 @@ impl Controller for Cubic {
             let (opens, left) = ack.slow_start(self);
             self.window += opens;
             if left > 0.0 {
-                self.follow_the_curve(ack.now, left);
+                self.follow_the_curve(ack.now, Segments(left as u32));
             }
         } else {
-            self.follow_the_curve(ack.now, f64::from(ack.counted.0));
+            self.follow_the_curve(ack.now, ack.counted);
         }
     }
 
@@ -195,6 +196,10 @@ impl Controller for Cubic {
         let most = self.memory.stepped(most);
         self.window = self.window.min(most);
         self.memory.w_est = self.memory.w_est.min(most);
+    }
+
+    fn end_slow_start(&mut self) {
+        self.memory.ssthresh = self.window;
     }
 }
 

@@ -16,7 +16,8 @@ use crate::record::recorder::Heard;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signal_reader::{Brought, SignalReader};
-use crate::tcp::{TcpSpec, TimerForm};
+use crate::tcp::slow_start::Watch;
+use crate::tcp::{SlowStart, TcpSpec, TimerForm};
 use crate::traffic::{Application, Arrivals, Schedule, Source};
 use crate::user_code::{Failure, UserCode};
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,8 @@ pub(crate) struct Senders {
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
     boards: Side<Scoreboard>,
+    /// Of slow starts, by flow; empty if every group's is the standard one.
+    watches: Vec<Watch>,
     /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
     pub(crate) readers: Vec<SignalReader>,
     /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
@@ -87,6 +90,7 @@ impl Senders {
             stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
             applications: make_applications(&network),
             boards: Side::default(),
+            watches: make_watches(&network),
             readers,
             transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
             network: Network { flows: Vec::new(), ..network },
@@ -191,7 +195,9 @@ impl Senders {
         };
         let warmup = self.fabric.common.window.warmup;
         let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
-        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, now, warmup, clock_phase };
+        let is_watched = spec.slow_start != SlowStart::Standard;
+        let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
+        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, watch, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let is_duplicate = arrived.ack <= tcp.sender.una;
@@ -382,6 +388,14 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
         }
     };
     network.flows.iter().map(&mut make).collect()
+}
+
+/// What watches the slow start of every flow, or nothing if no group's is watched.
+fn make_watches(network: &Network) -> Vec<Watch> {
+    if network.groups.iter().all(|group| group.transport.slow_start() == SlowStart::Standard) {
+        return Vec::new();
+    }
+    network.flows.iter().map(|flow| Watch::of(network.groups[flow.group as usize].transport.slow_start())).collect()
 }
 
 /// The application of every flow, or nothing if no group has one.

@@ -7,6 +7,7 @@
 use super::recovery;
 use super::scoreboard::Scoreboard;
 use super::signal_reader::Brought;
+use super::slow_start::{self, Watch};
 use super::spec::{Counting, Halves, TcpSpec};
 use super::timer::Estimator;
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
@@ -98,6 +99,8 @@ pub(crate) struct Tcp<'a> {
     pub(crate) sender: &'a mut Sender,
     pub(crate) spec: &'a TcpSpec,
     pub(crate) boards: &'a mut Side<Scoreboard>,
+    /// Where slow start may end before a loss.
+    pub(crate) watch: Option<&'a mut Watch>,
     pub(crate) now: Time,
     /// Measurement began at this time.
     pub(crate) warmup: Time,
@@ -267,6 +270,11 @@ impl Tcp<'_> {
             // The pacer held it back until it was no longer needed.
             sender.resend = NONE;
         }
+        let ack = match self.watch {
+            None => ack,
+            Some(_) => Ack { counted: slow_start::on_new_ack(self, &{ ack }), ..ack },
+        };
+        let sender = &mut *self.sender;
         let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true };
         if SIGNALLED && brought.signal.is_some() && sender.phase.is_recovery() {
             sender.controller.on_other_ack(&ack);
@@ -473,8 +481,15 @@ pub(in crate::tcp) mod tests {
         let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, Segments(4));
         (sender.next, sender.high, sender.resend) = (4, 4, 1);
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-        let mut tcp =
-            Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
+        let mut tcp = Tcp {
+            sender: &mut sender,
+            spec: &spec,
+            boards: &mut boards,
+            watch: None,
+            now,
+            warmup: Time::ZERO,
+            clock_phase: Span::ZERO,
+        };
         tcp.on_ack::<false>(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO }, &Brought::default());
         assert_eq!(tcp.next_segment(), None);
         assert_eq!(sender.deadline, Time::NEVER);
@@ -507,8 +522,15 @@ pub(in crate::tcp) mod tests {
             let mut sender =
                 Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, Segments(handed_over));
             let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-            let mut tcp =
-                Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
+            let mut tcp = Tcp {
+                sender: &mut sender,
+                spec: &spec,
+                boards: &mut boards,
+                watch: None,
+                now,
+                warmup: Time::ZERO,
+                clock_phase: Span::ZERO,
+            };
             assert_eq!(tcp.next_segment(), Some((0, 1)));
             tcp.on_ack::<false>(&Arrived { ack: 1, blocks: &[], echo: Time::ZERO }, &Brought::default());
             sender.controller.window()
@@ -524,8 +546,15 @@ pub(in crate::tcp) mod tests {
         let reno = crate::congestion::ControllerSpec::Reno(());
         let mut sender = Sender::new(Controllers::new(&reno, start), &spec, Segments(1000));
         let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-        let mut tcp =
-            Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, now, warmup: Time::ZERO, clock_phase: Span::ZERO };
+        let mut tcp = Tcp {
+            sender: &mut sender,
+            spec: &spec,
+            boards: &mut boards,
+            watch: None,
+            now,
+            warmup: Time::ZERO,
+            clock_phase: Span::ZERO,
+        };
         let send = |tcp: &mut Tcp| {
             let mut sent = Vec::new();
             while let Some((segment, transmission)) = tcp.next_segment() {
@@ -592,6 +621,7 @@ pub(in crate::tcp) mod tests {
             halves: Halves::FlightSize,
             counting: Counting::Bytes,
             slow_start_limit: Segments(2),
+            slow_start: crate::tcp::SlowStart::Standard,
         }
     }
 }

@@ -108,6 +108,7 @@ mod tests {
             sender: &mut sender,
             spec: &spec,
             boards: &mut boards,
+            watch: None,
             now,
             warmup: Time::ZERO,
             clock_phase: Default::default(),
