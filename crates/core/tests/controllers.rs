@@ -79,8 +79,9 @@ fn cubic(window: f64, lost: Vec<u32>, seconds: f64, kind: TraceKind) -> Results 
 
 #[test]
 fn cubic_in_whole_segments_has_the_period_and_the_queue_of_a_kernel() {
-    // A flow of Linux 6.18 over 20 Mbit/s, 40 ms and a buffer of as much: a loss each 3.46 s and 53.0 packets in the queue. W_max is 134
-    // segments, the way back to it 0.3 * 134 / 0.4 = 4.65^3; of the last segment of it, which takes the curve 1.36 s, a small part is enough.
+    // A flow of Linux 6.18 over 20 Mbit/s, 40 ms and a buffer of as much: a loss each 3.46 s and 53.0 packets in the queue. W_max
+    // is 134 segments, the way back to it 0.3 * 134 / 0.4 = 4.65^3; of the last segment of it, which takes the curve 1.36 s, a
+    // small part is enough.
     let found = |steps| {
         let base = tcp(Recovery::Sack);
         let spec = TcpSpec { mss: Bytes(1448), header: Bytes(52), initial_window: 10.0, timestamps: true, ..base };
@@ -105,7 +106,8 @@ fn cubic_in_whole_segments_has_the_period_and_the_queue_of_a_kernel() {
 
 #[test]
 fn a_slow_start_that_heeds_round_trips_overshoots_less() {
-    // A packet takes 0.6 ms, a round trip 40.62 ms, 67.7 packets; with the buffer, 134 fit. What slow start drops, and where it ends.
+    // A packet takes 0.6 ms, a round trip 40.62 ms, 67.7 packets; with the buffer, 134 fit. What slow start drops, and where it
+    // ends.
     let found = |slow_start| {
         let base = tcp(Recovery::Sack);
         let sizes = TcpSpec { mss: Bytes(1448), header: Bytes(52), ack_size: Bytes(52), initial_window: 10.0, ..base };

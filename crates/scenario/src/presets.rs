@@ -7,7 +7,7 @@ use serde_json::Value;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, TcpSpec, TimerSpec};
+use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerSpec};
 use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
@@ -109,6 +109,7 @@ fn modern(recovery: Recovery) -> TcpSpec {
         // RFC 3465, recommended by RFC 5681 section 3.1; L = 2 of its section 2.2.
         counting: Counting::Bytes,
         slow_start_limit: Segments(2),
+        slow_start: SlowStart::Standard,
     }
 }
 
@@ -141,6 +142,7 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
         // Every segment is acknowledged at once; where several are, after a repair, the window opens as for one.
         counting: Counting::Acknowledgements,
         slow_start_limit: Segments::UNLIMITED,
+        slow_start: SlowStart::Standard,
     }
 }
 
@@ -196,6 +198,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         halves,
         counting,
         slow_start_limit,
+        slow_start,
         mss,
         header,
         ack_size,
@@ -218,6 +221,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("halves", shown(halves)),
         ("counting", shown(counting)),
         ("slow_start_limit", shown(slow_start_limit)),
+        ("slow_start", shown(slow_start)),
         ("mss", shown(mss)),
         ("header", shown(header)),
         ("ack_size", shown(ack_size)),

@@ -1,12 +1,12 @@
-//! CUBIC: after a reduction the window returns along a cubic curve of time to where it was, stays there a while and then probes beyond
-//! (RFC 9438). In whole segments it is that of Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", Operating Systems
-//! Review 42(5), 2008, which kernels follow.
+//! CUBIC: after a reduction the window returns along a cubic curve of time to where it was, stays there a while and then probes
+//! beyond (RFC 9438). In whole segments it is that of Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant",
+//! Operating Systems Review 42(5), 2008, which kernels follow.
 //!
-//! Differs: slow start is the flow's own (section 4.10 recommends HyStart++); a reduction that turns out to be needless is not taken back
-//! (section 4.9); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers it to it. In whole
-//! segments a loss takes 0.3 of the window, as of all later documents, where the paper says 0.2; no more than one segment comes for every
-//! two acknowledged, the bound of section 4.4; and where the paper knows nothing of windows that are not in use, time stands still
-//! (section 5.8).
+//! Differs: slow start is the flow's own (section 4.10 recommends HyStart++); a reduction that turns out to be needless is not
+//! taken back (section 4.9); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers it
+//! to it. In whole segments a loss takes 0.3 of the window, as of all later documents, where the paper says 0.2; no more than one
+//! segment comes for every two acknowledged, the bound of section 4.4; and where the paper knows nothing of windows that are not
+//! in use, time stands still (section 5.8).
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
@@ -27,7 +27,7 @@ member! {
     pub struct CubicSpec {
         /// A flow that loses again before it has regained its window gives way to others (section 4.7).
         fast_convergence: bool = true => Kind::Truth,
-        /// In what steps the window follows the curve.
+        /// In what steps the window follows the curve: those of RFC 9438, or those of Ha, Rhee and Xu (2008), which kernels take.
         steps: Steps = Steps::Fractions => Kind::Words(&Steps::WORDS),
     }
 }
@@ -37,7 +37,8 @@ words! {
     pub enum Steps ("way of growing") {
         /// The window is a real number, as in RFC 9438.
         Fractions = "fractions",
-        /// A segment at a time, once a window over its distance to the curve is acknowledged (Ha, Rhee and Xu 2008), as in kernels.
+        /// A segment at a time, once a window over its distance to the curve is acknowledged (Ha, Rhee and Xu 2008), as in
+        /// kernels.
         WholeSegments = "whole_segments",
     }
 }
@@ -65,7 +66,8 @@ pub struct CubicMemory {
     /// W_est: what AIMD would have.
     w_est: f64,
     stage: Stage,
-    /// The round trip by which the target is ahead: as the retransmission timer averages it, or in whole segments the shortest (dMin).
+    /// The round trip by which the target is ahead: as the retransmission timer averages it, or in whole segments the shortest
+    /// (dMin).
     ahead: Span,
     /// In whole segments: acknowledged since the window last grew (cwnd_cnt of the paper).
     cwnd_cnt: u64,
@@ -120,9 +122,9 @@ impl Cubic {
         }
     }
 
-    /// Sections 3 and 4 of the paper. Several segments count as if they were acknowledged one by one. Of the two numbers of acknowledgements
-    /// that curve and AIMD ask for the smaller holds: that to the higher of the two windows. The hundred windows that the paper waits for
-    /// where neither is above the window are never over before AIMD is.
+    /// Sections 3 and 4 of the paper. Several segments count as if they were acknowledged one by one. Of the two numbers of
+    /// acknowledgements that curve and AIMD ask for the smaller holds: that to the higher of the two windows. The hundred windows
+    /// that the paper waits for where neither is above the window are never over before AIMD is.
     fn follow_in_whole_segments(&mut self, time: f64, counted: Segments) {
         let memory = &mut *self.memory;
         let on_the_curve = memory.w_cubic(time + memory.ahead.seconds());

@@ -22,7 +22,8 @@ pub struct Ack {
     pub now: Time,
     /// Segments that left the network with this acknowledgement.
     pub acked: Segments,
-    /// Segments for which the window opens: those, fewer in slow start, or one, as the sender counts ([`Counting`](crate::tcp::Counting)).
+    /// Segments for which the window opens: those, fewer or none in slow start, or one, as the sender counts
+    /// ([`Counting`](crate::tcp::Counting)).
     pub counted: Segments,
     /// A round-trip sample, where this acknowledgement gave one.
     pub rtt: Option<Span>,
@@ -146,8 +147,8 @@ pub trait Controller {
     /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3), or
     /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2).
     fn limit_window(&mut self, most: Cwnd);
-    /// The window is large enough: congestion avoidance begins. Only of those that say so ([`Controller::ENDS_SLOW_START`]); others have
-    /// a start of their own.
+    /// The window is large enough: congestion avoidance begins. Only of those that say so ([`Controller::ENDS_SLOW_START`]);
+    /// others have a start of their own.
     fn end_slow_start(&mut self) {}
 }
 

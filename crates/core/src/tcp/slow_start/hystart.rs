@@ -1,9 +1,9 @@
-//! HyStart: slow start ends when the round trips of a round's first segments are longer than the path's, or when its acknowledgements come
-//! closely for so long that the flight fills the way there (Ha and Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9),
-//! 2011).
+//! HyStart: slow start ends when the round trips of a round's first segments are longer than the path's, or when its
+//! acknowledgements come closely for so long that the flight fills the way there (Ha and Rhee, "Taming the elephants: new TCP
+//! slow start", Computer Networks 55(9), 2011).
 //!
-//! Differs: the delay is compared with the shortest round trip of all, and by as much as RFC 9406 section 4.3 and kernels take, where the
-//! paper takes the round before and a sixteenth.
+//! Differs: the delay is compared with the shortest round trip of all, and by as much as RFC 9406 section 4.3 and kernels take,
+//! where the paper takes the round before and a sixteenth.
 
 use super::{Answer, Heard};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
@@ -82,8 +82,8 @@ impl Round {
 mod tests {
     use super::*;
 
-    /// Acknowledgements, each of one segment, at these milliseconds, with these round trips; a window of 20, all of it under way. The number of
-    /// those before slow start ends.
+    /// Acknowledgements, each of one segment, at these milliseconds, with these round trips; a window of 20, all of it under way.
+    /// The number of those before slow start ends.
     fn heard_before_the_end(acks: &[(u64, u64)]) -> Option<usize> {
         let mut watch = HyStart::default();
         let hear = |(una, &(at, rtt)): (u32, &(u64, u64))| {
@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn eight_round_trips_that_are_an_eighth_longer_end_slow_start() {
-        // 100 / 8 = 12.5 ms. Acknowledgements 3 ms apart are no train. The second round begins with the 21st; its eighth is the 28th.
+        // 100 / 8 = 12.5 ms. Acknowledgements 3 ms apart are no train. The second round begins with the 21st; its eighth is the
+        // 28th.
         assert_eq!((two_rounds(3, 112), two_rounds(3, 113)), (None, Some(27)));
     }
 

@@ -1,6 +1,6 @@
-//! HyStart++: when the round trips of a round are longer than those of the round before, slow start goes on at a quarter of its pace (CSS,
-//! conservative slow start), until five rounds say that the delay is there to stay, or one says that it was not (RFC 9406 section 4.2). Names
-//! are the RFC's.
+//! HyStart++: when the round trips of a round are longer than those of the round before, slow start goes on at a quarter of its
+//! pace (CSS, conservative slow start), until five rounds say that the delay is there to stay, or one says that it was not (RFC
+//! 9406 section 4.2). Names are the RFC's.
 //!
 //! Its L, the segments for which an acknowledgement opens the window at most, is the flow's `slow_start_limit`.
 
@@ -89,7 +89,8 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose, Stream};
     use crate::primitives::units::{Cwnd, Time};
 
-    /// Section 4.2, sentence by sentence: windows and numbers in segments (SMSS is 1), times in ms, and infinity where the text says so.
+    /// Section 4.2, sentence by sentence: windows and numbers in segments (SMSS is 1), times in ms, and infinity where the text
+    /// says so.
     struct Rfc9406 {
         cwnd: f64,
         ssthresh: f64,
@@ -120,13 +121,14 @@ mod tests {
         }
 
         fn on_ack(&mut self, Arriving { ack, n, rtt, snd_nxt }: Arriving) {
-            // "windowEnd is initialized to SND.NXT. When windowEnd is ACKed, the current round ends and windowEnd is set to SND.NXT."
+            // "windowEnd is initialized to SND.NXT. When windowEnd is ACKed, the current round ends and windowEnd is set to
+            // SND.NXT."
             if ack > self.window_end {
                 self.window_end = snd_nxt;
                 if self.in_css {
-                    // "CSS lasts at most CSS_ROUNDS rounds. If the transition into CSS happens in the middle of a round, that partial round
-                    // counts towards the limit." "If CSS_ROUNDS rounds are complete, enter congestion avoidance by setting the ssthresh to
-                    // the current cwnd."
+                    // "CSS lasts at most CSS_ROUNDS rounds. If the transition into CSS happens in the middle of a round, that
+                    // partial round counts towards the limit." "If CSS_ROUNDS rounds are complete, enter congestion avoidance by
+                    // setting the ssthresh to the current cwnd."
                     self.css_rounds += 1;
                     if self.css_rounds == 5 {
                         self.ssthresh = self.cwnd;
@@ -152,7 +154,7 @@ mod tests {
                 return;
             }
             if !was_in_css && self.last_round_min_rtt < f64::INFINITY {
-                let rtt_thresh = f64::max(4.0, f64::min(self.last_round_min_rtt / 8.0, 16.0));
+                let rtt_thresh = (self.last_round_min_rtt / 8.0).clamp(4.0, 16.0);
                 if self.current_round_min_rtt >= self.last_round_min_rtt + rtt_thresh {
                     self.css_baseline_min_rtt = self.current_round_min_rtt;
                     self.in_css = true;
@@ -228,7 +230,8 @@ mod tests {
         assert!(conservative > 100 && resumed > 20 && ended > 100, "{conservative}, {resumed}, {ended}");
     }
 
-    /// Rounds of ten acknowledgements, each of one segment, each round with its round trip in ms: what each acknowledgement opens.
+    /// Rounds of ten acknowledgements, each of one segment, each round with its round trip in ms: what each acknowledgement
+    /// opens.
     fn rounds(rtts: &[u64]) -> Vec<Answer> {
         let mut watch = HyStartPlusPlus::default();
         let hear = |una: u32| {

@@ -1,5 +1,5 @@
-//! How slow start ends before losses end it, one file each: from the round trips of its acknowledgements, or from their spacing. How it goes
-//! until then, and what follows, is the control law's.
+//! How slow start ends before losses end it, one file each: from the round trips of its acknowledgements, or from their spacing.
+//! How it goes until then, and what follows, is the control law's.
 
 mod hystart;
 mod hystart_plus_plus;
@@ -55,8 +55,8 @@ impl Watch {
 
 /// An acknowledgement of new data is about to be heard. Returns for how many segments it opens the window.
 ///
-/// HyStart++ is for the first slow start, as long as the threshold is what it was at the begin (RFC 9406 section 4.2); later ones, and any
-/// while losses are repaired, know theirs from the loss. HyStart is for all.
+/// HyStart++ is for the first slow start, as long as the threshold is what it was at the begin (RFC 9406 section 4.2); later
+/// ones, and any while losses are repaired, know theirs from the loss. HyStart is for all.
 #[cold]
 #[inline(never)]
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
