@@ -121,8 +121,8 @@ mod tests {
         }
 
         fn on_ack(&mut self, Arriving { ack, n, rtt, snd_nxt }: Arriving) {
-            // "windowEnd is initialized to SND.NXT. When windowEnd is ACKed, the current round ends and windowEnd is set to
-            // SND.NXT."
+            // "Define windowEnd as a sequence number initialized to SND.NXT. When windowEnd is ACKed, the current round ends
+            // and windowEnd is set to SND.NXT."
             if ack > self.window_end {
                 self.window_end = snd_nxt;
                 if self.in_css {

@@ -55,7 +55,7 @@ impl Watch {
 
 /// An acknowledgement of new data is about to be heard. Returns for how many segments it opens the window.
 ///
-/// HyStart++ is for the first slow start, as long as the threshold is what it was at the begin (RFC 9406 section 4.2); later
+/// HyStart++ is for the first slow start, as long as the threshold is what it was at the begin (RFC 9406 section 4); later
 /// ones, and any while losses are repaired, know theirs from the loss. HyStart is for all.
 #[cold]
 #[inline(never)]
@@ -82,5 +82,39 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
             tcp.sender.controller.end_slow_start();
             ack.counted
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::{ControllerSpec, Controllers, Start};
+    use crate::primitives::packet::Side;
+    use crate::tcp::TcpSpec;
+    use crate::tcp::sender::Sender;
+    use crate::tcp::sender::tests::spec_of_a_plain_sender;
+
+    /// Whether the flow is still watched after an acknowledgement in this phase, with a window of four and this threshold, of
+    /// which there was none at the begin.
+    fn is_watched(kind: SlowStart, phase: Phase, ssthresh: f64) -> bool {
+        let spec = TcpSpec { slow_start: kind, initial_ssthresh: f64::INFINITY, timestamps: true, ..spec_of_a_plain_sender() };
+        let law = Controllers::new(&ControllerSpec::Reno(()), Start { window: 4.0, ssthresh });
+        let mut sender = Sender::new(law, &spec, Segments(100));
+        sender.phase = phase;
+        let (mut boards, mut watch, now) = (Side::default(), Watch::of(kind), Time::ZERO);
+        let (warmup, clock_phase) = (Time::ZERO, Span::ZERO);
+        let mut tcp =
+            Tcp { sender: &mut sender, spec: &spec, boards: &mut boards, watch: Some(&mut watch), now, warmup, clock_phase };
+        assert_eq!(on_new_ack(&mut tcp, &Ack::of_one(now)), Segments(1));
+        !matches!(watch, Watch::Off)
+    }
+
+    #[test]
+    fn hystart_plus_plus_watches_the_first_slow_start_and_hystart_every_one() {
+        let unlimited = f64::INFINITY;
+        let cases = [(Phase::Open, unlimited), (Phase::Timeout, unlimited), (Phase::Open, 8.0), (Phase::Open, 4.0)];
+        assert!(cases.iter().all(|&(phase, ssthresh)| is_watched(SlowStart::HyStart, phase, ssthresh)));
+        let watched = cases.map(|(phase, ssthresh)| is_watched(SlowStart::HyStartPlusPlus, phase, ssthresh));
+        assert_eq!(watched, [true, false, false, false]);
     }
 }
