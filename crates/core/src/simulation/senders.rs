@@ -131,7 +131,7 @@ impl Senders {
             None => (packet.ack_word(), &[][..]),
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
-        if packet.signals() || self.fabric.common.recorder.is_some() {
+        if packet.signals() || self.fabric.common.recorder.is_some() || !self.watches.is_empty() {
             let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
             let brought = self.read_signal(&packet, &arrived, signal);
             self.act::<true>(flow, Some(arrived), &brought);
@@ -176,9 +176,9 @@ impl Senders {
         }
     }
 
-    /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more to send
-    /// now, and see to its timers.
-    /// `SIGNALLED`: the acknowledgement brings more than most, the controller asked for signals, or something is recorded.
+    /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more
+    /// to send now, and see to its timers. `SIGNALLED`: the acknowledgement brings more than most, the controller asked for
+    /// signals, slow starts are watched, or something is recorded.
     #[inline]
     fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
         let now = self.fabric.common.now;
@@ -195,7 +195,7 @@ impl Senders {
         };
         let warmup = self.fabric.common.window.warmup;
         let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
-        let is_watched = spec.slow_start != SlowStart::Standard;
+        let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
         let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
         let mut tcp = Tcp { sender, spec, boards: &mut self.boards, watch, now, warmup, clock_phase };
         match &arrived {

@@ -99,7 +99,7 @@ pub(crate) struct Tcp<'a> {
     pub(crate) sender: &'a mut Sender,
     pub(crate) spec: &'a TcpSpec,
     pub(crate) boards: &'a mut Side<Scoreboard>,
-    /// Where slow start may end before a loss.
+    /// Where slow start may end before a loss; only with `SIGNALLED` does it hear of acknowledgements.
     pub(crate) watch: Option<&'a mut Watch>,
     pub(crate) now: Time,
     /// Measurement began at this time.
@@ -197,7 +197,8 @@ impl Sender {
 }
 
 impl Tcp<'_> {
-    /// An acknowledgement arrived; with `SIGNALLED`, it brings more than most, or the controller asked for signals. Returns the round-trip sample it gave, if any.
+    /// An acknowledgement arrived; with `SIGNALLED`, it brings more than most, or the controller asked for signals, or slow start
+    /// is watched. Returns the round-trip sample it gave, if any.
     #[inline(always)]
     pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
         let echoes = SIGNALLED && brought.echoes_mark;
@@ -270,10 +271,8 @@ impl Tcp<'_> {
             // The pacer held it back until it was no longer needed.
             sender.resend = NONE;
         }
-        let ack = match self.watch {
-            None => ack,
-            Some(_) => Ack { counted: slow_start::on_new_ack(self, &{ ack }), ..ack },
-        };
+        let counted = if SIGNALLED && self.watch.is_some() { slow_start::on_new_ack(self, &{ ack }) } else { ack.counted };
+        let ack = Ack { counted, ..ack };
         let sender = &mut *self.sender;
         let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true };
         if SIGNALLED && brought.signal.is_some() && sender.phase.is_recovery() {
