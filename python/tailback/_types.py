@@ -53,8 +53,10 @@ __all__ = [
     "Segments",
     "Size",
     "SizeDistribution",
+    "SlowStart",
     "Source",
     "SpdReading",
+    "Steps",
     "Switching",
     "Tcp",
     "Threshold",
@@ -178,6 +180,9 @@ class ControllerTable(TypedDict, total=False):
     -------------------
     fast_convergence
         A flow that loses again before it has regained its window gives way to others (section 4.7).
+    steps
+        In what steps the window follows the curve: those of RFC 9438, or those of Ha, Rhee and Xu (2008), which
+        kernels take.
 
     With kind = "vegas"
     -------------------
@@ -227,6 +232,7 @@ class ControllerTable(TypedDict, total=False):
 
     kind: Literal["reno", "cubic", "vegas", "fast", "hstcp", "fixed"] | str
     fast_convergence: bool
+    steps: Steps
     alpha: float
     beta: float
     gamma: float | Probability
@@ -837,6 +843,9 @@ Size: TypeAlias = "str"
 # One value per flow: the same for all, a list, or drawn.
 SizeDistribution: TypeAlias = "Size | list[Size] | dict[str, Any]"
 
+# What ends slow start before a loss does.
+SlowStart: TypeAlias = "Literal['standard', 'hystart', 'hystart++']"
+
 
 class Source(TypedDict, total=False):
     """A source of datagrams.
@@ -909,6 +918,9 @@ class Source(TypedDict, total=False):
 # How the printed code of single packet discard is read.
 SpdReading: TypeAlias = "Literal['corrected', 'printed']"
 
+# The steps in which CUBIC's window grows.
+Steps: TypeAlias = "Literal['fractions', 'whole_segments']"
+
 # When a queue decides on a packet.
 Switching: TypeAlias = "Literal['store_and_forward', 'cut_through']"
 
@@ -955,9 +967,12 @@ class Tcp(TypedDict, total=False):
         application leaves a flow idle.
     sack_blocks
         SACK blocks that an acknowledgement can carry.
+    slow_start
+        What ends slow start before a loss does. All but `standard` need `timestamps = true`.
     slow_start_limit
         Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is
-        all that it acknowledges. Only with `counting = "bytes"`.
+        all that it acknowledges. Only with `counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless
+        given, and `unlimited` with `pacing` (L of RFC 9406).
     timer
         Retransmission timer.
     timestamps
@@ -982,6 +997,7 @@ class Tcp(TypedDict, total=False):
     recovery: Recovery
     restart_after_idle: bool
     sack_blocks: int
+    slow_start: SlowStart
     slow_start_limit: Segments
     timer: Timer
     timestamps: bool

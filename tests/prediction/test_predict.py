@@ -92,7 +92,7 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
         ["synchronised sawtooth"],
         {"utilisation": 0.01, "mean_wait_s": 0.2, "goodput_bps": 0.05},
     ),
-    # Windows that open by a segment a round trip lose together, which no model of random arrivals has; at half that rate they do less.
+    # Windows that open by a segment a round trip lose together, which no model of random arrivals has; at half that rate less so.
     "paced, small buffer": (
         tb.load(EXAMPLES / "pacing.toml"),
         ["closed loop of M/D/1/K and Padhye"],

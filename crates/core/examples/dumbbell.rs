@@ -29,7 +29,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
-use tailback_core::tcp::{Counting, Halves, Recovery, TcpSpec, TimerSpec};
+use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec};
 
 const MSS: Bytes = Bytes(1000);
 const HEADER: Bytes = Bytes(40);
@@ -196,6 +196,7 @@ impl Settings {
             // As ns-2's do, with which it is compared.
             counting: Counting::Acknowledgements,
             slow_start_limit: Segments::UNLIMITED,
+            slow_start: SlowStart::Standard,
             timer: TimerSpec {
                 min_rto: Span::from_millis(200),
                 initial_rto: Span::from_millis(3_000),

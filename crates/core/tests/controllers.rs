@@ -1,13 +1,13 @@
-//! What CUBIC, Vegas and FAST do and settle at, beside the arithmetic of the documents that define them.
+//! What CUBIC, Vegas, FAST and slow start do and settle at, beside the arithmetic of the documents that define them.
 
 mod common;
 
-use common::{classic_tcp, first, floats, flow, group, one_link, port, run, trace};
+use common::{classic_tcp, dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp, trace};
 use tailback_core::Results;
-use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, VegasSpec};
-use tailback_core::network::{Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
-use tailback_core::primitives::units::{Rate, Span, Time};
-use tailback_core::tcp::{Halves, Recovery, TcpSpec};
+use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, Steps, VegasSpec};
+use tailback_core::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
+use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::tcp::{Halves, Recovery, SlowStart, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Loss, Positive};
 use tailback_models::tcp::{CubicFlow, cubic_rate};
@@ -67,7 +67,7 @@ fn average_window(packets: u32) -> Result<f64, ParameterError> {
 fn cubic(window: f64, lost: Vec<u32>, seconds: f64, kind: TraceKind) -> Results {
     let wire = |name| port(name, Rate(100_000_000_000), Span::from_seconds(ROUND_TRIP_S / 2.0));
     let listed_drops = lost.into_iter().map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
-    let law = ControllerSpec::Cubic(CubicSpec { fast_convergence: false });
+    let law = ControllerSpec::Cubic(CubicSpec { fast_convergence: false, ..CubicSpec::default() });
     let base = classic_tcp(Recovery::Sack);
     let spec = TcpSpec { initial_window: window, initial_ssthresh: window, halves: Halves::FlightSize, ..base };
     let links = [Port { listed_drops, ..wire("link") }, wire("reverse")];
@@ -75,6 +75,58 @@ fn cubic(window: f64, lost: Vec<u32>, seconds: f64, kind: TraceKind) -> Results 
     let mut network = one_link(links, sender, vec![flow(0, 0, 1)], Span::from_seconds(seconds));
     network.record.traces = vec![Trace { kind, of: vec![0] }];
     run(network)
+}
+
+#[test]
+fn cubic_in_whole_segments_has_the_period_and_the_queue_of_a_kernel() {
+    // A flow of Linux 6.18 over 20 Mbit/s, 40 ms and a buffer of as much: a loss each 3.46 s and 53.0 packets in the queue. W_max
+    // is 134 segments, the way back to it 0.3 * 134 / 0.4 = 4.65^3; of the last segment of it, which takes the curve 1.36 s, a
+    // small part is enough.
+    let found = |steps| {
+        let base = tcp(Recovery::Sack);
+        let spec = TcpSpec { mss: Bytes(1448), header: Bytes(52), initial_window: 10.0, timestamps: true, ..base };
+        let law = ControllerSpec::Cubic(CubicSpec { steps, ..CubicSpec::default() });
+        let bottleneck = link("link", 20, Span::from_millis(20), Buffer::Units(67));
+        let sender = group("cubic", Transport::Tcp(spec, law));
+        let mut network = dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_seconds(60.0));
+        network.warmup = Span::from_seconds(10.0);
+        network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
+        let results = run(network);
+        let mut losses = floats(trace(&results, "drops"), "time_s");
+        losses.retain(|&time| time > 10.0);
+        losses.dedup_by(|later, earlier| *later - *earlier < 0.5);
+        let period = (losses[losses.len() - 1] - losses[0]) / (losses.len() - 1) as f64;
+        (period, first(&results.queues, "mean_queue_units"))
+    };
+    let (period, queue) = found(Steps::WholeSegments);
+    assert!((period / 3.46 - 1.0).abs() < 0.03 && (queue / 53.0 - 1.0).abs() < 0.01, "{period} s, {queue} packets");
+    let (period, _) = found(Steps::Fractions);
+    assert!((4.2..4.8).contains(&period), "{period} s");
+}
+
+#[test]
+fn a_slow_start_that_heeds_round_trips_overshoots_less() {
+    // A packet takes 0.6 ms, a round trip 40.62 ms, 67.7 packets; with the buffer, 134 fit. What slow start drops, and where it
+    // ends.
+    let found = |slow_start| {
+        let base = tcp(Recovery::Sack);
+        let sizes = TcpSpec { mss: Bytes(1448), header: Bytes(52), ack_size: Bytes(52), initial_window: 10.0, ..base };
+        let spec = TcpSpec { timestamps: true, slow_start, ..sizes };
+        let bottleneck = link("link", 20, Span::from_millis(20), Buffer::Units(67));
+        let transfer = Flow { size: Some(Bytes(1_448_000)), ..flow(0, 0, 1) };
+        let mut network = dumbbell(bottleneck, group("reno", reno(spec)), vec![transfer], Span::from_seconds(20.0));
+        network.record.traces = vec![Trace { kind: TraceKind::Ssthresh, of: vec![0] }];
+        let results = run(network);
+        (first(&results.queues, "discarded_units"), floats(trace(&results, "ssthresh"), "ssthresh_packets")[1])
+    };
+    // Two for each acknowledgement until a round trip after the first loss: a window of nearly twice 134 is halved.
+    let (lost, ssthresh) = found(SlowStart::Standard);
+    assert!(lost > 120.0 && (ssthresh - 134.0).abs() < 2.0, "{lost} lost, {ssthresh}");
+    // Of the round of 40 the 35th acknowledgement comes 34 * 0.6 = 20.4 ms after the first, more than half the round trip.
+    assert_eq!(found(SlowStart::HyStart), (0.0, 74.0));
+    // The round of 80 leaves a queue of more than 5 ms, which is seen when the window is 160: too late, but the rest is slow.
+    let (lost, ssthresh) = found(SlowStart::HyStartPlusPlus);
+    assert!((40.0..80.0).contains(&lost) && (80.0..100.0).contains(&ssthresh), "{lost} lost, {ssthresh}");
 }
 
 #[test]

@@ -4,10 +4,10 @@ use crate::member;
 use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
-use tailback_core::congestion::{ControllerSpec, CubicSpec};
+use tailback_core::congestion::{ControllerSpec, CubicSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
@@ -43,7 +43,7 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: PresetName::Cubic,
         source: "RFC 9438 with the slow start of RFC 5681, RFC 2018 and RFC 6675",
-        controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
+        controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::Fractions }),
         spec: |_| modern(Recovery::Sack),
     },
     Preset {
@@ -54,9 +54,9 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: PresetName::LinuxCubic,
-        source: "CUBIC as Linux sends, which is its default",
-        controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true }),
-        spec: |_| linux(),
+        source: "CUBIC as Linux sends, which is its default: in whole segments, with HyStart, the rest as linux/reno",
+        controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::WholeSegments }),
+        spec: |_| TcpSpec { slow_start: SlowStart::HyStart, ..linux() },
     },
     Preset {
         name: PresetName::BpdReno,
@@ -121,6 +121,7 @@ fn modern(recovery: Recovery) -> TcpSpec {
         // RFC 3465, recommended by RFC 5681 section 3.1; L = 2 of its section 2.2.
         counting: Counting::Bytes,
         slow_start_limit: Segments(2),
+        slow_start: SlowStart::Standard,
     }
 }
 
@@ -177,6 +178,7 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
         // Every segment is acknowledged at once; where several are, after a repair, the window opens as for one.
         counting: Counting::Acknowledgements,
         slow_start_limit: Segments::UNLIMITED,
+        slow_start: SlowStart::Standard,
     }
 }
 
@@ -232,6 +234,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         halves,
         counting,
         slow_start_limit,
+        slow_start,
         mss,
         header,
         ack_size,
@@ -254,6 +257,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("halves", shown(halves)),
         ("counting", shown(counting)),
         ("slow_start_limit", shown(slow_start_limit)),
+        ("slow_start", shown(slow_start)),
         ("mss", shown(mss)),
         ("header", shown(header)),
         ("ack_size", shown(ack_size)),

@@ -55,7 +55,7 @@ def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
         raise EmulationError(f"this kernel cannot play `{name}`: it has no controller `{controller}`; it has {', '.join(known)}")
     if group["recovery"] not in _RECOVERIES:
         raise EmulationError(
-            f"this kernel cannot play `{name}`: it has no recovery `{group['recovery']}`; {', '.join(_RECOVERIES)} are what it can do"
+            f"this kernel cannot play `{name}`: it has no recovery `{group['recovery']}`; it can do {', '.join(_RECOVERIES)}"
         )
     given = {
         **ROOM,

@@ -1,14 +1,18 @@
-//! CUBIC: after a reduction the window returns along a cubic curve of time to where it was, stays there a while and then probes beyond
-//! (RFC 9438).
+//! CUBIC: after a reduction the window returns along a cubic curve of time to where it was, stays there a while and then probes
+//! beyond (RFC 9438). In whole segments it is that of Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant",
+//! Operating Systems Review 42(5), 2008, which kernels follow.
 //!
-//! Differs: slow start is that of RFC 5681, not HyStart++ (section 4.10 recommends it); a reduction that turns out to be needless is not
-//! taken back (section 4.9); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers it to it.
+//! Differs: slow start is the flow's own (section 4.10 recommends HyStart++); a reduction that turns out to be needless is not
+//! taken back (section 4.9); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers it
+//! to it. In whole segments a loss takes 0.3 of the window, as of all later documents, where the paper says 0.2; no more than one
+//! segment comes for every two acknowledged, the bound of section 4.4; and where the paper knows nothing of windows that are not
+//! in use, time stands still (section 5.8).
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::math::cbrt;
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
-use crate::settings::{Kind, Settings, member};
+use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 /// C of section 4.1.1 in segments per cubed second, beta, and the alpha of figure 4 that lets AIMD with that beta keep pace with Reno.
@@ -23,33 +27,50 @@ member! {
     pub struct CubicSpec {
         /// A flow that loses again before it has regained its window gives way to others (section 4.7).
         fast_convergence: bool = true => Kind::Truth,
+        /// In what steps the window follows the curve: those of RFC 9438, or those of Ha, Rhee and Xu (2008), which kernels take.
+        steps: Steps = Steps::Fractions => Kind::Words(&Steps::WORDS),
+    }
+}
+
+words! {
+    /// The steps in which CUBIC's window grows.
+    pub enum Steps ("way of growing") {
+        /// The window is a real number, as in RFC 9438.
+        Fractions = "fractions",
+        /// A segment at a time, once a window over its distance to the curve is acknowledged (Ha, Rhee and Xu 2008), as in
+        /// kernels.
+        WholeSegments = "whole_segments",
     }
 }
 
 impl Settings for CubicSpec {
     fn samples() -> Vec<CubicSpec> {
-        [true, false].map(|fast_convergence| CubicSpec { fast_convergence }).into()
+        let with = |steps| [true, false].map(|fast_convergence| CubicSpec { fast_convergence, steps });
+        Steps::ALL.iter().flat_map(|&steps| with(steps)).collect()
     }
 }
 
 pub type Cubic = Beside<CubicMemory>;
 
-/// Windows in segments.
+/// Windows in segments, by their names in the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CubicMemory {
-    fast_convergence: bool,
+    spec: CubicSpec,
     ssthresh: f64,
-    /// cwnd_prior: the window just before the last reduction.
-    prior: f64,
+    /// The window just before the last reduction.
+    cwnd_prior: f64,
     /// W_max: where the curve is flat.
-    plateau: f64,
-    /// K: seconds from the begin of the stage to the plateau.
-    to_plateau: f64,
+    w_max: f64,
+    /// K: seconds from the begin of the stage to `w_max`.
+    k: f64,
     /// W_est: what AIMD would have.
-    estimate: f64,
+    w_est: f64,
     stage: Stage,
-    /// The round trip, as the retransmission timer averages it.
-    smoothed: Span,
+    /// The round trip by which the target is ahead: as the retransmission timer averages it, or in whole segments the shortest
+    /// (dMin).
+    ahead: Span,
+    /// In whole segments: acknowledged since the window last grew (cwnd_cnt of the paper).
+    cwnd_cnt: u64,
 }
 
 /// The present stage of congestion avoidance. Its time counts only while the window is in use (sections 4.2 and 5.8).
@@ -67,33 +88,62 @@ enum Stage {
 impl Cubic {
     pub(super) fn new(spec: &CubicSpec, start: Start) -> Cubic {
         let memory = CubicMemory {
-            fast_convergence: spec.fast_convergence,
+            spec: *spec,
             ssthresh: start.ssthresh,
-            prior: 0.0,
-            plateau: 0.0,
-            to_plateau: 0.0,
-            estimate: 0.0,
+            cwnd_prior: 0.0,
+            w_max: 0.0,
+            k: 0.0,
+            w_est: 0.0,
             stage: Stage::DueAtPlateau,
-            smoothed: Span::ZERO,
+            ahead: Span::ZERO,
+            cwnd_cnt: 0,
         };
-        Beside::with(start, memory)
+        let window = memory.stepped(Cwnd(start.window));
+        Beside::with(Start { window, ..start }, memory)
     }
 
-    fn follow_the_curve(&mut self, now: Time, counted: f64) {
+    fn follow_the_curve(&mut self, now: Time, counted: Segments) {
+        let time = self.memory.time_in_stage(now, Cwnd(self.window));
+        match self.memory.spec.steps {
+            Steps::Fractions => self.follow_in_fractions(time, counted),
+            Steps::WholeSegments => self.follow_in_whole_segments(time, counted),
+        }
+    }
+
+    fn follow_in_fractions(&mut self, time: f64, counted: Segments) {
         let memory = &mut *self.memory;
-        let time = memory.time_in_stage(now, Cwnd(self.window));
-        memory.estimate += memory.alpha() * counted / self.window;
-        if memory.curve(time) < memory.estimate {
-            self.window = self.window.max(memory.estimate);
+        let counted = f64::from(counted.0);
+        memory.w_est += memory.alpha() * counted / self.window;
+        if memory.w_cubic(time) < memory.w_est {
+            self.window = self.window.max(memory.w_est);
         } else {
-            let target = memory.curve(time + memory.smoothed.seconds()).clamp(self.window, 1.5 * self.window);
+            let target = memory.w_cubic(time + memory.ahead.seconds()).clamp(self.window, 1.5 * self.window);
             self.window += ((target - self.window) * counted / self.window).min(target - self.window);
+        }
+    }
+
+    /// Sections 3 and 4 of the paper. Several segments count as if they were acknowledged one by one. Of the two numbers of
+    /// acknowledgements that curve and AIMD ask for the smaller holds: that to the higher of the two windows. The hundred windows
+    /// that the paper waits for where neither is above the window are never over before AIMD is.
+    fn follow_in_whole_segments(&mut self, time: f64, counted: Segments) {
+        let memory = &mut *self.memory;
+        let on_the_curve = memory.w_cubic(time + memory.ahead.seconds());
+        for _ in 0..counted.0 {
+            memory.w_est += ALPHA / self.window;
+            memory.cwnd_cnt += 1;
+            let target = on_the_curve.max(memory.w_est);
+            let cnt = (self.window / (target - self.window)).max(2.0);
+            if target > self.window && memory.cwnd_cnt as f64 >= cnt {
+                self.window += 1.0;
+                memory.cwnd_cnt = 0;
+            }
         }
     }
 }
 
 impl Controller for Cubic {
     const BYTES_BESIDE: usize = Self::BYTES;
+    const ENDS_SLOW_START: bool = true;
 
     #[inline]
     fn window(&self) -> f64 {
@@ -104,7 +154,7 @@ impl Controller for Cubic {
         self.memory.ssthresh
     }
 
-    /// Slow start as in RFC 5681; sections 4.2 to 4.5 above the threshold.
+    /// Slow start; sections 4.2 to 4.5 above the threshold.
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.window_limited {
             self.memory.pause(ack.now);
@@ -112,15 +162,20 @@ impl Controller for Cubic {
             let (opens, left) = ack.slow_start(self);
             self.window += opens;
             if left > 0.0 {
-                self.follow_the_curve(ack.now, left);
+                self.follow_the_curve(ack.now, Segments(left as u32));
             }
         } else {
-            self.follow_the_curve(ack.now, f64::from(ack.counted.0));
+            self.follow_the_curve(ack.now, ack.counted);
         }
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
-        self.memory.smoothed = measured.smoothed.unwrap_or(self.memory.smoothed);
+        let memory = &mut *self.memory;
+        memory.ahead = match memory.spec.steps {
+            Steps::Fractions => measured.smoothed.unwrap_or(memory.ahead),
+            Steps::WholeSegments if memory.ahead == Span::ZERO => measured.sample,
+            Steps::WholeSegments => memory.ahead.min(measured.sample),
+        };
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
@@ -140,29 +195,45 @@ impl Controller for Cubic {
 
     /// AIMD would be limited likewise.
     fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
-        self.memory.estimate = self.memory.estimate.min(most.0);
+        let most = self.memory.stepped(most);
+        self.window = self.window.min(most);
+        self.memory.w_est = self.memory.w_est.min(most);
+    }
+
+    fn end_slow_start(&mut self) {
+        self.memory.ssthresh = self.window;
     }
 }
 
 impl CubicMemory {
     /// W_cubic(t), figure 1.
-    fn curve(&self, time: f64) -> f64 {
-        let from_plateau = time - self.to_plateau;
-        C * from_plateau * from_plateau * from_plateau + self.plateau
+    fn w_cubic(&self, t: f64) -> f64 {
+        let from_plateau = t - self.k;
+        C * from_plateau * from_plateau * from_plateau + self.w_max
     }
 
     /// The estimate's increase in a round trip: Reno's own once it is back where it was (section 4.3).
     fn alpha(&self) -> f64 {
-        if self.estimate >= self.prior { 1.0 } else { ALPHA }
+        if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA }
     }
 
-    /// Sections 4.6 and 4.7.
+    /// A window that may be.
+    fn stepped(&self, Cwnd(window): Cwnd) -> f64 {
+        match self.spec.steps {
+            Steps::Fractions => window,
+            Steps::WholeSegments => window.floor().max(1.0),
+        }
+    }
+
+    /// Sections 4.6 and 4.7. The paper reduces the window, whatever of it is in flight.
     fn reduce(&mut self, Cwnd(window): Cwnd, in_flight: Segments) {
-        let gives_way = self.fast_convergence && window < self.plateau;
-        self.plateau = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
-        self.prior = window;
-        self.ssthresh = (f64::from(in_flight.0) * BETA).max(2.0);
+        let gives_way = self.spec.fast_convergence && window < self.w_max;
+        self.w_max = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
+        self.cwnd_prior = window;
+        self.ssthresh = match self.spec.steps {
+            Steps::Fractions => (f64::from(in_flight.0) * BETA).max(2.0),
+            Steps::WholeSegments => (window * BETA).floor().max(2.0),
+        };
     }
 
     /// t in seconds. A stage that is due begins now.
@@ -182,12 +253,13 @@ impl CubicMemory {
     /// Figure 2. A window that is already at the plateau or above has none before it.
     fn begin(&mut self, Cwnd(window): Cwnd) {
         if matches!(self.stage, Stage::DueAtPlateau) {
-            self.plateau = window;
+            self.w_max = window;
         }
-        self.plateau = self.plateau.max(window);
-        self.prior = self.prior.max(window);
-        self.to_plateau = cbrt((self.plateau - window) / C);
-        self.estimate = window;
+        self.w_max = self.w_max.max(window);
+        self.cwnd_prior = self.cwnd_prior.max(window);
+        self.k = cbrt((self.w_max - window) / C);
+        self.w_est = window;
+        self.cwnd_cnt = 0;
     }
 
     fn pause(&mut self, now: Time) {
@@ -207,7 +279,8 @@ mod tests {
     }
 
     fn sender(window: f64, fast_convergence: bool) -> ModelSender<Cubic> {
-        ModelSender::new(Cubic::new(&CubicSpec { fast_convergence }, Start { window, ssthresh: window })).with_round_trip(100)
+        ModelSender::new(Cubic::new(&CubicSpec { fast_convergence, ..CubicSpec::default() }, Start { window, ssthresh: window }))
+            .with_round_trip(100)
     }
 
     /// In congestion avoidance since time 0, reduced from `window`.
@@ -227,11 +300,11 @@ mod tests {
     fn a_flow_reduced_at_288_segments_is_back_after_6_seconds() {
         // 0.3 * 288 / 0.4 = 216 = 6^3
         let law = reduced_from(288.0).law;
-        near(law.memory.to_plateau, 6.0);
-        near(law.memory.curve(0.0), 201.6);
-        near(law.memory.curve(4.0), 284.8);
-        near(law.memory.curve(6.0), 288.0);
-        near(law.memory.curve(9.0), 298.8);
+        near(law.memory.k, 6.0);
+        near(law.memory.w_cubic(0.0), 201.6);
+        near(law.memory.w_cubic(4.0), 284.8);
+        near(law.memory.w_cubic(6.0), 288.0);
+        near(law.memory.w_cubic(9.0), 298.8);
     }
 
     #[test]
@@ -256,9 +329,9 @@ mod tests {
         let first = 25.2 + 0.9 / 1.7 / 25.2;
         near(sender.law.window(), first);
         near(sender.ack(2), first + 2.0 * 0.9 / 1.7 / first);
-        sender.law.memory.estimate = 36.0;
+        sender.law.memory.w_est = 36.0;
         sender.ack(1);
-        near(sender.law.memory.estimate, 36.0 + 1.0 / (first + 2.0 * 0.9 / 1.7 / first));
+        near(sender.law.memory.w_est, 36.0 + 1.0 / (first + 2.0 * 0.9 / 1.7 / first));
     }
 
     #[test]
@@ -267,7 +340,7 @@ mod tests {
             let mut sender = sender(100.0, fast_convergence);
             sender.lose(100);
             sender.law.window = 80.0;
-            (sender.lose(80), sender.law.memory.plateau)
+            (sender.lose(80), sender.law.memory.w_max)
         };
         let (window, plateau) = sender_of(true);
         near(window, 56.0);
@@ -284,8 +357,8 @@ mod tests {
             sender.ack(1);
         });
         sender.ack_after(1000);
-        assert_eq!((sender.law.memory.plateau, sender.law.memory.to_plateau), (7.0, 0.0));
-        near(sender.law.memory.curve(1.0), 7.4);
+        assert_eq!((sender.law.memory.w_max, sender.law.memory.k), (7.0, 0.0));
+        near(sender.law.memory.w_cubic(1.0), 7.4);
         sender.time_out_again(1);
         assert_eq!(sender.law.ssthresh(), 7.0);
     }
@@ -302,5 +375,68 @@ mod tests {
         assert_eq!(sender.law.memory.time_in_stage(at(102.9), Cwnd(0.0)), 3.9);
         // t = 1 + 0.1: 288 - 0.4 * 4.9^3
         near(after, before + (240.9404 - before) / before);
+    }
+
+    /// In whole segments: in congestion avoidance since time 0, reduced from `window`, with a first segment acknowledged.
+    fn reduced_in_whole_segments_from(window: f64) -> ModelSender<Cubic> {
+        let spec = CubicSpec { steps: Steps::WholeSegments, ..CubicSpec::default() };
+        let mut sender = ModelSender::new(Cubic::new(&spec, Start { window, ssthresh: window })).with_round_trip(100);
+        sender.lose(1);
+        sender.ack(1);
+        sender
+    }
+
+    /// How many more segments have to be acknowledged, one by one and now, for the window to grow, which it does by one.
+    fn acked_until_growth(sender: &mut ModelSender<Cubic>) -> u32 {
+        let before = sender.law.window();
+        let acked = (1..1000).find(|_| sender.ack(1) > before).unwrap_or_default();
+        assert_eq!(sender.law.window(), before + 1.0);
+        acked
+    }
+
+    #[test]
+    fn in_whole_segments_a_segment_comes_when_a_window_over_the_distance_is_acknowledged() {
+        // 166 -> 116; (166 - 116) / 0.4 = 5^3
+        let mut sender = reduced_in_whole_segments_from(166.0);
+        assert_eq!((sender.law.window(), sender.law.memory.k), (116.0, 5.0));
+        // W_cubic(0.1) = 166 - 0.4 * 4.9^3 = 118.94; 116 / 2.94 = 39.45, one of which was acknowledged.
+        assert_eq!(acked_until_growth(&mut sender), 39);
+        // W_cubic(3) = 162.8; 117 / 45.8 = 2.55
+        sender.wait(2900);
+        assert_eq!(acked_until_growth(&mut sender), 3);
+        // W_cubic(9) = 191.6; 118 / 73.6 = 1.6, but one for every two is the most.
+        sender.wait(6000);
+        assert_eq!((acked_until_growth(&mut sender), sender.ack(7)), (2, 122.0));
+    }
+
+    #[test]
+    fn in_whole_segments_the_target_is_ahead_by_the_shortest_round_trip() {
+        let mut sender = reduced_in_whole_segments_from(166.0);
+        sender.measure(900);
+        assert_eq!(sender.law.memory.ahead, Span::from_millis(100));
+        sender.measure(50);
+        // 166 - 0.4 * 4.95^3 = 117.485; 116 / 1.485 = 78.1
+        assert_eq!(acked_until_growth(&mut sender), 78);
+    }
+
+    #[test]
+    fn in_whole_segments_aimd_never_becomes_as_fast_as_reno() {
+        // 10 -> 7: the curve asks for 7 / 0.44 = 16, AIMD, 0.9 / 1.7 / 7 = 0.0756 more each time, for n with 0.0756 n^2 >= 7.
+        let mut sender = reduced_in_whole_segments_from(10.0);
+        assert_eq!(acked_until_growth(&mut sender), 9);
+        sender.law.memory.w_est = 20.0;
+        sender.ack(1);
+        near(sender.law.memory.w_est, 20.0 + 0.9 / 1.7 / 8.0);
+    }
+
+    #[test]
+    fn in_whole_segments_thresholds_are_whole_and_of_the_window() {
+        let mut sender = reduced_in_whole_segments_from(9.5);
+        assert_eq!((sender.law.window(), sender.law.ssthresh()), (6.0, 6.0));
+        assert_eq!((sender.time_out(1), sender.law.ssthresh()), (1.0, 4.0));
+        sender.law.window = 2.0;
+        assert_eq!(sender.lose(1), 2.0);
+        sender.law.limit_window(Cwnd(1.9));
+        assert_eq!(sender.law.window(), 1.0);
     }
 }

@@ -94,6 +94,7 @@ impl HighSpeedSpec {
 
 impl Controller for HighSpeed {
     const BYTES_BESIDE: usize = Self::BYTES;
+    const ENDS_SLOW_START: bool = true;
 
     #[inline]
     fn window(&self) -> f64 {
@@ -131,6 +132,10 @@ impl Controller for HighSpeed {
 
     fn limit_window(&mut self, most: Cwnd) {
         self.window = self.window.min(most.0);
+    }
+
+    fn end_slow_start(&mut self) {
+        self.memory.ssthresh = self.window;
     }
 }
 

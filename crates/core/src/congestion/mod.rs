@@ -22,7 +22,8 @@ pub struct Ack {
     pub now: Time,
     /// Segments that left the network with this acknowledgement.
     pub acked: Segments,
-    /// Segments for which the window opens: those, fewer in slow start, or one, as the sender counts ([`Counting`](crate::tcp::Counting)).
+    /// Segments for which the window opens: those, fewer or none in slow start, or one, as the sender counts
+    /// ([`Counting`](crate::tcp::Counting)).
     pub counted: Segments,
     /// A round-trip sample, where this acknowledgement gave one.
     pub rtt: Option<Span>,
@@ -105,6 +106,9 @@ pub trait Controller {
     /// Whether no loss makes the window smaller, so that all of it may have to be sent again.
     const IGNORES_LOSSES: bool = false;
 
+    /// Whether its slow start ends when it is told so ([`Controller::end_slow_start`]).
+    const ENDS_SLOW_START: bool = false;
+
     /// Congestion window in segments.
     fn window(&self) -> f64;
     /// Slow-start threshold in segments; infinite where the law has none.
@@ -143,6 +147,9 @@ pub trait Controller {
     /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3), or
     /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2).
     fn limit_window(&mut self, most: Cwnd);
+    /// The window is large enough: congestion avoidance begins. Only of those that say so ([`Controller::ENDS_SLOW_START`]);
+    /// others have a start of their own.
+    fn end_slow_start(&mut self) {}
 }
 
 /// The settings with which a controller starts.
@@ -186,6 +193,11 @@ macro_rules! controllers {
             /// Whether no loss makes the window smaller.
             pub(crate) fn ignores_losses(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }
+            }
+
+            /// Whether the law's slow start ends when it is told so.
+            pub fn ends_slow_start(&self) -> bool {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ENDS_SLOW_START),+ }
             }
 
             /// Bytes that a flow takes beside its sender.
@@ -256,6 +268,9 @@ macro_rules! controllers {
             }
             fn limit_window(&mut self, most: Cwnd) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(most)),+ }
+            }
+            fn end_slow_start(&mut self) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.end_slow_start()),+ }
             }
         }
     };

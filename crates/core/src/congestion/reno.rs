@@ -32,6 +32,8 @@ impl Reno {
 }
 
 impl Controller for Reno {
+    const ENDS_SLOW_START: bool = true;
+
     #[inline]
     fn window(&self) -> f64 {
         self.window
@@ -71,6 +73,10 @@ impl Controller for Reno {
 
     fn limit_window(&mut self, most: Cwnd) {
         self.window = self.window.min(most.0);
+    }
+
+    fn end_slow_start(&mut self) {
+        self.ssthresh = self.window;
     }
 }
 

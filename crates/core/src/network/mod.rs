@@ -9,7 +9,7 @@ use crate::congestion::ControllerSpec;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::PolicySpec;
 use crate::settings::words;
-use crate::tcp::TcpSpec;
+use crate::tcp::{SlowStart, TcpSpec};
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
 use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
@@ -169,6 +169,14 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// What ends its slow start, if it has one.
+    pub(crate) fn slow_start(&self) -> SlowStart {
+        match self {
+            Transport::Tcp(spec, _) => spec.slow_start,
+            Transport::Datagram(_) => SlowStart::Standard,
+        }
+    }
+
     /// Size of a full data packet with its headers; `None` if they differ.
     pub fn full_packet(&self) -> Option<Bytes> {
         match self {

@@ -17,7 +17,8 @@ use crate::tcp::recovery::rack_tlp::RackTlp;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signal_reader::{Brought, SignalReader};
-use crate::tcp::{TcpSpec, TimerForm};
+use crate::tcp::slow_start::Watch;
+use crate::tcp::{SlowStart, TcpSpec, TimerForm};
 use crate::traffic::{Application, Arrivals, Schedule, Source};
 use crate::user_code::{Failure, UserCode};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub(crate) struct Senders {
     pub(crate) applications: Vec<Application>,
     boards: Side<Scoreboard>,
     racks: Side<RackTlp>,
+    /// Of slow starts, by flow; empty if every group's is the standard one.
+    watches: Vec<Watch>,
     /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
     pub(crate) readers: Vec<SignalReader>,
     /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
@@ -90,6 +93,7 @@ impl Senders {
             applications: make_applications(&network),
             boards: Side::default(),
             racks: Side::default(),
+            watches: make_watches(&network),
             readers,
             transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
             network: Network { flows: Vec::new(), ..network },
@@ -130,7 +134,7 @@ impl Senders {
             None => (packet.ack_word(), &[][..]),
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
-        if packet.signals() || self.fabric.common.recorder.is_some() {
+        if packet.signals() || self.fabric.common.recorder.is_some() || !self.watches.is_empty() {
             let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
             let brought = self.read_signal(&packet, &arrived, signal);
             self.act::<true>(flow, Some(arrived), &brought);
@@ -177,9 +181,9 @@ impl Senders {
         }
     }
 
-    /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more to send
-    /// now, and see to its timers.
-    /// `SIGNALLED`: the acknowledgement brings more than most, the controller asked for signals, or something is recorded.
+    /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more
+    /// to send now, and see to its timers. `SIGNALLED`: the acknowledgement brings more than most, the controller asked for
+    /// signals, slow starts are watched, or something is recorded.
     #[inline]
     fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
         let now = self.fabric.common.now;
@@ -196,7 +200,9 @@ impl Senders {
         };
         let warmup = self.fabric.common.window.warmup;
         let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
-        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, racks: &mut self.racks, now, warmup, clock_phase };
+        let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
+        let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
+        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, racks: &mut self.racks, watch, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let is_duplicate = arrived.ack <= tcp.sender.una;
@@ -390,6 +396,14 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
         }
     };
     network.flows.iter().map(&mut make).collect()
+}
+
+/// What watches the slow start of every flow, or nothing if no group's is watched.
+fn make_watches(network: &Network) -> Vec<Watch> {
+    if network.groups.iter().all(|group| group.transport.slow_start() == SlowStart::Standard) {
+        return Vec::new();
+    }
+    network.flows.iter().map(|flow| Watch::of(network.groups[flow.group as usize].transport.slow_start())).collect()
 }
 
 /// The application of every flow, or nothing if no group has one.

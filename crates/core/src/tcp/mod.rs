@@ -8,6 +8,7 @@ pub(crate) mod recovery;
 pub(crate) mod scoreboard;
 pub(crate) mod sender;
 pub(crate) mod signal_reader;
+pub(crate) mod slow_start;
 mod spec;
 pub(crate) mod timer;
 

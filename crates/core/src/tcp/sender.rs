@@ -8,6 +8,7 @@ use super::recovery::rack_tlp::RackTlp;
 use super::recovery::{self, rack_tlp};
 use super::scoreboard::Scoreboard;
 use super::signal_reader::Brought;
+use super::slow_start::{self, Watch};
 use super::spec::{Counting, Halves, Recovery, TcpSpec};
 use super::timer::Estimator;
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
@@ -107,6 +108,8 @@ pub(crate) struct Tcp<'a> {
     pub(crate) spec: &'a TcpSpec,
     pub(crate) boards: &'a mut Side<Scoreboard>,
     pub(crate) racks: &'a mut Side<RackTlp>,
+    /// Where slow start may end before a loss; only with `SIGNALLED` does it hear of acknowledgements.
+    pub(crate) watch: Option<&'a mut Watch>,
     pub(crate) now: Time,
     /// Measurement began at this time.
     pub(crate) warmup: Time,
@@ -203,7 +206,8 @@ impl Sender {
 }
 
 impl Tcp<'_> {
-    /// An acknowledgement arrived; with `SIGNALLED`, it brings more than most, or the controller asked for signals. Returns the round-trip sample it gave, if any.
+    /// An acknowledgement arrived; with `SIGNALLED`, it brings more than most, or the controller asked for signals, or slow start
+    /// is watched. Returns the round-trip sample it gave, if any.
     #[inline(always)]
     pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
         let echoes = SIGNALLED && brought.echoes_mark;
@@ -279,6 +283,9 @@ impl Tcp<'_> {
             // The pacer held it back until it was no longer needed.
             sender.resend = NONE;
         }
+        let counted = if SIGNALLED && self.watch.is_some() { slow_start::on_new_ack(self, &{ ack }) } else { ack.counted };
+        let ack = Ack { counted, ..ack };
+        let sender = &mut *self.sender;
         let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true };
         if SIGNALLED && brought.signal.is_some() && sender.phase.is_recovery() {
             sender.controller.on_other_ack(&ack);
@@ -542,6 +549,7 @@ pub(in crate::tcp) mod tests {
             spec: &spec,
             boards: &mut boards,
             racks: &mut Side::default(),
+            watch: None,
             now,
             warmup: Time::ZERO,
             clock_phase: Span::ZERO,
@@ -583,6 +591,7 @@ pub(in crate::tcp) mod tests {
                 spec: &spec,
                 boards: &mut boards,
                 racks: &mut Side::default(),
+                watch: None,
                 now,
                 warmup: Time::ZERO,
                 clock_phase: Span::ZERO,
@@ -607,6 +616,7 @@ pub(in crate::tcp) mod tests {
             spec: &spec,
             boards: &mut boards,
             racks: &mut Side::default(),
+            watch: None,
             now,
             warmup: Time::ZERO,
             clock_phase: Span::ZERO,
@@ -677,6 +687,7 @@ pub(in crate::tcp) mod tests {
             halves: Halves::FlightSize,
             counting: Counting::Bytes,
             slow_start_limit: Segments(2),
+            slow_start: crate::tcp::SlowStart::Standard,
         }
     }
 }

@@ -43,6 +43,20 @@ pub struct TcpSpec {
     /// At most for so many segments does an acknowledgement open the window in slow start: L of RFC 3465 section 2.2, and one until all that was
     /// outstanding at a timeout is acknowledged (section 2.3). [`Segments::UNLIMITED`]: for all, also then. Of those that count bytes.
     pub slow_start_limit: Segments,
+    /// What ends slow start, beside losses, marks and the threshold. HyStart needs `timestamps`: without, a round has one sample.
+    pub slow_start: SlowStart,
+}
+
+words! {
+    /// What ends slow start before a loss does.
+    pub enum SlowStart ("slow start") {
+        /// Only the threshold: RFC 5681.
+        Standard = "standard",
+        /// A round trip that grows, or acknowledgements that come closely for long (Ha and Rhee 2011).
+        HyStart = "hystart",
+        /// RFC 9406: a round trip that grows, after five slower rounds. Only the first slow start of a flow.
+        HyStartPlusPlus = "hystart++",
+    }
 }
 
 words! {

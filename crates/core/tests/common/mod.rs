@@ -11,7 +11,7 @@ use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
-use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
 
@@ -107,6 +107,7 @@ pub fn tcp(recovery: Recovery) -> TcpSpec {
         halves: Halves::FlightSize,
         counting: Counting::Bytes,
         slow_start_limit: Segments(2),
+        slow_start: SlowStart::Standard,
     }
 }
 
@@ -371,6 +372,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
         counting: dice.one_of(&[Counting::Bytes, Counting::Acknowledgements]),
         slow_start_limit: dice.one_of(&[Segments(1), Segments(2), Segments::UNLIMITED]),
+        slow_start: dice.one_of(&[SlowStart::Standard, SlowStart::HyStart, SlowStart::HyStartPlusPlus]),
         ..base
     };
     let law = if dice.chance(3) { ControllerSpec::Reno(()) } else { dice.one_of(&ControllerSpec::samples()) };

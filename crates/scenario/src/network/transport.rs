@@ -2,14 +2,16 @@
 
 use crate::member::{Choice, Chosen};
 use crate::presets::preset;
-use crate::problem::{self, Report};
+use crate::problem::{self, Report, listed};
 use crate::quantity::{Duration, Segments, Size};
 use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource, Window};
 use crate::user_code;
 use std::ops::RangeInclusive;
+use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::primitives::units::{self, Bytes, Span};
-use tailback_core::tcp::{self, Counting, TcpSpec, TimerSpec};
+use tailback_core::settings::PlainWords;
+use tailback_core::tcp::{self, Counting, SlowStart, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
@@ -18,7 +20,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.0));
     set(&mut spec.halves, tcp.halves.map(|halves| halves.0));
     set(&mut spec.counting, tcp.counting.map(|counting| counting.0));
-    spec.slow_start_limit = slow_start_limit(tcp.slow_start_limit, &spec, &format!("{at}.slow_start_limit"), report);
+    set(&mut spec.slow_start, tcp.slow_start.map(|slow_start| slow_start.0));
     set(&mut spec.mss, bytes(tcp.mss, 1..=MEGABYTE, &format!("{at}.mss"), report));
     set(&mut spec.header, bytes(tcp.header, 0..=KILOBYTE, &format!("{at}.header"), report));
     set(&mut spec.ack_size, bytes(tcp.ack_size, 1..=KILOBYTE, &format!("{at}.ack_size"), report));
@@ -32,12 +34,15 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.delayed_ack, tcp.delayed_ack.as_ref().map(|setting| setting.spec()));
     set(&mut spec.ecn, tcp.ecn);
     set(&mut spec.pacing, tcp.pacing);
+    spec.slow_start_limit = slow_start_limit(tcp.slow_start_limit, &spec, &format!("{at}.slow_start_limit"), report);
     set(&mut spec.restart_after_idle, tcp.restart_after_idle);
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
-    let at = format!("{at}.controller");
-    let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at, report));
-    Transport::Tcp(spec, law.unwrap_or_else(|| preset.controller.clone()))
+    let at_controller = format!("{at}.controller");
+    let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at_controller, report));
+    let law = law.unwrap_or_else(|| preset.controller.clone());
+    slow_start(&spec, &law, &format!("{at}.slow_start"), report);
+    Transport::Tcp(spec, law)
 }
 
 /// The same TCP with nothing left to its preset. One that cannot be built stays as it is.
@@ -92,6 +97,24 @@ fn receiver_window(given: Option<Window>, mss: Bytes, at: &str, report: &mut Rep
     segments
 }
 
+/// What the flow has to have for its slow start to end by more than the threshold.
+fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Report) {
+    if spec.slow_start == SlowStart::Standard || !report.sound(at) {
+        return;
+    }
+    let given = format!("\"{}\"", spec.slow_start.word());
+    if !spec.timestamps {
+        let problem = report.add(at, "it needs a round trip from every acknowledgement, and one at a time is measured");
+        problem.given(given).expected("`timestamps = true` beside it");
+    } else if !law.ends_slow_start() {
+        let samples = ControllerSpec::samples();
+        let mut hear: Vec<&str> = samples.iter().filter(|law| law.ends_slow_start()).filter_map(ControllerSpec::name).collect();
+        hear.dedup();
+        let problem = report.add(at, "the controller has a start of its own");
+        problem.given(given).expected(format!("\"standard\", or as controller {}", listed(&hear)));
+    }
+}
+
 fn slow_start_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
     let count = given.map_or(f64::INFINITY, Segments::count);
     match spec.counting {
@@ -107,6 +130,14 @@ fn slow_start_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &
         _ => {}
     }
     match spec.counting {
+        // RFC 9406 section 4.2.
+        Counting::Bytes if given.is_none() && spec.slow_start == SlowStart::HyStartPlusPlus => {
+            if spec.pacing {
+                units::Segments::UNLIMITED
+            } else {
+                units::Segments(8)
+            }
+        }
         Counting::Bytes if given.is_none() => spec.slow_start_limit,
         Counting::Bytes if count.is_finite() => units::Segments(count as u32),
         _ => units::Segments::UNLIMITED,
@@ -255,7 +286,7 @@ fn above_zero(span: Span, at: &str, report: &mut Report) {
 mod tests {
     use super::*;
     use crate::network::tests::dumbbell;
-    use tailback_core::congestion::{ControllerSpec, FixedSpec};
+    use tailback_core::congestion::FixedSpec;
     use tailback_core::primitives::units::Rate;
     use tailback_core::traffic::ConstantSpec;
 
@@ -279,6 +310,18 @@ mod tests {
             ..preset
         };
         assert_eq!((spec, controller), (wanted, ControllerSpec::Fixed(FixedSpec::default())));
+    }
+
+    #[test]
+    fn an_acknowledgement_opens_the_window_by_as_many_segments_as_rfc_9406_says() {
+        let limit = |more: &str| {
+            let given = format!("tcp = {{preset = \"cubic\", slow_start = \"hystart++\", timestamps = true{more}}}");
+            let Transport::Tcp(spec, _) = transport(&given) else { panic!("not TCP") };
+            spec.slow_start_limit
+        };
+        assert_eq!(limit(""), units::Segments(8));
+        assert_eq!(limit(", pacing = true"), units::Segments::UNLIMITED);
+        assert_eq!(limit(", slow_start_limit = 2"), units::Segments(2));
     }
 
     #[test]

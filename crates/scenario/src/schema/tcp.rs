@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::primitives::units::{self, Bytes, Span};
-use tailback_core::tcp::{self, Counting, Halves, Recovery, TcpSpec};
+use tailback_core::tcp::{self, Counting, Halves, Recovery, SlowStart, TcpSpec};
 
 words! {
     /// Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
@@ -54,9 +54,12 @@ record! {
         halves: Option<Word<Halves>>,
         /// What of an acknowledgement opens the window.
         counting: Option<Word<Counting>>,
-        /// Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is all that it
-        /// acknowledges. Only with `counting = "bytes"`.
+        /// Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is all that
+        /// it acknowledges. Only with `counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless given, and `unlimited`
+        /// with `pacing` (L of RFC 9406).
         slow_start_limit: Option<Segments>,
+        /// What ends slow start before a loss does. All but `standard` need `timestamps = true`.
+        slow_start: Option<Word<SlowStart>>,
         /// Payload of a full segment, 1 B to 1 MB.
         mss: Option<Size>,
         /// Headers of each data segment on the wire, 0 B to 1 kB.
@@ -115,6 +118,7 @@ impl Tcp {
             halves: Some(Word(spec.halves)),
             counting: Some(Word(spec.counting)),
             slow_start_limit: Some(segments(spec.slow_start_limit)),
+            slow_start: Some(Word(spec.slow_start)),
             mss: Some(Size::new(spec.mss.0)),
             header: Some(Size::new(spec.header.0)),
             ack_size: Some(Size::new(spec.ack_size.0)),

@@ -14,7 +14,9 @@ use crate::primitives::packet::Packet;
 use crate::primitives::signal::Signal;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::Bytes;
+use crate::tcp::SlowStart;
 use crate::tcp::signal_reader::SignalReader;
+use crate::tcp::slow_start::Watch;
 use crate::traffic::Application;
 use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
@@ -46,7 +48,9 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
     let has_applications = network.groups.iter().any(|group| group.application.is_some());
     let application = if has_applications { size_of::<Application>() } else { 0 };
-    let flow = IDLE_FLOW + hosts + channel + application;
+    let has_watches = network.groups.iter().any(|group| group.transport.slow_start() != SlowStart::Standard);
+    let watch = if has_watches { size_of::<Watch>() } else { 0 };
+    let flow = IDLE_FLOW + hosts + channel + application + watch;
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {

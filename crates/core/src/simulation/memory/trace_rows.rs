@@ -342,6 +342,7 @@ mod tests {
             halves: Halves::FlightSize,
             counting: Counting::Bytes,
             slow_start_limit: Segments(2),
+            slow_start: crate::tcp::SlowStart::Standard,
         };
         let flow = Flow {
             group: 0,

@@ -9,6 +9,7 @@ use crate::tcp::prr::{Begin, Progress, Prr};
 use crate::tcp::rack::{Delivered, Rack, Situation};
 use crate::tcp::sender::{Arrived, NONE, Phase, Tcp};
 use crate::tcp::signal_reader::Brought;
+use crate::tcp::slow_start;
 use serde::{Deserialize, Serialize};
 
 /// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.
@@ -189,12 +190,11 @@ fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
 
 /// The law hears of new data unless the window is being reduced; also of the acknowledgement that ends that.
 fn tell(tcp: &mut Tcp, ack: &Ack, advanced: Segments) {
-    let sender = &mut *tcp.sender;
-    if advanced > Segments(0) && !sender.phase.is_reduction() {
-        sender.controller.on_ack(ack);
-    } else {
-        sender.controller.on_other_ack(&Ack { window_limited: false, ..*ack });
+    if advanced == Segments(0) || tcp.sender.phase.is_reduction() {
+        return tcp.sender.controller.on_other_ack(&Ack { window_limited: false, ..*ack });
     }
+    let counted = if tcp.watch.is_some() { slow_start::on_new_ack(tcp, ack) } else { ack.counted };
+    tcp.sender.controller.on_ack(&Ack { counted, ..*ack });
 }
 
 /// The deadline has come. True if it was a timeout.

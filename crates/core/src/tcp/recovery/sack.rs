@@ -109,6 +109,7 @@ mod tests {
             spec: &spec,
             boards: &mut boards,
             racks: &mut Side::default(),
+            watch: None,
             now,
             warmup: Time::ZERO,
             clock_phase: Default::default(),

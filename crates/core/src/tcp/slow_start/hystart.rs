@@ -1,0 +1,143 @@
+//! HyStart: slow start ends when the round trips of a round's first segments are longer than the path's, or when its
+//! acknowledgements come closely for so long that the flight fills the way there (Ha and Rhee, "Taming the elephants: new TCP
+//! slow start", Computer Networks 55(9), 2011).
+//!
+//! Differs: the delay is compared with the shortest round trip of all, and by as much as RFC 9406 section 4.3 and kernels take,
+//! where the paper takes the round before and a sixteenth.
+
+use super::{Answer, Heard};
+use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// Slow start does not end below it.
+const LOW_WINDOW: Cwnd = Cwnd(16.0);
+/// Samples of a round.
+const N_SAMPLING: u32 = 8;
+/// What the shortest round trip's eighth is bounded by.
+const LEAST_RISE: Span = Span::from_millis(4);
+const MOST_RISE: Span = Span::from_millis(16);
+/// From one acknowledgement of a train to the next, at most.
+const TRAIN_GAP: Span = Span::from_millis(2);
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct HyStart {
+    /// dMin: the shortest round trip of all.
+    d_min: Option<Span>,
+    round: Option<Round>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Round {
+    /// SND.NXT when it began: it is over when that is acknowledged.
+    end: u32,
+    start: Time,
+    /// The last acknowledgement of its train.
+    last_of_train: Time,
+    /// The shortest of its first round trips.
+    cur_rtt: Option<Span>,
+    samples: u32,
+}
+
+impl HyStart {
+    /// Not in slow start: its next one begins with a round of its own.
+    pub(super) fn interrupt(&mut self, counted: Segments) -> Answer {
+        self.round = None;
+        Answer::Opens(counted)
+    }
+
+    pub(super) fn hear(&mut self, heard: &Heard) -> Answer {
+        let shorter = |known: Option<Span>| known.into_iter().chain(heard.rtt).min();
+        self.d_min = shorter(self.d_min);
+        let round = self.round.take().filter(|round| heard.una <= round.end);
+        let round = self.round.insert(round.unwrap_or_else(|| Round::begin(heard)));
+        if heard.now.since(round.last_of_train) <= TRAIN_GAP {
+            round.last_of_train = heard.now;
+        }
+        if heard.rtt.is_some() && round.samples < N_SAMPLING {
+            round.samples += 1;
+            round.cur_rtt = shorter(round.cur_rtt);
+        }
+        let found = self.d_min.is_some_and(|d_min| round.has_filled(d_min) || round.is_delayed(d_min));
+        if found && heard.window >= LOW_WINDOW { Answer::Ends } else { Answer::Opens(heard.counted) }
+    }
+}
+
+impl Round {
+    fn begin(heard: &Heard) -> Round {
+        Round { end: heard.high, start: heard.now, last_of_train: heard.now, cur_rtt: None, samples: 0 }
+    }
+
+    /// The train is longer than the way there, which is half of the shortest round trip.
+    fn has_filled(&self, d_min: Span) -> bool {
+        self.last_of_train.since(self.start) > Span(d_min.0 / 2)
+    }
+
+    fn is_delayed(&self, d_min: Span) -> bool {
+        let rise = Span(d_min.0 / 8).clamp(LEAST_RISE, MOST_RISE);
+        self.samples >= N_SAMPLING && self.cur_rtt.is_some_and(|cur_rtt| cur_rtt >= d_min + rise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Acknowledgements, each of one segment, at these milliseconds, with these round trips; a window of 20, all of it under way.
+    /// The number of those before slow start ends.
+    fn heard_before_the_end(acks: &[(u64, u64)]) -> Option<usize> {
+        let mut watch = HyStart::default();
+        let hear = |(una, &(at, rtt)): (u32, &(u64, u64))| {
+            let (now, rtt) = (Time(Span::from_millis(at).0), Some(Span::from_millis(rtt)));
+            watch.hear(&Heard { now, una, high: una + 19, rtt, window: Cwnd(20.0), counted: Segments(1) })
+        };
+        (1..).zip(acks).map(hear).position(|answer| answer == Answer::Ends)
+    }
+
+    /// Two rounds of twenty acknowledgements, so far apart: one of the empty path, and one of this round trip.
+    fn two_rounds(gap: u64, rtt: u64) -> Option<usize> {
+        let acks: Vec<(u64, u64)> = (0..40).map(|index| (100 + index * gap, if index < 20 { 100 } else { rtt })).collect();
+        heard_before_the_end(&acks)
+    }
+
+    #[test]
+    fn eight_round_trips_that_are_an_eighth_longer_end_slow_start() {
+        // 100 / 8 = 12.5 ms. Acknowledgements 3 ms apart are no train. The second round begins with the 21st; its eighth is the
+        // 28th.
+        assert_eq!((two_rounds(3, 112), two_rounds(3, 113)), (None, Some(27)));
+    }
+
+    #[test]
+    fn the_rise_is_at_least_4_and_at_most_16_milliseconds() {
+        let after = |base: u64, rise: u64| {
+            heard_before_the_end(
+                &(0..40).map(|index| (100 + index * 5, base + if index < 20 { 0 } else { rise })).collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!((after(10, 3), after(10, 4), after(400, 15), after(400, 16)), (None, Some(27), None, Some(27)));
+    }
+
+    #[test]
+    fn a_train_longer_than_half_the_round_trip_ends_slow_start() {
+        // 30 / 2 = 15 ms: the acknowledgements are at 0, 2, 4, ... 16 ms of the round.
+        let train = |gap: u64| heard_before_the_end(&(0..20).map(|index| (100 + index * gap, 30)).collect::<Vec<_>>());
+        assert_eq!((train(2), train(3)), (Some(8), None));
+        // A gap of 3 ms before the ninth breaks it for the rest of the round.
+        let broken: Vec<(u64, u64)> = (0..20).map(|index| (100 + index * 2 + u64::from(index > 7), 30)).collect();
+        assert_eq!(heard_before_the_end(&broken), None);
+    }
+
+    #[test]
+    fn slow_start_does_not_end_below_16_segments() {
+        let answer = |window| {
+            let mut watch = HyStart::default();
+            let mut hear = |una, at| {
+                let now = Time(Span::from_millis(at).0);
+                let (rtt, window) = (Some(Span::from_millis(2)), Cwnd(window));
+                watch.hear(&Heard { now, una, high: 20, rtt, window, counted: Segments(2) })
+            };
+            (hear(1, 100), hear(3, 102))
+        };
+        assert_eq!(answer(15.0), (Answer::Opens(Segments(2)), Answer::Opens(Segments(2))));
+        assert_eq!(answer(16.0), (Answer::Opens(Segments(2)), Answer::Ends));
+    }
+}

@@ -1,0 +1,274 @@
+//! HyStart++: when the round trips of a round are longer than those of the round before, slow start goes on at a quarter of its
+//! pace (CSS, conservative slow start), until five rounds say that the delay is there to stay, or one says that it was not (RFC
+//! 9406 section 4.2). Names are the RFC's.
+//!
+//! Its L, the segments for which an acknowledgement opens the window at most, is the flow's `slow_start_limit`.
+
+use super::{Answer, Heard};
+use crate::primitives::units::{Segments, Span};
+use serde::{Deserialize, Serialize};
+
+// Section 4.3.
+const MIN_RTT_THRESH: Span = Span::from_millis(4);
+const MAX_RTT_THRESH: Span = Span::from_millis(16);
+const MIN_RTT_DIVISOR: u64 = 8;
+const N_RTT_SAMPLE: u32 = 8;
+const CSS_GROWTH_DIVISOR: u32 = 4;
+const CSS_ROUNDS: u32 = 5;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct HyStartPlusPlus {
+    /// SND.NXT when the round began: it is over when that is acknowledged.
+    window_end: u32,
+    last_round_min_rtt: Option<Span>,
+    current_round_min_rtt: Option<Span>,
+    rtt_sample_count: u32,
+    css: Option<Css>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Css {
+    css_baseline_min_rtt: Span,
+    /// Rounds that are over, that in which it began among them.
+    rounds: u32,
+    /// Segments that count and have not opened the window yet.
+    remainder: u32,
+}
+
+impl HyStartPlusPlus {
+    pub(super) fn hear(&mut self, heard: &Heard) -> Answer {
+        if heard.una > self.window_end {
+            if let Some(css) = &mut self.css {
+                css.rounds += 1;
+                if css.rounds == CSS_ROUNDS {
+                    return Answer::Ends;
+                }
+            }
+            self.window_end = heard.high;
+            self.last_round_min_rtt = self.current_round_min_rtt.take();
+            self.rtt_sample_count = 0;
+        }
+        let opens = self.css.as_mut().map_or(heard.counted, |css| css.open(heard.counted));
+        if let Some(rtt) = heard.rtt {
+            self.current_round_min_rtt = Some(self.current_round_min_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.rtt_sample_count += 1;
+        }
+        self.judge();
+        Answer::Opens(opens)
+    }
+
+    /// Once a round has given enough samples: whether CSS begins, or was begun in error.
+    fn judge(&mut self) {
+        let Some(current) = self.current_round_min_rtt.filter(|_| self.rtt_sample_count >= N_RTT_SAMPLE) else { return };
+        match (&self.css, self.last_round_min_rtt) {
+            (Some(css), _) if current < css.css_baseline_min_rtt => self.css = None,
+            (None, Some(last)) if current >= last + thresh(last) => {
+                self.css = Some(Css { css_baseline_min_rtt: current, rounds: 0, remainder: 0 });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// RttThresh.
+fn thresh(last_round_min_rtt: Span) -> Span {
+    Span(last_round_min_rtt.0 / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
+}
+
+impl Css {
+    fn open(&mut self, Segments(counted): Segments) -> Segments {
+        let all = self.remainder + counted;
+        self.remainder = all % CSS_GROWTH_DIVISOR;
+        Segments(all / CSS_GROWTH_DIVISOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::random::{Entity, Purpose, Stream};
+    use crate::primitives::units::{Cwnd, Time};
+
+    /// Section 4.2, sentence by sentence: windows and numbers in segments (SMSS is 1), times in ms, and infinity where the text
+    /// says so.
+    struct Rfc9406 {
+        cwnd: f64,
+        ssthresh: f64,
+        in_css: bool,
+        css_rounds: u32,
+        window_end: f64,
+        last_round_min_rtt: f64,
+        current_round_min_rtt: f64,
+        css_baseline_min_rtt: f64,
+        rtt_sample_count: u32,
+    }
+
+    impl Rfc9406 {
+        const L: f64 = 8.0;
+
+        fn new(cwnd: f64) -> Rfc9406 {
+            Rfc9406 {
+                cwnd,
+                ssthresh: f64::INFINITY,
+                in_css: false,
+                css_rounds: 0,
+                window_end: 0.0,
+                last_round_min_rtt: f64::INFINITY,
+                current_round_min_rtt: f64::INFINITY,
+                css_baseline_min_rtt: f64::INFINITY,
+                rtt_sample_count: 0,
+            }
+        }
+
+        fn on_ack(&mut self, Arriving { ack, n, rtt, snd_nxt }: Arriving) {
+            // "Define windowEnd as a sequence number initialized to SND.NXT. When windowEnd is ACKed, the current round ends
+            // and windowEnd is set to SND.NXT."
+            if ack > self.window_end {
+                self.window_end = snd_nxt;
+                if self.in_css {
+                    // "CSS lasts at most CSS_ROUNDS rounds. If the transition into CSS happens in the middle of a round, that
+                    // partial round counts towards the limit." "If CSS_ROUNDS rounds are complete, enter congestion avoidance by
+                    // setting the ssthresh to the current cwnd."
+                    self.css_rounds += 1;
+                    if self.css_rounds == 5 {
+                        self.ssthresh = self.cwnd;
+                        return;
+                    }
+                }
+                // "At the start of each round during standard slow start and CSS, initialize the variables"
+                self.last_round_min_rtt = self.current_round_min_rtt;
+                self.current_round_min_rtt = f64::INFINITY;
+                self.rtt_sample_count = 0;
+            }
+            let was_in_css = self.in_css;
+            if !was_in_css {
+                self.cwnd += n.min(Self::L);
+            } else {
+                self.cwnd += n.min(Self::L) / 4.0;
+            }
+            if let Some(rtt) = rtt {
+                self.current_round_min_rtt = self.current_round_min_rtt.min(rtt);
+                self.rtt_sample_count += 1;
+            }
+            if self.rtt_sample_count < 8 || self.current_round_min_rtt == f64::INFINITY {
+                return;
+            }
+            if !was_in_css && self.last_round_min_rtt < f64::INFINITY {
+                let rtt_thresh = (self.last_round_min_rtt / 8.0).clamp(4.0, 16.0);
+                if self.current_round_min_rtt >= self.last_round_min_rtt + rtt_thresh {
+                    self.css_baseline_min_rtt = self.current_round_min_rtt;
+                    self.in_css = true;
+                    self.css_rounds = 0;
+                }
+            } else if was_in_css && self.current_round_min_rtt < self.css_baseline_min_rtt {
+                self.css_baseline_min_rtt = f64::INFINITY;
+                self.in_css = false;
+            }
+        }
+    }
+
+    /// An acknowledgement for the model.
+    #[derive(Clone, Copy)]
+    struct Arriving {
+        ack: f64,
+        n: f64,
+        rtt: Option<f64>,
+        snd_nxt: f64,
+    }
+
+    #[test]
+    fn it_is_the_text_of_the_rfc_whatever_the_round_trips() {
+        let (mut conservative, mut resumed, mut ended) = (0, 0, 0);
+        for seed in 0..500 {
+            let stream = Stream::new(Entity { seed, name: "hystart++", index: 0 }, Purpose::Policy);
+            let mut drawn = 0;
+            let mut draw = |most: u64| {
+                drawn += 1;
+                stream.bits(drawn) % (most + 1)
+            };
+            let (mut watch, mut model) = (HyStartPlusPlus::default(), Rfc9406::new(10.0));
+            // Whole segments that the window has opened by in CSS, and of the model the fractions that it has lost by leaving it.
+            let (mut window, mut lost) = (10, 0.0);
+            let (mut una, mut high, mut level) = (0, 10, 20 + draw(200));
+            for _ in 0..600 {
+                let n = 1 + draw(u64::min(9, (high - una - 1).into())) as u32;
+                una += n;
+                // The path changes now and then; a sample in four is missing.
+                if draw(40) == 0 {
+                    level = (level + draw(40)).saturating_sub(15).max(5);
+                }
+                let rtt = (draw(3) > 0).then(|| level + draw(5));
+                let was_in_css = model.in_css;
+                let remainder = watch.css.as_ref().map_or(0, |css| css.remainder);
+                model.on_ack(Arriving { ack: una.into(), n: n.into(), rtt: rtt.map(|rtt| rtt as f64), snd_nxt: high.into() });
+                let heard = Heard {
+                    now: Time::ZERO,
+                    una,
+                    high,
+                    rtt: rtt.map(Span::from_millis),
+                    window: Cwnd(window.into()),
+                    counted: Segments(n.min(8)),
+                };
+                let answer = watch.hear(&heard);
+                assert_eq!(answer == Answer::Ends, model.ssthresh.is_finite(), "{seed}");
+                let Answer::Opens(opens) = answer else {
+                    ended += 1;
+                    break;
+                };
+                window += opens.0;
+                conservative += u32::from(!was_in_css && model.in_css);
+                if was_in_css && !model.in_css {
+                    resumed += 1;
+                    lost += f64::from((remainder + n.min(8)) % 4) / 4.0;
+                }
+                assert_eq!(watch.css.is_some(), model.in_css, "{seed}");
+                let kept = watch.css.as_ref().map_or(0.0, |css| f64::from(css.remainder) / 4.0);
+                assert_eq!(f64::from(window) + kept + lost, model.cwnd, "{seed}");
+                high = high.max(una + window.min(100));
+            }
+        }
+        assert!(conservative > 100 && resumed > 20 && ended > 100, "{conservative}, {resumed}, {ended}");
+    }
+
+    /// Rounds of ten acknowledgements, each of one segment, each round with its round trip in ms: what each acknowledgement
+    /// opens.
+    fn rounds(rtts: &[u64]) -> Vec<Answer> {
+        let mut watch = HyStartPlusPlus::default();
+        let hear = |una: u32| {
+            let rtt = Some(Span::from_millis(rtts[(una as usize - 1) / 10]));
+            let high = (una - 1) / 10 * 10 + 10;
+            watch.hear(&Heard { now: Time::ZERO, una, high, rtt, window: Cwnd(20.0), counted: Segments(1) })
+        };
+        (1..=10 * rtts.len() as u32).map(hear).collect()
+    }
+
+    #[test]
+    fn five_rounds_at_a_quarter_of_the_pace_follow_a_longer_round_trip() {
+        // 40 / 8 = 5 ms. The eighth sample of the second round begins CSS; that round is the first of five.
+        let answers = rounds(&[40, 45, 45, 45, 45, 45, 45]);
+        let opens = |answer: &Answer| if let Answer::Opens(Segments(count)) = answer { *count } else { 100 };
+        assert_eq!(answers[..18].iter().map(opens).sum::<u32>(), 18);
+        assert_eq!(answers[18..60].iter().map(opens).sum::<u32>(), 42 / 4);
+        assert_eq!(answers[60], Answer::Ends);
+        assert!(rounds(&[40, 44, 48, 52]).iter().all(|&answer| answer == Answer::Opens(Segments(1))));
+    }
+
+    #[test]
+    fn slow_start_is_resumed_when_the_round_trip_falls_below_the_first_of_css() {
+        // The eighth sample of the third round is below 45 ms.
+        let answers = rounds(&[40, 45, 44, 44]);
+        assert!(answers[28..].iter().all(|&answer| answer == Answer::Opens(Segments(1))));
+        assert_eq!(answers[18..28].iter().filter(|&&answer| answer == Answer::Opens(Segments(1))).count(), 10 / 4);
+    }
+
+    #[test]
+    fn a_round_of_fewer_than_eight_samples_says_nothing() {
+        let mut watch = HyStartPlusPlus::default();
+        for una in 1..40u32 {
+            let rtt = Some(Span::from_millis(40 * u64::from(1 + una / 7)));
+            let high = una.div_ceil(7) * 7;
+            let heard = Heard { now: Time::ZERO, una, high, rtt, window: Cwnd(20.0), counted: Segments(1) };
+            assert_eq!(watch.hear(&heard), Answer::Opens(Segments(1)));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! How slow start ends before losses end it, one file each: from the round trips of its acknowledgements, or from their spacing.
+//! How it goes until then, and what follows, is the control law's.
+
+mod hystart;
+mod hystart_plus_plus;
+
+use super::sender::{Phase, Tcp};
+use super::spec::SlowStart;
+use crate::congestion::{Ack, Controller};
+use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use hystart::HyStart;
+use hystart_plus_plus::HyStartPlusPlus;
+use serde::{Deserialize, Serialize};
+
+/// An acknowledgement of new data in slow start.
+struct Heard {
+    now: Time,
+    /// Next segment that the receiver expects, by this acknowledgement.
+    una: u32,
+    /// SND.NXT: the next new segment.
+    high: u32,
+    rtt: Option<Span>,
+    window: Cwnd,
+    /// Segments for which slow start would open the window.
+    counted: Segments,
+}
+
+/// What follows from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Answer {
+    /// The window opens for so many segments.
+    Opens(Segments),
+    /// Congestion avoidance begins, with this acknowledgement.
+    Ends,
+}
+
+/// What is remembered of the slow start of a flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Watch {
+    /// Nothing ends it, or nothing will any more.
+    Off,
+    HyStart(HyStart),
+    PlusPlus(HyStartPlusPlus),
+}
+
+impl Watch {
+    pub(crate) fn of(kind: SlowStart) -> Watch {
+        match kind {
+            SlowStart::Standard => Watch::Off,
+            SlowStart::HyStart => Watch::HyStart(HyStart::default()),
+            SlowStart::HyStartPlusPlus => Watch::PlusPlus(HyStartPlusPlus::default()),
+        }
+    }
+}
+
+/// An acknowledgement of new data is about to be heard. Returns for how many segments it opens the window.
+///
+/// HyStart++ is for the first slow start, as long as the threshold is what it was at the begin (RFC 9406 section 4); later
+/// ones, and any while losses are repaired, know theirs from the loss. HyStart is for all.
+#[cold]
+#[inline(never)]
+pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
+    let Some(watch) = tcp.watch.as_deref_mut() else { return ack.counted };
+    let sender = &*tcp.sender;
+    let law = &sender.controller;
+    let starts = sender.phase == Phase::Open && law.window() < law.ssthresh();
+    let is_first = law.ssthresh() == tcp.spec.initial_ssthresh;
+    let (now, una, high, window) = (ack.now, sender.una, sender.high, Cwnd(law.window()));
+    let heard = Heard { now, una, high, rtt: ack.rtt, window, counted: ack.counted };
+    let answer = match watch {
+        Watch::HyStart(watch) if starts => watch.hear(&heard),
+        Watch::PlusPlus(watch) if starts && is_first => watch.hear(&heard),
+        Watch::HyStart(watch) => watch.interrupt(ack.counted),
+        Watch::PlusPlus(_) | Watch::Off => {
+            *watch = Watch::Off;
+            Answer::Opens(ack.counted)
+        }
+    };
+    match answer {
+        Answer::Opens(counted) => counted,
+        Answer::Ends => {
+            tcp.sender.controller.end_slow_start();
+            ack.counted
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::{ControllerSpec, Controllers, Start};
+    use crate::primitives::packet::Side;
+    use crate::tcp::TcpSpec;
+    use crate::tcp::sender::Sender;
+    use crate::tcp::sender::tests::spec_of_a_plain_sender;
+
+    /// Whether the flow is still watched after an acknowledgement in this phase, with a window of four and this threshold, of
+    /// which there was none at the begin.
+    fn is_watched(kind: SlowStart, phase: Phase, ssthresh: f64) -> bool {
+        let spec = TcpSpec { slow_start: kind, initial_ssthresh: f64::INFINITY, timestamps: true, ..spec_of_a_plain_sender() };
+        let law = Controllers::new(&ControllerSpec::Reno(()), Start { window: 4.0, ssthresh });
+        let mut sender = Sender::new(law, &spec, Segments(100));
+        sender.phase = phase;
+        let (mut boards, mut watch, now) = (Side::default(), Watch::of(kind), Time::ZERO);
+        let (warmup, clock_phase) = (Time::ZERO, Span::ZERO);
+        let mut tcp = Tcp {
+            sender: &mut sender,
+            spec: &spec,
+            boards: &mut boards,
+            racks: &mut Side::default(),
+            watch: Some(&mut watch),
+            now,
+            warmup,
+            clock_phase,
+        };
+        assert_eq!(on_new_ack(&mut tcp, &Ack::of_one(now)), Segments(1));
+        !matches!(watch, Watch::Off)
+    }
+
+    #[test]
+    fn hystart_plus_plus_watches_the_first_slow_start_and_hystart_every_one() {
+        let unlimited = f64::INFINITY;
+        let cases = [(Phase::Open, unlimited), (Phase::Timeout, unlimited), (Phase::Open, 8.0), (Phase::Open, 4.0)];
+        assert!(cases.iter().all(|&(phase, ssthresh)| is_watched(SlowStart::HyStart, phase, ssthresh)));
+        let watched = cases.map(|(phase, ssthresh)| is_watched(SlowStart::HyStartPlusPlus, phase, ssthresh));
+        assert_eq!(watched, [true, false, false, false]);
+    }
+}
