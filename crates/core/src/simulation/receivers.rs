@@ -167,7 +167,7 @@ impl Path {
         let received = match facts.sack_blocks {
             0 => None,
             most if !PLAIN && facts.by_time && cause == Cause::Duplicate => {
-                Some(self.receiver.blocks_after(packet.segment, most, &common.out_of_order))
+                Some(self.receiver.blocks_after((packet.segment, packet.segment + 1), most, &common.out_of_order))
             }
             most => self.receiver.blocks(most, &common.out_of_order),
         };

@@ -62,6 +62,8 @@ pub(crate) struct Delivered {
     pub(crate) sacked: Segments,
     /// The round trip of the oldest of them that was sent once.
     pub(crate) rtt: Option<Span>,
+    /// The lowest of them that was sent once.
+    pub(crate) original: Option<u32>,
     /// It reports a duplicate (RFC 2883).
     pub(crate) is_dsack: bool,
 }
@@ -78,6 +80,9 @@ pub(crate) struct Situation {
 }
 
 impl Rack {
+    /// As it was sent, in the order of sending, each in a queue that doubles as it grows, and perhaps lost.
+    pub(crate) const BYTES_PER_SEGMENT: usize = 2 * (size_of::<Sent>() + size_of::<(Time, u32)>()) + 2 * size_of::<u32>();
+
     pub(crate) fn new() -> Rack {
         Rack {
             una: 0,
@@ -98,14 +103,14 @@ impl Rack {
         }
     }
 
-    /// Section 6.1: a segment leaves.
-    pub(crate) fn on_sent(&mut self, segment: u32, now: Time) {
+    /// Section 6.1: a segment leaves. True if it had been sent before.
+    pub(crate) fn on_sent(&mut self, segment: u32, now: Time) -> bool {
         self.order.push_back((now, segment));
         let place = segment.saturating_sub(self.una) as usize;
         let Some(known) = self.segments.get_mut(place) else {
             self.segments.push_back(Sent { xmit_ts: now, fate: Fate::InFlight, retransmitted: false });
             self.in_flight += 1;
-            return;
+            return false;
         };
         (known.xmit_ts, known.retransmitted) = (now, true);
         if known.fate == Fate::Lost {
@@ -113,6 +118,19 @@ impl Rack {
             self.in_flight += 1;
             self.lost.remove(&segment);
         }
+        true
+    }
+
+    /// What was thought lost is under way: it was not.
+    pub(crate) fn forget_losses(&mut self) {
+        for segment in std::mem::take(&mut self.lost) {
+            if let Some(known) = self.segments.get_mut((segment - self.una) as usize) {
+                known.fate = Fate::InFlight;
+                self.in_flight += 1;
+                self.order.push_back((known.xmit_ts, segment));
+            }
+        }
+        self.order.make_contiguous().sort_unstable();
     }
 
     /// Segments thought to be in the network: neither arrived nor lost.
@@ -139,10 +157,9 @@ impl Rack {
         self.sacked.last_missing(self.una..self.una + self.segments.len() as u32)
     }
 
-    /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `timestamps`: its echo tells which transmission caused it.
-    pub(crate) fn on_ack(&mut self, now: Time, arrived: &Arrived, timestamps: bool) -> Delivered {
+    /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: when the transmission was sent that caused it, if that can be told.
+    pub(crate) fn on_ack(&mut self, now: Time, arrived: &Arrived, echo: Option<Time>) -> Delivered {
         let mut delivered = Delivered { is_dsack: is_dsack(arrived), ..Delivered::default() };
-        let echo = timestamps.then_some(arrived.echo);
         // In the order of numbers, or else what one acknowledgement brings would look reordered.
         for segment in self.una..arrived.ack {
             self.deliver(segment, now, echo, &mut delivered);
@@ -184,6 +201,7 @@ impl Rack {
         if !retransmitted {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
             delivered.rtt = delivered.rtt.or(Some(rtt));
+            delivered.original = delivered.original.or(Some(segment));
         }
         if segment >= self.fack {
             self.fack = segment + 1;
@@ -300,41 +318,41 @@ mod tests {
     /// Segments 0 to 9, a millisecond apart from 0 on.
     fn ten() -> Rack {
         let mut rack = Rack::new();
-        (0..10).for_each(|segment| rack.on_sent(segment, at(segment.into())));
+        (0..10).for_each(|segment| assert!(!rack.on_sent(segment, at(segment.into()))));
         rack
     }
 
     #[test]
     fn a_hole_is_lost_at_the_third_segment_above_it_or_after_a_quarter_of_the_round_trip() {
         let mut rack = ten();
-        rack.on_ack(at(100), &ack(1, &[]), false);
+        rack.on_ack(at(100), &ack(1, &[]), None);
         // 1 is missing, 2 arrives: 25 ms of patience from when 1 would have been acknowledged, at 101 (sent at 1, RACK.rtt 100).
-        rack.on_ack(at(102), &ack(1, &[(2, 3)]), false);
+        rack.on_ack(at(102), &ack(1, &[(2, 3)]), None);
         assert_eq!(rack.detect_loss(&known(at(102))), (Segments(0), Some(at(126))));
         assert_eq!(rack.detect_loss(&known(at(125))), (Segments(0), Some(at(126))));
         let mut patient = rack.clone();
         assert_eq!(patient.detect_loss(&known(at(126))), (Segments(1), None));
         assert_eq!((patient.first_lost(), patient.in_flight()), (Some(1), Segments(7)));
         // Or three are SACKed, and nothing was ever reordered: at once.
-        rack.on_ack(at(103), &ack(1, &[(2, 4)]), false);
+        rack.on_ack(at(103), &ack(1, &[(2, 4)]), None);
         assert_eq!(rack.detect_loss(&known(at(103))).0, Segments(0));
-        rack.on_ack(at(104), &ack(1, &[(2, 5)]), false);
+        rack.on_ack(at(104), &ack(1, &[(2, 5)]), None);
         assert_eq!(rack.detect_loss(&known(at(104))), (Segments(1), None));
     }
 
     #[test]
     fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
         let mut rack = ten();
-        rack.on_ack(at(104), &ack(0, &[(1, 5)]), false);
+        rack.on_ack(at(104), &ack(0, &[(1, 5)]), None);
         let recovering = |now| Situation { is_recovering: true, ..known(now) };
         assert_eq!(rack.detect_loss(&recovering(at(104))), (Segments(1), None));
         rack.on_sent(0, at(104));
         rack.on_sent(10, at(105));
         assert_eq!(rack.in_flight(), Segments(7));
         // Everything but 0 arrives; 10 was sent after the retransmission of 0, which is lost a moment later: no later than 10's round trip.
-        rack.on_ack(at(109), &ack(0, &[(1, 10)]), false);
+        rack.on_ack(at(109), &ack(0, &[(1, 10)]), None);
         assert_eq!(rack.detect_loss(&recovering(at(109))), (Segments(0), None));
-        rack.on_ack(at(205), &ack(0, &[(1, 11)]), false);
+        rack.on_ack(at(205), &ack(0, &[(1, 11)]), None);
         assert_eq!(rack.detect_loss(&recovering(at(205))), (Segments(1), None));
         assert_eq!((rack.first_lost(), rack.in_flight()), (Some(0), Segments(0)));
     }
@@ -342,10 +360,10 @@ mod tests {
     #[test]
     fn what_arrives_late_without_having_been_sent_again_is_reordering_and_makes_patient() {
         let mut rack = ten();
-        rack.on_ack(at(102), &ack(0, &[(2, 3)]), false);
+        rack.on_ack(at(102), &ack(0, &[(2, 3)]), None);
         assert!(!rack.reordering_seen);
         // One acknowledgement of several holes is no reordering.
-        rack.on_ack(at(104), &ack(1, &[(4, 5), (2, 3)]), false);
+        rack.on_ack(at(104), &ack(1, &[(4, 5), (2, 3)]), None);
         assert!(rack.reordering_seen);
         // Now a fourth of the round trip is waited even in recovery: 3, sent at 3, RACK.rtt 100.
         let recovering = Situation { is_recovering: true, ..known(at(104)) };
@@ -362,10 +380,22 @@ mod tests {
     fn a_timeout_takes_the_oldest_and_what_was_sent_long_ago() {
         let mut rack = ten();
         rack.on_sent(10, at(1200));
-        rack.on_ack(at(102), &ack(0, &[(2, 3)]), false);
+        rack.on_ack(at(102), &ack(0, &[(2, 3)]), None);
         rack.on_timeout(&known(at(1250)));
         assert_eq!((rack.first_lost(), rack.in_flight()), (Some(0), Segments(1)));
         assert_eq!(rack.segs_sacked(), Segments(1));
+    }
+
+    #[test]
+    fn what_was_not_lost_after_all_is_looked_at_again() {
+        let mut rack = ten();
+        rack.on_timeout(&known(at(1250)));
+        assert!(rack.on_sent(0, at(1250)));
+        rack.forget_losses();
+        assert_eq!((rack.first_lost(), rack.in_flight()), (None, Segments(10)));
+        // 2 to 5 arrive: 1 was sent before them, 0 after.
+        rack.on_ack(at(1251), &ack(0, &[(2, 6)]), None);
+        assert_eq!((rack.detect_loss(&known(at(1251))).0, rack.first_lost()), (Segments(1), Some(1)));
     }
 
     #[test]
@@ -483,7 +513,7 @@ mod tests {
                     }
                     (before..una).for_each(|segment| literal.deliver(segment, now.0));
                     blocks.iter().flat_map(|&(start, end)| start..end).for_each(|segment| literal.deliver(segment, now.0));
-                    rack.on_ack(now, &ack(una, &blocks), false);
+                    rack.on_ack(now, &ack(una, &blocks), None);
                 }
                 let situation = Situation { is_recovering: bits & 128 > 0, ..known(now) };
                 let (newly, timeout) = literal.detect(&situation);

@@ -172,11 +172,11 @@ impl Receiver {
         Some(blocks)
     }
 
-    /// The same after a duplicate, which comes first (RFC 2883 section 4).
-    pub(crate) fn blocks_after(&self, duplicate: u32, most: u32, pool: &Side<OutOfOrder>) -> Received {
+    /// The same after a duplicate, whose block comes first (RFC 2883 section 4).
+    pub(crate) fn blocks_after(&self, duplicate: (u32, u32), most: u32, pool: &Side<OutOfOrder>) -> Received {
         let rest = self.blocks(most - 1, pool).unwrap_or(Received { ack: self.expected, ..Received::default() });
         let mut blocks = Received { count: rest.count + 1, ..rest };
-        blocks.ranges[0] = (duplicate, duplicate + 1);
+        blocks.ranges[0] = duplicate;
         blocks.ranges[1..].copy_from_slice(&rest.ranges[..3]);
         blocks
     }

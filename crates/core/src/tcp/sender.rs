@@ -398,6 +398,9 @@ impl Tcp<'_> {
         }
         self.sender.last_active = self.now;
         self.note_reduction();
+        if self.spec.recovery == Recovery::RackTlp && !seen.repeated {
+            rack_tlp::remember(self);
+        }
         self.sender.controller.on_timeout(&seen);
         self.sender.timed_out = true;
         self.sender.recovery_point = self.sender.high;

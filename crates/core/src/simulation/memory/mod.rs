@@ -14,7 +14,9 @@ use crate::primitives::packet::Packet;
 use crate::primitives::signal::Signal;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::Bytes;
+use crate::tcp::Recovery;
 use crate::tcp::SlowStart;
+use crate::tcp::recovery::rack_tlp::RackTlp;
 use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::Watch;
 use crate::traffic::Application;
@@ -61,9 +63,18 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         Transport::Tcp(_, law) => law.bytes_beside() as u64,
         Transport::Datagram(_) => 0,
     };
+    let by_time = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(spec, law) if spec.recovery == Recovery::RackTlp => (size_of::<RackTlp>() + law.bytes_beside()) as u64,
+        _ => 0,
+    };
+    let known_by_time: u64 = network.flows.iter().map(by_time).sum();
+    let packet = 2 * size_of::<Packet>() + if known_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 };
     MemoryEstimate {
-        flows: of(network.flows.len(), flow) + network.flows.iter().map(beside).sum::<u64>() + of(network.ports.len(), port),
-        packets: packets_in_flight(network).saturating_mul(2 * size_of::<Packet>() as u64),
+        flows: of(network.flows.len(), flow)
+            + network.flows.iter().map(beside).sum::<u64>()
+            + known_by_time
+            + of(network.ports.len(), port),
+        packets: packets_in_flight(network).saturating_mul(packet as u64),
         traces: trace_bytes(network),
     }
 }

@@ -1,9 +1,11 @@
 //! Loss recovery by time (RFC 8985): RACK finds what is lost, a tail loss probe (TLP, section 7) makes acknowledgements come where none would, and
 //! what is sent while the window is reduced, for a loss or for a mark, is PRR's (RFC 9937). What was SACKed is known after a timeout, too.
+//! A reduction that proves needless is taken back: where an echo is older than the first retransmission (Eifel detection, RFC 3522), all
+//! retransmissions are reported as duplicates (RFC 3708), or after a timeout something arrives that was sent once (F-RTO, RFC 5682 section 3).
 //!
 //! One timer serves three ends (section 8): the reordering window, the probe and the retransmission timeout.
 
-use crate::congestion::{Ack, Controller};
+use crate::congestion::{Ack, Controller, Controllers};
 use crate::primitives::units::{Segments, Span, Time};
 use crate::tcp::prr::{Begin, Progress, Prr};
 use crate::tcp::rack::{Delivered, Rack, Situation};
@@ -29,6 +31,31 @@ pub(crate) struct RackTlp {
     rto: Time,
     /// The probe is due, whatever the window.
     probe_is_due: bool,
+    /// Of the last reduction, unless it was taken back or cannot be.
+    undo: Option<Undo>,
+    f_rto: FRto,
+}
+
+/// What it takes to take a reduction back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Undo {
+    /// The law as it was (RFC 9438 section 4.9: with all that it remembered).
+    law: Controllers,
+    /// Segments from here on were sent again.
+    una: u32,
+    first_retransmission: Option<Time>,
+    /// Retransmissions less those reported as duplicates.
+    unreported: u32,
+}
+
+/// The steps of RFC 5682 section 3.1, with SACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum FRto {
+    Off,
+    /// Step 2: the oldest segment was sent again, and nothing else.
+    Retransmitted,
+    /// Step 3: new data is sent instead of what may be lost.
+    NewData,
 }
 
 /// A tail loss probe that has not been answered (TLP.end_seq, TLP.is_retrans).
@@ -46,6 +73,9 @@ enum Timer {
 }
 
 impl RackTlp {
+    /// Bytes for each segment outstanding.
+    pub(crate) const BYTES_PER_SEGMENT: usize = Rack::BYTES_PER_SEGMENT;
+
     pub(crate) fn new() -> RackTlp {
         RackTlp {
             rack: Rack::new(),
@@ -54,6 +84,8 @@ impl RackTlp {
             timer: Timer::Retransmission,
             rto: Time::NEVER,
             probe_is_due: false,
+            undo: None,
+            f_rto: FRto::Off,
         }
     }
 }
@@ -65,8 +97,9 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
     }
     let (now, timestamps) = (tcp.now, tcp.spec.timestamps);
     let advanced = Segments(arrived.ack - tcp.sender.una);
-    let delivered = tcp.rack_tlp().rack.on_ack(now, arrived, timestamps);
-    let rtt = if timestamps { Some(now.since(arrived.echo)) } else { delivered.rtt };
+    let echo = timestamps.then_some(arrived.echo);
+    let delivered = tcp.rack_tlp().rack.on_ack(now, arrived, echo);
+    let rtt = echo.map(|echo| now.since(echo)).or(delivered.rtt);
     let ack = tcp.ack::<true>(delivered.segments, rtt, brought);
     if let Some(rtt) = rtt {
         tcp.measure(rtt, advanced);
@@ -83,6 +116,7 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
         let high = tcp.sender.high;
         tcp.rack_tlp().rack.on_dsack(high);
     }
+    take_back(tcp, arrived, &delivered, advanced);
     let look_again = find_losses(tcp, arrived, &delivered, advanced);
     if tcp.sender.phase.is_reduction() {
         let is_safe = advanced > Segments(0) && look_again.newly_lost == Segments(0);
@@ -93,6 +127,36 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
     tell(tcp, &ack, advanced);
     arm(tcp, look_again.at);
     rtt
+}
+
+/// A reduction that proves needless is taken back.
+fn take_back(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) {
+    let (phase, recovery_point) = (tcp.sender.phase, tcp.sender.recovery_point);
+    let is_repairing = matches!(phase, Phase::Recovery { .. } | Phase::Timeout);
+    let (timestamps, has_more) = (tcp.spec.timestamps, tcp.sender.high < tcp.sender.limit);
+    let state = tcp.rack_tlp();
+    let f_rto = std::mem::replace(&mut state.f_rto, FRto::Off);
+    let Some(undo) = &mut state.undo else { return };
+    if delivered.is_dsack && arrived.blocks.first().is_some_and(|block| block.0 >= undo.una) {
+        undo.unreported = undo.unreported.saturating_sub(1);
+    }
+    let Some(first) = undo.first_retransmission else { return };
+    let by_echo = timestamps && is_repairing && advanced > Segments(0) && arrived.echo < first;
+    let by_original = f_rto != FRto::Off && delivered.original.is_some_and(|segment| segment < recovery_point);
+    if by_echo || by_original || undo.unreported == 0 {
+        let law = undo.law.clone();
+        state.undo = None;
+        state.rack.forget_losses();
+        tcp.sender.resend = NONE;
+        if law.window() > tcp.sender.controller.window() {
+            tcp.sender.controller = law;
+        }
+        if is_repairing {
+            tcp.sender.phase = Phase::Open;
+        }
+    } else if f_rto == FRto::Retransmitted && advanced > Segments(0) && has_more {
+        state.f_rto = FRto::NewData;
+    }
 }
 
 /// What a look for losses found, and when to look again.
@@ -147,6 +211,7 @@ fn may_enter(tcp: &Tcp) -> bool {
 fn enter(tcp: &mut Tcp, recover_fs: Segments) {
     if tcp.sender.phase != Phase::Reducing {
         let seen = tcp.congestion();
+        remember(tcp);
         tcp.sender.controller.on_congestion(&seen);
         begin_reduction(tcp, recover_fs);
     }
@@ -157,6 +222,13 @@ fn enter(tcp: &mut Tcp, recover_fs: Segments) {
     tcp.sender.resend = state.rack.first_lost().unwrap_or(NONE);
     tcp.count_fast_retransmit();
     tcp.restart_rto();
+}
+
+/// The window is about to be reduced for a loss. Laws of users are not copied.
+pub(in crate::tcp) fn remember(tcp: &mut Tcp) {
+    let law = (!matches!(tcp.sender.controller, Controllers::User(_))).then(|| tcp.sender.controller.clone());
+    let una = tcp.sender.una;
+    tcp.rack_tlp().undo = law.map(|law| Undo { law, una, first_retransmission: None, unreported: 0 });
 }
 
 fn begin_reduction(tcp: &mut Tcp, recover_fs: Segments) {
@@ -222,10 +294,11 @@ pub(in crate::tcp) fn on_deadline(tcp: &mut Tcp) -> bool {
 
 /// A timeout: everything sent long enough ago is lost, and the oldest segment leaves at once.
 pub(in crate::tcp) fn on_timeout(tcp: &mut Tcp) {
-    let known = situation(tcp);
+    let (known, began) = (situation(tcp), tcp.sender.phase);
     let state = tcp.rack_tlp();
     state.rack.on_timeout(&known);
     (state.probe, state.probe_is_due) = (None, false);
+    state.f_rto = if began == Phase::Timeout { FRto::Off } else { FRto::Retransmitted };
     tcp.sender.phase = Phase::Timeout;
     tcp.sender.resend = tcp.sender.una;
     tcp.restart_rto();
@@ -258,6 +331,9 @@ pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     if !may_send {
         return None;
     }
+    if state.f_rto == FRto::NewData {
+        return new;
+    }
     state.rack.first_lost().or(new)
 }
 
@@ -267,7 +343,11 @@ pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
     let is_reduction = tcp.sender.phase.is_reduction();
     tcp.sender.next = tcp.sender.high;
     let state = tcp.rack_tlp();
-    state.rack.on_sent(segment, now);
+    let is_retransmission = state.rack.on_sent(segment, now);
+    if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
+        undo.first_retransmission.get_or_insert(now);
+        undo.unreported += 1;
+    }
     if is_reduction {
         state.prr.on_sent();
     }
