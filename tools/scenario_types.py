@@ -48,7 +48,10 @@ def main() -> None:
 def alias(name: str, definition: dict[str, Any]) -> str:
     """A value with a name, such as a rate."""
     comment = "".join(f"# {line}\n" for line in wrapped(definition["description"]))
-    return f'\n{comment}{name}: TypeAlias = "{kind(definition)}"\n'
+    found = kind(definition)
+    # Words alone need no name that comes later, and a list of them may be long.
+    is_words = found.startswith("Literal[") and found.endswith("]") and "|" not in found
+    return f"\n{comment}{name}: TypeAlias = {found}\n" if is_words else f'\n{comment}{name}: TypeAlias = "{found}"\n'
 
 
 def table(name: str, definition: dict[str, Any]) -> str:

@@ -87,7 +87,7 @@ class Access(TypedDict, total=False):
 
 
 # Which VCs share a threshold.
-ActiveVcs: TypeAlias = "Literal['configured', 'backlogged']"
+ActiveVcs: TypeAlias = Literal["configured", "backlogged"]
 
 
 class Application(TypedDict, total=False):
@@ -249,7 +249,7 @@ class ControllerTable(TypedDict, total=False):
 
 
 # What of an acknowledgement opens the window.
-Counting: TypeAlias = "Literal['bytes', 'acknowledgements']"
+Counting: TypeAlias = Literal["bytes", "acknowledgements"]
 
 # true, false, or a table such as {every = 2, timeout = "200 ms"}
 DelayedAck: TypeAlias = "bool | DelayedAckTable"
@@ -502,7 +502,7 @@ class Framing(TypedDict, total=False):
 
 
 # The quantity whose half becomes the slow-start threshold when a segment is lost.
-Halves: TypeAlias = "Literal['flight_size', 'window']"
+Halves: TypeAlias = Literal["flight_size", "window"]
 
 
 Link = TypedDict(
@@ -583,7 +583,7 @@ class Node(TypedDict, total=False):
 
 
 # What a node does: a router forwards, a host only begins and ends flows.
-NodeKind: TypeAlias = "Literal['router', 'host']"
+NodeKind: TypeAlias = Literal["router", "host"]
 
 # Payload of a datagram.
 PacketBytes: TypeAlias = "Size | dict[str, Any]"
@@ -617,7 +617,9 @@ class ParkingLot(TypedDict, total=False):
 
 
 # Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
-PresetName: TypeAlias = "Literal['newreno', 'reno', 'sack', 'tahoe', 'cubic', 'linux/reno', 'linux/cubic', 'bpd-2001/reno', 'bpd-2001/sack', 'spd-1998/tahoe']"
+PresetName: TypeAlias = Literal[
+    "newreno", "reno", "sack", "tahoe", "cubic", "linux/reno", "linux/cubic", "bpd-2001/reno", "bpd-2001/sack", "spd-1998/tahoe"
+]
 
 # a number from 0 to 1, or a percentage such as `1 %`
 Probability: TypeAlias = "float | str"
@@ -807,7 +809,7 @@ class Record(TypedDict, total=False):
 
 
 # How losses are found and repaired.
-Recovery: TypeAlias = "Literal['newreno', 'reno', 'sack', 'rack_tlp', 'tahoe', 'bpd_sack']"
+Recovery: TypeAlias = Literal["newreno", "reno", "sack", "rack_tlp", "tahoe", "bpd_sack"]
 
 
 class Reverse(TypedDict, total=False):
@@ -844,7 +846,7 @@ Size: TypeAlias = "str"
 SizeDistribution: TypeAlias = "Size | list[Size] | dict[str, Any]"
 
 # What ends slow start before a loss does.
-SlowStart: TypeAlias = "Literal['standard', 'hystart', 'hystart++']"
+SlowStart: TypeAlias = Literal["standard", "hystart", "hystart++"]
 
 
 class Source(TypedDict, total=False):
@@ -916,13 +918,13 @@ class Source(TypedDict, total=False):
 
 
 # How the printed code of single packet discard is read.
-SpdReading: TypeAlias = "Literal['corrected', 'printed']"
+SpdReading: TypeAlias = Literal["corrected", "printed"]
 
 # The steps in which CUBIC's window grows.
-Steps: TypeAlias = "Literal['fractions', 'whole_segments']"
+Steps: TypeAlias = Literal["fractions", "whole_segments"]
 
 # When a queue decides on a packet.
-Switching: TypeAlias = "Literal['store_and_forward', 'cut_through']"
+Switching: TypeAlias = Literal["store_and_forward", "cut_through"]
 
 
 class Tcp(TypedDict, total=False):
@@ -1053,7 +1055,7 @@ class Timer(TypedDict, total=False):
 
 
 # How the retransmission timer counts.
-TimerForm: TypeAlias = "Literal['exact', 'coarse_ns', 'coarse_bsd']"
+TimerForm: TypeAlias = Literal["exact", "coarse_ns", "coarse_bsd"]
 
 
 class Topology(TypedDict, total=False):
@@ -1118,9 +1120,9 @@ class TraceTable(TypedDict, total=False):
 
 
 # Kinds of traces.
-TraceWord: TypeAlias = (
-    "Literal['cwnd', 'ssthresh', 'rtt', 'in_flight', 'segments', 'acks', 'state', 'throughput', 'queue', 'drops', 'packets']"
-)
+TraceWord: TypeAlias = Literal[
+    "cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "state", "throughput", "queue", "drops", "packets"
+]
 
 # What to trace.
 Traces: TypeAlias = "list[TraceWord] | TraceTable"

@@ -1,11 +1,12 @@
 //! Time sequences of bpd-2001: figures 1, 2 and 4 (Reno), 19 (SACK), segment by segment. Of these drawings the paper's text gives
-//! the window and the number of losses; which segments are lost is chosen here, and every sequence was worked out by hand.
+//! the window and the number of losses; which segments are lost is chosen here, and every sequence was worked out by hand. So were those
+//! of recovery by time (RFC 8985, RFC 9937).
 //!
 //! The link sends a segment in 1 ms and the empty round trip is 100 ms. The sender begins in congestion avoidance with a window of W.
 //! A line of a sequence is an instant at the sender: milliseconds, what arrived, what was sent, what became of the window.
 //!
 //! * `ack 5`: acknowledges all below 5; `dup 5 #3`: the third duplicate of it
-//! * `> 8`: segment 8 is sent; `> 3'`: it is sent again; `> 0-7`: several in order
+//! * `> 8`: segment 8 is sent; `> 3'`: it is sent again, `> 3''` once more; `> 0-7`: several in order
 //! * `cwnd 4`: in whole segments, without the inflation of fast recovery; it, the threshold and the state where they change
 //! * after `--`: why
 
@@ -14,10 +15,10 @@ mod common;
 use common::{first, floats, flow, group, one_link, port, reno, run, steady, trace};
 use std::collections::BTreeMap;
 use tailback_core::Results;
-use tailback_core::network::{ListedDrop, Record, Trace, TraceKind};
-use tailback_core::primitives::units::{Rate, Span};
+use tailback_core::network::{Change, ChangeKind, Flow, ListedDrop, Network, Record, Trace, TraceKind};
+use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::record::Column;
-use tailback_core::tcp::Recovery;
+use tailback_core::tcp::{Recovery, TcpSpec};
 
 #[test]
 fn figure_1_one_loss_of_eight_is_repaired_by_fast_retransmit() {
@@ -209,6 +210,78 @@ fn sack_repairs_the_losses_of_figure_4_in_one_recovery() {
     assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
 }
 
+#[test]
+fn one_loss_of_eight_is_repaired_by_time_as_by_duplicates_once_three_are_sacked() {
+    let run = play(Recovery::RackTlp, 8, &[2]);
+    run.assert_begins(
+        "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
+          100 ack 1      > 8
+          101 ack 2      > 9
+          102 dup 2 #1                                              -- SACK 3: 2 may yet come, for 100/4 ms
+          103 dup 2 #2
+          104 dup 2 #3   > 2'    cwnd 4 ssthresh 4 recovery         -- RecoverFS 8 - 2; in flight 6-9: as many as ssthresh, but 2' is forced
+          105 dup 2 #4                                              -- in flight 2', 7, 8, 9
+          106 dup 2 #5   > 10                                       -- in flight 2', 8, 9: one more
+          200 dup 2 #6   > 11
+          201 dup 2 #7   > 12
+          204 ack 10     > 13    congestion_avoidance               -- 2' arrived; in flight 10, 11, 12; the law hears it: 4.25
+          206 ack 11     > 14
+          300 ack 12     > 15
+          301 ack 13     > 16                                       -- 4.25 + 1/4.25 + 1/4.49 + 1/4.71 = 4.92
+          304 ack 14     > 17-18 cwnd 5",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
+}
+
+#[test]
+fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+    let losses = [(2, 1), (2, 2)];
+    let run = play_losses(Recovery::RackTlp, 8, &losses, None);
+    run.assert_from(
+        104,
+        "104 dup 2 #3   > 2'    cwnd 4 ssthresh 4 recovery
+         105 dup 2 #4
+         106 dup 2 #5   > 10
+         200 dup 2 #6   > 11
+         201 dup 2 #7   > 12
+         206 dup 2 #8   > 2'' > 13                                 -- for 10, sent 2 ms after 2', which is lost; in flight 11, 12
+         300 dup 2 #9   > 14
+         301 dup 2 #10  > 15
+         306 ack 13     > 16    congestion_avoidance               -- 2'' arrived",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
+    assert_eq!(play_losses(Recovery::Sack, 8, &losses, None).timeouts, 1.0);
+}
+
+#[test]
+fn a_lost_tail_is_probed_for_before_the_timeout() {
+    // The round trips are 100 to 106 ms, and SRTT 102.14; one segment is outstanding: PTO 2 SRTT + 200 ms = 404 ms.
+    let run = play_losses(Recovery::RackTlp, 8, &[(7, 1)], Some(8));
+    run.assert_from(
+        106,
+        "106 ack 7
+         510            > 7'
+         611 ack 8      cwnd 4 ssthresh 4                           -- the probe has repaired a loss: section 7.4",
+    );
+    assert_eq!((run.fast_retransmits, run.timeouts), (0.0, 0.0));
+    assert_eq!(play_losses(Recovery::Sack, 8, &[(7, 1)], Some(8)).timeouts, 1.0);
+}
+
+/// The path holds everything up for a second and a half. The timer expires, but nothing was lost.
+#[test]
+fn a_needless_timeout_is_taken_back_and_sends_one_segment_again() {
+    let seen = |recovery, timestamps| {
+        let mut network = network_of(TcpSpec { timestamps, ..steady(recovery, 8) }, None);
+        let at = |ms, delay| Change { at: Time(Span::from_millis(ms).0), what: ChangeKind::Delay(0, Span::from_millis(delay)) };
+        network.changes = vec![at(150, 1549), at(1000, 49)];
+        let results = run(network);
+        ["timeouts", "retransmitted_packets", "spurious_retransmissions"].map(|column| first(&results.flows, column))
+    };
+    assert_eq!(seen(Recovery::RackTlp, true), [1.0, 1.0, 1.0]);
+    assert_eq!(seen(Recovery::RackTlp, false), [1.0, 1.0, 1.0]);
+    assert!(seen(Recovery::Sack, true)[2] > 1.0);
+}
+
 /// What came of a run.
 struct Played {
     /// A line per instant at the sender.
@@ -248,17 +321,29 @@ fn a_loss_right_behind_a_recovery_starts_the_next_one() {
 
 /// `window` segments under way from the start; those `lost` do not arrive the first time. Three seconds of it.
 fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Played {
-    let mut link = port("link", Rate(8_000_000), Span::from_millis(49));
-    link.listed_drops = lost.iter().map(|&segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
-    // So fast that an acknowledgement takes a nanosecond.
-    let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50));
-    let transport = reno(steady(recovery, window));
-    let mut network = one_link([link, reverse], group("sender", transport), vec![flow(0, 0, 1)], Span::from_millis(3000));
+    let lost: Vec<(u32, u32)> = lost.iter().map(|&segment| (segment, 1)).collect();
+    play_losses(recovery, window, &lost, None)
+}
+
+/// Losses are (segment, transmission); `size` in segments if it is a transfer.
+fn play_losses(recovery: Recovery, window: u32, lost: &[(u32, u32)], size: Option<u64>) -> Played {
+    let mut network = network_of(steady(recovery, window), size);
+    let lost = lost.iter().map(|&(segment, transmission)| ListedDrop { flow: 0, segment, transmission, cell: None });
+    network.ports[0].listed_drops = lost.collect();
     let kinds = [TraceKind::Segments, TraceKind::Acks, TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State];
     network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), delay_percentiles: false };
     let results = run(network);
     let count = |column| first(&results.flows, column);
     Played { lines: transcript(&results), fast_retransmits: count("fast_retransmits"), timeouts: count("timeouts") }
+}
+
+/// One flow for three seconds.
+fn network_of(spec: TcpSpec, size: Option<u64>) -> Network {
+    let link = port("link", Rate(8_000_000), Span::from_millis(49));
+    // So fast that an acknowledgement takes a nanosecond.
+    let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50));
+    let flow = Flow { size: size.map(|segments| Bytes(1000 * segments)), ..flow(0, 0, 1) };
+    one_link([link, reverse], group("sender", reno(spec)), vec![flow], Span::from_millis(3000))
 }
 
 /// What a sender saw and did, by milliseconds.
@@ -297,15 +382,14 @@ fn transcript(results: &Results) -> Vec<String> {
 
 /// What is sent in a row at one instant, as `> 4-7`, and `'` behind what is sent again.
 fn ranges(segments: Vec<(i64, f64)>, transmissions: Vec<(i64, f64)>) -> Vec<(i64, String)> {
-    let mut rows: Vec<(i64, f64, f64, bool)> = Vec::new();
+    let mut rows: Vec<(i64, f64, f64, usize)> = Vec::new();
     for ((time, segment), (_, transmission)) in segments.into_iter().zip(transmissions) {
-        let again = transmission > 1.0;
+        let again = transmission as usize - 1;
         match rows.last_mut().filter(|row| (row.0, row.2 + 1.0, row.3) == (time, segment, again)) {
             Some(row) => row.2 = segment,
             None => rows.push((time, segment, segment, again)),
         }
     }
-    let mark = |again| if again { "'" } else { "" };
     let text = |(from, to): (f64, f64)| if from == to { format!("> {from}") } else { format!("> {from}-{to}") };
-    rows.into_iter().map(|(time, from, to, again)| (time, text((from, to)) + mark(again))).collect()
+    rows.into_iter().map(|(time, from, to, again)| (time, text((from, to)) + &"'".repeat(again))).collect()
 }

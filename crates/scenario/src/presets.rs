@@ -182,6 +182,78 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
     }
 }
 
+/// What makes senders differ, beside numbers.
+struct Mechanism {
+    name: &'static str,
+    source: &'static str,
+    is_on: fn(&TcpSpec) -> bool,
+}
+
+const MECHANISMS: &[Mechanism] = &[
+    Mechanism {
+        name: "the window opens for what is acknowledged",
+        source: "RFC 3465, RFC 5681 section 3.1",
+        is_on: |spec| spec.counting == Counting::Bytes,
+    },
+    Mechanism {
+        name: "without a limit in slow start",
+        source: "observed of Linux",
+        is_on: |spec| spec.slow_start_limit == Segments::UNLIMITED && spec.counting == Counting::Bytes,
+    },
+    Mechanism {
+        name: "slow start that ends before it loses",
+        source: "Ha and Rhee 2011, RFC 9406",
+        is_on: |spec| spec.slow_start != SlowStart::Standard,
+    },
+    Mechanism { name: "fast retransmit", source: "RFC 5681 section 3.2", is_on: |spec| spec.fast_retransmit.is_some() },
+    Mechanism {
+        name: "fast recovery",
+        source: "RFC 5681 section 3.2",
+        is_on: |spec| spec.fast_retransmit.is_some() && spec.recovery != Recovery::Tahoe,
+    },
+    Mechanism {
+        name: "partial acknowledgements go on with it",
+        source: "RFC 6582",
+        is_on: |spec| !matches!(spec.recovery, Recovery::Tahoe | Recovery::Reno),
+    },
+    Mechanism { name: "limited transmit", source: "RFC 3042", is_on: |spec| spec.limited_transmit },
+    Mechanism { name: "SACK", source: "RFC 2018", is_on: |spec| has_sack(spec.recovery) },
+    Mechanism {
+        name: "losses by the number of segments above",
+        source: "RFC 6675",
+        is_on: |spec| spec.recovery == Recovery::Sack,
+    },
+    Mechanism { name: "losses by time (RACK), also of retransmissions", source: "RFC 8985 section 6", is_on: by_time },
+    Mechanism { name: "tail loss probe", source: "RFC 8985 section 7", is_on: by_time },
+    Mechanism { name: "reductions spread over a round trip (PRR)", source: "RFC 9937", is_on: by_time },
+    Mechanism { name: "duplicates reported (DSACK)", source: "RFC 2883", is_on: by_time },
+    Mechanism { name: "what was SACKed is known after a timeout", source: "RFC 8985 section 6.3", is_on: by_time },
+    Mechanism { name: "F-RTO", source: "RFC 5682 section 3.1", is_on: by_time },
+    Mechanism { name: "needless reductions are taken back", source: "RFC 3522, RFC 3708, RFC 9438 section 4.9", is_on: by_time },
+    Mechanism { name: "the acknowledgement that ends recovery opens the window", source: "observed of Linux", is_on: by_time },
+    Mechanism {
+        name: "a threshold of half the flight, not of half the window",
+        source: "RFC 5681 equation (4)",
+        is_on: |spec| spec.halves == Halves::FlightSize,
+    },
+    Mechanism { name: "timestamps", source: "RFC 7323", is_on: |spec| spec.timestamps },
+    Mechanism { name: "delayed acknowledgements", source: "RFC 5681 section 4.2", is_on: |spec| spec.delayed_ack.is_some() },
+    Mechanism { name: "restart after idle", source: "RFC 5681 section 4.1", is_on: |spec| spec.restart_after_idle },
+    Mechanism {
+        name: "timer without ticks",
+        source: "RFC 6298",
+        is_on: |spec| matches!(spec.timer.form, TimerForm::Exact { .. }),
+    },
+];
+
+fn has_sack(recovery: Recovery) -> bool {
+    matches!(recovery, Recovery::Sack | Recovery::BpdSack | Recovery::RackTlp)
+}
+
+fn by_time(spec: &TcpSpec) -> bool {
+    spec.recovery == Recovery::RackTlp
+}
+
 /// Every setting of every preset, as a page in Markdown.
 pub fn presets_markdown() -> String {
     let mut page = String::from(
@@ -195,11 +267,19 @@ pub fn presets_markdown() -> String {
         line(format!("* `{}`: {}.", preset.name.word(), preset.source));
     }
     let columns: Vec<Vec<(&str, String)>> = PRESETS.iter().map(|preset| settings(preset)).collect();
-    line(format!(
-        "\n| setting | {} |",
-        PRESETS.iter().map(|preset| format!("`{}`", preset.name.word())).collect::<Vec<_>>().join(" | ")
-    ));
-    line(format!("|---|{}", "---|".repeat(PRESETS.len())));
+    let names = PRESETS.iter().map(|preset| format!("`{}`", preset.name.word())).collect::<Vec<_>>().join(" | ");
+    line(format!("\n## Mechanisms\n\n| mechanism | source | {names} |\n|---|---|{}", "---|".repeat(PRESETS.len())));
+    let specs: Vec<TcpSpec> = PRESETS.iter().map(|preset| (preset.spec)(None)).collect();
+    for mechanism in MECHANISMS {
+        let marks: Vec<&str> = specs.iter().map(|spec| if (mechanism.is_on)(spec) { "on" } else { "" }).collect();
+        line(format!("| {} | {} | {} |", mechanism.name, mechanism.source, marks.join(" | ")));
+    }
+    line(
+        "\nWhat Linux does beside and `linux/*` does not: acknowledgements at once in the first round trips, and fewer \
+         acknowledgements in recovery than segments arrive (SACK compression)."
+            .into(),
+    );
+    line(format!("\n## Settings\n\n| setting | {names} |\n|---|{}", "---|".repeat(PRESETS.len())));
     for (row, (name, _)) in columns[0].iter().enumerate() {
         let values: Vec<&str> = columns.iter().map(|column| column[row].1.as_str()).collect();
         line(format!("| `{name}` | {} |", values.join(" | ")));

@@ -1,4 +1,4 @@
-"""Kernel and simulator side by side: how far apart, how sure, and what may be missing."""
+"""Kernel and simulator side by side: how far apart, and how sure."""
 
 from __future__ import annotations
 
@@ -38,8 +38,6 @@ class Comparison:
     bar : float
     verdict : Verdict
         ``agree`` if the whole interval lies within the bar, ``part`` if all of it lies beyond.
-    missing : str
-        What the simulator lacks there, as far as is known; empty unless they part.
     seeds : int
         In which the measure was defined on both sides.
     values : tuple
@@ -55,7 +53,6 @@ class Comparison:
     difference: Interval
     bar: float
     verdict: Verdict
-    missing: str
     seeds: int
     values: tuple[tuple[float, float], ...]
 
@@ -72,9 +69,8 @@ def compared(case: Case, measure: Measure, kernel: Sequence[float], simulated: S
         scale = real.mean if real.mean > 0 else 1.0
         difference = Interval(apart.mean / scale, apart.half / scale)
         verdict, ends = _verdict(difference, measure.bar), (real, made, difference)
-    missing = _missing(case, measure) if verdict is Verdict.PART else ""
     return Comparison(
-        case.name, dict(case.labels), measure.name, measure.unit, *ends, measure.bar, verdict, missing, len(pairs), tuple(pairs)
+        case.name, dict(case.labels), measure.name, measure.unit, *ends, measure.bar, verdict, len(pairs), tuple(pairs)
     )
 
 
@@ -84,22 +80,3 @@ def _verdict(difference: Interval, bar: float) -> Verdict:
     if difference.low > bar or difference.high < -bar:
         return Verdict.PART
     return Verdict.CANNOT_TELL
-
-
-def _missing(case: Case, measure: Measure) -> str:
-    """The mechanism of Linux that the simulator does not have and that is known to act there; the first that fits."""
-    labels = case.labels
-    is_long = labels["size_packets"] is not None and labels["size_packets"] > _SHORT_PACKETS
-    if measure.name == "timeouts":
-        return "lost retransmissions found without the timer (RACK-TLP, RFC 8985), and a scoreboard that survives it"
-    if labels["ecn"]:
-        return "what may be sent while the window is reduced: PRR (RFC 6937)"
-    if "CUBIC" in labels["controller"] and is_long and measure.name == "retransmissions":
-        return "slow start that ends before it loses: HyStart (RFC 9406)"
-    if labels["delayed_ack"] and (labels["controller"] == "Reno" or measure.name == "completion time"):
-        return "bytes are not counted: with half as many ACKs the window opens half as fast (RFC 3465, RFC 5681 section 3.1)"
-    return "not known"
-
-
-# Slow start alone carries such a transfer without a loss.
-_SHORT_PACKETS = 100

@@ -39,7 +39,7 @@ def _lines(head: str, timing: str, comparisons: Sequence[Comparison]) -> Iterato
     yield "## Where they part"
     yield ""
     if parting:
-        yield from _table((*_HEAD[:-1], "missing"), ([*row(each)[:-1], each.missing] for each in parting))
+        yield from _table(_HEAD[:-1], (row(each)[:-1] for each in parting))
     else:
         yield "Nowhere, as far as these runs can tell."
     yield ""
