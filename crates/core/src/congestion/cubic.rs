@@ -20,6 +20,10 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
+/// In whole segments, while nothing is known of the path, a segment comes for so many acknowledged, if the curve asks for fewer: 5 % of the window
+/// a round trip. Observed of Linux 6.18: after HyStart has ended slow start the queue of a 20 Mbit/s link grows by 83 packets a second.
+const BLIND_CNT: f64 = 20.0;
+
 member! {
     /// A cubic curve of time.
     Cubic = "cubic", "RFC 9438";
@@ -66,6 +70,8 @@ pub struct CubicMemory {
     /// W_est: what AIMD would have.
     w_est: f64,
     stage: Stage,
+    /// The stage began at its plateau.
+    is_blind: bool,
     /// The round trip by which the target is ahead: as the retransmission timer averages it, or in whole segments the shortest
     /// (dMin).
     ahead: Span,
@@ -95,6 +101,7 @@ impl Cubic {
             k: 0.0,
             w_est: 0.0,
             stage: Stage::DueAtPlateau,
+            is_blind: true,
             ahead: Span::ZERO,
             cwnd_cnt: 0,
         };
@@ -127,13 +134,15 @@ impl Cubic {
     /// that the paper waits for where neither is above the window are never over before AIMD is.
     fn follow_in_whole_segments(&mut self, time: f64, counted: Segments) {
         let memory = &mut *self.memory;
-        let on_the_curve = memory.w_cubic(time + memory.ahead.seconds());
+        // Whole segments away from the plateau, as observed: without that the window is back a tenth of a second later, at one BDP.
+        let on_the_curve = memory.w_max + (memory.w_cubic(time + memory.ahead.seconds()) - memory.w_max).trunc();
         for _ in 0..counted.0 {
             memory.w_est += ALPHA / self.window;
             memory.cwnd_cnt += 1;
             let target = on_the_curve.max(memory.w_est);
-            let cnt = (self.window / (target - self.window)).max(2.0);
-            if target > self.window && memory.cwnd_cnt as f64 >= cnt {
+            let cnt = if target > self.window { (self.window / (target - self.window)).max(2.0) } else { f64::INFINITY };
+            let cnt = if memory.is_blind { cnt.min(BLIND_CNT) } else { cnt };
+            if memory.cwnd_cnt as f64 >= cnt {
                 self.window += 1.0;
                 memory.cwnd_cnt = 0;
             }
@@ -228,7 +237,8 @@ impl CubicMemory {
     /// Sections 4.6 and 4.7. The paper reduces the window, whatever of it is in flight.
     fn reduce(&mut self, Cwnd(window): Cwnd, in_flight: Segments) {
         let gives_way = self.spec.fast_convergence && window < self.w_max;
-        self.w_max = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
+        let w_max = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
+        self.w_max = self.stepped(Cwnd(w_max));
         self.cwnd_prior = window;
         self.ssthresh = match self.spec.steps {
             Steps::Fractions => (f64::from(in_flight.0) * BETA).max(2.0),
@@ -252,7 +262,8 @@ impl CubicMemory {
 
     /// Figure 2. A window that is already at the plateau or above has none before it.
     fn begin(&mut self, Cwnd(window): Cwnd) {
-        if matches!(self.stage, Stage::DueAtPlateau) {
+        self.is_blind = matches!(self.stage, Stage::DueAtPlateau);
+        if self.is_blind {
             self.w_max = window;
         }
         self.w_max = self.w_max.max(window);
@@ -399,14 +410,25 @@ mod tests {
         // 166 -> 116; (166 - 116) / 0.4 = 5^3
         let mut sender = reduced_in_whole_segments_from(166.0);
         assert_eq!((sender.law.window(), sender.law.memory.k), (116.0, 5.0));
-        // W_cubic(0.1) = 166 - 0.4 * 4.9^3 = 118.94; 116 / 2.94 = 39.45, one of which was acknowledged.
-        assert_eq!(acked_until_growth(&mut sender), 39);
-        // W_cubic(3) = 162.8; 117 / 45.8 = 2.55
+        // W_cubic(0.1) = 166 - 0.4 * 4.9^3 = 118.94, 47 whole segments from 166; 116 / 3 = 38.67, one of which was acknowledged.
+        assert_eq!(acked_until_growth(&mut sender), 38);
+        // W_cubic(3) = 162.8, three whole ones from 166; 117 / 46 = 2.54
         sender.wait(2900);
         assert_eq!(acked_until_growth(&mut sender), 3);
-        // W_cubic(9) = 191.6; 118 / 73.6 = 1.6, but one for every two is the most.
+        // W_cubic(9) = 191.6; 118 / 73 = 1.6, but one for every two is the most.
         sender.wait(6000);
         assert_eq!((acked_until_growth(&mut sender), sender.ack(7)), (2, 122.0));
+    }
+
+    #[test]
+    fn in_whole_segments_a_path_of_which_nothing_is_known_is_probed_by_a_segment_for_twenty() {
+        let spec = CubicSpec { steps: Steps::WholeSegments, ..CubicSpec::default() };
+        let start = Start { window: 100.0, ssthresh: 100.0 };
+        let mut sender = ModelSender::new(Cubic::new(&spec, start)).with_round_trip(100);
+        assert_eq!([19, 1, 20, 20].map(|acked| sender.ack(acked)), [100.0, 101.0, 102.0, 103.0]);
+        // Once a loss has told of it, the curve is followed: 103 -> 72, K = cbrt(31 / 0.4) = 4.26 s, W_cubic(0.1) 28.8 from 103; 72 / 3 = 24.
+        sender.lose(103);
+        assert_eq!([23, 1].map(|acked| sender.ack(acked)), [72.0, 73.0]);
     }
 
     #[test]
@@ -415,15 +437,15 @@ mod tests {
         sender.measure(900);
         assert_eq!(sender.law.memory.ahead, Span::from_millis(100));
         sender.measure(50);
-        // 166 - 0.4 * 4.95^3 = 117.485; 116 / 1.485 = 78.1
-        assert_eq!(acked_until_growth(&mut sender), 78);
+        // 0.4 * 4.95^3 = 48.5; 116 / (118 - 116) = 58
+        assert_eq!(acked_until_growth(&mut sender), 57);
     }
 
     #[test]
     fn in_whole_segments_aimd_never_becomes_as_fast_as_reno() {
-        // 10 -> 7: the curve asks for 7 / 0.44 = 16, AIMD, 0.9 / 1.7 / 7 = 0.0756 more each time, for n with 0.0756 n^2 >= 7.
+        // 10 -> 7: the curve is 2.56 from its plateau and asks for 7 / (8 - 7) = 7; AIMD, 0.9 / 1.7 / 7 more each time, is slower.
         let mut sender = reduced_in_whole_segments_from(10.0);
-        assert_eq!(acked_until_growth(&mut sender), 9);
+        assert_eq!(acked_until_growth(&mut sender), 6);
         sender.law.memory.w_est = 20.0;
         sender.ack(1);
         near(sender.law.memory.w_est, 20.0 + 0.9 / 1.7 / 8.0);
