@@ -6,6 +6,7 @@ use super::port::Entry;
 use super::senders::End;
 use crate::primitives::line::Line;
 use crate::primitives::packet::Packet;
+use crate::primitives::units::Segments;
 use crate::queue::Reason;
 use std::fmt;
 
@@ -41,6 +42,7 @@ impl Engine {
             };
             let sent = self.sent_in_all(index);
             self.check_application(index)?;
+            self.check_known_by_time(index)?;
             if let Some(channel) = self.senders.fabric.common.channels.get(index).filter(|_| self.travels_in_cells(path)) {
                 for (side, in_lines, what) in
                     [(&channel.data, data[index], "data cells"), (&channel.acks, acks[index], "cells back")]
@@ -93,6 +95,24 @@ impl Engine {
             accounted_for: u64::from(sender.high) + u64::from(self.senders.ends[index].backlog()),
             what: "segments handed over",
         })
+    }
+
+    /// A recovery by time has each outstanding segment in one state, and its counts are those of the states.
+    fn check_known_by_time(&self, index: usize) -> Result<(), ConservationError> {
+        let path = &self.senders.fabric.paths[index];
+        let by_time = self.senders.fabric.facts[path.wire.group as usize].by_time;
+        let End::Tcp(sender) = &self.senders.ends[index] else { return Ok(()) };
+        let known = if by_time { self.senders.known_by_time(sender) } else { None };
+        let outstanding = Segments(sender.high - sender.una);
+        match known {
+            Some(known) if known != outstanding => Err(ConservationError {
+                of: format!("flow {index} of {}", self.senders.network.groups[path.wire.group as usize].name),
+                sent: outstanding.0.into(),
+                accounted_for: known.0.into(),
+                what: "outstanding segments",
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Units of data and of acknowledgements of each flow that lie in lines, queues and transmitters: packets, or cells that have not

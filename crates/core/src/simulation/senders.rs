@@ -181,6 +181,11 @@ impl Senders {
         }
     }
 
+    /// Outstanding segments by what a recovery by time knows of them, once it knows any.
+    pub(crate) fn known_by_time(&self, sender: &Sender) -> Option<Segments> {
+        (sender.board != NONE).then(|| self.racks.at(sender.board).accounted_for())
+    }
+
     /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more
     /// to send now, and see to its timers. `SIGNALLED`: the acknowledgement brings more than most, the controller asked for
     /// signals, slow starts are watched, or something is recorded.

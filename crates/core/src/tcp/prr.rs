@@ -79,13 +79,13 @@ mod tests {
     /// Acknowledgements, (delivered, in flight after them, SafeACK), and how many segments leave after each: all that may, if there is as much.
     fn sent(begin: &Begin, acks: &[(u32, u32, bool)]) -> Vec<u32> {
         let mut prr = Prr::begin(begin);
-        let mut hear = |&(delivered, in_flight, is_safe): &(u32, u32, bool)| {
+        let hear = |&(delivered, in_flight, is_safe): &(u32, u32, bool)| {
             prr.on_ack(&Progress { delivered: Segments(delivered), in_flight: Segments(in_flight), is_safe });
             let count = prr.snd_cnt;
             (0..count).for_each(|_| prr.on_sent());
             count
         };
-        acks.iter().map(|ack| hear(ack)).collect()
+        acks.iter().map(hear).collect()
     }
 
     #[test]

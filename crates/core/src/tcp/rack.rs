@@ -133,6 +133,15 @@ impl Rack {
         self.order.make_contiguous().sort_unstable();
     }
 
+    /// Segments outstanding; none if their states do not add up to what is counted.
+    pub(crate) fn accounted_for(&self) -> Segments {
+        let count = |fate: Fate| self.segments.iter().filter(|sent| sent.fate == fate).count();
+        let counted = [self.in_flight as usize, self.lost.len(), self.sacked.sacked().0 as usize];
+        let is_lost = |(segment, sent): (u32, &Sent)| (sent.fate == Fate::Lost) == self.lost.contains(&segment);
+        let adds_up = [Fate::InFlight, Fate::Lost, Fate::Arrived].map(count) == counted;
+        Segments(if adds_up && (self.una..).zip(&self.segments).all(is_lost) { self.segments.len() as u32 } else { 0 })
+    }
+
     /// Segments thought to be in the network: neither arrived nor lost.
     pub(crate) fn in_flight(&self) -> Segments {
         Segments(self.in_flight)
@@ -483,7 +492,7 @@ mod tests {
                 let bits = stream.bits(step);
                 let now = at(step * 2);
                 let high = literal.segments.len() as u32;
-                if bits % 3 > 0 {
+                if !bits.is_multiple_of(3) {
                     // A lost one again, or a new one.
                     let segment = rack.first_lost().filter(|_| bits & 64 > 0).unwrap_or(high);
                     if segment < 64 {

@@ -76,6 +76,11 @@ impl RackTlp {
     /// Bytes for each segment outstanding.
     pub(crate) const BYTES_PER_SEGMENT: usize = Rack::BYTES_PER_SEGMENT;
 
+    /// Segments known to be outstanding; none if their states do not add up to what is counted.
+    pub(crate) fn accounted_for(&self) -> Segments {
+        self.rack.accounted_for()
+    }
+
     pub(crate) fn new() -> RackTlp {
         RackTlp {
             rack: Rack::new(),
