@@ -261,7 +261,7 @@ fn a_lost_tail_is_probed_for_before_the_timeout() {
         106,
         "106 ack 7
          510            > 7'
-         611 ack 8      cwnd 4 ssthresh 4                           -- the probe has repaired a loss: section 7.4",
+         610 ack 8      done                                        -- by the probe, or late: section 7.4.2 waits for more to know",
     );
     assert_eq!((run.fast_retransmits, run.timeouts), (0.0, 0.0));
     assert_eq!(play_losses(Recovery::Sack, 8, &[(7, 1)], Some(8)).timeouts, 1.0);

@@ -13,7 +13,7 @@ use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
 use tailback_core::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
 use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
-use tailback_core::tcp::Recovery;
+use tailback_core::tcp::{Recovery, SlowStart};
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
 use tailback_core::user_code::{Fault, UserCode};
 use tailback_core::{Code, Engine};
@@ -194,7 +194,15 @@ const OUTSIDE: Outside = Outside { can_be_copied: true };
 fn what_comes_from_outside_gives_the_bytes_of_what_is_built_in() {
     let (mut laws, mut sources) = (0, 0);
     for seed in 0..150 {
-        let network = random_network(seed);
+        let mut network = random_network(seed);
+        for group in &mut network.groups {
+            let Transport::Tcp(spec, _) = &mut group.transport else { continue };
+            // Only to laws that have one does a slow start end early, and only of laws that can be copied is a reduction taken back.
+            spec.slow_start = SlowStart::Standard;
+            if spec.recovery == Recovery::RackTlp {
+                spec.recovery = Recovery::Sack;
+            }
+        }
         let brought = from_outside(&network);
         laws += brought.user_code().filter(|(kind, _)| *kind == CodeKind::Controller).count();
         sources += brought.user_code().filter(|(kind, _)| *kind == CodeKind::Source).count();

@@ -103,7 +103,7 @@ class Controller(ABC):
         """Loss recovery found congestion, or a mark reported it: once per episode.
 
         ``seen`` has ``now_s`` and ``in_flight``, the segments outstanding: RFC 5681's FlightSize, or the window, as
-        ``tcp.halves`` says.
+        ``tcp.halves`` says. With ``recovery = "rack_tlp"`` needless reductions are taken back of built-in laws, not of these.
         """
 
     @abstractmethod

@@ -232,8 +232,10 @@ impl Senders {
             }
             None if tcp.sender.deadline <= now => {
                 let is_timeout = tcp.on_timer(self.fabric.paths[flow as usize].counts.completed);
-                if let Some(reader) = &mut reader {
-                    reader.on_timeout();
+                match &mut reader {
+                    Some(reader) if is_timeout => reader.on_timeout(),
+                    Some(reader) => reader.on_other_deadline(),
+                    None => {}
                 }
                 if SIGNALLED
                     && is_timeout

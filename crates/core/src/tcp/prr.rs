@@ -57,6 +57,11 @@ impl Prr {
         self.snd_cnt = if self.prr_out == 0 { snd_cnt.max(1) } else { snd_cnt };
     }
 
+    /// The reordering timer has found losses: as much leaves the network's account, and may be sent.
+    pub(crate) fn on_lost(&mut self, newly_lost: Segments) {
+        self.snd_cnt += newly_lost.0;
+    }
+
     /// The first repair leaves at once, whatever began the reduction.
     pub(crate) fn force_first(&mut self) {
         self.snd_cnt = self.snd_cnt.max(u32::from(self.prr_out == 0));

@@ -24,6 +24,8 @@ pub(crate) struct Rack {
     order: VecDeque<(Time, u32)>,
     /// Lost, and not sent again since.
     lost: BTreeSet<u32>,
+    /// One past the highest segment that was found lost.
+    lost_end: u32,
     in_flight: u32,
     xmit_ts: Time,
     /// RACK.end_seq: the segment, not the number after it.
@@ -90,6 +92,7 @@ impl Rack {
             sacked: Scoreboard::default(),
             order: VecDeque::new(),
             lost: BTreeSet::new(),
+            lost_end: 0,
             in_flight: 0,
             xmit_ts: Time::ZERO,
             end_seq: 0,
@@ -121,8 +124,20 @@ impl Rack {
         true
     }
 
+    /// Something that is not acknowledged yet was lost, whether or not it was sent again since.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost_end > self.una
+    }
+
+    /// Segments sent again that have not arrived.
+    pub(crate) fn retransmitted(&self) -> Segments {
+        let under_way = |sent: &&Sent| sent.retransmitted && sent.fate != Fate::Arrived;
+        Segments(self.segments.iter().filter(under_way).count() as u32)
+    }
+
     /// What was thought lost is under way: it was not.
     pub(crate) fn forget_losses(&mut self) {
+        self.lost_end = self.una;
         for segment in std::mem::take(&mut self.lost) {
             if let Some(known) = self.segments.get_mut((segment - self.una) as usize) {
                 known.fate = Fate::InFlight;
@@ -193,7 +208,16 @@ impl Rack {
             }
         }
         delivered.sacked = Segments(delivered.segments.0 - before.0);
+        while self.order.front().is_some_and(|&sent| !self.is_under_way(sent)) {
+            self.order.pop_front();
+        }
         delivered
+    }
+
+    /// Whether this transmission is the last of its segment, which has neither arrived nor been lost.
+    fn is_under_way(&self, (sent, segment): (Time, u32)) -> bool {
+        let state = segment.checked_sub(self.una).and_then(|place| self.segments.get(place as usize));
+        state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent)
     }
 
     fn deliver(&mut self, segment: u32, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
@@ -268,6 +292,7 @@ impl Rack {
                     state.fate = Fate::Lost;
                     self.in_flight -= 1;
                     self.lost.insert(segment);
+                    self.lost_end = self.lost_end.max(segment + 1);
                     newly_lost += 1;
                     true
                 }
@@ -293,6 +318,7 @@ impl Rack {
                 state.fate = Fate::Lost;
                 self.in_flight -= 1;
                 self.lost.insert(segment);
+                self.lost_end = self.lost_end.max(segment + 1);
             }
         }
     }

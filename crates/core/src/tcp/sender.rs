@@ -171,6 +171,16 @@ impl Sender {
         self.limit = limit.0;
     }
 
+    pub(in crate::tcp) fn reduced_at(&self) -> u32 {
+        self.reduced_at
+    }
+
+    /// The last reduction is taken back, and the receiver not told of it: a mark that it seemed to answer is still to be.
+    pub(in crate::tcp) fn withdraw_reduction(&mut self, reduced_at: u32) {
+        self.reduced_at = reduced_at;
+        self.is_reduced = false;
+    }
+
     /// Everything asked for is delivered.
     pub(crate) fn is_done(&self) -> bool {
         self.una >= self.limit
@@ -312,7 +322,8 @@ impl Tcp<'_> {
         let is_by_time = self.spec.recovery == Recovery::RackTlp;
         // While losses are repaired by PRR, marks of what is under way change nothing more.
         let is_repairing = self.sender.phase != Phase::Open && ack <= self.sender.recovery_point;
-        if ack <= self.sender.reduced_at || (is_by_time && is_repairing) {
+        let is_late = ack < self.sender.una;
+        if ack <= self.sender.reduced_at || (is_by_time && (is_repairing || is_late)) {
             return Cwnd(window);
         }
         let seen = self.congestion();
@@ -397,10 +408,10 @@ impl Tcp<'_> {
             }
         }
         self.sender.last_active = self.now;
-        self.note_reduction();
         if self.spec.recovery == Recovery::RackTlp && !seen.repeated {
             rack_tlp::remember(self);
         }
+        self.note_reduction();
         self.sender.controller.on_timeout(&seen);
         self.sender.timed_out = true;
         self.sender.recovery_point = self.sender.high;

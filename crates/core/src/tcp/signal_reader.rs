@@ -68,6 +68,11 @@ impl SignalReader {
         self.release = u32::MAX;
     }
 
+    /// A probe may be due, or a repair.
+    pub(crate) fn on_other_deadline(&mut self) {
+        self.release = self.release.max(1);
+    }
+
     /// Whether the bound lets the sender send. What a fast retransmit repairs it always does.
     pub(crate) fn may_send(&mut self, sender: &Sender) -> bool {
         self.held_back |= self.release == 0 && sender.next < sender.limit;

@@ -43,6 +43,8 @@ struct Undo {
     law: Controllers,
     /// Segments from here on were sent again.
     una: u32,
+    /// Where the window had been reduced before.
+    reduced_at: u32,
     first_retransmission: Option<Time>,
     /// Retransmissions less those reported as duplicates.
     unreported: u32,
@@ -97,13 +99,18 @@ impl RackTlp {
 
 /// An acknowledgement arrived. Returns the round-trip sample that it gave.
 pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought) -> Option<Span> {
-    if arrived.ack < tcp.sender.una || tcp.sender.high == tcp.sender.una {
+    if arrived.ack < tcp.sender.una {
         return None;
     }
-    let (now, timestamps) = (tcp.now, tcp.spec.timestamps);
+    let now = tcp.now;
     let advanced = Segments(arrived.ack - tcp.sender.una);
-    let echo = timestamps.then_some(arrived.echo);
+    let echo = tcp.spec.timestamps.then_some(arrived.echo);
     let delivered = tcp.rack_tlp().rack.on_ack(now, arrived, echo);
+    if tcp.sender.high == tcp.sender.una {
+        // All has arrived; it may tell that some of it did twice.
+        hear_of_duplicates(tcp, arrived, &delivered, advanced);
+        return None;
+    }
     let rtt = echo.map(|echo| now.since(echo)).or(delivered.rtt);
     let ack = tcp.ack::<true>(delivered.segments, rtt, brought);
     if let Some(rtt) = rtt {
@@ -117,28 +124,35 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
     } else {
         tcp.sender.duplicates += 1;
     }
-    if delivered.is_dsack {
-        let high = tcp.sender.high;
-        tcp.rack_tlp().rack.on_dsack(high);
-    }
-    take_back(tcp, arrived, &delivered, advanced);
-    let look_again = find_losses(tcp, arrived, &delivered, advanced);
+    hear_of_duplicates(tcp, arrived, &delivered, advanced);
+    let look_again = find_losses(tcp, &delivered, advanced);
     if tcp.sender.phase.is_reduction() {
         let is_safe = advanced > Segments(0) && look_again.newly_lost == Segments(0);
         let state = tcp.rack_tlp();
         let in_flight = state.rack.in_flight();
         state.prr.on_ack(&Progress { delivered: delivered.segments, in_flight, is_safe });
     }
-    tell(tcp, &ack, advanced);
+    tell(tcp, &ack, advanced, brought);
     arm(tcp, look_again.at);
     rtt
+}
+
+/// What was sent without need: it widens the reordering window, may take a reduction back, and answers a probe.
+fn hear_of_duplicates(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) {
+    if delivered.is_dsack {
+        let high = tcp.sender.high;
+        tcp.rack_tlp().rack.on_dsack(high);
+    }
+    take_back(tcp, arrived, delivered, advanced);
+    answer_probe(tcp, arrived, delivered);
 }
 
 /// A reduction that proves needless is taken back.
 fn take_back(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) {
     let (phase, recovery_point) = (tcp.sender.phase, tcp.sender.recovery_point);
     let is_repairing = matches!(phase, Phase::Recovery { .. } | Phase::Timeout);
-    let (timestamps, has_more) = (tcp.spec.timestamps, tcp.sender.high < tcp.sender.limit);
+    let timestamps = tcp.spec.timestamps;
+    let has_more = tcp.sender.high < sendable(tcp);
     let state = tcp.rack_tlp();
     let f_rto = std::mem::replace(&mut state.f_rto, FRto::Off);
     let Some(undo) = &mut state.undo else { return };
@@ -147,19 +161,24 @@ fn take_back(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: 
     }
     let Some(first) = undo.first_retransmission else { return };
     let by_echo = timestamps && is_repairing && advanced > Segments(0) && arrived.echo < first;
-    let by_original = f_rto != FRto::Off && delivered.original.is_some_and(|segment| segment < recovery_point);
+    // An acknowledgement of everything tells nothing: it may be the retransmission's (step 2a).
+    let may_tell = f_rto == FRto::NewData || (f_rto == FRto::Retransmitted && arrived.ack < recovery_point);
+    let by_original = may_tell && delivered.original.is_some_and(|segment| segment < recovery_point);
     if by_echo || by_original || undo.unreported == 0 {
-        let law = undo.law.clone();
+        let (law, reduced_at) = (undo.law.clone(), undo.reduced_at);
         state.undo = None;
         state.rack.forget_losses();
         tcp.sender.resend = NONE;
+        tcp.sender.withdraw_reduction(reduced_at);
         if law.window() > tcp.sender.controller.window() {
             tcp.sender.controller = law;
         }
         if is_repairing {
             tcp.sender.phase = Phase::Open;
         }
-    } else if f_rto == FRto::Retransmitted && advanced > Segments(0) && has_more {
+    } else if f_rto == FRto::Retransmitted && advanced == Segments(0) {
+        state.f_rto = f_rto;
+    } else if f_rto == FRto::Retransmitted && arrived.ack < recovery_point && has_more {
         state.f_rto = FRto::NewData;
     }
 }
@@ -172,12 +191,11 @@ struct Looked {
 }
 
 /// What is lost, whether the recovery under way is over and whether one begins.
-fn find_losses(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) -> Looked {
-    answer_probe(tcp, arrived, delivered);
+fn find_losses(tcp: &mut Tcp, delivered: &Delivered, advanced: Segments) -> Looked {
     let is_over = match tcp.sender.phase {
         Phase::Open => false,
-        // With the acknowledgement of the first segment that told the receiver of it.
-        Phase::Reducing => tcp.sender.una > tcp.sender.recovery_point,
+        // With the acknowledgement of the first segment that told the receiver of it, or of everything.
+        Phase::Reducing => tcp.sender.una > tcp.sender.recovery_point || tcp.sender.una == tcp.sender.high,
         Phase::Recovery { .. } | Phase::Timeout => tcp.sender.una >= tcp.sender.recovery_point,
     };
     if is_over && tcp.sender.phase != Phase::Reducing {
@@ -187,7 +205,9 @@ fn find_losses(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced
         tcp.sender.phase = Phase::Open;
     }
     let looked = look(tcp);
-    if looked.newly_lost > Segments(0) && may_enter(tcp) {
+    // What was sent while a recovery lasted, and lost, is congestion of its own.
+    let is_left = is_over && tcp.rack_tlp().rack.has_lost();
+    if (looked.newly_lost > Segments(0) || is_left) && may_enter(tcp) {
         // RecoverFS (RFC 9937 section 6.2): what was outstanding, less what had been SACKed before this acknowledgement.
         let outstanding = tcp.sender.high - tcp.sender.una + advanced.0;
         let sacked_before = tcp.rack_tlp().rack.segs_sacked().0 - delivered.sacked.0;
@@ -196,7 +216,11 @@ fn find_losses(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced
     looked
 }
 
+/// Where all repair is left to the timer, nothing is.
 fn look(tcp: &mut Tcp) -> Looked {
+    if tcp.spec.fast_retransmit.is_none() {
+        return Looked::default();
+    }
     let known = situation(tcp);
     let (newly_lost, at) = tcp.rack_tlp().rack.detect_loss(&known);
     Looked { newly_lost, at }
@@ -209,12 +233,14 @@ fn situation(tcp: &Tcp) -> Situation {
 }
 
 fn may_enter(tcp: &Tcp) -> bool {
-    tcp.spec.fast_retransmit.is_some() && matches!(tcp.sender.phase, Phase::Open | Phase::Reducing)
+    matches!(tcp.sender.phase, Phase::Open | Phase::Reducing)
 }
 
 /// Fast recovery begins. Where a mark is being answered already, the window is not reduced again (RFC 3168 section 6.1.2: once per window).
 fn enter(tcp: &mut Tcp, recover_fs: Segments) {
-    if tcp.sender.phase != Phase::Reducing {
+    if tcp.sender.phase == Phase::Reducing {
+        tcp.rack_tlp().undo = None;
+    } else {
         let seen = tcp.congestion();
         remember(tcp);
         tcp.sender.controller.on_congestion(&seen);
@@ -224,16 +250,23 @@ fn enter(tcp: &mut Tcp, recover_fs: Segments) {
     tcp.sender.recovery_point = tcp.sender.high;
     let state = tcp.rack_tlp();
     state.prr.force_first();
+    // Section 7.1.
+    (state.probe, state.probe_is_due) = (None, false);
     tcp.sender.resend = state.rack.first_lost().unwrap_or(NONE);
     tcp.count_fast_retransmit();
     tcp.restart_rto();
 }
 
-/// The window is about to be reduced for a loss. Laws of users are not copied.
+/// The window is about to be reduced for a loss. Laws of users are not copied; and a timeout within a recovery has two reasons, of which one
+/// may have been real.
 pub(in crate::tcp) fn remember(tcp: &mut Tcp) {
-    let law = (!matches!(tcp.sender.controller, Controllers::User(_))).then(|| tcp.sender.controller.clone());
-    let una = tcp.sender.una;
-    tcp.rack_tlp().undo = law.map(|law| Undo { law, una, first_retransmission: None, unreported: 0 });
+    let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
+    let can = !is_recovering && !matches!(tcp.sender.controller, Controllers::User(_));
+    let law = can.then(|| tcp.sender.controller.clone());
+    let (una, reduced_at) = (tcp.sender.una, tcp.sender.reduced_at());
+    let state = tcp.rack_tlp();
+    let unreported = state.rack.retransmitted().0;
+    state.undo = law.map(|law| Undo { law, una, reduced_at, first_retransmission: None, unreported });
 }
 
 fn begin_reduction(tcp: &mut Tcp, recover_fs: Segments) {
@@ -247,28 +280,43 @@ pub(in crate::tcp) fn on_reduced(tcp: &mut Tcp) {
     let outstanding = tcp.sender.high - tcp.sender.una;
     let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
     begin_reduction(tcp, recover_fs);
-    tcp.sender.phase = Phase::Reducing;
-    tcp.sender.recovery_point = tcp.sender.high;
+    tcp.rack_tlp().undo = None;
+    if outstanding > 0 {
+        tcp.sender.phase = Phase::Reducing;
+        tcp.sender.recovery_point = tcp.sender.high;
+    }
 }
 
 /// TLP_process_ack of section 7.4.2.
 fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
     let Some(probe) = tcp.rack_tlp().probe.filter(|probe| arrived.ack >= probe.end_seq) else { return };
     let is_plain_duplicate = delivered.segments == Segments(0) && arrived.blocks.is_empty();
-    let repaired = probe.is_retrans && !delivered.is_dsack && arrived.ack >= probe.end_seq && !is_plain_duplicate;
-    tcp.rack_tlp().probe = None;
-    if repaired && tcp.sender.phase == Phase::Open {
-        // The probe has repaired a single loss, which is congestion all the same.
-        let seen = tcp.congestion();
-        tcp.note_reduction();
-        tcp.sender.controller.on_congestion(&seen);
+    let is_over = match () {
+        () if !probe.is_retrans || delivered.is_dsack => true,
+        () if arrived.ack > probe.end_seq => {
+            // It has repaired a single loss, which is congestion all the same.
+            if tcp.sender.phase == Phase::Open {
+                let seen = tcp.congestion();
+                tcp.note_reduction();
+                tcp.sender.controller.on_congestion(&seen);
+                tcp.rack_tlp().undo = None;
+            }
+            true
+        }
+        () => is_plain_duplicate,
+    };
+    if is_over {
+        tcp.rack_tlp().probe = None;
     }
 }
 
 /// The law hears of new data unless the window is being reduced; also of the acknowledgement that ends that.
-fn tell(tcp: &mut Tcp, ack: &Ack, advanced: Segments) {
+fn tell(tcp: &mut Tcp, ack: &Ack, advanced: Segments, brought: &Brought) {
     if advanced == Segments(0) || tcp.sender.phase.is_reduction() {
-        return tcp.sender.controller.on_other_ack(&Ack { window_limited: false, ..*ack });
+        if brought.signal.is_some() {
+            tcp.sender.controller.on_other_ack(&Ack { window_limited: false, ..*ack });
+        }
+        return;
     }
     let counted = if tcp.watch.is_some() { slow_start::on_new_ack(tcp, ack) } else { ack.counted };
     tcp.sender.controller.on_ack(&Ack { counted, ..*ack });
@@ -280,6 +328,9 @@ pub(in crate::tcp) fn on_deadline(tcp: &mut Tcp) -> bool {
     match timer {
         Timer::Reordering => {
             let looked = look(tcp);
+            if tcp.sender.phase.is_reduction() {
+                tcp.rack_tlp().prr.on_lost(looked.newly_lost);
+            }
             if looked.newly_lost > Segments(0) && may_enter(tcp) {
                 let outstanding = tcp.sender.high - tcp.sender.una;
                 let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
@@ -303,17 +354,23 @@ pub(in crate::tcp) fn on_timeout(tcp: &mut Tcp) {
     let state = tcp.rack_tlp();
     state.rack.on_timeout(&known);
     (state.probe, state.probe_is_due) = (None, false);
-    state.f_rto = if began == Phase::Timeout { FRto::Off } else { FRto::Retransmitted };
+    let within = matches!(began, Phase::Recovery { .. } | Phase::Timeout);
+    state.f_rto = if within { FRto::Off } else { FRto::Retransmitted };
     tcp.sender.phase = Phase::Timeout;
     tcp.sender.resend = tcp.sender.una;
     tcp.restart_rto();
     arm(tcp, None);
 }
 
+/// One past the last segment that there is and the receiver has room for.
+fn sendable(tcp: &Tcp) -> u32 {
+    tcp.sender.una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit)
+}
+
 /// The next segment that may be sent now.
 pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     let (una, high) = (tcp.sender.una, tcp.sender.high);
-    let end = una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit);
+    let end = sendable(tcp);
     let window = tcp.sender.window(tcp.spec);
     let phase = tcp.sender.phase;
     let is_reduction = phase.is_reduction();
@@ -336,7 +393,7 @@ pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     if !may_send {
         return None;
     }
-    if state.f_rto == FRto::NewData {
+    if state.f_rto == FRto::NewData && new.is_some() {
         return new;
     }
     state.rack.first_lost().or(new)
@@ -385,7 +442,7 @@ fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
 
 /// TLP_calc_PTO of section 7.2, from now on; `None` where no probe is due: in recovery, with something SACKed, or with a probe under way.
 fn probe_at(tcp: &mut Tcp) -> Option<Time> {
-    let is_open = tcp.sender.phase == Phase::Open;
+    let is_open = tcp.sender.phase == Phase::Open && tcp.spec.fast_retransmit.is_some();
     let is_single = tcp.sender.high - tcp.sender.una == 1;
     let smoothed = tcp.smoothed();
     let now = tcp.now;
@@ -407,5 +464,93 @@ impl Tcp<'_> {
     fn restart_rto(&mut self) {
         let rto = self.timeout_from_now();
         self.rack_tlp().rto = rto;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::{ControllerSpec, Start};
+    use crate::primitives::packet::Side;
+    use crate::tcp::sender::Sender;
+    use crate::tcp::sender::tests::spec_of_a_plain_sender;
+    use crate::tcp::{Recovery, TcpSpec};
+
+    /// A sender with so many segments to send and a window of four, its clock turned by hand.
+    struct Bench {
+        spec: TcpSpec,
+        sender: Sender,
+        racks: Side<RackTlp>,
+        now: Time,
+    }
+
+    impl Bench {
+        fn new(limit: u32) -> Bench {
+            let spec = TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..spec_of_a_plain_sender() };
+            let law = Controllers::new(&ControllerSpec::Reno(()), Start { window: 4.0, ssthresh: 4.0 });
+            Bench { sender: Sender::new(law, &spec, Segments(limit)), spec, racks: Side::default(), now: Time::ZERO }
+        }
+
+        fn with<T>(&mut self, act: impl FnOnce(&mut Tcp) -> T) -> T {
+            let (sender, spec, boards, racks) = (&mut self.sender, &self.spec, &mut Side::default(), &mut self.racks);
+            let (now, warmup, clock_phase) = (self.now, Time::ZERO, Span::ZERO);
+            act(&mut Tcp { sender, spec, boards, racks, watch: None, now, warmup, clock_phase })
+        }
+
+        fn sent(&mut self) -> Vec<u32> {
+            self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<true>().map(|sent| sent.0)).collect())
+        }
+
+        fn hear(&mut self, ms: u64, ack: u32, blocks: &[(u32, u32)], echoes_mark: bool) -> Vec<u32> {
+            self.now = Time(Span::from_millis(ms).0);
+            let brought = Brought { echoes_mark, ..Brought::default() };
+            self.with(|tcp| tcp.on_ack::<true>(&Arrived { ack, blocks, echo: Time::ZERO }, &brought));
+            self.sent()
+        }
+    }
+
+    #[test]
+    fn a_mark_on_the_last_of_the_data_does_not_hold_up_what_comes_later() {
+        let mut bench = Bench::new(4);
+        assert_eq!(bench.sent(), [0, 1, 2, 3]);
+        assert_eq!(bench.hear(100, 4, &[], true), []);
+        assert_eq!((bench.sender.phase, bench.sender.controller.window()), (Phase::Open, 2.0));
+        bench.sender.limit = 8;
+        assert_eq!(bench.sent(), [4, 5]);
+    }
+
+    #[test]
+    fn a_probe_that_was_not_needed_costs_nothing() {
+        let mut bench = Bench::new(2);
+        assert_eq!(bench.sent(), [0, 1]);
+        assert_eq!(bench.hear(100, 1, &[], false), []);
+        // PTO: two round trips and 200 ms for a single segment.
+        assert_eq!(bench.sender.deadline, Time(Span::from_millis(500).0));
+        bench.now = bench.sender.deadline;
+        assert!(!bench.with(|tcp| tcp.on_timer(Time::NEVER)));
+        assert_eq!(bench.sent(), [1]);
+        // The acknowledgement had only been slow, and the probe is reported as a duplicate after everything has arrived.
+        bench.hear(510, 2, &[], false);
+        assert!(bench.with(|tcp| tcp.rack_tlp().probe.is_some()));
+        bench.hear(610, 2, &[(1, 2)], false);
+        bench.sender.limit = 6;
+        assert_eq!(bench.sent(), [2, 3, 4, 5]);
+        bench.hear(710, 6, &[], false);
+        assert!(bench.sender.controller.window() >= 4.0 && bench.with(|tcp| tcp.rack_tlp().probe.is_none()));
+    }
+
+    #[test]
+    fn a_probe_that_was_needed_is_answered_as_a_loss_once_more_is_acknowledged() {
+        let mut bench = Bench::new(2);
+        bench.sent();
+        bench.hear(100, 1, &[], false);
+        bench.now = bench.sender.deadline;
+        bench.with(|tcp| tcp.on_timer(Time::NEVER));
+        assert_eq!(bench.sent(), [1]);
+        bench.sender.limit = 3;
+        bench.hear(600, 2, &[], false);
+        assert_eq!(bench.sender.controller.window(), 4.0);
+        bench.hear(700, 3, &[], false);
+        assert!(bench.sender.controller.window() < 4.0);
     }
 }
