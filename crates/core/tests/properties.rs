@@ -1,4 +1,4 @@
-//! Properties that every network must have, on random networks with fixed seeds: 2000 here, more with `TAILBACK_SOAK=1000000`.
+//! Properties that every network must have, on random networks with fixed seeds: 1500 here, more with `TAILBACK_SOAK=1000000`.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -11,7 +11,7 @@ use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, Results, trace_rows};
 
 fn seeds() -> std::ops::Range<u64> {
-    0..std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(2000)
+    0..std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(1500)
 }
 
 fn run(network: &Network) -> Results {
