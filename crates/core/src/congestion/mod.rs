@@ -10,6 +10,7 @@ pub use support::user_controller::{Control, UserController};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Cwnd, Rate, Segments, Span, Time};
 use crate::settings::{Named, family};
+use crate::tcp::Counting;
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
 use probe::Probe;
@@ -23,8 +24,9 @@ pub struct Ack {
     /// Segments that left the network with this acknowledgement.
     pub acked: Segments,
     /// Segments for which the window opens: those, fewer or none in slow start, or one, as the sender counts
-    /// ([`Counting`](crate::tcp::Counting)).
+    /// ([`Counting`]).
     pub counted: Segments,
+    pub counting: Counting,
     /// A round-trip sample, where this acknowledgement gave one.
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
@@ -46,6 +48,17 @@ impl Ack {
         (opens, counted - opens)
     }
 
+    /// Congestion avoidance: the window once so many more segments are counted. Of those that count bytes it opens by a segment once a whole
+    /// window is acknowledged, and its fraction stands for what is acknowledged of the next one (RFC 3465 section 2.1); else by
+    /// equation (3) of RFC 5681.
+    #[inline(always)]
+    pub(crate) fn avoidance(&self, window: Cwnd, counted: f64) -> f64 {
+        match self.counting {
+            Counting::Bytes => whole_windows(window, counted),
+            Counting::Acknowledgements => window.0 + counted / window.0,
+        }
+    }
+
     #[cfg(test)]
     /// Of one segment, with the window full.
     pub(crate) fn of_one(now: Time) -> Ack {
@@ -53,12 +66,27 @@ impl Ack {
             now,
             acked: Segments(1),
             counted: Segments(1),
+            counting: Counting::Bytes,
             rtt: None,
             in_flight: Segments(1),
             window_limited: true,
             signal: Signal::default(),
         }
     }
+}
+
+#[inline(never)]
+fn whole_windows(Cwnd(window): Cwnd, counted: f64) -> f64 {
+    if counted == 0.0 {
+        return window;
+    }
+    let mut segments = window.floor().max(1.0);
+    let mut acknowledged = ((window - segments) * segments).round().max(0.0) + counted;
+    while acknowledged >= segments {
+        acknowledged -= segments;
+        segments += 1.0;
+    }
+    segments + acknowledged / segments
 }
 
 /// What a law asks for that most do not. Flows of laws that ask for nothing pay nothing for it.
@@ -354,7 +382,8 @@ mod tests {
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
                     let signal = Signal { marks, price, delivered_rate };
                     let (acked, counted) = (Segments(acked), Segments(1 + draw(u64::from(acked) - 1) as u32));
-                    let ack = Ack { now, acked, counted, rtt, in_flight, window_limited, signal };
+                    let counting = if draw(1) > 0 { Counting::Bytes } else { Counting::Acknowledgements };
+                    let ack = Ack { now, acked, counted, counting, rtt, in_flight, window_limited, signal };
                     if draw(20) == 0 {
                         law.on_other_ack(&ack);
                         assert!(law.window() <= before, "{spec:?} grew on an acknowledgement that releases nothing");

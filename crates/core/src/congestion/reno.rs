@@ -1,7 +1,7 @@
 //! Reno: a segment more per round trip, half on congestion (RFC 5681 section 3.1).
 //!
-//! The window is real-valued and in segments: in congestion avoidance each segment that counts adds `1 / window`, which is a segment for a window
-//! of them (RFC 3465 section 2.1). Where acknowledgements are counted, it is equation (3) of the RFC.
+//! The window is real-valued and in segments: in congestion avoidance it opens by a segment for a whole window (RFC 3465 section 2.1) or,
+//! where acknowledgements are counted, by `1 / window` for each (equation (3) of the RFC).
 
 use super::{Ack, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Segments};
@@ -56,7 +56,7 @@ impl Controller for Reno {
             self.window += opens;
             counted = left;
         }
-        self.window += counted / self.window;
+        self.window = ack.avoidance(Cwnd(self.window), counted);
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
@@ -84,6 +84,8 @@ impl Controller for Reno {
 mod tests {
     use super::*;
     use crate::congestion::support::model_sender::ModelSender;
+    use crate::primitives::units::Time;
+    use crate::tcp::Counting;
 
     fn sender(window: f64, ssthresh: f64) -> ModelSender<Reno> {
         ModelSender::new(Reno::new(&(), Start { window, ssthresh }))
@@ -103,6 +105,21 @@ mod tests {
         assert_eq!(sender(7.0, 8.0).ack(3), 8.25);
         // A threshold between two windows is passed by less than a segment.
         assert_eq!(sender(7.0, 7.5).ack(2), 8.125);
+    }
+
+    #[test]
+    fn a_window_opens_by_a_segment_when_all_of_it_is_acknowledged() {
+        // 7 + 8 + 9 segments, two at a time: the one that the eighth lacks is of the window after it.
+        let mut two_at_a_time = sender(7.0, 7.0);
+        assert_eq!((0..12).map(|_| two_at_a_time.ack(2).floor()).collect::<Vec<_>>(), [7., 7., 7., 8., 8., 8., 8., 9., 9., 9., 9., 10.]);
+        // Nothing is lost to rounding.
+        let mut long = sender(49.0, 49.0);
+        assert_eq!((49..1000).map(|window| (0..window).map(|_| long.ack(1)).last()).last(), Some(Some(1000.0)));
+        // By equation (3) it takes longer.
+        let mut by_acknowledgements = sender(7.0, 7.0).law;
+        let ack = Ack { counting: Counting::Acknowledgements, ..Ack::of_one(Time::ZERO) };
+        (0..7).for_each(|_| by_acknowledgements.on_ack(&ack));
+        assert!((7.9..8.0).contains(&by_acknowledgements.window()));
     }
 
     #[test]

@@ -261,7 +261,7 @@ impl Tcp<'_> {
             || (SIGNALLED && brought.held_back);
         let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
         let window_limited = limited && sender.controller.window() < f64::from(self.spec.receiver_window.0);
-        Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_limited, signal }
+        Ack { now: self.now, acked, counted: self.counted(acked), counting: self.spec.counting, rtt, in_flight, window_limited, signal }
     }
 
     /// For how many of these segments the window opens.

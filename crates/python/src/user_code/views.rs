@@ -79,7 +79,7 @@ impl UnitSignal {
 
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Ack {
-        let congestion::Ack { now, acked, counted, rtt, in_flight, window_limited, signal } = *ack;
+        let congestion::Ack { now, acked, counted, counting: _, rtt, in_flight, window_limited, signal } = *ack;
         let Signal { marks, price, delivered_rate } = signal;
         Ack {
             now_s: now.seconds(),
