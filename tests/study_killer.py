@@ -1,6 +1,6 @@
 """Kills a study at every place that has to survive it, resumes it, and says what came out; run by `study/test_survives.py`.
 
-Each trial is a fork, so that a trial costs milliseconds: hundreds of them fit into a test.
+Each trial is a fork that knows what each run gives, so that a trial costs milliseconds: hundreds of them fit into a test.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import tailback as tb
 from tailback._study import failpoint, runner
+from tailback._study.work import Measured, Task
 
 VARY: dict[Any, Any] = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
 SEEDS = 7
@@ -33,6 +37,36 @@ class Inline(Executor):
         return future
 
 
+class Knowing(Inline):
+    """Does nothing twice: this is about what becomes of a run's results, not about how it comes by them."""
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
+        return super().submit(known, function, *arguments, **options)
+
+
+@cache
+def known(function: Any, task: Task) -> Measured:
+    """What came of exactly this task, with its traces as the bytes of their files."""
+    measured: Measured = function(task)
+    traces: Any = {name: Written(table) for name, table in measured.traces.items()}
+    return replace(measured, traces=traces)
+
+
+class Written:
+    """A trace that knows what its file has."""
+
+    def __init__(self, table: tb.Table) -> None:
+        with tempfile.NamedTemporaryFile() as file:
+            table.write_parquet(file.name)
+            self._bytes = Path(file.name).read_bytes()
+
+    def write_parquet(self, path: Path) -> None:
+        path.write_bytes(self._bytes)
+
+
+KNOWING = Knowing()
+
+
 def scenario() -> tb.Scenario:
     return tb.dumbbell(
         rate="10 Mbps",
@@ -44,18 +78,18 @@ def scenario() -> tb.Scenario:
     )
 
 
-def sweep(directory: Path) -> tb.Study:
+def sweep(directory: Path, executor: Executor = KNOWING) -> tb.Study:
     if directory.name.startswith("until"):
         return tb.sweep(
-            scenario(), seeds=2, until="queues.bottleneck.mean_wait_s:0.01%", most_seeds=11, out=directory, executor=Inline()
+            scenario(), seeds=2, until="queues.bottleneck.mean_wait_s:0.01%", most_seeds=11, out=directory, executor=executor
         )
-    return tb.sweep(scenario(), VARY, seeds=SEEDS, out=directory, executor=Inline())
+    return tb.sweep(scenario(), VARY, seeds=SEEDS, out=directory, executor=executor)
 
 
 def go_on(directory: Path) -> None:
     """Whoever has a ledger resumes; whoever was stopped before it was there starts again."""
     if (directory / "study.sqlite3").exists():
-        tb.Study(directory).resume(executor=Inline())
+        tb.Study(directory).resume(executor=KNOWING)
     else:
         sweep(directory)
 
@@ -139,8 +173,10 @@ def trials(folder: Path, plan: str, action: str, step: int) -> dict[str, Any]:
     trap = failpoint.arm("count")
     assert trap is not None
     whole = folder / f"{plan}-{action}-whole"
-    runs, places = sweep(whole).counts.done, trap.reached
+    runs, places = sweep(whole, Inline()).counts.done, trap.reached
     failpoint.arm("")
+    # From here on every run is known, also to the forks.
+    sweep(folder / f"{plan}-{action}-known")
     stopped = [trial(folder / f"{plan}-{action}-{at}", action, at) for at in range(1, places + 1, step)]
     return {"places": places, "runs": runs, "digest": digest(whole), "trials": stopped}
 
