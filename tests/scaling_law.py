@@ -19,7 +19,7 @@ class Law(tb.user_code.Controller):
         self.gain = gain
 
     def on_ack(self, ack):
-        if ack.window_limited:
+        if ack.window_validated:
             self.window += self.gain * ack.counted / self.window
 
     def on_congestion(self, seen):

@@ -14,7 +14,7 @@ class Reno(Controller):
     """RFC 5681 section 3.1."""
 
     def on_ack(self, ack: Ack) -> None:
-        if ack.window_limited:
+        if ack.window_validated:
             counted = float(ack.counted)
             if self.window < self.ssthresh:
                 opens = min(counted, math.ceil(min(self.ssthresh - self.window, counted)))

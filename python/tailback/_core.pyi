@@ -175,7 +175,7 @@ class Ack:
         counted: int,
         rtt_s: float | None,
         in_flight: int,
-        window_limited: bool,
+        window_validated: bool,
         marks: int = ...,
         price: float | None = ...,
         delivered_rate: float | None = ...,
@@ -192,7 +192,7 @@ class Ack:
     @property
     def in_flight(self) -> int: ...
     @property
-    def window_limited(self) -> bool: ...
+    def window_validated(self) -> bool: ...
     @property
     def marks(self) -> int: ...
     @property

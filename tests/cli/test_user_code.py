@@ -35,7 +35,7 @@ def test_the_command_line_loads_code(command: Command, tmp_path: Path) -> None:
 def test_the_command_line_shows_the_traceback_of_user_code_and_no_other(command: Command, tmp_path: Path) -> None:
     law(tmp_path, "broken", LAW + "\n1 / 0\n")
     (tmp_path / "failing.toml").write_text(SMALL.replace('preset = "newreno"', 'preset = "newreno", controller = "user:failing"'))
-    (tmp_path / "failing.py").write_text(LAW.replace("NAME", "failing").replace("if ack.window_limited", "if ack.limited"))
+    (tmp_path / "failing.py").write_text(LAW.replace("NAME", "failing").replace("if ack.window_validated", "if ack.limited"))
     done = command("run", "failing.toml", "--code", "failing.py", "--out", "results")
     assert (done.returncode, done.stdout) == (2, "")
     lines = done.stderr.splitlines()

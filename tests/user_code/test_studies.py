@@ -89,7 +89,7 @@ def test_a_worker_whose_code_is_another_does_no_run(tmp_path: Path) -> None:
 
 
 def test_what_user_code_raises_is_the_error_of_its_run(tmp_path: Path) -> None:
-    tb.user_code.load(law(tmp_path, "raising", LAW.replace("if ack.window_limited", "if 1 / 0")))
+    tb.user_code.load(law(tmp_path, "raising", LAW.replace("if ack.window_validated", "if 1 / 0")))
     study = tb.sweep(scenario("user:raising"), workers=1)
     assert study.counts.failed == 1
     assert "UserCodeError: `user:raising` failed: ZeroDivisionError" in study.runs["error"][0]

@@ -440,7 +440,7 @@ def test_threads_with_user_code_agree() -> None:
 
 def test_what_user_code_is_told_can_be_made_for_its_tests() -> None:
     law = user_laws.Reno(Start(window=4.0, ssthresh=8.0, packet_bytes=1500))
-    law.on_ack(Ack(now_s=0.1, acked=1, counted=1, rtt_s=None, in_flight=4, window_limited=True))
+    law.on_ack(Ack(now_s=0.1, acked=1, counted=1, rtt_s=None, in_flight=4, window_validated=True))
     assert law.window == 5.0
     seen = Congestion(now_s=0.2, in_flight=5, repeated=False)
     law.on_congestion(seen)

@@ -29,7 +29,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
-use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec};
+use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
 
 const MSS: Bytes = Bytes(1000);
 const HEADER: Bytes = Bytes(40);
@@ -191,7 +191,7 @@ impl Settings {
             delayed_ack: None,
             ecn: false,
             pacing: false,
-            restart_after_idle: false,
+            window_validation: WindowValidation::None,
             halves: Halves::FlightSize,
             // As ns-2's do, with which it is compared.
             counting: Counting::Acknowledgements,

@@ -47,7 +47,7 @@ impl UserController for Reno {
         if self.fails_after.is_some_and(|acks| self.acks > acks) {
             return Err(fault("tired"));
         }
-        if ack.window_limited {
+        if ack.window_validated {
             let Control { window, ssthresh, .. } = self.control;
             let counted = f64::from(ack.counted.0);
             let opens = if window < ssthresh { counted.min((ssthresh - window).ceil()) } else { 0.0 };

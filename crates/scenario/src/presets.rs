@@ -7,7 +7,7 @@ use serde_json::Value;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation};
 use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
@@ -115,8 +115,8 @@ fn modern(recovery: Recovery) -> TcpSpec {
         delayed_ack: Some(DelayedAck { every: 2, timeout: Span::from_millis(200) }),
         ecn: false,
         pacing: false,
-        // RFC 5681 section 4.1.
-        restart_after_idle: true,
+        // It replaces the restart of RFC 5681 section 4.1.
+        window_validation: WindowValidation::Rfc7661,
         timer: TimerSpec::rfc6298(),
         // RFC 3465, recommended by RFC 5681 section 3.1; L = 2 of its section 2.2.
         counting: Counting::Bytes,
@@ -145,6 +145,7 @@ fn linux() -> TcpSpec {
             ..TimerSpec::rfc6298()
         },
         slow_start_limit: Segments::UNLIMITED,
+        window_validation: WindowValidation::Linux,
         ..modern(Recovery::RackTlp)
     }
 }
@@ -172,8 +173,8 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
         delayed_ack: None,
         ecn: false,
         pacing: false,
-        // Their sources are never idle for so long.
-        restart_after_idle: false,
+        // Their rule opens the window by an acknowledgement, whatever was sent.
+        window_validation: WindowValidation::None,
         timer: TimerSpec::coarse(tick),
         // Every segment is acknowledged at once; where several are, after a repair, the window opens as for one.
         counting: Counting::Acknowledgements,
@@ -238,7 +239,16 @@ const MECHANISMS: &[Mechanism] = &[
     },
     Mechanism { name: "timestamps", source: "RFC 7323", is_on: |spec| spec.timestamps },
     Mechanism { name: "delayed acknowledgements", source: "RFC 5681 section 4.2", is_on: |spec| spec.delayed_ack.is_some() },
-    Mechanism { name: "restart after idle", source: "RFC 5681 section 4.1", is_on: |spec| spec.restart_after_idle },
+    Mechanism {
+        name: "a window that is not used does not open",
+        source: "RFC 7661; of Linux, as observed",
+        is_on: |spec| matches!(spec.window_validation, WindowValidation::Rfc7661 | WindowValidation::Linux),
+    },
+    Mechanism {
+        name: "a window becomes smaller while nothing is sent",
+        source: "RFC 5681 section 4.1, RFC 2861",
+        is_on: |spec| matches!(spec.window_validation, WindowValidation::Rfc5681 | WindowValidation::Linux),
+    },
     Mechanism {
         name: "timer without ticks",
         source: "RFC 6298",
@@ -328,7 +338,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         delayed_ack,
         ecn,
         pacing,
-        restart_after_idle,
+        window_validation,
         timer,
     } = Tcp::of(preset.name, &preset.controller, &(preset.spec)(None));
     vec![
@@ -351,7 +361,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("delayed_ack", shown(delayed_ack)),
         ("ecn", shown(ecn)),
         ("pacing", shown(pacing)),
-        ("restart_after_idle", shown(restart_after_idle)),
+        ("window_validation", shown(window_validation)),
         ("timer.form", shown(timer.form)),
         ("timer.granularity", shown(timer.granularity)),
         ("timer.tick", shown(timer.tick)),

@@ -16,7 +16,7 @@ and seed, as it is without user code.
 ...         self.gain = gain
 ...
 ...     def on_ack(self, ack):
-...         if ack.window_limited:
+...         if ack.window_validated:
 ...             self.window += self.gain * ack.counted / self.window
 ...
 ...     def on_congestion(self, seen):

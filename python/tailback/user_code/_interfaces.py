@@ -92,7 +92,7 @@ class Controller(ABC):
 
         ``ack`` has ``now_s``; ``acked``, the segments that it acknowledges; ``counted``, those for which the window opens: all,
         fewer in slow start, or one (``tcp.counting``, ``tcp.slow_start_limit``); ``rtt_s``, a round-trip sample or None;
-        ``in_flight``, segments outstanding before it; and ``window_limited``: the window, its pacing or its bound on a release,
+        ``in_flight``, segments outstanding before it; and ``window_validated``: the window, its pacing or its bound on a release,
         not the receiver or the application, held the sender back. Where the class `asks_for` them: ``marks``, segments that
         arrived with a mark and that no earlier acknowledgement had reported; ``price``, or None; ``delivered_rate`` in segments
         per second, or None, with ``app_limited`` if there was too little data to fill the window.

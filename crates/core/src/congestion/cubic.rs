@@ -165,7 +165,7 @@ impl Controller for Cubic {
 
     /// Slow start; sections 4.2 to 4.5 above the threshold.
     fn on_ack(&mut self, ack: &Ack) {
-        if !ack.window_limited {
+        if !ack.window_validated {
             self.memory.pause(ack.now);
         } else if self.window < self.memory.ssthresh {
             let (opens, left) = ack.slow_start(self);
@@ -207,6 +207,10 @@ impl Controller for Cubic {
         let most = self.memory.stepped(most);
         self.window = self.window.min(most);
         self.memory.w_est = self.memory.w_est.min(most);
+    }
+
+    fn raise_threshold(&mut self, least: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
     }
 
     fn end_slow_start(&mut self) {
@@ -377,10 +381,10 @@ mod tests {
     #[test]
     fn time_stands_still_while_the_application_has_nothing_to_send() {
         let mut sender = reduced_from(288.0);
-        sender.window_limited = false;
+        sender.window_validated = false;
         sender.ack_after(1000);
         sender.ack_after(49_000);
-        sender.window_limited = true;
+        sender.window_validated = true;
         let before = sender.law.window();
         let after = sender.ack_after(50_000);
         assert_eq!(sender.law.memory.time_in_stage(at(102.9), Cwnd(0.0)), 3.9);

@@ -117,7 +117,7 @@ impl Fast {
             self.update(ack.now, base);
         }
         let counted = f64::from(ack.counted.0);
-        if !ack.window_limited {
+        if !ack.window_validated {
             self.memory.target = self.memory.target.min(self.window);
         } else if self.memory.queueing_delay() < self.memory.spec.mi_threshold.0 as f64 {
             self.set(Cwnd(self.window + counted));
@@ -163,7 +163,7 @@ impl Fast {
                     false => Phase::Depletion { began, before, fell, base: self.memory.base },
                 };
             }
-            Phase::Refilling { target } if self.window < target && ack.window_limited => {
+            Phase::Refilling { target } if self.window < target && ack.window_validated => {
                 self.set(Cwnd(target.min(self.window + r - 1.0)));
             }
             Phase::Refilling { .. } => self.memory.phase = Phase::Stabilisation { began: ack.now },

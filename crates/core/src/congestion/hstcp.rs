@@ -106,7 +106,7 @@ impl Controller for HighSpeed {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        if !ack.window_limited {
+        if !ack.window_validated {
             return;
         }
         let mut counted = f64::from(ack.counted.0);
@@ -132,6 +132,10 @@ impl Controller for HighSpeed {
 
     fn limit_window(&mut self, most: Cwnd) {
         self.window = self.window.min(most.0);
+    }
+
+    fn raise_threshold(&mut self, least: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
     }
 
     fn end_slow_start(&mut self) {

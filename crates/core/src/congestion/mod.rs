@@ -31,8 +31,9 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
     pub in_flight: Segments,
-    /// The window, its pacing or its bound on a release, not the receiver or the application, held the sender back.
-    pub window_limited: bool,
+    /// The window may open: it is smaller than the receiver's, and used as far as the rule of the settings asks
+    /// ([`WindowValidation`](crate::tcp::WindowValidation)).
+    pub window_validated: bool,
     /// As much of it as the law asked for ([`AskedFor`]).
     pub signal: Signal,
 }
@@ -69,7 +70,7 @@ impl Ack {
             counting: Counting::Bytes,
             rtt: None,
             in_flight: Segments(1),
-            window_limited: true,
+            window_validated: true,
             signal: Signal::default(),
         }
     }
@@ -175,6 +176,8 @@ pub trait Controller {
     /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3), or
     /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2).
     fn limit_window(&mut self, most: Cwnd);
+    /// Slow start goes at least so far: the window was as large, and is made smaller only because it was not used. Of laws that have a threshold.
+    fn raise_threshold(&mut self, _least: Cwnd) {}
     /// The window is large enough: congestion avoidance begins. Only of those that say so ([`Controller::ENDS_SLOW_START`]);
     /// others have a start of their own.
     fn end_slow_start(&mut self) {}
@@ -297,6 +300,10 @@ macro_rules! controllers {
             fn limit_window(&mut self, most: Cwnd) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(most)),+ }
             }
+            fn raise_threshold(&mut self, least: Cwnd) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.raise_threshold(least)),+ }
+            }
+
             fn end_slow_start(&mut self) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.end_slow_start()),+ }
             }
@@ -376,14 +383,14 @@ mod tests {
                         law.on_round_trip(&RoundTrip { sample: rtt, smoothed: Some(rtt) });
                     }
                     let acked = 1 + draw(3) as u32;
-                    let window_limited = draw(4) > 0;
+                    let window_validated = draw(4) > 0;
                     let delivered_rate =
                         (draw(1) > 0).then(|| DeliveredRate { rate: draw(1 << 20) as f64, app_limited: draw(1) > 0 });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
                     let signal = Signal { marks, price, delivered_rate };
                     let (acked, counted) = (Segments(acked), Segments(1 + draw(u64::from(acked) - 1) as u32));
                     let counting = if draw(1) > 0 { Counting::Bytes } else { Counting::Acknowledgements };
-                    let ack = Ack { now, acked, counted, counting, rtt, in_flight, window_limited, signal };
+                    let ack = Ack { now, acked, counted, counting, rtt, in_flight, window_validated, signal };
                     if draw(20) == 0 {
                         law.on_other_ack(&ack);
                         assert!(law.window() <= before, "{spec:?} grew on an acknowledgement that releases nothing");
@@ -391,7 +398,7 @@ mod tests {
                     law.on_ack(&ack);
                     let most = before + before.max(f64::from(acked.0));
                     assert!(law.window() <= most, "{spec:?}: {before} to {} on one acknowledgement", law.window());
-                    assert!(window_limited || law.window() <= before, "{spec:?} grew a window that was not used");
+                    assert!(window_validated || law.window() <= before, "{spec:?} grew a window that was not used");
                 }
             }
             assert!(law.window().is_finite() && law.window() >= 1.0, "{spec:?}: {}", law.window());

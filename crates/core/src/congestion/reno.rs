@@ -47,7 +47,7 @@ impl Controller for Reno {
     /// Slow start below the threshold, congestion avoidance above it.
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        if !ack.window_limited {
+        if !ack.window_validated {
             return;
         }
         let mut counted = f64::from(ack.counted.0);
@@ -73,6 +73,10 @@ impl Controller for Reno {
 
     fn limit_window(&mut self, most: Cwnd) {
         self.window = self.window.min(most.0);
+    }
+
+    fn raise_threshold(&mut self, least: Cwnd) {
+        self.ssthresh = self.ssthresh.max(least.0);
     }
 
     fn end_slow_start(&mut self) {
@@ -132,7 +136,7 @@ mod tests {
     #[test]
     fn a_sender_that_does_not_fill_its_window_does_not_grow_it() {
         let mut sender = sender(4.0, 8.0);
-        sender.window_limited = false;
+        sender.window_validated = false;
         assert_eq!(sender.ack(1), 4.0);
     }
 }

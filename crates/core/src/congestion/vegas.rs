@@ -67,7 +67,7 @@ impl Vegas {
                 self.memory.ssthresh = self.window;
             }
             self.memory.grows = !self.memory.grows;
-        } else if queued < alpha && ack.window_limited {
+        } else if queued < alpha && ack.window_validated {
             self.window += 1.0;
         } else if queued > beta && self.window > LEAST {
             self.window = (self.window - 1.0).max(LEAST);
@@ -112,7 +112,7 @@ impl Controller for Vegas {
             self.memory.began = ack.now;
             self.judge(ack, queued(ack.in_flight, base, rtt));
         }
-        if self.memory.grows && ack.window_limited && self.window < self.memory.ssthresh {
+        if self.memory.grows && ack.window_validated && self.window < self.memory.ssthresh {
             self.window += ack.slow_start(self).0;
         }
     }
@@ -138,6 +138,10 @@ impl Controller for Vegas {
 
     fn limit_window(&mut self, most: Cwnd) {
         self.window = self.window.min(most.0);
+    }
+
+    fn raise_threshold(&mut self, least: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
     }
 }
 

@@ -4,14 +4,14 @@ use crate::network::{Aal5, Group, Transport};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Span, Units};
-use crate::tcp::{DelayedAck, Recovery, recovery};
+use crate::tcp::{DelayedAck, Recovery, SlowStart, recovery, validation};
 use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
     /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way, hosts that take no time,
-    /// a recovery that needs no time and a controller that asks for no signals.
+    /// senders that do not look closer and a controller that asks for no signals.
     pub(crate) plain: bool,
     /// If controllers ask for signals, the flows before this group whose controllers do not; else [`UNSIGNALLED`].
     pub(crate) unsignalled_before: u32,
@@ -31,8 +31,11 @@ pub(crate) struct Facts {
     pub(crate) ack_cells: Units,
     /// SACK blocks per acknowledgement, 0 without SACK.
     pub(crate) sack_blocks: u32,
-    /// Losses are found by time: acknowledgements report duplicates (RFC 2883), and their sender looks closer at them.
+    /// Losses are found by time: acknowledgements report duplicates (RFC 2883).
     pub(crate) by_time: bool,
+    /// Senders look at more than which segment is expected: losses are found by time, slow start is watched, or how much of the window an
+    /// application uses.
+    pub(crate) looks_closer: bool,
     pub(crate) delayed_ack: Option<DelayedAck>,
     pub(crate) group: Group,
 }
@@ -44,6 +47,14 @@ pub(crate) struct OfRun {
     pub(crate) stepped: bool,
     /// Something is recorded of packets that arrive, or some host takes time.
     pub(crate) observed: bool,
+}
+
+/// Whether it is remembered how much of their windows the applications of a group use.
+pub(crate) fn uses_are_remembered(group: &Group) -> bool {
+    match &group.transport {
+        Transport::Tcp(spec, _) => group.application.is_some() && validation::remembers(spec.window_validation),
+        Transport::Datagram(_) => false,
+    }
 }
 
 /// No controller of the group asks for signals.
@@ -59,12 +70,15 @@ impl Facts {
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);
+        let by_time = tcp.is_some_and(|spec| spec.recovery == Recovery::RackTlp);
+        let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
+        let looks_closer = by_time || is_watched || uses_are_remembered(group);
         let plain = tcp.is_some()
             && !ecn
             && delayed_ack.is_none()
             && group.framing.is_none()
             && unsignalled_before.is_none()
-            && tcp.is_none_or(|spec| spec.recovery != Recovery::RackTlp)
+            && !looks_closer
             && !run.observed;
         Facts {
             plain,
@@ -82,7 +96,8 @@ impl Facts {
                 .map_or(Units(0), |(framing, bytes)| framing.cells(bytes)),
             ack_cells: group.ack_cells(),
             sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
-            by_time: tcp.is_some_and(|spec| spec.recovery == Recovery::RackTlp),
+            by_time,
+            looks_closer,
             delayed_ack,
             group: group.clone(),
         }

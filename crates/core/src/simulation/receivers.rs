@@ -183,7 +183,7 @@ impl Path {
         };
         self.counts.acks_sent_in_all += 1;
         packet.become_ack(time, number, self.wire.backward);
-        if place.is_some() || (!PLAIN && facts.by_time) {
+        if place.is_some() || (!PLAIN && facts.looks_closer) {
             packet.set_signals();
         }
         if !PLAIN && facts.ecn && self.receiver.take_echo() {

@@ -3,10 +3,11 @@
 
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
+use super::facts::uses_are_remembered;
 use super::wiring::{Plan, first_flows, segments_of};
 use super::workshop::Workshop;
 use crate::congestion::{ControllerSpec, Controllers, Start};
-use crate::network::{Flow, Network, Transport};
+use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::signal::Signal;
@@ -18,6 +19,7 @@ use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signal_reader::{Brought, SignalReader};
 use crate::tcp::slow_start::Watch;
+use crate::tcp::validation::{self, Usage};
 use crate::tcp::{SlowStart, TcpSpec, TimerForm};
 use crate::traffic::{Application, Arrivals, Schedule, Source};
 use crate::user_code::{Failure, UserCode};
@@ -42,6 +44,8 @@ pub(crate) struct Senders {
     racks: Side<RackTlp>,
     /// Of slow starts, by flow; empty if every group's is the standard one.
     watches: Vec<Watch>,
+    /// Of what applications use, by flow; empty if nothing has to be remembered of any.
+    usages: Vec<Usage>,
     /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
     pub(crate) readers: Vec<SignalReader>,
     /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
@@ -94,6 +98,7 @@ impl Senders {
             boards: Side::default(),
             racks: Side::default(),
             watches: make_watches(&network),
+            usages: make_usages(&network),
             readers,
             transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
             network: Network { flows: Vec::new(), ..network },
@@ -134,7 +139,7 @@ impl Senders {
             None => (packet.ack_word(), &[][..]),
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
-        if packet.signals() || self.fabric.common.recorder.is_some() || !self.watches.is_empty() {
+        if packet.signals() || self.fabric.common.recorder.is_some() {
             let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
             let brought = self.read_signal(&packet, &arrived, signal);
             self.act::<true>(flow, Some(arrived), &brought);
@@ -173,8 +178,8 @@ impl Senders {
 
     /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
     fn act_in_time(&mut self, flow: u32) {
-        let by_time = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].by_time;
-        if by_time || self.fabric.signalled(flow).is_some() || self.fabric.common.recorder.is_some() {
+        let looks_closer = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].looks_closer;
+        if looks_closer || self.fabric.signalled(flow).is_some() || self.fabric.common.recorder.is_some() {
             self.act::<true>(flow, None, &Brought::default());
         } else {
             self.act::<false>(flow, None, &Brought::default());
@@ -188,7 +193,7 @@ impl Senders {
 
     /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more
     /// to send now, and see to its timers. `SIGNALLED`: the acknowledgement brings more than most, the controller asked for
-    /// signals, slow starts are watched, or something is recorded.
+    /// signals, the sender looks closer, or something is recorded.
     #[inline]
     fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
         let now = self.fabric.common.now;
@@ -207,7 +212,9 @@ impl Senders {
         let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
         let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
-        let mut tcp = Tcp { sender, spec, boards: &mut self.boards, racks: &mut self.racks, watch, now, warmup, clock_phase };
+        let usage = if SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
+        let (boards, racks) = (&mut self.boards, &mut self.racks);
+        let mut tcp = Tcp { sender, spec, boards, racks, watch, usage, now, warmup, clock_phase };
         match &arrived {
             Some(arrived) => {
                 let is_duplicate = arrived.ack <= tcp.sender.una;
@@ -300,7 +307,8 @@ impl Senders {
         if let Some(next) = next {
             self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Offer, flow), next);
         }
-        sender.offer(state.handed_over(application), now, spec);
+        validation::before_offer(sender, self.usages.get_mut(flow as usize), now, spec);
+        sender.limit = state.handed_over(application).0;
         self.act_in_time(flow);
     }
 
@@ -411,6 +419,18 @@ fn make_watches(network: &Network) -> Vec<Watch> {
         return Vec::new();
     }
     network.flows.iter().map(|flow| Watch::of(network.groups[flow.group as usize].transport.slow_start())).collect()
+}
+
+/// How much of their windows the applications of flows use, or nothing if it is not remembered of any.
+fn make_usages(network: &Network) -> Vec<Usage> {
+    if !network.groups.iter().any(uses_are_remembered) {
+        return Vec::new();
+    }
+    let of_group = |group: &Group| match &group.transport {
+        Transport::Tcp(spec, _) if uses_are_remembered(group) => Usage::of(spec.window_validation),
+        _ => Usage::Unknown,
+    };
+    network.flows.iter().map(|flow| of_group(&network.groups[flow.group as usize])).collect()
 }
 
 /// The application of every flow, or nothing if no group has one.

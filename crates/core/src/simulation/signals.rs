@@ -197,7 +197,7 @@ mod tests {
         for (place, time) in times[16..].iter().enumerate() {
             assert!((time - 0.03604 - 0.02104 * place as f64).abs() < 1e-12, "{times:?}");
         }
-        assert_eq!((heard.acked, heard.timeouts, heard.window_limited), (20, 0, 19));
+        assert_eq!((heard.acked, heard.timeouts, heard.window_validated), (20, 0, 19));
     }
 
     #[test]

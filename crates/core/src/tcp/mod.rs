@@ -1,5 +1,7 @@
 //! TCP: sender, receiver, retransmission timer and loss recovery. The control law is not here: see `congestion`.
 
+#[cfg(test)]
+mod bench;
 mod delivery_rate;
 mod prr;
 mod rack;
@@ -11,5 +13,6 @@ pub(crate) mod signal_reader;
 pub(crate) mod slow_start;
 mod spec;
 pub(crate) mod timer;
+pub(crate) mod validation;
 
 pub use spec::*;

@@ -11,6 +11,7 @@ use super::signal_reader::Brought;
 use super::slow_start::{self, Watch};
 use super::spec::{Counting, Halves, Recovery, TcpSpec};
 use super::timer::Estimator;
+use super::validation::{self, Usage};
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
 use crate::primitives::packet::{Ecn, Side};
 use crate::primitives::signal::Signal;
@@ -110,6 +111,8 @@ pub(crate) struct Tcp<'a> {
     pub(crate) racks: &'a mut Side<RackTlp>,
     /// Where slow start may end before a loss; only with `SIGNALLED` does it hear of acknowledgements.
     pub(crate) watch: Option<&'a mut Watch>,
+    /// How much of its window the application uses, of a flow that has one and settings that ask; only with `SIGNALLED`.
+    pub(crate) usage: Option<&'a mut Usage>,
     pub(crate) now: Time,
     /// Measurement began at this time.
     pub(crate) warmup: Time,
@@ -161,14 +164,14 @@ impl Sender {
         Segments(self.next - self.una)
     }
 
-    /// There are now this many segments to send in all. Where nothing was outstanding for longer than a timeout, what is known of the
-    /// path is old, and the window begins anew (RFC 5681 section 4.1), if the settings ask for it.
-    pub(crate) fn offer(&mut self, limit: Segments, now: Time, spec: &TcpSpec) {
-        let idle = self.una == self.high && now.since(self.last_active) > self.estimator.timeout(&spec.timer);
-        if idle && spec.restart_after_idle {
-            self.controller.limit_window(Cwnd(spec.initial_window));
-        }
-        self.limit = limit.0;
+    /// The retransmission timeout, as it is now.
+    pub(in crate::tcp) fn timeout(&self, spec: &TcpSpec) -> Span {
+        self.estimator.timeout(&spec.timer)
+    }
+
+    /// The averaged round trip, once there is one.
+    pub(in crate::tcp) fn round_trip(&self, spec: &TcpSpec) -> Option<Span> {
+        self.estimator.round_trip(&spec.timer)
     }
 
     pub(in crate::tcp) fn reduced_at(&self) -> u32 {
@@ -226,6 +229,9 @@ impl Tcp<'_> {
         if echoes {
             self.sender.controller.limit_window(most);
         }
+        if SIGNALLED && self.usage.is_some() {
+            validation::after_heard(self);
+        }
         rtt
     }
 
@@ -243,7 +249,7 @@ impl Tcp<'_> {
                 self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed: None });
             }
             if SIGNALLED && brought.signal.is_some() {
-                let ack = Ack { window_limited: false, ..self.ack::<SIGNALLED>(Segments(0), sample, brought) };
+                let ack = Ack { window_validated: false, ..self.ack::<SIGNALLED>(Segments(0), sample, brought) };
                 self.sender.controller.on_other_ack(&ack);
             }
             recovery::on_duplicate(self, arrived.blocks);
@@ -256,12 +262,15 @@ impl Tcp<'_> {
     pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, brought: &Brought) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
-        let limited = in_flight >= sender.window(self.spec)
-            || (sender.paces(self.spec) && sender.next < sender.limit)
-            || (SIGNALLED && brought.held_back);
+        let is_full = || {
+            in_flight >= sender.window(self.spec)
+                || (sender.paces(self.spec) && sender.next < sender.limit)
+                || (SIGNALLED && brought.held_back)
+        };
         let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
-        let window_limited = limited && sender.controller.window() < f64::from(self.spec.receiver_window.0);
-        Ack { now: self.now, acked, counted: self.counted(acked), counting: self.spec.counting, rtt, in_flight, window_limited, signal }
+        let has_room = sender.controller.window() < f64::from(self.spec.receiver_window.0);
+        let window_validated = has_room && validation::may_open(self, is_full);
+        Ack { now: self.now, acked, counted: self.counted(acked), counting: self.spec.counting, rtt, in_flight, window_validated, signal }
     }
 
     /// For how many of these segments the window opens.
@@ -285,6 +294,9 @@ impl Tcp<'_> {
     #[inline(always)]
     fn on_new_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
         let rtt = self.round_trip_sample(arrived);
+        if SIGNALLED && self.usage.is_some() {
+            validation::on_new_ack(self, arrived.ack);
+        }
         let ack = self.ack::<SIGNALLED>(Segments(arrived.ack - self.sender.una), rtt, brought);
         let sender = &mut *self.sender;
         sender.una = arrived.ack;
@@ -326,8 +338,7 @@ impl Tcp<'_> {
         if ack <= self.sender.reduced_at || (is_by_time && (is_repairing || is_late)) {
             return Cwnd(window);
         }
-        let seen = self.congestion();
-        self.sender.controller.on_congestion(&seen);
+        self.reduce();
         if is_by_time {
             rack_tlp::on_reduced(self);
         } else {
@@ -378,11 +389,6 @@ impl Tcp<'_> {
         sender.controller.on_round_trip(&RoundTrip { sample: rtt, smoothed });
     }
 
-    /// The averaged round trip, once there is one.
-    pub(in crate::tcp) fn smoothed(&self) -> Option<Span> {
-        self.sender.estimator.round_trip(&self.spec.timer)
-    }
-
     /// When a timeout that begins now is over.
     pub(in crate::tcp) fn timeout_from_now(&self) -> Time {
         self.sender.estimator.deadline(self.now, &self.spec.timer, self.clock_phase)
@@ -394,6 +400,9 @@ impl Tcp<'_> {
         let is_timeout = self.spec.recovery != Recovery::RackTlp || rack_tlp::on_deadline(self);
         if is_timeout {
             self.on_timeout(completed);
+        }
+        if self.usage.is_some() {
+            validation::after_heard(self);
         }
         is_timeout
     }
@@ -430,31 +439,43 @@ impl Tcp<'_> {
         self.start_timer();
     }
 
-    /// What the controller hears of a loss.
-    pub(crate) fn congestion(&self) -> Congestion {
+    /// The controller hears of congestion that is not a timeout. Of a window that was not in use, what was is reduced.
+    pub(in crate::tcp) fn reduce(&mut self) {
+        let in_use = validation::in_use(self, self.sender.in_flight());
+        if let Some(in_use) = in_use {
+            self.sender.controller.limit_window(Cwnd(f64::from(in_use.0.max(1))));
+        }
+        let seen = self.congestion(in_use);
+        self.sender.controller.on_congestion(&seen);
+        validation::on_reduced(self, in_use);
+    }
+
+    /// What the controller hears of a loss. `in_use`: of a window that was not validated, what of it was in use.
+    fn congestion(&self, in_use: Option<Segments>) -> Congestion {
         let window = self.sender.window(self.spec);
         let in_flight = match self.spec.halves {
             Halves::Window => window,
             // What limited transmit or fast recovery sent beyond the window does not count (RFC 5681 section 3.2 step 2): equation
             // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
-            Halves::FlightSize => self.sender.in_flight().min(window).max(Segments(1)),
+            Halves::FlightSize => in_use.unwrap_or(self.sender.in_flight()).min(window).max(Segments(1)),
         };
         Congestion { now: self.now, in_flight, repeated: false }
     }
 
     /// The same of a timeout, which may be of a segment that has timed out before.
-    fn timeout(&self) -> Congestion {
+    pub(in crate::tcp) fn timeout(&mut self) -> Congestion {
+        let in_use = validation::in_use(self, self.sender.in_flight());
+        validation::on_reduced(self, in_use);
         let keeps_threshold = self.spec.halves == Halves::FlightSize || self.spec.recovery == Recovery::RackTlp;
         let repeated = self.sender.timed_out && keeps_threshold;
-        Congestion { repeated, ..self.congestion() }
+        Congestion { repeated, ..self.congestion(in_use) }
     }
 
     /// The fast retransmit threshold is reached: enter fast recovery and resend the first hole.
     pub(crate) fn enter_recovery(&mut self) {
-        let seen = self.congestion();
+        self.reduce();
         self.note_reduction();
         let sender = &mut *self.sender;
-        sender.controller.on_congestion(&seen);
         sender.phase = Phase::Recovery { partial_seen: false };
         sender.recovery_point = sender.high;
         sender.resend = sender.una;
@@ -508,6 +529,9 @@ impl Tcp<'_> {
             self.sender.counts.sent += 1;
             self.sender.counts.retransmitted += u32::from(!is_new);
         }
+        if SIGNALLED && self.usage.is_some() {
+            validation::on_sent(self, segment, is_new);
+        }
         if is_by_time {
             rack_tlp::on_sent(self, segment);
         } else if self.sender.deadline == Time::NEVER {
@@ -542,9 +566,10 @@ impl Tcp<'_> {
 }
 
 #[cfg(test)]
-pub(in crate::tcp) mod tests {
+mod tests {
     use super::*;
-    use crate::primitives::units::Bytes;
+    use crate::congestion::Start;
+    use crate::tcp::bench::{Bench, plain};
 
     #[test]
     fn a_sender_fits_in_three_cache_lines() {
@@ -553,103 +578,33 @@ pub(in crate::tcp) mod tests {
 
     #[test]
     fn a_resend_that_the_pacer_held_back_is_forgotten_once_acknowledged() {
-        let spec = TcpSpec { pacing: true, ..spec_of_a_plain_sender() };
-        let start = crate::congestion::Start { window: 4.0, ssthresh: 4.0 };
-        let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, Segments(4));
-        (sender.next, sender.high, sender.resend) = (4, 4, 1);
-        let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-        let mut tcp = Tcp {
-            sender: &mut sender,
-            spec: &spec,
-            boards: &mut boards,
-            racks: &mut Side::default(),
-            watch: None,
-            now,
-            warmup: Time::ZERO,
-            clock_phase: Span::ZERO,
-        };
-        tcp.on_ack::<false>(&Arrived { ack: 4, blocks: &[], echo: Time::ZERO }, &Brought::default());
-        assert_eq!(tcp.next_segment::<false>(), None);
-        assert_eq!(sender.deadline, Time::NEVER);
-    }
-
-    /// The window of a sender that got to 20 segments, after as long without anything to send.
-    fn window_after_idle(idle: Span, spec: &TcpSpec) -> f64 {
-        let start = crate::congestion::Start { window: 20.0, ssthresh: 8.0 };
-        let mut sender = Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), spec, Segments(0));
-        sender.last_active = Time(Span::from_millis(500).0);
-        sender.offer(Segments(10), sender.last_active + idle, spec);
-        assert_eq!(sender.limit, 10);
-        sender.controller.window()
-    }
-
-    #[test]
-    fn a_window_begins_anew_after_an_idle_time_of_more_than_a_timeout() {
-        // The timeout before the first sample is 1 s, the initial window 4.
-        let spec = TcpSpec { restart_after_idle: true, ..spec_of_a_plain_sender() };
-        assert_eq!(window_after_idle(Span::from_millis(1001), &spec), 4.0);
-        assert_eq!(window_after_idle(Span::from_millis(1000), &spec), 20.0);
-        assert_eq!(window_after_idle(Span::from_millis(1001), &TcpSpec { restart_after_idle: false, ..spec }), 20.0);
-    }
-
-    #[test]
-    fn a_paced_window_does_not_grow_while_its_application_has_nothing_to_send() {
-        let grown = |handed_over: u32| {
-            let spec = TcpSpec { pacing: true, ..spec_of_a_plain_sender() };
-            let start = crate::congestion::Start { window: 4.0, ssthresh: 100.0 };
-            let mut sender =
-                Sender::new(Controllers::new(&crate::congestion::ControllerSpec::Reno(()), start), &spec, Segments(handed_over));
-            let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-            let mut tcp = Tcp {
-                sender: &mut sender,
-                spec: &spec,
-                boards: &mut boards,
-                racks: &mut Side::default(),
-                watch: None,
-                now,
-                warmup: Time::ZERO,
-                clock_phase: Span::ZERO,
-            };
-            assert_eq!(tcp.next_segment::<false>(), Some((0, 1)));
-            tcp.on_ack::<false>(&Arrived { ack: 1, blocks: &[], echo: Time::ZERO }, &Brought::default());
-            sender.controller.window()
-        };
-        assert_eq!((grown(1), grown(2)), (4.0, 5.0));
+        let mut bench = Bench::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0 }, 4);
+        (bench.sender.next, bench.sender.high, bench.sender.resend) = (4, 4, 1);
+        assert_eq!(bench.at(100).hear(4, &[]), []);
+        assert_eq!(bench.sender.deadline, Time::NEVER);
     }
 
     /// An ECN-capable Reno sender with this window, all of it under way, hears acknowledgements, (number, echo), one by one: its window
     /// and where it was last reduced, and what it sent after each.
     fn hear(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
-        let spec = TcpSpec { ecn: true, ..spec_of_a_plain_sender() };
-        let start = crate::congestion::Start { window, ssthresh: 8.0 };
-        let reno = crate::congestion::ControllerSpec::Reno(());
-        let mut sender = Sender::new(Controllers::new(&reno, start), &spec, Segments(1000));
-        let (mut boards, now) = (Side::default(), Time(Span::from_millis(100).0));
-        let mut tcp = Tcp {
-            sender: &mut sender,
-            spec: &spec,
-            boards: &mut boards,
-            racks: &mut Side::default(),
-            watch: None,
-            now,
-            warmup: Time::ZERO,
-            clock_phase: Span::ZERO,
+        let mut bench = Bench::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0 }, 1000);
+        let send = |bench: &mut Bench| {
+            bench.with(|tcp| {
+                let announced = |tcp: &mut Tcp| {
+                    let (segment, transmission) = tcp.next_segment::<false>()?;
+                    Some((segment, tcp.announce(transmission)))
+                };
+                std::iter::from_fn(|| announced(tcp)).collect::<Vec<_>>()
+            })
         };
-        let send = |tcp: &mut Tcp| {
-            let mut sent = Vec::new();
-            while let Some((segment, transmission)) = tcp.next_segment::<false>() {
-                sent.push((segment, tcp.announce(transmission)));
-            }
-            sent
-        };
-        assert_eq!(send(&mut tcp), (0..window as u32).map(|segment| (segment, Ecn::CAPABLE)).collect::<Vec<_>>());
+        assert_eq!(send(bench.at(100)), (0..window as u32).map(|segment| (segment, Ecn::CAPABLE)).collect::<Vec<_>>());
         let hear = |&(ack, marked): &(u32, bool)| {
             let brought = Brought { echoes_mark: marked, ..Brought::default() };
-            tcp.on_ack::<true>(&Arrived { ack, blocks: &[], echo: Time::ZERO }, &brought);
-            send(&mut tcp)
+            bench.with(|tcp| tcp.on_ack::<true>(&Arrived { ack, blocks: &[], echo: Time::ZERO }, &brought));
+            send(&mut bench)
         };
         let sent = acks.iter().map(hear).collect();
-        (sender.controller.window(), sender.reduced_at, sent)
+        (bench.window(), bench.sender.reduced_at, sent)
     }
 
     #[test]
@@ -678,30 +633,5 @@ pub(in crate::tcp) mod tests {
     #[test]
     fn a_mark_does_not_enlarge_a_window_of_one() {
         assert_eq!(hear(1.0, &[(1, true)]).0, 1.0);
-    }
-
-    pub(in crate::tcp) fn spec_of_a_plain_sender() -> TcpSpec {
-        TcpSpec {
-            recovery: crate::tcp::Recovery::NewReno,
-            mss: Bytes(1000),
-            header: Bytes(40),
-            ack_size: Bytes(40),
-            initial_window: 4.0,
-            initial_ssthresh: 4.0,
-            receiver_window: Segments(100),
-            fast_retransmit: Some(3),
-            limited_transmit: false,
-            timestamps: false,
-            sack_blocks: 3,
-            delayed_ack: None,
-            ecn: false,
-            pacing: false,
-            restart_after_idle: false,
-            timer: crate::tcp::TimerSpec::rfc6298(),
-            halves: Halves::FlightSize,
-            counting: Counting::Bytes,
-            slow_start_limit: Segments(2),
-            slow_start: crate::tcp::SlowStart::Standard,
-        }
     }
 }

@@ -33,8 +33,8 @@ pub struct TcpSpec {
     pub ecn: bool,
     /// Spread new data at `cwnd / RTT` instead of sending on the acknowledgement's heels.
     pub pacing: bool,
-    /// After an idle time of more than a timeout the window is the initial one again, at most (RFC 5681 section 4.1).
-    pub restart_after_idle: bool,
+    /// Whether a window that is not used may open, and what becomes of it. Of flows with an application.
+    pub window_validation: WindowValidation,
     pub timer: TimerSpec,
     /// What loss halves.
     pub halves: Halves,
@@ -56,6 +56,20 @@ words! {
         HyStart = "hystart",
         /// RFC 9406: a round trip that grows, after five slower rounds. Only the first slow start of a flow.
         HyStartPlusPlus = "hystart++",
+    }
+}
+
+words! {
+    /// What becomes of a window that its application does not fill.
+    pub enum WindowValidation ("window validation") {
+        /// Each acknowledgement opens it, and it stays: RFC 2001 and senders of its time.
+        None = "none",
+        /// Each acknowledgement opens it; nothing sent for longer than a timeout leaves the initial window (RFC 5681 section 4.1).
+        Rfc5681 = "rfc5681",
+        /// It opens only while half of it is in use, and is kept for five minutes; congestion reduces what was in use.
+        Rfc7661 = "rfc7661",
+        /// It opens in slow start up to twice what is in use, later if it is full, and is halved for each timeout without anything sent.
+        Linux = "linux",
     }
 }
 

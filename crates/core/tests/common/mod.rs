@@ -11,7 +11,7 @@ use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
-use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation};
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
 
@@ -102,7 +102,7 @@ pub fn tcp(recovery: Recovery) -> TcpSpec {
         delayed_ack: None,
         ecn: false,
         pacing: false,
-        restart_after_idle: false,
+        window_validation: WindowValidation::None,
         timer: TimerSpec { min_rto: Span::from_millis(200), max_backoff: 64, ..TimerSpec::rfc6298() },
         halves: Halves::FlightSize,
         counting: Counting::Bytes,
@@ -367,7 +367,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         delayed_ack: if dice.chance(3) { Some(DelayedAck { every: 2, timeout: Span::from_millis(100) }) } else { None },
         ecn: dice.chance(2),
         pacing: dice.chance(5),
-        restart_after_idle: dice.chance(2),
+        window_validation: dice.one_of(&[WindowValidation::None, WindowValidation::Rfc5681, WindowValidation::Rfc7661, WindowValidation::Linux]),
         timer: TimerSpec { form: dice.one_of(&forms), ..base.timer },
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
         counting: dice.one_of(&[Counting::Bytes, Counting::Acknowledgements]),

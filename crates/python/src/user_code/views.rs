@@ -36,7 +36,7 @@ view!(Ack {
     counted: u32,
     rtt_s: Option<f64>,
     in_flight: u32,
-    window_limited: bool,
+    window_validated: bool,
     marks: u32 = 0,
     price: Option<f64> = None,
     delivered_rate: Option<f64> = None,
@@ -79,7 +79,7 @@ impl UnitSignal {
 
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Ack {
-        let congestion::Ack { now, acked, counted, counting: _, rtt, in_flight, window_limited, signal } = *ack;
+        let congestion::Ack { now, acked, counted, counting: _, rtt, in_flight, window_validated, signal } = *ack;
         let Signal { marks, price, delivered_rate } = signal;
         Ack {
             now_s: now.seconds(),
@@ -87,7 +87,7 @@ impl From<&congestion::Ack> for Ack {
             counted: counted.0,
             rtt_s: rtt.map(|rtt| rtt.seconds()),
             in_flight: in_flight.0,
-            window_limited,
+            window_validated,
             marks,
             price,
             delivered_rate: delivered_rate.map(|sample| sample.rate),

@@ -35,7 +35,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.ecn, tcp.ecn);
     set(&mut spec.pacing, tcp.pacing);
     spec.slow_start_limit = slow_start_limit(tcp.slow_start_limit, &spec, &format!("{at}.slow_start_limit"), report);
-    set(&mut spec.restart_after_idle, tcp.restart_after_idle);
+    set(&mut spec.window_validation, tcp.window_validation.map(|rule| rule.0));
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
     let at_controller = format!("{at}.controller");

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::primitives::units::{self, Bytes, Span};
-use tailback_core::tcp::{self, Counting, Halves, Recovery, SlowStart, TcpSpec};
+use tailback_core::tcp::{self, Counting, Halves, Recovery, SlowStart, TcpSpec, WindowValidation};
 
 words! {
     /// Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
@@ -86,9 +86,8 @@ record! {
         ecn: Option<bool>,
         /// Spread new data at window / RTT instead of sending when acknowledgements arrive.
         pacing: Option<bool>,
-        /// After an idle time longer than a timeout, restart from the initial window (RFC 5681 section 4.1). Only an application
-        /// leaves a flow idle.
-        restart_after_idle: Option<bool>,
+        /// What becomes of a window that its application does not fill. Only of flows with an `application`.
+        window_validation: Option<Word<WindowValidation>>,
         /// Retransmission timer.
         timer: Timer = Timer::default(),
     }
@@ -132,7 +131,7 @@ impl Tcp {
             delayed_ack: Some(spec.delayed_ack.map_or(DelayedAck::Off, DelayedAck::of)),
             ecn: Some(spec.ecn),
             pacing: Some(spec.pacing),
-            restart_after_idle: Some(spec.restart_after_idle),
+            window_validation: Some(Word(spec.window_validation)),
             timer,
         }
     }

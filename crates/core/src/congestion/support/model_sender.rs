@@ -11,12 +11,12 @@ pub(in crate::congestion) struct ModelSender<C: Controller> {
     /// The round trip of which every acknowledgement gives a sample, if it does.
     pub round_trip: Option<Span>,
     /// Whether the window, and not the application, holds the sender back.
-    pub window_limited: bool,
+    pub window_validated: bool,
 }
 
 impl<C: Controller> ModelSender<C> {
     pub fn new(law: C) -> ModelSender<C> {
-        ModelSender { law, now: Time::ZERO, in_flight: 1, round_trip: None, window_limited: true }
+        ModelSender { law, now: Time::ZERO, in_flight: 1, round_trip: None, window_validated: true }
     }
 
     /// One that has seen a round trip of so many milliseconds.
@@ -47,9 +47,9 @@ impl<C: Controller> ModelSender<C> {
             self.law.on_round_trip(&RoundTrip { sample, smoothed: Some(sample) });
         }
         let of_one = Ack::of_one(self.now);
-        let ModelSender { in_flight, round_trip: rtt, window_limited, .. } = *self;
+        let ModelSender { in_flight, round_trip: rtt, window_validated, .. } = *self;
         let (acked, in_flight) = (Segments(acked), Segments(in_flight));
-        self.law.on_ack(&Ack { acked, counted: acked, in_flight, rtt, window_limited, ..of_one });
+        self.law.on_ack(&Ack { acked, counted: acked, in_flight, rtt, window_validated, ..of_one });
         self.law.window()
     }
 

@@ -27,7 +27,7 @@ pub struct Heard {
     pub prices: Vec<Option<f64>>,
     /// And whether it is app-limited.
     pub rates: Vec<(f64, bool)>,
-    pub window_limited: u32,
+    pub window_validated: u32,
     pub congestion: u32,
     pub timeouts: u32,
 }
@@ -41,7 +41,7 @@ impl Probe {
             marks: 0,
             prices: Vec::new(),
             rates: Vec::new(),
-            window_limited: 0,
+            window_validated: 0,
             congestion: 0,
             timeouts: 0,
         };
@@ -55,7 +55,7 @@ impl Probe {
         heard.marks += ack.signal.marks;
         heard.prices.push(ack.signal.price);
         heard.rates.extend(ack.signal.delivered_rate.map(|sample| (sample.rate, sample.app_limited)));
-        heard.window_limited += u32::from(ack.window_limited);
+        heard.window_validated += u32::from(ack.window_validated);
     }
 }
 

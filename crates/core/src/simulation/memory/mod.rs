@@ -3,6 +3,7 @@
 mod trace_rows;
 
 use super::adaptation::Channel;
+use super::facts::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
 use super::port::Port;
@@ -19,6 +20,7 @@ use crate::tcp::SlowStart;
 use crate::tcp::recovery::rack_tlp::RackTlp;
 use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::Watch;
+use crate::tcp::validation::Usage;
 use crate::traffic::Application;
 use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
@@ -52,7 +54,9 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let application = if has_applications { size_of::<Application>() } else { 0 };
     let has_watches = network.groups.iter().any(|group| group.transport.slow_start() != SlowStart::Standard);
     let watch = if has_watches { size_of::<Watch>() } else { 0 };
-    let flow = IDLE_FLOW + hosts + channel + application + watch;
+    let has_usages = network.groups.iter().any(uses_are_remembered);
+    let usage = if has_usages { size_of::<Usage>() } else { 0 };
+    let flow = IDLE_FLOW + hosts + channel + application + watch + usage;
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
@@ -68,7 +72,9 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         _ => 0,
     };
     let known_by_time: u64 = network.flows.iter().map(by_time).sum();
-    let packet = 2 * size_of::<Packet>() + if known_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 };
+    let packet = 2 * size_of::<Packet>()
+        + if known_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 }
+        + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 };
     MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()

@@ -6,7 +6,7 @@
 
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
 use crate::primitives::units::{Bytes, Span};
-use crate::tcp::TcpSpec;
+use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -180,7 +180,8 @@ impl<'a> Ways<'a> {
                 sum.under_way += f64::from(spec.receiver_window.0).min(spec.initial_window + carried.min(segments));
                 let rounds = seconds / self.propagation(flow).seconds() + 1.0;
                 sum.rounds += rounds;
-                sum.restarts += if group.application.is_some() && spec.restart_after_idle { rounds } else { 0.0 };
+                let may_shrink = spec.window_validation != WindowValidation::None;
+                sum.restarts += if group.application.is_some() && may_shrink { rounds } else { 0.0 };
                 sum.attempts += if law.ignores_losses() {
                     // Each repair and each timeout may send the whole of it again.
                     spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
@@ -337,7 +338,7 @@ mod tests {
             delayed_ack: None,
             ecn: false,
             pacing: false,
-            restart_after_idle: false,
+            window_validation: WindowValidation::None,
             timer,
             halves: Halves::FlightSize,
             counting: Counting::Bytes,

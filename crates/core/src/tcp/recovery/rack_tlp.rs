@@ -12,6 +12,7 @@ use crate::tcp::rack::{Delivered, Rack, Situation};
 use crate::tcp::sender::{Arrived, NONE, Phase, Tcp};
 use crate::tcp::signal_reader::Brought;
 use crate::tcp::slow_start;
+use crate::tcp::validation;
 use serde::{Deserialize, Serialize};
 
 /// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.
@@ -112,6 +113,9 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
         return None;
     }
     let rtt = echo.map(|echo| now.since(echo)).or(delivered.rtt);
+    if advanced > Segments(0) {
+        validation::on_new_ack(tcp, arrived.ack);
+    }
     let ack = tcp.ack::<true>(delivered.segments, rtt, brought);
     if let Some(rtt) = rtt {
         tcp.measure(rtt, advanced);
@@ -229,7 +233,7 @@ fn look(tcp: &mut Tcp) -> Looked {
 fn situation(tcp: &Tcp) -> Situation {
     let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
     let dup_thresh = Segments(tcp.spec.fast_retransmit.unwrap_or(3));
-    Situation { now: tcp.now, is_recovering, srtt: tcp.smoothed(), dup_thresh }
+    Situation { now: tcp.now, is_recovering, srtt: tcp.sender.round_trip(tcp.spec), dup_thresh }
 }
 
 fn may_enter(tcp: &Tcp) -> bool {
@@ -241,9 +245,8 @@ fn enter(tcp: &mut Tcp, recover_fs: Segments) {
     if tcp.sender.phase == Phase::Reducing {
         tcp.rack_tlp().undo = None;
     } else {
-        let seen = tcp.congestion();
         remember(tcp);
-        tcp.sender.controller.on_congestion(&seen);
+        tcp.reduce();
         begin_reduction(tcp, recover_fs);
     }
     tcp.sender.phase = Phase::Recovery { partial_seen: false };
@@ -296,9 +299,8 @@ fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
         () if arrived.ack > probe.end_seq => {
             // It has repaired a single loss, which is congestion all the same.
             if tcp.sender.phase == Phase::Open {
-                let seen = tcp.congestion();
                 tcp.note_reduction();
-                tcp.sender.controller.on_congestion(&seen);
+                tcp.reduce();
                 tcp.rack_tlp().undo = None;
             }
             true
@@ -314,7 +316,7 @@ fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
 fn tell(tcp: &mut Tcp, ack: &Ack, advanced: Segments, brought: &Brought) {
     if advanced == Segments(0) || tcp.sender.phase.is_reduction() {
         if brought.signal.is_some() {
-            tcp.sender.controller.on_other_ack(&Ack { window_limited: false, ..*ack });
+            tcp.sender.controller.on_other_ack(&Ack { window_validated: false, ..*ack });
         }
         return;
     }
@@ -444,7 +446,7 @@ fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
 fn probe_at(tcp: &mut Tcp) -> Option<Time> {
     let is_open = tcp.sender.phase == Phase::Open && tcp.spec.fast_retransmit.is_some();
     let is_single = tcp.sender.high - tcp.sender.una == 1;
-    let smoothed = tcp.smoothed();
+    let smoothed = tcp.sender.round_trip(tcp.spec);
     let now = tcp.now;
     let state = tcp.rack_tlp();
     let is_due = is_open && state.probe.is_none() && !state.probe_is_due && state.rack.segs_sacked() == Segments(0);
@@ -470,87 +472,56 @@ impl Tcp<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{ControllerSpec, Start};
-    use crate::primitives::packet::Side;
-    use crate::tcp::sender::Sender;
-    use crate::tcp::sender::tests::spec_of_a_plain_sender;
+    use crate::congestion::Start;
+    use crate::tcp::bench::{Bench, plain};
     use crate::tcp::{Recovery, TcpSpec};
 
-    /// A sender with so many segments to send and a window of four, its clock turned by hand.
-    struct Bench {
-        spec: TcpSpec,
-        sender: Sender,
-        racks: Side<RackTlp>,
-        now: Time,
-    }
-
-    impl Bench {
-        fn new(limit: u32) -> Bench {
-            let spec = TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..spec_of_a_plain_sender() };
-            let law = Controllers::new(&ControllerSpec::Reno(()), Start { window: 4.0, ssthresh: 4.0 });
-            Bench { sender: Sender::new(law, &spec, Segments(limit)), spec, racks: Side::default(), now: Time::ZERO }
-        }
-
-        fn with<T>(&mut self, act: impl FnOnce(&mut Tcp) -> T) -> T {
-            let (sender, spec, boards, racks) = (&mut self.sender, &self.spec, &mut Side::default(), &mut self.racks);
-            let (now, warmup, clock_phase) = (self.now, Time::ZERO, Span::ZERO);
-            act(&mut Tcp { sender, spec, boards, racks, watch: None, now, warmup, clock_phase })
-        }
-
-        fn sent(&mut self) -> Vec<u32> {
-            self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<true>().map(|sent| sent.0)).collect())
-        }
-
-        fn hear(&mut self, ms: u64, ack: u32, blocks: &[(u32, u32)], echoes_mark: bool) -> Vec<u32> {
-            self.now = Time(Span::from_millis(ms).0);
-            let brought = Brought { echoes_mark, ..Brought::default() };
-            self.with(|tcp| tcp.on_ack::<true>(&Arrived { ack, blocks, echo: Time::ZERO }, &brought));
-            self.sent()
-        }
+    /// A sender with so many segments to send and a window of four.
+    fn bench(limit: u32) -> Bench {
+        let spec = TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() };
+        Bench::new(spec, Start { window: 4.0, ssthresh: 4.0 }, limit)
     }
 
     #[test]
     fn a_mark_on_the_last_of_the_data_does_not_hold_up_what_comes_later() {
-        let mut bench = Bench::new(4);
-        assert_eq!(bench.sent(), [0, 1, 2, 3]);
-        assert_eq!(bench.hear(100, 4, &[], true), []);
-        assert_eq!((bench.sender.phase, bench.sender.controller.window()), (Phase::Open, 2.0));
+        let mut bench = bench(4);
+        assert_eq!(bench.send(), [0, 1, 2, 3]);
+        assert_eq!(bench.at(100).hear_mark(4), []);
+        assert_eq!((bench.sender.phase, bench.window()), (Phase::Open, 2.0));
         bench.sender.limit = 8;
-        assert_eq!(bench.sent(), [4, 5]);
+        assert_eq!(bench.send(), [4, 5]);
     }
 
     #[test]
     fn a_probe_that_was_not_needed_costs_nothing() {
-        let mut bench = Bench::new(2);
-        assert_eq!(bench.sent(), [0, 1]);
-        assert_eq!(bench.hear(100, 1, &[], false), []);
+        let mut bench = bench(2);
+        assert_eq!(bench.send(), [0, 1]);
+        assert_eq!(bench.at(100).hear(1, &[]), []);
         // PTO: two round trips and 200 ms for a single segment.
         assert_eq!(bench.sender.deadline, Time(Span::from_millis(500).0));
-        bench.now = bench.sender.deadline;
-        assert!(!bench.with(|tcp| tcp.on_timer(Time::NEVER)));
-        assert_eq!(bench.sent(), [1]);
+        assert!(!bench.expire());
+        assert_eq!(bench.send(), [1]);
         // The acknowledgement had only been slow, and the probe is reported as a duplicate after everything has arrived.
-        bench.hear(510, 2, &[], false);
+        bench.at(510).hear(2, &[]);
         assert!(bench.with(|tcp| tcp.rack_tlp().probe.is_some()));
-        bench.hear(610, 2, &[(1, 2)], false);
+        bench.at(610).hear(2, &[(1, 2)]);
         bench.sender.limit = 6;
-        assert_eq!(bench.sent(), [2, 3, 4, 5]);
-        bench.hear(710, 6, &[], false);
-        assert!(bench.sender.controller.window() >= 4.0 && bench.with(|tcp| tcp.rack_tlp().probe.is_none()));
+        assert_eq!(bench.send(), [2, 3, 4, 5]);
+        bench.at(710).hear(6, &[]);
+        assert!(bench.window() >= 4.0 && bench.with(|tcp| tcp.rack_tlp().probe.is_none()));
     }
 
     #[test]
     fn a_probe_that_was_needed_is_answered_as_a_loss_once_more_is_acknowledged() {
-        let mut bench = Bench::new(2);
-        bench.sent();
-        bench.hear(100, 1, &[], false);
-        bench.now = bench.sender.deadline;
-        bench.with(|tcp| tcp.on_timer(Time::NEVER));
-        assert_eq!(bench.sent(), [1]);
+        let mut bench = bench(2);
+        bench.send();
+        bench.at(100).hear(1, &[]);
+        bench.expire();
+        assert_eq!(bench.send(), [1]);
         bench.sender.limit = 3;
-        bench.hear(600, 2, &[], false);
-        assert_eq!(bench.sender.controller.window(), 4.0);
-        bench.hear(700, 3, &[], false);
-        assert!(bench.sender.controller.window() < 4.0);
+        bench.at(600).hear(2, &[]);
+        assert_eq!(bench.window(), 4.5);
+        bench.at(700).hear(3, &[]);
+        assert!(bench.window() < 4.0);
     }
 }

@@ -89,37 +89,18 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::congestion::{ControllerSpec, Controllers, Start};
-    use crate::primitives::packet::Side;
-    use crate::primitives::units::{Segments, Time};
-    use crate::tcp::sender::tests::spec_of_a_plain_sender;
-    use crate::tcp::sender::{Arrived, Sender, Tcp};
-    use crate::tcp::signal_reader::Brought;
+    use crate::congestion::Start;
+    use crate::primitives::units::Segments;
+    use crate::tcp::bench::{Bench, plain};
     use crate::tcp::{Recovery, TcpSpec};
 
     #[test]
     fn the_rescue_is_the_highest_segment_outstanding_even_where_recovery_sent_it() {
         // 0..10 are sent, 0 is lost, the receiver has room for 12. The window is halved to five.
-        let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(12), ..spec_of_a_plain_sender() };
-        let start = Start { window: 10.0, ssthresh: 10.0 };
-        let mut sender = Sender::new(Controllers::new(&ControllerSpec::Reno(()), start), &spec, Segments(100));
-        let (mut boards, now) = (Side::default(), Time::ZERO);
-        let mut tcp = Tcp {
-            sender: &mut sender,
-            spec: &spec,
-            boards: &mut boards,
-            racks: &mut Side::default(),
-            watch: None,
-            now,
-            warmup: Time::ZERO,
-            clock_phase: Default::default(),
-        };
-        let sent = |tcp: &mut Tcp| std::iter::from_fn(|| tcp.next_segment::<false>().map(|sent| sent.0)).collect::<Vec<_>>();
-        assert_eq!(sent(&mut tcp), (0..10).collect::<Vec<_>>());
-        let answers = (2..=10).map(|end| {
-            tcp.on_ack::<false>(&Arrived { ack: 0, blocks: &[(1, end)], echo: Time::ZERO }, &Brought::default());
-            sent(&mut tcp)
-        });
+        let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(12), ..plain() };
+        let mut bench = Bench::new(spec, Start { window: 10.0, ssthresh: 10.0 }, 100);
+        assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
+        let answers = (2..=10).map(|end| bench.hear(0, &[(1, end)]));
         // The third duplicate repairs 0: 4 to 9 and the repair are in the network. Each report from the sixth on lets one segment go:
         // new ones (rule 2) while the receiver has room, then 11 again (rule 4), then nothing: there is one rescue.
         let expected = [vec![], vec![], vec![0], vec![], vec![], vec![10], vec![11], vec![11], vec![]];

@@ -2,7 +2,7 @@
 //! (spd-1998 section 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
 
 use super::{limited_transmit, may_enter, threshold_reached};
-use crate::congestion::Controller;
+use crate::congestion::{Congestion, Controller};
 use crate::tcp::sender::{Phase, Tcp};
 
 pub(super) fn on_duplicate(tcp: &mut Tcp) {
@@ -12,7 +12,7 @@ pub(super) fn on_duplicate(tcp: &mut Tcp) {
     if !threshold_reached(tcp) {
         return limited_transmit(tcp);
     }
-    let seen = tcp.congestion();
+    let seen = Congestion { repeated: false, ..tcp.timeout() };
     tcp.note_reduction();
     let sender = &mut *tcp.sender;
     sender.controller.on_timeout(&seen);

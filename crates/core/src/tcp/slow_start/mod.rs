@@ -88,33 +88,18 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{ControllerSpec, Controllers, Start};
-    use crate::primitives::packet::Side;
+    use crate::congestion::Start;
     use crate::tcp::TcpSpec;
-    use crate::tcp::sender::Sender;
-    use crate::tcp::sender::tests::spec_of_a_plain_sender;
+    use crate::tcp::bench::{Bench, plain};
 
     /// Whether the flow is still watched after an acknowledgement in this phase, with a window of four and this threshold, of
     /// which there was none at the begin.
     fn is_watched(kind: SlowStart, phase: Phase, ssthresh: f64) -> bool {
-        let spec = TcpSpec { slow_start: kind, initial_ssthresh: f64::INFINITY, timestamps: true, ..spec_of_a_plain_sender() };
-        let law = Controllers::new(&ControllerSpec::Reno(()), Start { window: 4.0, ssthresh });
-        let mut sender = Sender::new(law, &spec, Segments(100));
-        sender.phase = phase;
-        let (mut boards, mut watch, now) = (Side::default(), Watch::of(kind), Time::ZERO);
-        let (warmup, clock_phase) = (Time::ZERO, Span::ZERO);
-        let mut tcp = Tcp {
-            sender: &mut sender,
-            spec: &spec,
-            boards: &mut boards,
-            racks: &mut Side::default(),
-            watch: Some(&mut watch),
-            now,
-            warmup,
-            clock_phase,
-        };
-        assert_eq!(on_new_ack(&mut tcp, &Ack::of_one(now)), Segments(1));
-        !matches!(watch, Watch::Off)
+        let spec = TcpSpec { slow_start: kind, initial_ssthresh: f64::INFINITY, timestamps: true, ..plain() };
+        let mut bench = Bench::new(spec, Start { window: 4.0, ssthresh }, 100);
+        bench.sender.phase = phase;
+        assert_eq!(bench.with(|tcp| on_new_ack(tcp, &Ack::of_one(tcp.now))), Segments(1));
+        !matches!(bench.watch, Watch::Off)
     }
 
     #[test]

@@ -1,0 +1,121 @@
+//! A sender on a bench, for the tests of this folder: its clock is turned by hand, and it hears what the test says.
+
+use super::recovery::rack_tlp::RackTlp;
+use super::scoreboard::Scoreboard;
+use super::sender::{Arrived, Sender, Tcp};
+use super::signal_reader::Brought;
+use super::slow_start::Watch;
+use super::spec::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
+use super::validation::{self, Usage};
+use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
+use crate::primitives::packet::Side;
+use crate::primitives::units::{Bytes, Segments, Span, Time};
+
+/// NewReno of RFC 6582 with nothing that is not asked for.
+pub(in crate::tcp) fn plain() -> TcpSpec {
+    TcpSpec {
+        recovery: Recovery::NewReno,
+        mss: Bytes(1000),
+        header: Bytes(40),
+        ack_size: Bytes(40),
+        initial_window: 4.0,
+        initial_ssthresh: 4.0,
+        receiver_window: Segments(100),
+        fast_retransmit: Some(3),
+        limited_transmit: false,
+        timestamps: false,
+        sack_blocks: 3,
+        delayed_ack: None,
+        ecn: false,
+        pacing: false,
+        window_validation: WindowValidation::None,
+        timer: TimerSpec::rfc6298(),
+        halves: Halves::FlightSize,
+        counting: Counting::Bytes,
+        slow_start_limit: Segments(2),
+        slow_start: SlowStart::Standard,
+    }
+}
+
+/// A sender with the law of Reno.
+pub(in crate::tcp) struct Bench {
+    pub spec: TcpSpec,
+    pub sender: Sender,
+    pub now: Time,
+    pub watch: Watch,
+    /// If its data come from an application.
+    pub usage: Option<Usage>,
+    boards: Side<Scoreboard>,
+    racks: Side<RackTlp>,
+}
+
+impl Bench {
+    /// With everything that there is to send, as many segments.
+    pub fn new(spec: TcpSpec, start: Start, limit: u32) -> Bench {
+        let law = Controllers::new(&ControllerSpec::Reno(()), start);
+        Bench {
+            sender: Sender::new(law, &spec, Segments(limit)),
+            watch: Watch::of(spec.slow_start),
+            spec,
+            now: Time::ZERO,
+            usage: None,
+            boards: Side::default(),
+            racks: Side::default(),
+        }
+    }
+
+    /// With an application that has not handed over anything.
+    pub fn with_application(spec: TcpSpec, start: Start) -> Bench {
+        Bench { usage: Some(Usage::of(spec.window_validation)), ..Bench::new(spec, start, 0) }
+    }
+
+    pub fn with<T>(&mut self, act: impl FnOnce(&mut Tcp) -> T) -> T {
+        let (sender, spec, boards, racks) = (&mut self.sender, &self.spec, &mut self.boards, &mut self.racks);
+        let (now, warmup, clock_phase) = (self.now, Time::ZERO, Span::ZERO);
+        let (watch, usage) = (Some(&mut self.watch), self.usage.as_mut());
+        act(&mut Tcp { sender, spec, boards, racks, watch, usage, now, warmup, clock_phase })
+    }
+
+    pub fn window(&self) -> f64 {
+        self.sender.controller.window()
+    }
+
+    /// It is so late now.
+    pub fn at(&mut self, milliseconds: u64) -> &mut Bench {
+        self.now = Time(Span::from_millis(milliseconds).0);
+        self
+    }
+
+    /// The application hands over so many segments. What is sent.
+    pub fn offer(&mut self, segments: u32) -> Vec<u32> {
+        validation::before_offer(&mut self.sender, self.usage.as_mut(), self.now, &self.spec);
+        self.sender.limit += segments;
+        self.send()
+    }
+
+    /// All that may be sent now.
+    pub fn send(&mut self) -> Vec<u32> {
+        self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<true>().map(|sent| sent.0)).collect())
+    }
+
+    /// An acknowledgement, and what is sent then. It echoes the time of its segment as if that had left at the begin.
+    pub fn hear(&mut self, ack: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
+        self.hear_all(ack, blocks, &Brought::default())
+    }
+
+    /// An acknowledgement that echoes a mark, and what is sent then.
+    pub fn hear_mark(&mut self, ack: u32) -> Vec<u32> {
+        self.hear_all(ack, &[], &Brought { echoes_mark: true, ..Brought::default() })
+    }
+
+    fn hear_all(&mut self, ack: u32, blocks: &[(u32, u32)], brought: &Brought) -> Vec<u32> {
+        self.with(|tcp| tcp.on_ack::<true>(&Arrived { ack, blocks, echo: Time::ZERO }, brought));
+        self.send()
+    }
+
+    /// The deadline comes. Whether it is a timeout.
+    pub fn expire(&mut self) -> bool {
+        self.now = self.sender.deadline;
+        self.with(|tcp| tcp.on_timer(Time::NEVER))
+    }
+}

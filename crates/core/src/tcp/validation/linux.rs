@@ -1,0 +1,45 @@
+//! Windows that applications do not fill, as Linux has been seen to treat them: in slow start they open up to twice what was in flight, later
+//! only if they were full; idle, they are halved for every timeout, as in RFC 2861, but not below the initial window.
+//!
+//! Differs from RFC 2861: a window that is used, but never filled, stays as it is.
+
+use crate::congestion::{Controller, Controllers};
+use crate::primitives::units::{Cwnd, Segments};
+use crate::tcp::sender::Sender;
+use crate::tcp::spec::TcpSpec;
+use serde::{Deserialize, Serialize};
+
+/// The most that was in flight in the last window of data.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Linux {
+    most: Segments,
+    was_full: bool,
+    /// Once this segment is acknowledged, what was sent before it is of an earlier window.
+    until: u32,
+}
+
+impl Linux {
+    pub(super) fn on_sent(&mut self, sender: &Sender, window: Segments) {
+        let in_flight = sender.in_flight();
+        let is_full = in_flight >= window;
+        if sender.una >= self.until {
+            *self = Linux { most: in_flight, was_full: is_full, until: sender.high };
+        }
+        self.most = self.most.max(in_flight);
+        self.was_full |= is_full;
+    }
+
+    pub(super) fn may_open(&self, law: &Controllers) -> bool {
+        let starts = law.window() < law.ssthresh();
+        self.was_full || (starts && law.window() < 2.0 * f64::from(self.most.0))
+    }
+}
+
+/// Nothing has been sent for so many timeouts.
+pub(super) fn decay(sender: &mut Sender, timeouts: u64, spec: &TcpSpec) {
+    let law = &mut sender.controller;
+    let window = law.window();
+    law.raise_threshold(Cwnd(0.75 * window));
+    let halved = (0..timeouts.min(64)).fold(window, |window, _| window / 2.0);
+    law.limit_window(Cwnd(halved.floor().max(spec.initial_window)));
+}

@@ -1,0 +1,251 @@
+//! Congestion window validation: whether a window that its application does not fill may open, and what becomes of it while it is not used.
+//! One file for each rule that remembers something.
+//!
+//! Only an application leaves a window unused: a flow that always has data, or all of its data from the start, uses it.
+
+mod linux;
+mod rfc7661;
+
+use super::sender::{Sender, Tcp};
+use super::spec::{TcpSpec, WindowValidation};
+use crate::congestion::Controller;
+use crate::primitives::units::{Cwnd, Segments, Time};
+use linux::Linux;
+use rfc7661::Rfc7661;
+use serde::{Deserialize, Serialize};
+
+/// What is remembered of how much of its window a flow with an application uses.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Usage {
+    Unknown,
+    Linux(Linux),
+    Rfc7661(Rfc7661),
+}
+
+impl Usage {
+    /// Bytes for each segment outstanding.
+    pub(crate) const BYTES_PER_SEGMENT: usize = Rfc7661::BYTES_PER_SEGMENT;
+
+    pub(crate) fn of(kind: WindowValidation) -> Usage {
+        match kind {
+            WindowValidation::None | WindowValidation::Rfc5681 => Usage::Unknown,
+            WindowValidation::Linux => Usage::Linux(Linux::default()),
+            WindowValidation::Rfc7661 => Usage::Rfc7661(Rfc7661::default()),
+        }
+    }
+}
+
+/// Whether anything has to be remembered for the rule.
+pub(crate) fn remembers(kind: WindowValidation) -> bool {
+    !matches!(Usage::of(kind), Usage::Unknown)
+}
+
+/// Its application hands over data. What it has not used is looked at before any of it is sent.
+pub(crate) fn before_offer(sender: &mut Sender, usage: Option<&mut Usage>, now: Time, spec: &TcpSpec) {
+    let timeout = sender.timeout(spec);
+    let idle_for = now.since(sender.last_active);
+    let is_idle = sender.una == sender.high && idle_for > timeout;
+    match spec.window_validation {
+        WindowValidation::None => {}
+        // What is known of the path is old, and the window begins anew (section 4.1).
+        WindowValidation::Rfc5681 if is_idle => sender.controller.limit_window(Cwnd(spec.initial_window)),
+        WindowValidation::Linux if is_idle => linux::decay(sender, idle_for.0 / timeout.0.max(1), spec),
+        WindowValidation::Rfc5681 | WindowValidation::Linux => {}
+        WindowValidation::Rfc7661 => {
+            if let Some(Usage::Rfc7661(usage)) = usage {
+                usage.end_period(sender, now, spec);
+            }
+        }
+    }
+}
+
+/// An acknowledgement of new data, up to `ack`, is about to be taken in.
+pub(super) fn on_new_ack(tcp: &mut Tcp, ack: u32) {
+    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
+        usage.on_new_ack(tcp.sender, ack, tcp.now, tcp.spec);
+    }
+}
+
+/// Whether an acknowledgement that is about to be heard may open the window. `is_full`: it left nothing to send.
+#[inline(always)]
+pub(super) fn may_open(tcp: &Tcp, is_full: impl Fn() -> bool) -> bool {
+    match (tcp.spec.window_validation, tcp.usage.as_deref()) {
+        (WindowValidation::None | WindowValidation::Rfc5681, _) => true,
+        (_, Some(Usage::Linux(usage))) => usage.may_open(&tcp.sender.controller),
+        (_, Some(Usage::Rfc7661(usage))) => usage.is_validated(Cwnd(tcp.sender.controller.window()), tcp.now),
+        // A flow that always has something to send is validated.
+        (WindowValidation::Rfc7661, _) => true,
+        (WindowValidation::Linux, _) => is_full(),
+    }
+}
+
+/// This segment has left.
+pub(super) fn on_sent(tcp: &mut Tcp, segment: u32, is_new: bool) {
+    let window = tcp.sender.window(tcp.spec);
+    match tcp.usage.as_deref_mut() {
+        Some(Usage::Linux(usage)) => usage.on_sent(tcp.sender, window),
+        Some(Usage::Rfc7661(usage)) if is_new => usage.on_new(segment, tcp.sender.una),
+        Some(Usage::Rfc7661(usage)) => usage.on_resent(),
+        Some(Usage::Unknown) | None => {}
+    }
+}
+
+/// What is to be reduced, if a window that was not validated is: what was in use instead. `in_flight`: what was outstanding.
+pub(super) fn in_use(tcp: &Tcp, in_flight: Segments) -> Option<Segments> {
+    match tcp.usage.as_deref() {
+        Some(Usage::Rfc7661(usage)) if !usage.is_validated(Cwnd(tcp.sender.controller.window()), tcp.now) => {
+            Some(usage.pipe_ack(tcp.now).max(in_flight))
+        }
+        _ => None,
+    }
+}
+
+/// The window has been reduced; `in_use` as it was before.
+pub(super) fn on_reduced(tcp: &mut Tcp, in_use: Option<Segments>) {
+    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
+        usage.begin_recovery(in_use, Cwnd(tcp.sender.controller.window()));
+    }
+}
+
+/// An acknowledgement or a timeout has been heard, after which the sender may no longer be recovering.
+pub(super) fn after_heard(tcp: &mut Tcp) {
+    if tcp.sender.phase.is_reduction() {
+        return;
+    }
+    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
+        usage.end_recovery(&mut tcp.sender.controller);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Start;
+    use crate::primitives::units::Span;
+    use crate::tcp::Recovery;
+    use crate::tcp::bench::{Bench, plain};
+
+    /// A sender with this window that starts slowly, with an application.
+    fn bench(rule: WindowValidation, window: f64) -> Bench {
+        let spec = TcpSpec { window_validation: rule, timestamps: false, slow_start_limit: Segments::UNLIMITED, ..plain() };
+        Bench::with_application(spec, Start { window, ssthresh: f64::INFINITY })
+    }
+
+    /// The application hands over so many segments every 100 ms, which arrive and are acknowledged one by one 50 ms later. The window after
+    /// each burst.
+    fn windows(bench: &mut Bench, bursts: impl IntoIterator<Item = u32>) -> Vec<f64> {
+        let began = bench.now;
+        let after = |(number, burst): (u64, u32)| {
+            bench.now = began + Span::from_millis(100 * number);
+            bench.offer(burst);
+            bench.now += Span::from_millis(50);
+            while bench.sender.una < bench.sender.limit {
+                bench.hear(bench.sender.una + 1, &[]);
+            }
+            bench.window()
+        };
+        (0..).zip(bursts).map(after).collect()
+    }
+
+    #[test]
+    fn a_rule_of_the_nineties_opens_windows_that_are_not_used() {
+        for rule in [WindowValidation::None, WindowValidation::Rfc5681] {
+            assert_eq!(windows(&mut bench(rule, 2.0), [1; 100]).last(), Some(&100.0), "{rule:?}, to the receiver's window");
+        }
+    }
+
+    #[test]
+    fn linux_opens_windows_up_to_twice_what_is_in_flight() {
+        // Seen of a kernel, with bursts of 4, 8 and 10 segments: 10, 16 and 20.
+        let settled = |burst| windows(&mut bench(WindowValidation::Linux, 10.0), [burst; 6]).last().copied();
+        assert_eq!([settled(4), settled(8), settled(10)], [Some(10.0), Some(16.0), Some(20.0)]);
+        // What has been used stays: seen for 3 s.
+        let mut used = bench(WindowValidation::Linux, 10.0);
+        assert_eq!(windows(&mut used, [10, 20, 40, 4, 4, 4, 4, 4]), [20.0, 40.0, 80.0, 80.0, 80.0, 80.0, 80.0, 80.0]);
+        // Above the threshold it has to be full.
+        let mut avoiding = bench(WindowValidation::Linux, 10.0);
+        avoiding.sender.controller.end_slow_start();
+        assert_eq!(windows(&mut avoiding, [9, 9, 9, 9]), [10.0; 4]);
+        assert!(windows(&mut avoiding, [10]) > vec![10.9]);
+    }
+
+    #[test]
+    fn linux_halves_a_window_for_every_timeout_without_anything_sent() {
+        // The timeout is 1 s. Seen of a kernel: 283 to 70 after 2.7 timeouts, 333 to 41 after 3.3, 530 to 10 after 7.1.
+        let decayed = |window: f64, timeouts: u64| {
+            let mut bench = bench(WindowValidation::Linux, window);
+            bench.spec.receiver_window = Segments(1000);
+            bench.spec.initial_window = 10.0;
+            windows(&mut bench, [1]);
+            bench.sender.last_active = bench.now;
+            bench.now += Span::from_millis(100 * timeouts);
+            bench.offer(0);
+            (bench.window(), bench.sender.controller.ssthresh())
+        };
+        assert_eq!([decayed(283.0, 27).0, decayed(333.0, 33).0, decayed(530.0, 71).0], [70.0, 41.0, 10.0]);
+        assert_eq!(decayed(283.0, 9), (283.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn by_rfc_7661_windows_open_while_half_of_them_is_used_and_are_kept() {
+        // The window opens as long as it is no larger than twice what a burst had acknowledged, and before the first is acknowledged whole.
+        let settled = |burst| windows(&mut bench(WindowValidation::Rfc7661, 10.0), [burst; 6]).last().copied();
+        assert_eq!([settled(4), settled(8), settled(20)], [Some(13.0), Some(17.0), Some(41.0)]);
+        let mut kept = bench(WindowValidation::Rfc7661, 10.0);
+        // Of 20 at once, with twice 10 for a window of 20: the first opens it, and then those from the eleventh on.
+        assert_eq!(windows(&mut kept, [10, 20]), [20.0, 31.0]);
+        kept.sender.controller.limit_window(Cwnd(30.0));
+        // The largest sample within a second counts: after it, the window is not validated until half of it is used again.
+        let unused = windows(&mut kept, [4; 30]);
+        assert_eq!((unused[12..].iter().all(|&window| window == unused[29]), unused[29]), (true, 41.0));
+        assert_eq!(windows(&mut kept, [20, 21]), [41.0, 42.0]);
+    }
+
+    #[test]
+    fn by_rfc_7661_what_was_in_use_is_reduced() {
+        let mut bench = bench(WindowValidation::Rfc7661, 80.0);
+        bench.spec.recovery = Recovery::Sack;
+        bench.sender.controller.end_slow_start();
+        windows(&mut bench, [2; 20]);
+        assert_eq!(bench.window().floor(), 80.0);
+        // Eight are sent, and the first is lost: max(pipeACK, LossFlightSize) = 8 is halved. One of the eight is sent again: (8 - 1) / 2.
+        let first = bench.sender.una;
+        assert_eq!(bench.at(10_000).offer(8).len(), 8);
+        let resent: Vec<u32> = (2..5).flat_map(|above| bench.hear(first, &[(first + 1, first + above)])).collect();
+        assert_eq!((resent, bench.window()), (vec![first], 4.0));
+        bench.hear(first + 8, &[]);
+        assert_eq!(bench.window(), 3.5);
+        // pipeACK is undefined, and the window validated until all of the next data is acknowledged.
+        assert_eq!(windows(&mut bench, [2]), [4.5]);
+    }
+
+    #[test]
+    fn by_rfc_7661_a_window_not_used_for_five_minutes_is_halved() {
+        let mut bench = bench(WindowValidation::Rfc7661, 40.0);
+        windows(&mut bench, [40]);
+        let after = |bench: &mut Bench, seconds: u64| {
+            bench.at(1000 * seconds).offer(0);
+            (bench.window(), bench.sender.controller.ssthresh())
+        };
+        bench.sender.controller.limit_window(Cwnd(40.0));
+        bench.sender.controller.end_slow_start();
+        assert_eq!(after(&mut bench, 299), (40.0, 40.0));
+        assert_eq!(after(&mut bench, 302), (20.0, 40.0));
+        assert_eq!(after(&mut bench, 602), (10.0, 40.0));
+        // Not below the initial window.
+        assert_eq!(after(&mut bench, 3000), (4.0, 40.0));
+    }
+
+    #[test]
+    fn by_rfc_5681_a_window_begins_anew_after_an_idle_time_of_more_than_a_timeout() {
+        let after = |rule, idle: u64| {
+            let mut bench = bench(rule, 20.0);
+            bench.at(idle).offer(1);
+            bench.window()
+        };
+        // The timeout before the first sample is 1 s, the initial window 4.
+        assert_eq!(after(WindowValidation::Rfc5681, 1001), 4.0);
+        assert_eq!(after(WindowValidation::Rfc5681, 1000), 20.0);
+        assert_eq!(after(WindowValidation::None, 1001), 20.0);
+    }
+}
