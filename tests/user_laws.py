@@ -9,6 +9,18 @@ import tailback as tb
 from tailback.user_code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Source, Unit, Verdict
 
 
+def whole_windows(window: float, counted: float) -> float:
+    """RFC 3465 section 2.1; the fraction of a window is the part of it that has been acknowledged."""
+    if counted == 0:
+        return window
+    segments = math.floor(window)
+    acknowledged = math.floor((window - segments) * segments + 0.5) + counted
+    while acknowledged >= segments:
+        acknowledged -= segments
+        segments += 1
+    return segments + acknowledged / segments
+
+
 @tb.controller("reno")
 class Reno(Controller):
     """RFC 5681 section 3.1."""
@@ -20,7 +32,7 @@ class Reno(Controller):
                 opens = min(counted, math.ceil(min(self.ssthresh - self.window, counted)))
                 self.window += opens
                 counted -= opens
-            self.window += counted / self.window
+            self.window = whole_windows(self.window, counted) if ack.counts_bytes else self.window + counted / self.window
 
     def on_congestion(self, seen: Congestion) -> None:
         self.window = self.ssthresh = max(float(seen.in_flight // 2), 2.0)

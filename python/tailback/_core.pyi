@@ -176,6 +176,7 @@ class Ack:
         rtt_s: float | None,
         in_flight: int,
         window_validated: bool,
+        counts_bytes: bool = ...,
         marks: int = ...,
         price: float | None = ...,
         delivered_rate: float | None = ...,
@@ -193,6 +194,8 @@ class Ack:
     def in_flight(self) -> int: ...
     @property
     def window_validated(self) -> bool: ...
+    @property
+    def counts_bytes(self) -> bool: ...
     @property
     def marks(self) -> int: ...
     @property

@@ -8,7 +8,7 @@ use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Buffer, Flow, Group, Network, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
-use tailback_core::tcp::{Recovery, TcpSpec};
+use tailback_core::tcp::{Recovery, TcpSpec, WindowValidation};
 use tailback_core::traffic::{ApplicationSpec, ConstantSpec, ProcessSpec};
 use tailback_core::{Engine, Results};
 
@@ -67,14 +67,36 @@ fn an_application_that_is_stopped_hands_over_nothing_more() {
     assert_eq!(first(&results, "delivered_packets"), 10.0);
 }
 
-#[test]
-fn the_window_of_an_application_that_is_held_up_by_nothing_does_not_grow() {
-    let network = over(every(50, 2), 100, flow(0, 0, 1), 2);
+/// What the window of a flow grows to, by a rule.
+fn widest(rule: WindowValidation, application: ApplicationSpec, window: u32) -> f64 {
+    let mut network = over(application, window, flow(0, 0, 1), 4);
+    if let Transport::Tcp(spec, _) = &mut network.groups[0].transport {
+        spec.window_validation = rule;
+    }
     let traces = vec![Trace { kind: TraceKind::Cwnd, of: vec![0] }];
     let results = run(Network { record: tailback_core::network::Record { traces, delay_percentiles: false }, ..network });
     let windows = results.traces[0].floats("cwnd_packets").expect("a column of numbers");
-    // Of three segments two are under way at most.
-    assert!(windows.iter().all(|&window| window == 3.0), "{windows:?}");
+    windows.into_iter().fold(0.0, f64::max)
+}
+
+#[test]
+fn a_window_that_is_not_filled_opens_only_by_rules_that_let_it() {
+    // Two segments every 50 ms, of which no more are ever under way; 80 bursts.
+    let of_two = |rule| widest(rule, every(50, 2), 64);
+    assert_eq!([of_two(WindowValidation::None), of_two(WindowValidation::Rfc5681)], [64.0, 64.0]);
+    // The initial window is two: each of the first two acknowledgements opens it by one, then by twice what is in flight.
+    assert_eq!([of_two(WindowValidation::Linux), of_two(WindowValidation::Rfc7661)], [4.0, 5.0]);
+}
+
+#[test]
+fn an_application_that_has_always_more_than_may_be_sent_starts_as_fast_as_one_that_hands_over_all_at_once() {
+    // Sixteen every two milliseconds for a link that takes a segment in one: no more than a window is ever under way.
+    let fast = || every(2, 16);
+    let none = widest(WindowValidation::None, fast(), 1000);
+    for rule in [WindowValidation::Linux, WindowValidation::Rfc7661] {
+        assert_eq!(widest(rule, fast(), 1000), none, "{rule:?}");
+    }
+    assert_eq!(none, 1000.0);
 }
 
 #[test]

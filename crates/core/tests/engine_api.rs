@@ -10,7 +10,7 @@ use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Span, Time};
 use tailback_core::queue::{PolicySpec, Reason, RedSpec};
-use tailback_core::tcp::{Recovery, TcpSpec, TimerForm, TimerSpec};
+use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Became, Engine, Fate, Results};
 
@@ -229,10 +229,39 @@ fn a_stopped_flow_is_active_to_its_stop_and_the_span_ends_there() {
     let gap = vec![loses_from(50, 0), Change { at: millis(1000), what: ChangeKind::RandomLoss(0, 0.0) }];
     let share = first(&short_transfer(gap, stopped), "active_share");
     assert!((0.0..0.5).contains(&share), "{share}");
-    // Nothing comes through any more: it waits until the end, and a little after the last timeout does not count as waiting yet.
+    // Nothing comes through any more: it waits until the end, whether or not it comes to a timeout.
     let cut = Flow { stop: millis(100), ..flow(0, 0, 1) };
     let share = first(&short_transfer(vec![loses_from(50, 0)], cut), "active_share");
-    assert!((0.0..0.6).contains(&share), "{share}");
+    assert!((0.0..0.01).contains(&share), "{share}");
+}
+
+/// The first segment is lost, and the timeout after 3 s (or the end before it) is waited for from the instant at which it was sent.
+#[test]
+fn a_wait_that_the_end_cuts_off_is_a_wait() {
+    let share = |ms: u64, recovery, delayed_ack| {
+        let timer = TimerSpec::coarse(Span::from_millis(500));
+        let spec = TcpSpec { recovery, timer, delayed_ack, initial_window: 1.0, ..tcp(recovery) };
+        let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+        let flows = vec![flow(0, 0, 1)];
+        let group = group("tcp", Transport::Tcp(spec, ControllerSpec::Reno(())));
+        let network = dumbbell(bottleneck, group, flows, Span::from_millis(ms));
+        let lossy = Network {
+            changes: vec![loses_from(0, 0), Change { at: millis(50), what: ChangeKind::RandomLoss(0, 0.0) }],
+            ..network
+        };
+        let mut engine = Engine::new(lossy);
+        engine.run_until(Time::NEVER);
+        let results = engine.results().unwrap();
+        (first(&results, "active_share"), first(&results, "waiting_at_end"), first(&results, "timeouts"))
+    };
+    assert_eq!(share(2900, Recovery::Reno, None), (0.0, 1.0, 0.0));
+    let (active, waits, timeouts) = share(3100, Recovery::Reno, None);
+    assert!((0.02..0.04).contains(&active) && (waits, timeouts) == (0.0, 1.0), "{active}");
+    // A recovery by time sends a probe after a second, which comes through: it never waits for a timeout.
+    assert_eq!(share(2900, Recovery::RackTlp, None), (1.0, 0.0, 0.0));
+    // What the receiver holds back will bring word.
+    let delayed = Some(DelayedAck { every: 2, timeout: Span::from_millis(200) });
+    assert_eq!(share(3100, Recovery::Reno, delayed).1, 0.0);
 }
 
 #[test]

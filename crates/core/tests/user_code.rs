@@ -7,7 +7,7 @@ mod common;
 
 use common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
-use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
+use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, Counting, RoundTrip, Start, UserController};
 use tailback_core::network::*;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
@@ -31,6 +31,20 @@ struct Reno {
     can_be_copied: bool,
 }
 
+/// Congestion avoidance: RFC 3465 section 2.1, or equation (3) of RFC 5681.
+fn avoid(window: f64, counted: f64, counting: Counting) -> f64 {
+    if counting == Counting::Acknowledgements || counted == 0.0 {
+        return window + counted / window;
+    }
+    let mut segments = window.floor();
+    let mut acknowledged = ((window - segments) * segments).round() + counted;
+    while acknowledged >= segments {
+        acknowledged -= segments;
+        segments += 1.0;
+    }
+    segments + acknowledged / segments
+}
+
 impl Reno {
     fn halve(&mut self, in_flight: Segments) {
         self.control.ssthresh = f64::from(in_flight.0 / 2).max(2.0);
@@ -52,7 +66,7 @@ impl UserController for Reno {
             let counted = f64::from(ack.counted.0);
             let opens = if window < ssthresh { counted.min((ssthresh - window).ceil()) } else { 0.0 };
             self.control.window += opens;
-            self.control.window += (counted - opens) / self.control.window;
+            self.control.window = avoid(self.control.window, counted - opens, ack.counting);
         }
         Ok(self.control)
     }

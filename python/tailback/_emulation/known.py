@@ -25,6 +25,7 @@ _OF_FLOWS = (
     "delivered_packets",
     "delivered_bytes",
     "goodput_bps",
+    "waiting_at_end",
     "active_share",
     "completion_time_s",
     "backlog_packets",

@@ -9,13 +9,23 @@ pub use support::user_controller::{Control, UserController};
 
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Cwnd, Rate, Segments, Span, Time};
-use crate::settings::{Named, family};
-use crate::tcp::Counting;
+use crate::settings::{Named, family, words};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
 use probe::Probe;
 use serde::{Deserialize, Serialize};
 use support::user_controller::User;
+
+words! {
+    /// What of an acknowledgement opens the window.
+    pub enum Counting ("way of counting") {
+        /// What it acknowledges: RFC 3465, which RFC 5681 section 3.1 recommends.
+        Bytes = "bytes",
+        /// That it arrived, whatever it acknowledges: RFC 5681 section 3.1 equation (3), and senders before it. With delayed acknowledgements
+        /// the window opens half as fast.
+        Acknowledgements = "acknowledgements",
+    }
+}
 
 /// New data was acknowledged outside loss recovery.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +41,7 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
     pub in_flight: Segments,
-    /// The window may open: it is smaller than the receiver's, and used as far as the rule of the settings asks
-    /// ([`WindowValidation`](crate::tcp::WindowValidation)).
+    /// The window may open: it is smaller than the receiver's, and used as far as the sender's rule of validation asks.
     pub window_validated: bool,
     /// As much of it as the law asked for ([`AskedFor`]).
     pub signal: Signal,

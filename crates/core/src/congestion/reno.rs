@@ -87,9 +87,9 @@ impl Controller for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::Counting;
     use crate::congestion::support::model_sender::ModelSender;
     use crate::primitives::units::Time;
-    use crate::tcp::Counting;
 
     fn sender(window: f64, ssthresh: f64) -> ModelSender<Reno> {
         ModelSender::new(Reno::new(&(), Start { window, ssthresh }))
@@ -115,7 +115,10 @@ mod tests {
     fn a_window_opens_by_a_segment_when_all_of_it_is_acknowledged() {
         // 7 + 8 + 9 segments, two at a time: the one that the eighth lacks is of the window after it.
         let mut two_at_a_time = sender(7.0, 7.0);
-        assert_eq!((0..12).map(|_| two_at_a_time.ack(2).floor()).collect::<Vec<_>>(), [7., 7., 7., 8., 8., 8., 8., 9., 9., 9., 9., 10.]);
+        assert_eq!(
+            (0..12).map(|_| two_at_a_time.ack(2).floor()).collect::<Vec<_>>(),
+            [7., 7., 7., 8., 8., 8., 8., 9., 9., 9., 9., 10.]
+        );
         // Nothing is lost to rounding.
         let mut long = sender(49.0, 49.0);
         assert_eq!((49..1000).map(|window| (0..window).map(|_| long.ack(1)).last()).last(), Some(Some(1000.0)));

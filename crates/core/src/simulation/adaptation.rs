@@ -48,6 +48,8 @@ pub(crate) struct Adaptation {
     pub(crate) sent_in_all: u64,
     pub(crate) received_in_all: u64,
     pub(crate) discarded_in_all: u64,
+    /// When the latest cell reached the receiver, or will: hops are computed ahead.
+    pub(crate) received_until: Time,
     /// Cells of the packet at the head of the line to the first port that have gone.
     gone: u32,
     /// Cells collected since the last one that ended a frame, and how many of them belong to the packet of the latest.
@@ -75,6 +77,7 @@ impl Adaptation {
     #[inline]
     pub(crate) fn collect(&mut self, cell: &Packet, cells: Units) -> Collected {
         self.received_in_all += 1;
+        self.received_until = cell.time;
         if (cell.segment, cell.sent) != (self.segment, self.sent) {
             (self.segment, self.sent, self.own) = (cell.segment, cell.sent, 0);
         }

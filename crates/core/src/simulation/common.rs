@@ -19,6 +19,7 @@ use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// What all flows and ports use in common.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,6 +44,8 @@ pub(crate) struct Common {
     pub(crate) delays: Vec<Histogram>,
     /// Of external flows, in the order in which they became known.
     pub(crate) fates: Vec<Fate>,
+    /// Discards that were computed ahead: when, and of which flow. Those whose time has come are forgotten in time.
+    pub(crate) to_be_discarded: VecDeque<(Time, u32)>,
 }
 
 /// What becomes of a datagram of an external flow.
@@ -97,6 +100,7 @@ impl Common {
             recorder: Recorder::new(network).map(Box::new),
             delays: vec![Histogram::default(); groups],
             fates: Vec::new(),
+            to_be_discarded: VecDeque::new(),
         }
     }
 

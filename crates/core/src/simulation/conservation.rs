@@ -29,8 +29,9 @@ impl fmt::Display for ConservationError {
 impl std::error::Error for ConservationError {}
 
 impl Engine {
-    pub(crate) fn check_conservation(&self) -> Result<(), ConservationError> {
-        let (data, acks) = self.units_in_lines();
+    /// `in_lines`: what is under way now.
+    pub(crate) fn check_conservation(&self, in_lines: &InLines) -> Result<(), ConservationError> {
+        let InLines { data, acks, .. } = in_lines;
         for (index, path) in self.senders.fabric.paths.iter().enumerate() {
             let counts = &path.counts;
             let of_flow = |sent: u64, accounted: u64, what| {
@@ -115,11 +116,14 @@ impl Engine {
         }
     }
 
-    /// Units of data and of acknowledgements of each flow that lie in lines, queues and transmitters: packets, or cells that have not
-    /// been put together again.
-    fn units_in_lines(&self) -> (Vec<u64>, Vec<u64>) {
+    /// Units of each flow that lie in lines, queues and transmitters: packets, or cells that have not been put together again.
+    pub(crate) fn units_in_lines(&self) -> InLines {
         let mut data = vec![0; self.senders.ends.len()];
         let mut acks = vec![0; self.senders.ends.len()];
+        let mut are_under_way = vec![false; self.senders.ends.len()];
+        for &(_, flow) in self.senders.fabric.common.to_be_discarded.iter().filter(|discard| discard.0 >= self.now()) {
+            are_under_way[flow as usize] = true;
+        }
         self.each_packet(|packet, place| {
             let path = &self.senders.fabric.paths[packet.flow as usize];
             let units = match place {
@@ -130,12 +134,14 @@ impl Engine {
             };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
             counts[packet.flow as usize] += units;
+            are_under_way[packet.flow as usize] |= place != Place::Ends || packet.time >= self.now();
         });
         for (flow, channel) in self.senders.fabric.common.channels.iter().enumerate() {
             data[flow] -= u64::from(channel.data.gone());
             acks[flow] -= u64::from(channel.acks.gone());
+            are_under_way[flow] |= channel.data.received_until.max(channel.acks.received_until) >= self.now();
         }
-        (data, acks)
+        InLines { data, acks, are_under_way }
     }
 
     /// What acknowledgements and data packets carry in side pools.
@@ -171,6 +177,14 @@ impl Engine {
             }
         }
     }
+}
+
+/// What lies in lines, queues and transmitters, by flow.
+pub(crate) struct InLines {
+    data: Vec<u64>,
+    acks: Vec<u64>,
+    /// Something of the flow is still to come. Cells that are of no use any more may lie where they have arrived.
+    pub(crate) are_under_way: Vec<bool>,
 }
 
 /// Where a packet is. What travels in cells is cut at the end of the access line and put together before the ends.

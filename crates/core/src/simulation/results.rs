@@ -1,10 +1,11 @@
 //! From counters to the columns that every face shows.
 
-use super::conservation::ConservationError;
+use super::conservation::{ConservationError, InLines};
 use super::engine::Engine;
+use super::event_order::FlowKind;
 use super::fabric::END;
 use super::senders::End;
-use crate::primitives::units::Time;
+use crate::primitives::units::{Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
 use crate::record::{Column, Table};
@@ -47,10 +48,11 @@ impl Engine {
     /// # Errors
     /// A violation of conservation: a bug of ours.
     pub fn results(&self) -> Result<Results, ConservationError> {
-        self.check_conservation()?;
+        let in_lines = self.units_in_lines();
+        self.check_conservation(&in_lines)?;
         let until = self.now();
         Ok(Results {
-            flows: self.flow_table(until),
+            flows: self.flow_table(until, &in_lines),
             queues: self.queue_table(until),
             groups: self.group_table(until),
             traces: self
@@ -78,7 +80,7 @@ impl Engine {
         until.since(self.senders.fabric.common.window.warmup).seconds()
     }
 
-    fn flow_table(&self, until: Time) -> Table {
+    fn flow_table(&self, until: Time, in_lines: &InLines) -> Table {
         let all: Vec<u32> = (0..self.senders.ends.len() as u32).collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let seconds = self.measured_seconds(until);
@@ -102,7 +104,8 @@ impl Engine {
             ("goodput_bps", float(&|i| counts(i).delivered_bytes as f64 * 8.0 / seconds)),
             ("marked_packets", integer(&|i| self.senders.fabric.paths[i].marked.into())),
             ("loss_share", float(&|i| Share { part: counts(i).discarded.into(), whole: senders[i].sent.into() }.value())),
-            ("active_share", float(&|i| self.active_share(i, until))),
+            ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
+            ("active_share", float(&|i| self.active_share(i, until, in_lines))),
             ("completion_time_s", float(&|i| self.completion(i))),
             ("backlog_packets", integer(&|i| self.senders.ends[i].backlog().into())),
             ("frame_cells", integer(&|i| self.senders.fabric.frame_cells(i).0)),
@@ -114,10 +117,24 @@ impl Engine {
     }
 
     /// Not a number where nothing of the flow's span is measured.
-    fn active_share(&self, index: usize, until: Time) -> f64 {
-        let started = self.senders.plans[index].start.max(self.senders.fabric.common.window.warmup);
+    fn active_share(&self, index: usize, until: Time, in_lines: &InLines) -> f64 {
+        let warmup = self.senders.fabric.common.window.warmup;
+        let started = self.senders.plans[index].start.max(warmup);
         let ended = self.ended(index).min(until);
-        1.0 - self.senders.ends[index].counts().idle.seconds() / ended.since(started).seconds()
+        let cut_off = self.waiting_since(index, until, in_lines).map_or(Span::ZERO, |since| until.since(since.max(warmup)));
+        let waited = self.senders.ends[index].counts().idle + cut_off;
+        1.0 - waited.seconds() / ended.since(started).seconds()
+    }
+
+    /// Since when a flow waits for a timeout that the run does not see: there is something to repair, and nothing under way will bring word of
+    /// it.
+    fn waiting_since(&self, index: usize, until: Time, in_lines: &InLines) -> Option<Time> {
+        let End::Tcp(sender) = &self.senders.ends[index] else { return None };
+        let is_over = until >= self.senders.fabric.paths[index].counts.completed;
+        let common = &self.senders.fabric.common;
+        let is_due = |kind| common.calendar.time_of(common.order.flow(kind, index as u32)) != Time::NEVER;
+        let may_hear = in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::Wake);
+        (!is_over && !may_hear && self.senders.awaits_timeout(sender, index)).then_some(sender.last_active)
     }
 
     /// When a flow had nothing more to do: its receiver had everything, or it was stopped and all that it had sent is acknowledged.

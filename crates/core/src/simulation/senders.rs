@@ -186,6 +186,13 @@ impl Senders {
         }
     }
 
+    /// The next that a sender would do by itself is to time out.
+    pub(crate) fn awaits_timeout(&self, sender: &Sender, flow: usize) -> bool {
+        let by_time = self.fabric.facts[self.fabric.paths[flow].wire.group as usize].by_time;
+        let is_rto = !by_time || sender.board == NONE || self.racks.at(sender.board).awaits_rto();
+        sender.deadline != Time::NEVER && is_rto
+    }
+
     /// Outstanding segments by what a recovery by time knows of them, once it knows any.
     pub(crate) fn known_by_time(&self, sender: &Sender) -> Option<Segments> {
         (sender.board != NONE).then(|| self.racks.at(sender.board).accounted_for())

@@ -42,7 +42,7 @@ mod tests {
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;
-    use crate::tcp::{DelayedAck, Recovery, TcpSpec};
+    use crate::tcp::{DelayedAck, Recovery, TcpSpec, WindowValidation};
     use crate::{Engine, Results};
 
     const EVERYTHING: AskedFor = AskedFor { marks: true, price: true, delivered_rate: true, release: false };
@@ -190,7 +190,8 @@ mod tests {
     fn a_bound_of_nothing_lets_one_segment_go_when_nothing_is_in_flight() {
         // Sixteen at once, and the acknowledgement of the last lets the next one go, after 16 ms and a round trip of 20.04: then one in
         // each round trip, 21.04 ms with its transmission.
-        let (results, heard) = bounded(0, tcp(Recovery::NewReno), 20);
+        let spec = TcpSpec { window_validation: WindowValidation::Linux, ..tcp(Recovery::NewReno) };
+        let (results, heard) = bounded(0, spec, 20);
         let times = sent(&results);
         assert_eq!(times.len(), 20);
         assert!(times[..16].iter().all(|&time| time == 0.0));

@@ -99,7 +99,7 @@ pub(crate) struct SenderCounts {
     pub(crate) timeouts: u32,
     pub(crate) rtt_samples: u32,
     pub(crate) rtt_sum: Span,
-    /// Waiting for a timeout: from the last transmission to the expiry, if that comes before the receiver has everything.
+    /// Waiting for timeouts that came: from the last transmission to the expiry, if that was before the receiver had everything.
     pub(crate) idle: Span,
 }
 
@@ -270,7 +270,16 @@ impl Tcp<'_> {
         let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
         let has_room = sender.controller.window() < f64::from(self.spec.receiver_window.0);
         let window_validated = has_room && validation::may_open(self, is_full);
-        Ack { now: self.now, acked, counted: self.counted(acked), counting: self.spec.counting, rtt, in_flight, window_validated, signal }
+        Ack {
+            now: self.now,
+            acked,
+            counted: self.counted(acked),
+            counting: self.spec.counting,
+            rtt,
+            in_flight,
+            window_validated,
+            signal,
+        }
     }
 
     /// For how many of these segments the window opens.
@@ -530,7 +539,7 @@ impl Tcp<'_> {
             self.sender.counts.retransmitted += u32::from(!is_new);
         }
         if SIGNALLED && self.usage.is_some() {
-            validation::on_sent(self, segment, is_new);
+            validation::on_sent(self, &validation::Sent { segment, is_new });
         }
         if is_by_time {
             rack_tlp::on_sent(self, segment);

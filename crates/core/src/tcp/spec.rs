@@ -1,5 +1,6 @@
 //! What a TCP is made of, with every default already chosen. Presets (in the scenario crate) fill it in.
 
+pub use crate::congestion::Counting;
 use crate::primitives::units::{Bytes, Segments, Span};
 use crate::settings::words;
 use serde::{Deserialize, Serialize};
@@ -70,17 +71,6 @@ words! {
         Rfc7661 = "rfc7661",
         /// It opens in slow start up to twice what is in use, later if it is full, and is halved for each timeout without anything sent.
         Linux = "linux",
-    }
-}
-
-words! {
-    /// What of an acknowledgement opens the window.
-    pub enum Counting ("way of counting") {
-        /// What it acknowledges: RFC 3465, which RFC 5681 section 3.1 recommends.
-        Bytes = "bytes",
-        /// That it arrived, whatever it acknowledges: RFC 5681 section 3.1 equation (3), and senders before it. With delayed acknowledgements
-        /// the window opens half as fast.
-        Acknowledgements = "acknowledgements",
     }
 }
 

@@ -367,7 +367,12 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         delayed_ack: if dice.chance(3) { Some(DelayedAck { every: 2, timeout: Span::from_millis(100) }) } else { None },
         ecn: dice.chance(2),
         pacing: dice.chance(5),
-        window_validation: dice.one_of(&[WindowValidation::None, WindowValidation::Rfc5681, WindowValidation::Rfc7661, WindowValidation::Linux]),
+        window_validation: dice.one_of(&[
+            WindowValidation::None,
+            WindowValidation::Rfc5681,
+            WindowValidation::Rfc7661,
+            WindowValidation::Linux,
+        ]),
         timer: TimerSpec { form: dice.one_of(&forms), ..base.timer },
         halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
         counting: dice.one_of(&[Counting::Bytes, Counting::Acknowledgements]),

@@ -37,6 +37,7 @@ view!(Ack {
     rtt_s: Option<f64>,
     in_flight: u32,
     window_validated: bool,
+    counts_bytes: bool = true,
     marks: u32 = 0,
     price: Option<f64> = None,
     delivered_rate: Option<f64> = None,
@@ -79,7 +80,7 @@ impl UnitSignal {
 
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Ack {
-        let congestion::Ack { now, acked, counted, counting: _, rtt, in_flight, window_validated, signal } = *ack;
+        let congestion::Ack { now, acked, counted, counting, rtt, in_flight, window_validated, signal } = *ack;
         let Signal { marks, price, delivered_rate } = signal;
         Ack {
             now_s: now.seconds(),
@@ -88,6 +89,7 @@ impl From<&congestion::Ack> for Ack {
             rtt_s: rtt.map(|rtt| rtt.seconds()),
             in_flight: in_flight.0,
             window_validated,
+            counts_bytes: counting == congestion::Counting::Bytes,
             marks,
             price,
             delivered_rate: delivered_rate.map(|sample| sample.rate),

@@ -40,8 +40,8 @@ def waiting(run: Run) -> tuple[Any, Any]:
     """Mean round trip and mean wait for a timeout, of each connection that had both."""
     flows = run.flows
     known = (flows["timeouts"] > 0) & np.isfinite(flows["mean_rtt_s"])
-    waits = (1 - flows["active_share"][known]) * run.simulated_s / flows["timeouts"][known]
-    return flows["mean_rtt_s"][known], waits
+    waits = flows["timeouts"][known] + flows["waiting_at_end"][known]
+    return flows["mean_rtt_s"][known], (1 - flows["active_share"][known]) * run.simulated_s / waits
 
 
 def ratio(run: Run) -> float:

@@ -313,6 +313,11 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     fn discard(&mut self, port: u32, mut packet: Packet, time: Time, reason: Reason) {
+        let (now, to_be_discarded) = (self.common.now, &mut self.common.to_be_discarded);
+        while to_be_discarded.pop_front_if(|first| first.0 < now).is_some() {}
+        if time > now {
+            to_be_discarded.push_back((time, packet.flow));
+        }
         let counts = &mut self.paths[packet.flow as usize].counts;
         if let Some(channel) = self.common.channels.get_mut(packet.flow as usize).filter(|_| packet.is_cell()) {
             let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };

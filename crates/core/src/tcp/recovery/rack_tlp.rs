@@ -84,6 +84,11 @@ impl RackTlp {
         self.rack.accounted_for()
     }
 
+    /// The deadline is that of a retransmission timeout.
+    pub(crate) fn awaits_rto(&self) -> bool {
+        self.timer == Timer::Retransmission
+    }
+
     pub(crate) fn new() -> RackTlp {
         RackTlp {
             rack: Rack::new(),

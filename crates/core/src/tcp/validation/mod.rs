@@ -35,6 +35,12 @@ impl Usage {
     }
 }
 
+/// A segment that has left.
+pub(super) struct Sent {
+    pub segment: u32,
+    pub is_new: bool,
+}
+
 /// Whether anything has to be remembered for the rule.
 pub(crate) fn remembers(kind: WindowValidation) -> bool {
     !matches!(Usage::of(kind), Usage::Unknown)
@@ -79,12 +85,12 @@ pub(super) fn may_open(tcp: &Tcp, is_full: impl Fn() -> bool) -> bool {
     }
 }
 
-/// This segment has left.
-pub(super) fn on_sent(tcp: &mut Tcp, segment: u32, is_new: bool) {
+/// A segment has left.
+pub(super) fn on_sent(tcp: &mut Tcp, sent: &Sent) {
     let window = tcp.sender.window(tcp.spec);
     match tcp.usage.as_deref_mut() {
         Some(Usage::Linux(usage)) => usage.on_sent(tcp.sender, window),
-        Some(Usage::Rfc7661(usage)) if is_new => usage.on_new(segment, tcp.sender.una),
+        Some(Usage::Rfc7661(usage)) if sent.is_new => usage.on_new(sent.segment, tcp.sender),
         Some(Usage::Rfc7661(usage)) => usage.on_resent(),
         Some(Usage::Unknown) | None => {}
     }
@@ -216,7 +222,7 @@ mod tests {
         bench.hear(first + 8, &[]);
         assert_eq!(bench.window(), 3.5);
         // pipeACK is undefined, and the window validated until all of the next data is acknowledged.
-        assert_eq!(windows(&mut bench, [2]), [4.5]);
+        assert_eq!(windows(&mut bench, [2]), [4.75]);
     }
 
     #[test]

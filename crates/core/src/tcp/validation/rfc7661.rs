@@ -96,8 +96,8 @@ impl Rfc7661 {
         self.end_period(sender, now, spec);
     }
 
-    /// `una`: the oldest segment outstanding.
-    pub(super) fn on_new(&mut self, segment: u32, una: u32) {
+    pub(super) fn on_new(&mut self, segment: u32, sender: &Sender) {
+        let una = sender.una;
         if self.sent.back().is_none_or(|last| last.una != una) {
             self.sent.push_back(Sent { segment, una });
         }
