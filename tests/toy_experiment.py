@@ -28,9 +28,9 @@ from tailback.papers import (
 BASE = tb.dumbbell(
     name="toy",
     rate="10 Mbps",
-    delay="10 ms",
+    delay="30 ms",
     buffer="20 packets",
-    flows={"tcp": {"count": 2, "start": {"uniform": ["0 s", "20 ms"]}, "tcp": {"preset": "reno"}}},
+    flows={"tcp": {"count": 2, "start": {"uniform": ["0 s", "20 ms"]}, "tcp": {"preset": "newreno"}}},
     duration="3 s",
 )
 

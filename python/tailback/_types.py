@@ -68,6 +68,7 @@ __all__ = [
     "TraceWord",
     "Traces",
     "Window",
+    "WindowValidation",
 ]
 
 
@@ -964,9 +965,6 @@ class Tcp(TypedDict, total=False):
         Receiver's window: segments, or bytes, rounded down to whole segments.
     recovery
         How losses are found and repaired.
-    restart_after_idle
-        After an idle time longer than a timeout, restart from the initial window (RFC 5681 section 4.1). Only an
-        application leaves a flow idle.
     sack_blocks
         SACK blocks that an acknowledgement can carry.
     slow_start
@@ -979,6 +977,8 @@ class Tcp(TypedDict, total=False):
         Retransmission timer.
     timestamps
         A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
+    window_validation
+        What becomes of a window that its application does not fill. Only of flows with an `application`.
     """
 
     ack_size: Size
@@ -997,12 +997,12 @@ class Tcp(TypedDict, total=False):
     preset: PresetName
     receiver_window: Window
     recovery: Recovery
-    restart_after_idle: bool
     sack_blocks: int
     slow_start: SlowStart
     slow_start_limit: Segments
     timer: Timer
     timestamps: bool
+    window_validation: WindowValidation
 
 
 # `480 cells` or `40 %` (of the buffer)
@@ -1129,3 +1129,6 @@ Traces: TypeAlias = "list[TraceWord] | TraceTable"
 
 # a whole number of segments from 1 to 1073741824, or a size such as `64 KiB`
 Window: TypeAlias = "int | Size"
+
+# What becomes of a window that its application does not fill.
+WindowValidation: TypeAlias = Literal["none", "rfc5681", "rfc7661", "linux"]
