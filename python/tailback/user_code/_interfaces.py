@@ -94,9 +94,10 @@ class Controller(ABC):
         fewer in slow start, or one (``tcp.counting``, ``tcp.slow_start_limit``); ``rtt_s``, a round-trip sample or None;
         ``in_flight``, segments outstanding before it; ``window_validated``: the window may open, as it is smaller than the
         receiver's and used as far as ``tcp.window_validation`` asks; and ``counts_bytes``: in congestion avoidance a segment more
-        belongs to a whole window acknowledged (RFC 3465 section 2.1), not ``1 / window`` to each acknowledgement. Where the class `asks_for` them: ``marks``, segments that
-        arrived with a mark and that no earlier acknowledgement had reported; ``price``, or None; ``delivered_rate`` in segments
-        per second, or None, with ``app_limited`` if there was too little data to fill the window.
+        belongs to a whole window acknowledged (RFC 3465 section 2.1), not ``1 / window`` to each acknowledgement. Where the class
+        `asks_for` them: ``marks``, segments that arrived with a mark and that no earlier acknowledgement had reported; ``price``,
+        or None; ``delivered_rate`` in segments per second, or None, with ``app_limited`` if there was too little data to fill the
+        window.
         """
 
     @abstractmethod

@@ -122,7 +122,7 @@ impl Rfc7661 {
             let window = sender.controller.window();
             sender.controller.raise_threshold(Cwnd(0.75 * window));
             sender.controller.limit_window(Cwnd((window / 2.0).max(spec.initial_window)));
-            self.validated_at = self.validated_at + NON_VALIDATED_PERIOD;
+            self.validated_at += NON_VALIDATED_PERIOD;
         }
     }
 
