@@ -246,8 +246,8 @@ const MECHANISMS: &[Mechanism] = &[
     },
     Mechanism {
         name: "a window becomes smaller while nothing is sent",
-        source: "RFC 5681 section 4.1, RFC 2861",
-        is_on: |spec| matches!(spec.window_validation, WindowValidation::Rfc5681 | WindowValidation::Linux),
+        source: "RFC 5681 section 4.1, RFC 2861; after five minutes RFC 7661",
+        is_on: |spec| spec.window_validation != WindowValidation::None,
     },
     Mechanism {
         name: "timer without ticks",

@@ -59,8 +59,8 @@ impl Ack {
     }
 
     /// Congestion avoidance: the window once so many more segments are counted. Of those that count bytes it opens by a segment once a whole
-    /// window is acknowledged, and its fraction stands for what is acknowledged of the next one (RFC 3465 section 2.1); else by
-    /// equation (3) of RFC 5681.
+    /// window is acknowledged (RFC 3465 section 2.1), and its fraction stands for what is acknowledged of the next one, as does a fraction
+    /// that a reduction leaves; else by equation (3) of RFC 5681.
     #[inline(always)]
     pub(crate) fn avoidance(&self, window: Cwnd, counted: f64) -> f64 {
         match self.counting {
@@ -182,9 +182,11 @@ pub trait Controller {
     /// Once per episode.
     fn on_congestion(&mut self, seen: &Congestion);
     fn on_timeout(&mut self, seen: &Congestion);
-    /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3), or
-    /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2).
+    /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3),
+    /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2), or it was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
     fn limit_window(&mut self, most: Cwnd);
+    /// There was nothing to send for so long, and there is now.
+    fn on_idle(&mut self, _idle: Span) {}
     /// Slow start goes at least so far: the window was as large, and is made smaller only because it was not used. Of laws that have a threshold.
     fn raise_threshold(&mut self, _least: Cwnd) {}
     /// The window is large enough: congestion avoidance begins. Only of those that say so ([`Controller::ENDS_SLOW_START`]);
@@ -309,6 +311,10 @@ macro_rules! controllers {
             fn limit_window(&mut self, most: Cwnd) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(most)),+ }
             }
+            fn on_idle(&mut self, idle: Span) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_idle(idle)),+ }
+            }
+
             fn raise_threshold(&mut self, least: Cwnd) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.raise_threshold(least)),+ }
             }

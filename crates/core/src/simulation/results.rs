@@ -126,14 +126,16 @@ impl Engine {
         1.0 - waited.seconds() / ended.since(started).seconds()
     }
 
-    /// Since when a flow waits for a timeout that the run does not see: there is something to repair, and nothing under way will bring word of
-    /// it.
+    /// Since when a flow waits for a timeout that the run does not see: there is something to repair, nothing under way will bring word of it,
+    /// and the application hands over nothing before it that would be sent.
     fn waiting_since(&self, index: usize, until: Time, in_lines: &InLines) -> Option<Time> {
         let End::Tcp(sender) = &self.senders.ends[index] else { return None };
         let is_over = until >= self.senders.fabric.paths[index].counts.completed;
         let common = &self.senders.fabric.common;
         let is_due = |kind| common.calendar.time_of(common.order.flow(kind, index as u32)) != Time::NEVER;
-        let may_hear = in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::Wake);
+        let offer = common.calendar.time_of(common.order.flow(FlowKind::Offer, index as u32));
+        let may_send = offer < sender.deadline && sender.in_flight() < self.senders.window_of(sender, index);
+        let may_hear = in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::Wake) || may_send;
         (!is_over && !may_hear && self.senders.awaits_timeout(sender, index)).then_some(sender.last_active)
     }
 

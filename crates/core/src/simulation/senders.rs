@@ -193,6 +193,13 @@ impl Senders {
         sender.deadline != Time::NEVER && is_rto
     }
 
+    pub(crate) fn window_of(&self, sender: &Sender, flow: usize) -> Segments {
+        match &self.network.groups[self.fabric.paths[flow].wire.group as usize].transport {
+            Transport::Tcp(spec, _) => sender.window(spec),
+            Transport::Datagram(_) => Segments(0),
+        }
+    }
+
     /// Outstanding segments by what a recovery by time knows of them, once it knows any.
     pub(crate) fn known_by_time(&self, sender: &Sender) -> Option<Segments> {
         (sender.board != NONE).then(|| self.racks.at(sender.board).accounted_for())
@@ -435,7 +442,7 @@ fn make_usages(network: &Network) -> Vec<Usage> {
     }
     let of_group = |group: &Group| match &group.transport {
         Transport::Tcp(spec, _) if uses_are_remembered(group) => Usage::of(spec.window_validation),
-        _ => Usage::Unknown,
+        _ => Usage::NotKept,
     };
     network.flows.iter().map(|flow| of_group(&network.groups[flow.group as usize])).collect()
 }

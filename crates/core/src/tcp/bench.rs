@@ -46,7 +46,7 @@ pub(in crate::tcp) struct Bench {
     /// If its data come from an application.
     pub usage: Option<Usage>,
     boards: Side<Scoreboard>,
-    racks: Side<RackTlp>,
+    pub racks: Side<RackTlp>,
 }
 
 impl Bench {

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bench;
 mod delivery_rate;
+#[cfg(test)]
+mod lossy_path;
 mod prr;
 mod rack;
 pub(crate) mod receiver;

@@ -60,8 +60,6 @@ enum Fate {
 pub(crate) struct Delivered {
     /// Segments acknowledged or SACKed for the first time.
     pub(crate) segments: Segments,
-    /// Of them SACKed, above the acknowledgement.
-    pub(crate) sacked: Segments,
     /// The round trip of the oldest of them that was sent once.
     pub(crate) rtt: Option<Span>,
     /// The lowest of them that was sent once.
@@ -196,7 +194,6 @@ impl Rack {
         let count = arrived.blocks.len().min(blocks.len());
         blocks[..count].copy_from_slice(&arrived.blocks[..count]);
         blocks[..count].sort_unstable();
-        let before = delivered.segments;
         for &(start, end) in &blocks[..count] {
             let known = self.una + self.segments.len() as u32;
             let (start, end) = (start.max(self.una), end.min(known));
@@ -207,7 +204,6 @@ impl Rack {
                 self.sacked.add(start..end);
             }
         }
-        delivered.sacked = Segments(delivered.segments.0 - before.0);
         while self.order.front().is_some_and(|&sent| !self.is_under_way(sent)) {
             self.order.pop_front();
         }

@@ -11,7 +11,7 @@ use super::signal_reader::Brought;
 use super::slow_start::{self, Watch};
 use super::spec::{Counting, Halves, Recovery, TcpSpec};
 use super::timer::Estimator;
-use super::validation::{self, Usage};
+use super::validation::{self, Departure, Usage};
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
 use crate::primitives::packet::{Ecn, Side};
 use crate::primitives::signal::Signal;
@@ -43,6 +43,13 @@ impl Phase {
     pub(crate) fn is_reduction(self) -> bool {
         matches!(self, Phase::Recovery { .. } | Phase::Reducing)
     }
+}
+
+/// Whether a segment has timed out before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum Repeated {
+    Yes,
+    No,
 }
 
 /// The state of one sender.
@@ -347,7 +354,7 @@ impl Tcp<'_> {
         if ack <= self.sender.reduced_at || (is_by_time && (is_repairing || is_late)) {
             return Cwnd(window);
         }
-        self.reduce();
+        self.reduce(self.sender.in_flight());
         if is_by_time {
             rack_tlp::on_reduced(self);
         } else {
@@ -410,14 +417,11 @@ impl Tcp<'_> {
         if is_timeout {
             self.on_timeout(completed);
         }
-        if self.usage.is_some() {
-            validation::after_heard(self);
-        }
         is_timeout
     }
 
     fn on_timeout(&mut self, completed: Time) {
-        let seen = self.timeout();
+        let is_repeated = self.repeated();
         if self.now >= self.warmup {
             self.sender.counts.timeouts += 1;
             if self.now < completed {
@@ -426,11 +430,11 @@ impl Tcp<'_> {
             }
         }
         self.sender.last_active = self.now;
-        if self.spec.recovery == Recovery::RackTlp && !seen.repeated {
+        if self.spec.recovery == Recovery::RackTlp && is_repeated == Repeated::No {
             rack_tlp::remember(self);
         }
         self.note_reduction();
-        self.sender.controller.on_timeout(&seen);
+        self.restart(is_repeated);
         self.sender.timed_out = true;
         self.sender.recovery_point = self.sender.high;
         self.sender.estimator.back_off(&self.spec.timer);
@@ -448,41 +452,50 @@ impl Tcp<'_> {
         self.start_timer();
     }
 
-    /// The controller hears of congestion that is not a timeout. Of a window that was not in use, what was is reduced.
-    pub(in crate::tcp) fn reduce(&mut self) {
-        let in_use = validation::in_use(self, self.sender.in_flight());
+    /// The controller hears of congestion that is not a timeout. Of a window that was not in use, what was is reduced. `in_flight`: what was
+    /// outstanding when it came about.
+    pub(in crate::tcp) fn reduce(&mut self, in_flight: Segments) {
+        let in_use = validation::in_use(self, in_flight);
         if let Some(in_use) = in_use {
             self.sender.controller.limit_window(Cwnd(f64::from(in_use.0.max(1))));
         }
-        let seen = self.congestion(in_use);
+        let seen = self.congestion(in_use.unwrap_or(in_flight));
         self.sender.controller.on_congestion(&seen);
         validation::on_reduced(self, in_use);
     }
 
-    /// What the controller hears of a loss. `in_use`: of a window that was not validated, what of it was in use.
-    fn congestion(&self, in_use: Option<Segments>) -> Congestion {
+    /// What the controller hears of a loss with so much outstanding.
+    fn congestion(&self, in_flight: Segments) -> Congestion {
         let window = self.sender.window(self.spec);
         let in_flight = match self.spec.halves {
             Halves::Window => window,
             // What limited transmit or fast recovery sent beyond the window does not count (RFC 5681 section 3.2 step 2): equation
             // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
-            Halves::FlightSize => in_use.unwrap_or(self.sender.in_flight()).min(window).max(Segments(1)),
+            Halves::FlightSize => in_flight.min(window).max(Segments(1)),
         };
         Congestion { now: self.now, in_flight, repeated: false }
     }
 
-    /// The same of a timeout, which may be of a segment that has timed out before.
-    pub(in crate::tcp) fn timeout(&mut self) -> Congestion {
-        let in_use = validation::in_use(self, self.sender.in_flight());
-        validation::on_reduced(self, in_use);
+    /// The controller hears of a timeout, or of what is treated like one. It takes its share of what is outstanding (RFC 5681 equation 4)
+    /// or of the window, and not of more of that than was in use.
+    pub(in crate::tcp) fn restart(&mut self, is_repeated: Repeated) {
+        if let Some(in_use) = validation::in_use(self, self.sender.in_flight()) {
+            self.sender.controller.limit_window(Cwnd(f64::from(in_use.0.max(1))));
+        }
+        let seen = Congestion { repeated: is_repeated == Repeated::Yes, ..self.congestion(self.sender.in_flight()) };
+        self.sender.controller.on_timeout(&seen);
+        validation::on_restarted(self);
+    }
+
+    /// Whether a timeout is of a segment that has timed out before, where that leaves the threshold.
+    fn repeated(&self) -> Repeated {
         let keeps_threshold = self.spec.halves == Halves::FlightSize || self.spec.recovery == Recovery::RackTlp;
-        let repeated = self.sender.timed_out && keeps_threshold;
-        Congestion { repeated, ..self.congestion(in_use) }
+        if self.sender.timed_out && keeps_threshold { Repeated::Yes } else { Repeated::No }
     }
 
     /// The fast retransmit threshold is reached: enter fast recovery and resend the first hole.
     pub(crate) fn enter_recovery(&mut self) {
-        self.reduce();
+        self.reduce(self.sender.in_flight());
         self.note_reduction();
         let sender = &mut *self.sender;
         sender.phase = Phase::Recovery { partial_seen: false };
@@ -538,13 +551,13 @@ impl Tcp<'_> {
             self.sender.counts.sent += 1;
             self.sender.counts.retransmitted += u32::from(!is_new);
         }
-        if SIGNALLED && self.usage.is_some() {
-            validation::on_sent(self, &validation::Sent { segment, is_new });
-        }
         if is_by_time {
             rack_tlp::on_sent(self, segment);
         } else if self.sender.deadline == Time::NEVER {
             self.start_timer();
+        }
+        if SIGNALLED && self.usage.is_some() {
+            validation::on_sent(self, &Departure { segment, is_new });
         }
         Some((segment, if is_new { 1 } else { 2 }))
     }

@@ -86,7 +86,7 @@ record! {
         ecn: Option<bool>,
         /// Spread new data at window / RTT instead of sending when acknowledgements arrive.
         pacing: Option<bool>,
-        /// What becomes of a window that its application does not fill. Only of flows with an `application`.
+        /// What becomes of a window that its `application` does not fill. By `linux` the window of any flow opens only if it is used.
         window_validation: Option<Word<WindowValidation>>,
         /// Retransmission timer.
         timer: Timer = Timer::default(),

@@ -10,7 +10,7 @@ pub(in crate::congestion) struct ModelSender<C: Controller> {
     pub in_flight: u32,
     /// The round trip of which every acknowledgement gives a sample, if it does.
     pub round_trip: Option<Span>,
-    /// Whether the window, and not the application, holds the sender back.
+    /// Whether the window may open.
     pub window_validated: bool,
 }
 

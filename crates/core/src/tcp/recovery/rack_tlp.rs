@@ -66,6 +66,8 @@ enum FRto {
 struct Probe {
     end_seq: u32,
     is_retrans: bool,
+    /// Outstanding when it was sent.
+    in_flight: Segments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,7 +136,7 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
         tcp.sender.duplicates += 1;
     }
     hear_of_duplicates(tcp, arrived, &delivered, advanced);
-    let look_again = find_losses(tcp, &delivered, advanced);
+    let look_again = find_losses(tcp, &delivered);
     if tcp.sender.phase.is_reduction() {
         let is_safe = advanced > Segments(0) && look_again.newly_lost == Segments(0);
         let state = tcp.rack_tlp();
@@ -185,6 +187,7 @@ fn take_back(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: 
         if is_repairing {
             tcp.sender.phase = Phase::Open;
         }
+        validation::on_withdrawn(tcp);
     } else if f_rto == FRto::Retransmitted && advanced == Segments(0) {
         state.f_rto = f_rto;
     } else if f_rto == FRto::Retransmitted && arrived.ack < recovery_point && has_more {
@@ -200,7 +203,7 @@ struct Looked {
 }
 
 /// What is lost, whether the recovery under way is over and whether one begins.
-fn find_losses(tcp: &mut Tcp, delivered: &Delivered, advanced: Segments) -> Looked {
+fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> Looked {
     let is_over = match tcp.sender.phase {
         Phase::Open => false,
         // With the acknowledgement of the first segment that told the receiver of it, or of everything.
@@ -217,10 +220,10 @@ fn find_losses(tcp: &mut Tcp, delivered: &Delivered, advanced: Segments) -> Look
     // What was sent while a recovery lasted, and lost, is congestion of its own.
     let is_left = is_over && tcp.rack_tlp().rack.has_lost();
     if (looked.newly_lost > Segments(0) || is_left) && may_enter(tcp) {
-        // RecoverFS (RFC 9937 section 6.2): what was outstanding, less what had been SACKed before this acknowledgement.
-        let outstanding = tcp.sender.high - tcp.sender.una + advanced.0;
-        let sacked_before = tcp.rack_tlp().rack.segs_sacked().0 - delivered.sacked.0;
-        enter(tcp, Segments(outstanding - sacked_before));
+        // RecoverFS (RFC 9937 section 6.2): what is outstanding and not SACKed, and what this acknowledgement has delivered.
+        let outstanding = tcp.sender.high - tcp.sender.una;
+        let sacked = tcp.rack_tlp().rack.segs_sacked().0;
+        enter(tcp, Segments(outstanding - sacked + delivered.segments.0));
     }
     looked
 }
@@ -251,7 +254,7 @@ fn enter(tcp: &mut Tcp, recover_fs: Segments) {
         tcp.rack_tlp().undo = None;
     } else {
         remember(tcp);
-        tcp.reduce();
+        tcp.reduce(tcp.sender.in_flight());
         begin_reduction(tcp, recover_fs);
     }
     tcp.sender.phase = Phase::Recovery { partial_seen: false };
@@ -305,7 +308,7 @@ fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
             // It has repaired a single loss, which is congestion all the same.
             if tcp.sender.phase == Phase::Open {
                 tcp.note_reduction();
-                tcp.reduce();
+                tcp.reduce(probe.in_flight);
                 tcp.rack_tlp().undo = None;
             }
             true
@@ -390,8 +393,8 @@ pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     }
     if std::mem::take(&mut state.probe_is_due) && una < high {
         // New data if there is any, or else the last segment again (section 7.3).
-        let probe = new.or_else(|| state.rack.last_outstanding());
-        state.probe = probe.map(|segment| Probe { end_seq: high.max(segment + 1), is_retrans: segment < high });
+        let (probe, in_flight) = (new.or_else(|| state.rack.last_outstanding()), Segments(high - una));
+        state.probe = probe.map(|segment| Probe { end_seq: high.max(segment + 1), is_retrans: segment < high, in_flight });
         return probe;
     }
     // RFC 3042, if it is asked for: what has been SACKed lets new data leave before anything is known to be lost.
@@ -479,6 +482,7 @@ mod tests {
     use super::*;
     use crate::congestion::Start;
     use crate::tcp::bench::{Bench, plain};
+    use crate::tcp::lossy_path::{LossyPath, Step};
     use crate::tcp::{Recovery, TcpSpec};
 
     /// A sender with so many segments to send and a window of four.
@@ -528,5 +532,99 @@ mod tests {
         assert_eq!(bench.window(), 4.5);
         bench.at(700).hear(3, &[]);
         assert!(bench.window() < 4.0);
+    }
+
+    /// Section 6.2 of RFC 9937 as it stands, over what a sender of its own would count. Its own names.
+    #[derive(Default)]
+    struct Literal {
+        recovery_point: u32,
+        ssthresh: u32,
+        recover_fs: u32,
+        prr_delivered: u32,
+        prr_out: u32,
+        /// Something but acknowledgements had its say: a timer.
+        is_disturbed: bool,
+    }
+
+    impl Literal {
+        fn snd_cnt(&mut self, delivered_data: u32, in_flight: u32, safe_ack: bool) -> u32 {
+            self.prr_delivered += delivered_data;
+            let mut snd_cnt = if in_flight > self.ssthresh && self.recover_fs > 0 {
+                i64::from((self.prr_delivered * self.ssthresh).div_ceil(self.recover_fs)) - i64::from(self.prr_out)
+            } else {
+                let crb = i64::from(delivered_data).max(i64::from(self.prr_delivered) - i64::from(self.prr_out));
+                let ssrb = if safe_ack { crb + 1 } else { crb };
+                ssrb.min(i64::from(self.ssthresh) - i64::from(in_flight))
+            };
+            if self.prr_out == 0 && snd_cnt <= 0 {
+                snd_cnt = 1;
+            }
+            snd_cnt.max(0) as u32
+        }
+    }
+
+    /// What is outstanding, reported and lost but not sent again.
+    fn state_of(bench: &Bench) -> (u32, u32, u32) {
+        let outstanding = bench.sender.high - bench.sender.una;
+        if bench.sender.board == NONE {
+            return (outstanding, 0, 0);
+        }
+        let rack = &bench.racks.at(bench.sender.board).rack;
+        let sacked = rack.segs_sacked().0;
+        (outstanding, sacked, outstanding - sacked - rack.in_flight().0)
+    }
+
+    #[test]
+    fn in_recoveries_from_random_losses_as_much_is_sent_as_prr_says() {
+        let (mut compared, mut recoveries) = (0, 0);
+        for seed in 0..400 {
+            let spec = TcpSpec { recovery: Recovery::RackTlp, receiver_window: Segments(1000), ..plain() };
+            let start = Start { window: 8.0 + (seed % 40) as f64, ssthresh: 8.0 };
+            let mut path = LossyPath::new(Bench::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
+            let mut literal: Option<Literal> = None;
+            for _ in 0..400 {
+                let (outstanding, sacked, lost) = state_of(&path.bench);
+                let una = path.bench.sender.una;
+                let Some(step) = path.step() else { break };
+                let Step::Heard(heard) = step else {
+                    // It may have found what begins a recovery.
+                    let recovery_point = path.bench.sender.recovery_point;
+                    literal = Some(Literal { is_disturbed: true, recovery_point, ..literal.unwrap_or_default() });
+                    continue;
+                };
+                if !path.bench.sender.phase.is_recovery() {
+                    literal = None;
+                    continue;
+                }
+                let (outstanding_now, sacked_now, lost_now) = state_of(&path.bench);
+                let acked = heard.ack - una;
+                let sent = heard.sent.len() as u32;
+                let resent = heard.sent.iter().filter(|&&segment| segment < una + outstanding).count() as u32;
+                // With nothing reordered, what is lost and not sent again is not delivered either.
+                let newly_lost = lost_now + resent - lost;
+                let in_flight = outstanding_now - (sent - resent) - sacked_now - (lost_now + resent);
+                let delivered_data = (outstanding - sacked) - ((outstanding - acked) - sacked_now);
+                let recovery_point = path.bench.sender.recovery_point;
+                // One may begin as another ends.
+                literal = literal.filter(|literal| literal.recovery_point == recovery_point);
+                recoveries += u32::from(literal.is_none());
+                let model = literal.get_or_insert_with(|| Literal {
+                    recovery_point,
+                    ssthresh: path.bench.window() as u32,
+                    // All that was outstanding and not known to have arrived before this acknowledgement.
+                    recover_fs: outstanding - sacked,
+                    prr_delivered: 0,
+                    prr_out: 0,
+                    is_disturbed: false,
+                });
+                let snd_cnt = model.snd_cnt(delivered_data, in_flight, acked > 0 && newly_lost == 0);
+                if !model.is_disturbed {
+                    assert_eq!(sent, snd_cnt, "seed {seed}, acknowledgement of {}", heard.ack);
+                    compared += 1;
+                }
+                model.prr_out += sent;
+            }
+        }
+        assert!(compared > 10_000 && recoveries > 1000, "{compared} acknowledgements, {recoveries} recoveries");
     }
 }

@@ -92,7 +92,10 @@ mod tests {
     use crate::congestion::Start;
     use crate::primitives::units::Segments;
     use crate::tcp::bench::{Bench, plain};
+    use crate::tcp::lossy_path::{Heard, LossyPath, Step};
     use crate::tcp::{Recovery, TcpSpec};
+    use std::collections::BTreeSet;
+    use std::ops::Range;
 
     #[test]
     fn the_rescue_is_the_highest_segment_outstanding_even_where_recovery_sent_it() {
@@ -105,5 +108,127 @@ mod tests {
         // new ones (rule 2) while the receiver has room, then 11 again (rule 4), then nothing: there is one rescue.
         let expected = [vec![], vec![], vec![0], vec![], vec![], vec![10], vec![11], vec![11], vec![]];
         assert_eq!(answers.collect::<Vec<_>>(), expected);
+    }
+
+    /// RFC 6675 as it stands: every octet, here segment, is looked at every time. Its own names.
+    struct Literal {
+        high_ack: u32,
+        high_data: u32,
+        high_rxt: u32,
+        rescue_rxt: Option<u32>,
+        recovery_point: Option<u32>,
+        dup_acks: u32,
+        sacked: BTreeSet<u32>,
+    }
+
+    impl Literal {
+        /// Section 4: DupThresh discontiguous sequences above it, or more than DupThresh - 1 segments.
+        fn is_lost(&self, segment: u32) -> bool {
+            let above: Vec<u32> = self.sacked.range(segment + 1..).copied().collect();
+            let sequences = above.iter().filter(|&&above| above == segment + 1 || !self.sacked.contains(&(above - 1))).count();
+            sequences >= 3 || above.len() >= 3
+        }
+
+        fn set_pipe(&self) -> u32 {
+            let outstanding = (self.high_ack..self.high_data).filter(|segment| !self.sacked.contains(segment));
+            let counted = |segment: u32| u32::from(!self.is_lost(segment)) + u32::from(segment < self.high_rxt);
+            outstanding.map(counted).sum()
+        }
+
+        fn next_seg(&mut self, receiver_end: u32) -> Option<u32> {
+            let unsacked = |segments: Range<u32>| segments.filter(|segment| !self.sacked.contains(segment)).collect::<Vec<_>>();
+            let highest_sacked = self.sacked.last().copied().unwrap_or(0);
+            let holes = unsacked(self.high_rxt.max(self.high_ack)..highest_sacked);
+            if let Some(&first) = holes.iter().find(|&&hole| self.is_lost(hole)) {
+                return Some(first);
+            }
+            if self.high_data < receiver_end {
+                return Some(self.high_data);
+            }
+            if let Some(&first) = holes.first() {
+                return Some(first);
+            }
+            // Once per entry into recovery, the highest outstanding.
+            let may_rescue = self.rescue_rxt.is_none_or(|rescue| self.high_ack > rescue);
+            let last = unsacked(self.high_ack..self.high_data).last().copied().filter(|_| may_rescue)?;
+            self.rescue_rxt = self.recovery_point;
+            Some(last)
+        }
+
+        /// What is sent on an acknowledgement. `cwnd`: the window once it has been heard.
+        fn hear(&mut self, heard: &Heard, cwnd: u32, receiver_window: u32) -> Vec<u32> {
+            let known = self.sacked.len();
+            self.sacked.extend(heard.blocks.iter().flat_map(|block| block.0..block.1));
+            let says_new = self.sacked.len() > known;
+            let advances = heard.ack > self.high_ack;
+            self.high_ack = heard.ack;
+            self.high_rxt = self.high_rxt.max(self.high_ack);
+            self.sacked.retain(|&segment| segment >= heard.ack);
+            let mut sent = Vec::new();
+            if advances {
+                self.dup_acks = 0;
+                if self.recovery_point.is_some_and(|point| self.high_ack >= point) {
+                    self.recovery_point = None;
+                }
+            } else if says_new && self.recovery_point.is_none() {
+                self.dup_acks += 1;
+                if self.dup_acks >= 3 || self.is_lost(self.high_ack) {
+                    self.recovery_point = Some(self.high_data);
+                    self.rescue_rxt = None;
+                    sent.push(self.high_ack);
+                    self.high_rxt = self.high_ack + 1;
+                }
+            }
+            let receiver_end = self.high_ack + receiver_window;
+            while self.recovery_point.is_some() && self.set_pipe() < cwnd {
+                let Some(next) = self.next_seg(receiver_end) else { break };
+                sent.push(next);
+                if next >= self.high_data {
+                    self.high_data = next + 1;
+                } else if self.rescue_rxt != self.recovery_point || next < self.sacked.last().copied().unwrap_or(0) {
+                    self.high_rxt = next + 1;
+                }
+            }
+            while self.recovery_point.is_none() && self.high_data < self.high_ack + cwnd.min(receiver_window) {
+                sent.push(self.high_data);
+                self.high_data += 1;
+            }
+            sent
+        }
+    }
+
+    #[test]
+    fn on_random_losses_it_sends_what_the_rfc_says() {
+        let (mut compared, mut recoveries) = (0, 0);
+        for seed in 0..400 {
+            let receiver_window = [1000, 25][seed as usize % 2];
+            let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(receiver_window), ..plain() };
+            let start = Start { window: 8.0 + (seed % 20) as f64, ssthresh: 8.0 };
+            let mut path = LossyPath::new(Bench::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
+            let high_data = path.bench.sender.high;
+            let mut literal = Literal {
+                high_ack: 0,
+                high_data,
+                high_rxt: 0,
+                rescue_rxt: None,
+                recovery_point: None,
+                dup_acks: 0,
+                sacked: BTreeSet::new(),
+            };
+            // A timeout ends the comparison: the RFC leaves what follows to others.
+            while let Some(Step::Heard(heard)) = path.step().filter(|_| path.bench.sender.high < 600) {
+                let began = literal.recovery_point.is_some();
+                let cwnd = path.bench.window() as u32;
+                assert_eq!(
+                    literal.hear(&heard, cwnd, receiver_window),
+                    heard.sent,
+                    "seed {seed}, acknowledgement of {}",
+                    heard.ack
+                );
+                compared += 1;
+                recoveries += u32::from(literal.recovery_point.is_some() && !began);
+            }
+        }
+        assert!(compared > 20_000 && recoveries > 1000, "{compared} acknowledgements, {recoveries} recoveries");
     }
 }

@@ -2,8 +2,7 @@
 //! (spd-1998 section 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
 
 use super::{limited_transmit, may_enter, threshold_reached};
-use crate::congestion::{Congestion, Controller};
-use crate::tcp::sender::{Phase, Tcp};
+use crate::tcp::sender::{Phase, Repeated, Tcp};
 
 pub(super) fn on_duplicate(tcp: &mut Tcp) {
     if !may_enter(tcp) {
@@ -12,10 +11,9 @@ pub(super) fn on_duplicate(tcp: &mut Tcp) {
     if !threshold_reached(tcp) {
         return limited_transmit(tcp);
     }
-    let seen = Congestion { repeated: false, ..tcp.timeout() };
+    tcp.restart(Repeated::No);
     tcp.note_reduction();
     let sender = &mut *tcp.sender;
-    sender.controller.on_timeout(&seen);
     sender.recovery_point = sender.high;
     sender.phase = Phase::Timeout;
     sender.next = sender.una;

@@ -1,7 +1,8 @@
 //! Congestion window validation: whether a window that its application does not fill may open, and what becomes of it while it is not used.
 //! One file for each rule that remembers something.
 //!
-//! Only an application leaves a window unused: a flow that always has data, or all of its data from the start, uses it.
+//! Only an application leaves a window unused: a flow that always has data, or all of its data from the start, uses it. Nothing is remembered
+//! of such a flow; by the rule of Linux its window opens if it was full as the acknowledgement came.
 
 mod linux;
 mod rfc7661;
@@ -17,7 +18,8 @@ use serde::{Deserialize, Serialize};
 /// What is remembered of how much of its window a flow with an application uses.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Usage {
-    Unknown,
+    /// By rules that remember nothing.
+    NotKept,
     Linux(Linux),
     Rfc7661(Rfc7661),
 }
@@ -28,7 +30,7 @@ impl Usage {
 
     pub(crate) fn of(kind: WindowValidation) -> Usage {
         match kind {
-            WindowValidation::None | WindowValidation::Rfc5681 => Usage::Unknown,
+            WindowValidation::None | WindowValidation::Rfc5681 => Usage::NotKept,
             WindowValidation::Linux => Usage::Linux(Linux::default()),
             WindowValidation::Rfc7661 => Usage::Rfc7661(Rfc7661::default()),
         }
@@ -36,21 +38,25 @@ impl Usage {
 }
 
 /// A segment that has left.
-pub(super) struct Sent {
+pub(super) struct Departure {
     pub segment: u32,
     pub is_new: bool,
 }
 
 /// Whether anything has to be remembered for the rule.
 pub(crate) fn remembers(kind: WindowValidation) -> bool {
-    !matches!(Usage::of(kind), Usage::Unknown)
+    matches!(kind, WindowValidation::Linux | WindowValidation::Rfc7661)
 }
 
 /// Its application hands over data. What it has not used is looked at before any of it is sent.
 pub(crate) fn before_offer(sender: &mut Sender, usage: Option<&mut Usage>, now: Time, spec: &TcpSpec) {
     let timeout = sender.timeout(spec);
     let idle_for = now.since(sender.last_active);
-    let is_idle = sender.una == sender.high && idle_for > timeout;
+    let has_nothing_outstanding = sender.high > 0 && sender.una == sender.high;
+    let is_idle = has_nothing_outstanding && idle_for > timeout;
+    if has_nothing_outstanding {
+        sender.controller.on_idle(idle_for);
+    }
     match spec.window_validation {
         WindowValidation::None => {}
         // What is known of the path is old, and the window begins anew (section 4.1).
@@ -86,13 +92,13 @@ pub(super) fn may_open(tcp: &Tcp, is_full: impl Fn() -> bool) -> bool {
 }
 
 /// A segment has left.
-pub(super) fn on_sent(tcp: &mut Tcp, sent: &Sent) {
+pub(super) fn on_sent(tcp: &mut Tcp, sent: &Departure) {
     let window = tcp.sender.window(tcp.spec);
     match tcp.usage.as_deref_mut() {
         Some(Usage::Linux(usage)) => usage.on_sent(tcp.sender, window),
         Some(Usage::Rfc7661(usage)) if sent.is_new => usage.on_new(sent.segment, tcp.sender),
-        Some(Usage::Rfc7661(usage)) => usage.on_resent(),
-        Some(Usage::Unknown) | None => {}
+        Some(Usage::Rfc7661(usage)) => usage.on_resent(sent.segment),
+        Some(Usage::NotKept) | None => {}
     }
 }
 
@@ -113,7 +119,21 @@ pub(super) fn on_reduced(tcp: &mut Tcp, in_use: Option<Segments>) {
     }
 }
 
-/// An acknowledgement or a timeout has been heard, after which the sender may no longer be recovering.
+/// A timeout, or what is treated like one, has been heard: what was measured is of before.
+pub(super) fn on_restarted(tcp: &mut Tcp) {
+    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
+        usage.forget();
+    }
+}
+
+/// A reduction has been taken back: there was nothing to recover from.
+pub(super) fn on_withdrawn(tcp: &mut Tcp) {
+    if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
+        usage.forget();
+    }
+}
+
+/// An acknowledgement has been heard, after which the sender may no longer be recovering.
 pub(super) fn after_heard(tcp: &mut Tcp) {
     if tcp.sender.phase.is_reduction() {
         return;
@@ -133,7 +153,11 @@ mod tests {
 
     /// A sender with this window that starts slowly, with an application.
     fn bench(rule: WindowValidation, window: f64) -> Bench {
-        let spec = TcpSpec { window_validation: rule, timestamps: false, slow_start_limit: Segments::UNLIMITED, ..plain() };
+        with_recovery(Recovery::NewReno, rule, window)
+    }
+
+    fn with_recovery(recovery: Recovery, rule: WindowValidation, window: f64) -> Bench {
+        let spec = TcpSpec { recovery, window_validation: rule, slow_start_limit: Segments::UNLIMITED, ..plain() };
         Bench::with_application(spec, Start { window, ssthresh: f64::INFINITY })
     }
 
@@ -162,17 +186,19 @@ mod tests {
 
     #[test]
     fn linux_opens_windows_up_to_twice_what_is_in_flight() {
-        // Seen of a kernel, with bursts of 4, 8 and 10 segments: 10, 16 and 20.
-        let settled = |burst| windows(&mut bench(WindowValidation::Linux, 10.0), [burst; 6]).last().copied();
-        assert_eq!([settled(4), settled(8), settled(10)], [Some(10.0), Some(16.0), Some(20.0)]);
-        // What has been used stays: seen for 3 s.
-        let mut used = bench(WindowValidation::Linux, 10.0);
-        assert_eq!(windows(&mut used, [10, 20, 40, 4, 4, 4, 4, 4]), [20.0, 40.0, 80.0, 80.0, 80.0, 80.0, 80.0, 80.0]);
-        // Above the threshold it has to be full.
-        let mut avoiding = bench(WindowValidation::Linux, 10.0);
-        avoiding.sender.controller.end_slow_start();
-        assert_eq!(windows(&mut avoiding, [9, 9, 9, 9]), [10.0; 4]);
-        assert!(windows(&mut avoiding, [10]) > vec![10.9]);
+        for recovery in [Recovery::NewReno, Recovery::RackTlp] {
+            // Seen of a kernel, with bursts of 4, 8 and 10 segments: 10, 16 and 20.
+            let linux = || with_recovery(recovery, WindowValidation::Linux, 10.0);
+            let settled = |burst| windows(&mut linux(), [burst; 6]).last().copied();
+            assert_eq!([settled(4), settled(8), settled(10)], [Some(10.0), Some(16.0), Some(20.0)]);
+            // What has been used stays: seen for 3 s.
+            assert_eq!(windows(&mut linux(), [10, 20, 40, 4, 4, 4, 4, 4]), [20.0, 40.0, 80.0, 80.0, 80.0, 80.0, 80.0, 80.0]);
+            // Above the threshold it has to be full.
+            let mut avoiding = linux();
+            avoiding.sender.controller.end_slow_start();
+            assert_eq!(windows(&mut avoiding, [9, 9, 9, 9]), [10.0; 4]);
+            assert_eq!(windows(&mut avoiding, [10]), [11.0]);
+        }
     }
 
     #[test]
@@ -222,7 +248,23 @@ mod tests {
         bench.hear(first + 8, &[]);
         assert_eq!(bench.window(), 3.5);
         // pipeACK is undefined, and the window validated until all of the next data is acknowledged.
-        assert_eq!(windows(&mut bench, [2]), [4.75]);
+        assert_eq!((bench.sender.controller.ssthresh(), windows(&mut bench, [2])[0] > 3.5), (3.5, true));
+    }
+
+    #[test]
+    fn by_rfc_7661_a_reduction_that_is_taken_back_leaves_the_window_as_it_was() {
+        let mut bench = with_recovery(Recovery::RackTlp, WindowValidation::Rfc7661, 80.0);
+        bench.sender.controller.end_slow_start();
+        windows(&mut bench, [2; 20]);
+        let window = bench.window();
+        // Eight are sent, and the first comes last; a duplicate tells that it was sent again without need.
+        let first = bench.sender.una;
+        assert_eq!(bench.at(10_000).offer(8).len(), 8);
+        (2..5).for_each(|above| drop(bench.hear(first, &[(first + 1, first + above)])));
+        assert!(bench.window() < 10.0);
+        bench.at(10_060).hear(first + 8, &[]);
+        bench.at(10_070).hear(first + 8, &[(first, first + 1)]);
+        assert_eq!(bench.window(), window);
     }
 
     #[test]
@@ -246,6 +288,8 @@ mod tests {
     fn by_rfc_5681_a_window_begins_anew_after_an_idle_time_of_more_than_a_timeout() {
         let after = |rule, idle: u64| {
             let mut bench = bench(rule, 20.0);
+            // One segment at the begin, acknowledged.
+            (bench.sender.una, bench.sender.next, bench.sender.high) = (1, 1, 1);
             bench.at(idle).offer(1);
             bench.window()
         };

@@ -1,8 +1,8 @@
 //! RFC 7661: a window is validated while at least half of it is used. One that is not stays as it is, neither opens nor closes, for five
 //! minutes; if it meets congestion, what was in use is reduced instead.
 //!
-//! Differs: bursts in the non-validated phase are not held back (section 4.4.2), unless the settings ask for `pacing`; and marks are not
-//! counted into R (section 4.4.1), so that a reduction for a mark is the law's.
+//! Differs: bursts in the non-validated phase are not held back (section 4.4.2), unless the settings ask for `pacing`; R (section 4.4.1)
+//! has no marks in it, and needless retransmissions like others; and a timeout is answered by RFC 5681, with what is outstanding.
 
 use crate::congestion::{Controller, Controllers};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
@@ -55,8 +55,10 @@ struct Recovery {
     in_use: Option<Segments>,
     /// What the law made of it.
     window: f64,
-    /// R: what was sent again.
+    /// R: what was sent again, each once.
     resent: Segments,
+    /// What lies below this has been.
+    resent_below: u32,
 }
 
 impl Rfc7661 {
@@ -132,26 +134,33 @@ impl Rfc7661 {
         }
     }
 
-    pub(super) fn on_resent(&mut self) {
-        if let Some(recovery) = &mut self.recovery {
+    pub(super) fn on_resent(&mut self, segment: u32) {
+        if let Some(recovery) = self.recovery.as_mut().filter(|recovery| segment >= recovery.resent_below) {
             recovery.resent.0 += 1;
+            recovery.resent_below = segment + 1;
         }
     }
 
     /// `window`: as the law has reduced it.
     pub(super) fn begin_recovery(&mut self, in_use: Option<Segments>, Cwnd(window): Cwnd) {
-        self.recovery = Some(Recovery { in_use, window, resent: Segments(0) });
+        self.recovery = Some(Recovery { in_use, window, resent: Segments(0), resent_below: 0 });
     }
 
-    /// Section 4.4.1: of a window that was not validated, what was sent again is not in use either. pipeACK is undefined then.
+    /// Section 4.4.1: of a window that was not validated, what was sent again is not in use either.
     pub(super) fn end_recovery(&mut self, law: &mut Controllers) {
-        let Some(Recovery { in_use, window, resent }) = self.recovery.take() else { return };
+        let Some(Recovery { in_use, window, resent, .. }) = self.recovery.take() else { return };
         if let Some(in_use) = in_use {
             let kept = 1.0 - f64::from(resent.0.min(in_use.0)) / f64::from(in_use.0.max(1));
             law.limit_window(Cwnd((kept * window).max(1.0)));
+            law.end_slow_start();
         }
+        self.forget();
+    }
+
+    /// pipeACK is undefined until it is measured again.
+    pub(super) fn forget(&mut self) {
         self.measured = [None; MEASUREMENT_PERIODS];
-        self.first_round_until = None;
+        (self.first_round_until, self.recovery) = (None, None);
         self.sent.clear();
     }
 }
