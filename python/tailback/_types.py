@@ -978,7 +978,8 @@ class Tcp(TypedDict, total=False):
     timestamps
         A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
     window_validation
-        What becomes of a window that its application does not fill. Only of flows with an `application`.
+        What becomes of a window that its `application` does not fill. By `linux` the window of any flow opens only if
+        it is used.
     """
 
     ack_size: Size
