@@ -125,8 +125,8 @@ class Controller(ABC):
     def limit_window(self, segments: float) -> None:
         """The window may be no larger.
 
-        At the end of loss recovery, which must not release more at once (RFC 6582 section 3.2 step 3); where an echo of a mark would
-        enlarge it (RFC 3168 section 6.1.2); and where it was not in use (``tcp.window_validation``).
+        At the end of loss recovery, which must not release more at once (RFC 6582 section 3.2 step 3); where an echo of a mark
+        would enlarge it (RFC 3168 section 6.1.2); and where it was not in use (``tcp.window_validation``).
         """
         self.window = min(self.window, segments)
 
