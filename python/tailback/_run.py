@@ -62,8 +62,8 @@ class Run:
         Counts, means and shares cover the measured part, from the end of the warm-up to the end of the run; goodput is over the
         whole of it, even for a flow that ends earlier. The completion time is from the flow's start to the instant at which its
         receiver has everything, and is not cut by the warm-up. The active share is the share of the time from the flow's start,
-        or the end of the warm-up, to its end in which it did not wait for a timeout; `waiting_at_end` is 1 if it waits for one
-        as the run ends.
+        or the end of the warm-up, to its end in which it did not wait for a timeout, from its last transmission on; waiting for a
+        tail loss probe is not that. `waiting_at_end` is 1 if it waits for a timeout as the run ends.
         """
         return self._tables["flows"]
 

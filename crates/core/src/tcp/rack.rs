@@ -237,8 +237,13 @@ impl Rack {
         } else if !retransmitted {
             self.reordering_seen = true;
         }
-        // Step 2: it may answer an earlier transmission.
-        let is_ambiguous = echo.is_some_and(|echo| echo < xmit_ts) || self.min_rtt.is_some_and(|least| rtt < least);
+        // Step 2: it may answer an earlier transmission. An echo tells; only without one is a round trip shorter than any a sign of that.
+        // Differs: the RFC asks for both, but no handshake has shown here how short a round trip can be, and with delayed
+        // acknowledgements that of a lone probe is the shortest of all.
+        let is_ambiguous = match echo {
+            Some(echo) => echo < xmit_ts,
+            None => self.min_rtt.is_some_and(|least| rtt < least),
+        };
         if retransmitted && is_ambiguous {
             return;
         }
@@ -405,6 +410,21 @@ mod tests {
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(153))));
         (0..PERSIST).for_each(|_| rack.on_recovered());
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
+    }
+
+    #[test]
+    fn what_a_probe_brings_counts_though_its_round_trip_is_the_shortest_if_its_echo_tells_that_it_is_the_probes() {
+        let after_a_probe = |echo| {
+            let mut rack = ten();
+            rack.on_ack(at(108), &ack(8, &[]), Some(at(7)));
+            rack.on_sent(9, at(400));
+            rack.on_ack(at(495), &Arrived { echo: at(400), ..ack(8, &[(9, 10)]) }, echo);
+            rack.detect_loss(&known(at(495))).0
+        };
+        // 8 was sent long before the probe that has arrived.
+        assert_eq!((after_a_probe(Some(at(400))), after_a_probe(Some(at(9)))), (Segments(1), Segments(0)));
+        // Without timestamps 95 ms, where 100 was the least, is no answer to the probe.
+        assert_eq!(after_a_probe(None), Segments(0));
     }
 
     #[test]

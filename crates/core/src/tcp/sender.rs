@@ -9,7 +9,7 @@ use super::recovery::{self, rack_tlp};
 use super::scoreboard::Scoreboard;
 use super::signal_reader::Brought;
 use super::slow_start::{self, Watch};
-use super::spec::{Counting, Halves, Recovery, TcpSpec};
+use super::spec::{Counting, Halves, Recovery, TcpSpec, WindowValidation};
 use super::timer::Estimator;
 use super::validation::{self, Departure, Usage};
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
@@ -276,7 +276,13 @@ impl Tcp<'_> {
         };
         let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
         let has_room = sender.controller.window() < f64::from(self.spec.receiver_window.0);
-        let window_validated = has_room && validation::may_open(self, is_full);
+        let window_validated = has_room
+            && match self.spec.window_validation {
+                _ if SIGNALLED && self.usage.is_some() => validation::may_open(self),
+                WindowValidation::Linux => is_full(),
+                // A flow that always has something to send is validated.
+                WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661 => true,
+            };
         Ack {
             now: self.now,
             acked,

@@ -78,16 +78,14 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: u32) {
     }
 }
 
-/// Whether an acknowledgement that is about to be heard may open the window. `is_full`: it left nothing to send.
-#[inline(always)]
-pub(super) fn may_open(tcp: &Tcp, is_full: impl Fn() -> bool) -> bool {
-    match (tcp.spec.window_validation, tcp.usage.as_deref()) {
-        (WindowValidation::None | WindowValidation::Rfc5681, _) => true,
-        (_, Some(Usage::Linux(usage))) => usage.may_open(&tcp.sender.controller),
-        (_, Some(Usage::Rfc7661(usage))) => usage.is_validated(Cwnd(tcp.sender.controller.window()), tcp.now),
-        // A flow that always has something to send is validated.
-        (WindowValidation::Rfc7661, _) => true,
-        (WindowValidation::Linux, _) => is_full(),
+/// Whether an acknowledgement that is about to be heard may open the window.
+#[cold]
+#[inline(never)]
+pub(super) fn may_open(tcp: &Tcp) -> bool {
+    match tcp.usage.as_deref() {
+        Some(Usage::Linux(usage)) => usage.may_open(&tcp.sender.controller),
+        Some(Usage::Rfc7661(usage)) => usage.is_validated(Cwnd(tcp.sender.controller.window()), tcp.now),
+        Some(Usage::NotKept) | None => true,
     }
 }
 
