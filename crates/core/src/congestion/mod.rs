@@ -52,21 +52,7 @@ impl Ack {
     /// how many are left for congestion avoidance.
     #[inline(always)]
     pub(crate) fn slow_start(&self, law: &impl Controller) -> (f64, f64) {
-        let counted = f64::from(self.counted.0);
-        // Whole segments: the first may pass a threshold between two of them.
-        let opens = counted.min((law.ssthresh() - law.window()).ceil()).max(0.0);
-        (opens, counted - opens)
-    }
-
-    /// Congestion avoidance: the window once so many more segments are counted. Of those that count bytes it opens by a segment once a whole
-    /// window is acknowledged (RFC 3465 section 2.1), and its fraction stands for what is acknowledged of the next one, as does a fraction
-    /// that a reduction leaves; else by equation (3) of RFC 5681.
-    #[inline(always)]
-    pub(crate) fn avoidance(&self, window: Cwnd, counted: f64) -> f64 {
-        match self.counting {
-            Counting::Bytes => whole_windows(window, counted),
-            Counting::Acknowledgements => window.0 + counted / window.0,
-        }
+        in_slow_start(self.counted, law)
     }
 
     #[cfg(test)]
@@ -85,18 +71,13 @@ impl Ack {
     }
 }
 
-#[inline(never)]
-fn whole_windows(Cwnd(window): Cwnd, counted: f64) -> f64 {
-    if counted == 0.0 {
-        return window;
-    }
-    let mut segments = window.floor().max(1.0);
-    let mut acknowledged = ((window - segments) * segments).round().max(0.0) + counted;
-    while acknowledged >= segments {
-        acknowledged -= segments;
-        segments += 1.0;
-    }
-    segments + acknowledged / segments
+/// See [`Ack::slow_start`].
+#[inline(always)]
+fn in_slow_start(counted: Segments, law: &impl Controller) -> (f64, f64) {
+    let counted = f64::from(counted.0);
+    // Whole segments: the first may pass a threshold between two of them.
+    let opens = counted.min((law.ssthresh() - law.window()).ceil()).max(0.0);
+    (opens, counted - opens)
 }
 
 /// What a law asks for that most do not. Flows of laws that ask for nothing pay nothing for it.

@@ -3,7 +3,7 @@
 //! The window is real-valued and in segments: in congestion avoidance it opens by a segment for a whole window (RFC 3465 section 2.1) or,
 //! where acknowledgements are counted, by `1 / window` for each (equation (3) of the RFC).
 
-use super::{Ack, Congestion, Controller, Start};
+use super::{Ack, Congestion, Controller, Counting, Start, in_slow_start};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,21 @@ use serde::{Deserialize, Serialize};
 member! {
     /// A segment more per round trip, half on congestion.
     Reno = "reno", "RFC 5681";
+}
+
+/// The window once so many more segments are acknowledged: it opens by a segment for a whole window (RFC 3465 section 2.1), and its fraction stands for
+/// what is acknowledged of the next one, as does a fraction that a reduction leaves.
+fn whole_windows(Cwnd(window): Cwnd, counted: f64) -> f64 {
+    if counted == 0.0 {
+        return window;
+    }
+    let mut segments = window.floor().max(1.0);
+    let mut acknowledged = ((window - segments) * segments).round().max(0.0) + counted;
+    while acknowledged >= segments {
+        acknowledged -= segments;
+        segments += 1.0;
+    }
+    segments + acknowledged / segments
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -23,6 +38,13 @@ pub struct Reno {
 impl Reno {
     pub(super) fn new(_: &(), start: Start) -> Reno {
         Reno { window: start.window, ssthresh: start.ssthresh }
+    }
+
+    /// RFC 3465.
+    #[inline(never)]
+    fn count_bytes(&mut self, counted: Segments) {
+        let (opens, left) = in_slow_start(counted, self);
+        self.window = whole_windows(Cwnd(self.window + opens), left);
     }
 
     /// RFC 5681 equation (4).
@@ -50,13 +72,16 @@ impl Controller for Reno {
         if !ack.window_validated {
             return;
         }
+        if ack.counting == Counting::Bytes {
+            return self.count_bytes(ack.counted);
+        }
         let mut counted = f64::from(ack.counted.0);
         if self.window < self.ssthresh {
             let (opens, left) = ack.slow_start(self);
             self.window += opens;
             counted = left;
         }
-        self.window = ack.avoidance(Cwnd(self.window), counted);
+        self.window += counted / self.window;
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
@@ -87,7 +112,6 @@ impl Controller for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Counting;
     use crate::congestion::support::model_sender::ModelSender;
     use crate::primitives::units::Time;
 
