@@ -52,9 +52,10 @@ pub(crate) fn remembers(kind: WindowValidation) -> bool {
 pub(crate) fn before_offer(sender: &mut Sender, usage: Option<&mut Usage>, now: Time, spec: &TcpSpec) {
     let timeout = sender.timeout(spec);
     let idle_for = now.since(sender.last_active);
-    let has_nothing_outstanding = sender.high > 0 && sender.una == sender.high;
-    let is_idle = has_nothing_outstanding && idle_for > timeout;
-    if has_nothing_outstanding {
+    // Nothing outstanding, and nothing that the pacer holds back.
+    let had_nothing_to_do = sender.high > 0 && sender.una == sender.limit;
+    let is_idle = had_nothing_to_do && idle_for > timeout;
+    if had_nothing_to_do {
         sender.controller.on_idle(idle_for);
     }
     match spec.window_validation {
@@ -127,7 +128,7 @@ pub(super) fn on_restarted(tcp: &mut Tcp) {
 /// A reduction has been taken back: there was nothing to recover from.
 pub(super) fn on_withdrawn(tcp: &mut Tcp) {
     if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
-        usage.forget();
+        usage.withdraw();
     }
 }
 
@@ -287,7 +288,7 @@ mod tests {
         let after = |rule, idle: u64| {
             let mut bench = bench(rule, 20.0);
             // One segment at the begin, acknowledged.
-            (bench.sender.una, bench.sender.next, bench.sender.high) = (1, 1, 1);
+            (bench.sender.una, bench.sender.next, bench.sender.high, bench.sender.limit) = (1, 1, 1, 1);
             bench.at(idle).offer(1);
             bench.window()
         };

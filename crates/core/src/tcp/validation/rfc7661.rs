@@ -157,6 +157,12 @@ impl Rfc7661 {
         self.forget();
     }
 
+    /// The reduction is void, and what was measured before it holds; what was acknowledged while it lasted is no round trip's.
+    pub(super) fn withdraw(&mut self) {
+        self.recovery = None;
+        self.sent.clear();
+    }
+
     /// pipeACK is undefined until it is measured again.
     pub(super) fn forget(&mut self) {
         self.measured = [None; MEASUREMENT_PERIODS];
