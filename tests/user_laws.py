@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import tailback as tb
-from tailback.user_code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Source, Unit, Verdict
+from tailback.user_code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Source, Start, Unit, Verdict
 
 
 def whole_windows(window: float, counted: float) -> float:
@@ -25,6 +25,10 @@ def whole_windows(window: float, counted: float) -> float:
 class Reno(Controller):
     """RFC 5681 section 3.1."""
 
+    def __init__(self, start: Start) -> None:
+        super().__init__(start)
+        self.counts_bytes = start.counts_bytes
+
     def on_ack(self, ack: Ack) -> None:
         if ack.window_validated:
             counted = float(ack.counted)
@@ -32,7 +36,7 @@ class Reno(Controller):
                 opens = min(counted, math.ceil(min(self.ssthresh - self.window, counted)))
                 self.window += opens
                 counted -= opens
-            self.window = whole_windows(self.window, counted) if ack.counts_bytes else self.window + counted / self.window
+            self.window = whole_windows(self.window, counted) if self.counts_bytes else self.window + counted / self.window
 
     def on_congestion(self, seen: Congestion) -> None:
         self.window = self.ssthresh = max(float(seen.in_flight // 2), 2.0)

@@ -157,13 +157,15 @@ class Table:
 
 @final
 class Start:
-    def __new__(cls, *, window: float, ssthresh: float, packet_bytes: int) -> Start: ...
+    def __new__(cls, *, window: float, ssthresh: float, packet_bytes: int, counts_bytes: bool = ...) -> Start: ...
     @property
     def window(self) -> float: ...
     @property
     def ssthresh(self) -> float: ...
     @property
     def packet_bytes(self) -> int: ...
+    @property
+    def counts_bytes(self) -> bool: ...
 
 @final
 class Ack:
@@ -176,7 +178,6 @@ class Ack:
         rtt_s: float | None,
         in_flight: int,
         window_validated: bool,
-        counts_bytes: bool = ...,
         marks: int = ...,
         price: float | None = ...,
         delivered_rate: float | None = ...,
@@ -194,8 +195,6 @@ class Ack:
     def in_flight(self) -> int: ...
     @property
     def window_validated(self) -> bool: ...
-    @property
-    def counts_bytes(self) -> bool: ...
     @property
     def marks(self) -> int: ...
     @property

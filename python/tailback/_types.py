@@ -257,17 +257,25 @@ DelayedAck: TypeAlias = "bool | DelayedAckTable"
 
 
 class DelayedAckTable(TypedDict, total=False):
-    """Delayed acknowledgements (RFC 5681 section 4.2).
+    """Delayed acknowledgements (RFC 5681 section 4.2), as far as they differ from the preset's, or from every second
+    segment within 200 ms if it has none.
 
     Attributes
     ----------
+    at_once
+        So many segments, the flow's first, are acknowledged one by one.
     every
         Acknowledge at least once per this many full segments.
+    sack_timeout
+        Above a gap, after three acknowledgements at once, one for all that arrives within this time, or a third of a
+        round trip if that is less; 0 s for one each.
     timeout
         Acknowledge at most this long after the first unacknowledged segment arrived.
     """
 
+    at_once: int
     every: int
+    sack_timeout: Duration
     timeout: Duration
 
 
@@ -940,11 +948,14 @@ class Tcp(TypedDict, total=False):
     counting
         What of an acknowledgement opens the window.
     delayed_ack
-        Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
+        Delayed acknowledgements; `false` acknowledges every segment at once, `true` delays as the preset does, or
+        every second one within 200 ms if it does not.
     ecn
         Explicit congestion notification (RFC 3168): policies that can mark need not discard. Not with `framing`.
     fast_retransmit
-        Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
+        Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer. With
+        `rack_tlp`, whose losses are found by time, DupThresh of RFC 8985: so many segments SACKed find one without
+        waiting for reordering.
     halves
         The quantity whose half becomes the slow-start threshold when a segment is lost.
     header

@@ -260,7 +260,7 @@ fn a_wait_that_the_end_cuts_off_is_a_wait() {
     // A recovery by time sends a probe after a second, which comes through: it never waits for a timeout.
     assert_eq!(share(2900, Recovery::RackTlp, None), (1.0, 0.0, 0.0));
     // What the receiver holds back will bring word.
-    let delayed = Some(DelayedAck { every: 2, timeout: Span::from_millis(200) });
+    let delayed = Some(DelayedAck::USUAL);
     assert_eq!(share(3100, Recovery::Reno, delayed).1, 0.0);
 }
 

@@ -26,6 +26,7 @@ fn fault(text: &str) -> Fault {
 #[derive(Clone)]
 struct Reno {
     control: Control,
+    counting: Counting,
     acks: u32,
     fails_after: Option<u32>,
     can_be_copied: bool,
@@ -66,7 +67,7 @@ impl UserController for Reno {
             let counted = f64::from(ack.counted.0);
             let opens = if window < ssthresh { counted.min((ssthresh - window).ceil()) } else { 0.0 };
             self.control.window += opens;
-            self.control.window = avoid(self.control.window, counted - opens, ack.counting);
+            self.control.window = avoid(self.control.window, counted - opens, self.counting);
         }
         Ok(self.control)
     }
@@ -160,7 +161,7 @@ impl Code for Outside {
     fn controller(&self, code: &UserCode, start: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
         let control = Control { window: start.window, ssthresh: start.ssthresh, pacing: None, release: None };
         let fails_after = code.parameters.parse().ok();
-        Ok(Box::new(Reno { control, acks: 0, fails_after, can_be_copied: self.can_be_copied }))
+        Ok(Box::new(Reno { control, counting: start.counting, acks: 0, fails_after, can_be_copied: self.can_be_copied }))
     }
 
     fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
@@ -296,8 +297,9 @@ fn a_window_that_is_none_is_a_failure() {
     for (window, ssthresh) in [(f64::NAN, 2.0), (0.5, 2.0), (f64::INFINITY, 2.0), (1.0, f64::NAN), (1.0, 0.0)] {
         struct Fixed(Control);
         impl Code for Fixed {
-            fn controller(&self, _: &UserCode, _: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
-                Ok(Box::new(Reno { control: self.0, acks: 0, fails_after: None, can_be_copied: true }))
+            fn controller(&self, _: &UserCode, start: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+                let counting = start.counting;
+                Ok(Box::new(Reno { control: self.0, counting, acks: 0, fails_after: None, can_be_copied: true }))
             }
             fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
                 Err(fault("none"))

@@ -162,6 +162,11 @@ fn nearest<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
         return None;
     }
     let lower = given.to_lowercase();
+    if lower.len() > 2
+        && let Some(word) = words.iter().find(|word| word.to_lowercase().starts_with(&lower))
+    {
+        return Some(word);
+    }
     let edits = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
     let word = words.iter().min_by_key(|word| edits(word))?;
     let allowed = given.chars().count().max(word.chars().count()).div_ceil(3);
@@ -334,6 +339,7 @@ mod tests {
         assert_eq!(nearest("edp", &["bpd", "epd", "red"]), Some("epd"));
         assert_eq!(nearest("drop-tail", &["bpd", "drop_tail"]), Some("drop_tail"));
         assert_eq!(nearest("pfifo", &["bpd", "drop_tail"]), None);
+        assert_eq!(nearest("rack", &["sack", "rack_tlp"]), Some("rack_tlp"));
         assert_eq!(nearest("a", &["b"]), None);
     }
 

@@ -49,7 +49,9 @@ class Controller(ABC):
     Parameters
     ----------
     start : Start
-        Its ``window`` and ``ssthresh`` are the scenario's, in segments; ``packet_bytes`` is a full segment with its headers.
+        Its ``window`` and ``ssthresh`` are the scenario's, in segments; ``packet_bytes`` is a full segment with its headers;
+        ``counts_bytes``: in congestion avoidance a segment more belongs to a whole window acknowledged (RFC 3465 section 2.1),
+        not ``1 / window`` to each acknowledgement.
     **parameters
         The scenario's ``parameters``.
 
@@ -92,12 +94,10 @@ class Controller(ABC):
 
         ``ack`` has ``now_s``; ``acked``, the segments that it acknowledges; ``counted``, those for which the window opens: all,
         fewer in slow start, or one (``tcp.counting``, ``tcp.slow_start_limit``); ``rtt_s``, a round-trip sample or None;
-        ``in_flight``, segments outstanding before it; ``window_validated``: the window may open, as it is smaller than the
-        receiver's and used as far as ``tcp.window_validation`` asks; and ``counts_bytes``: in congestion avoidance a segment more
-        belongs to a whole window acknowledged (RFC 3465 section 2.1), not ``1 / window`` to each acknowledgement. Where the class
-        `asks_for` them: ``marks``, segments that arrived with a mark and that no earlier acknowledgement had reported; ``price``,
-        or None; ``delivered_rate`` in segments per second, or None, with ``app_limited`` if there was too little data to fill the
-        window.
+        ``in_flight``, segments outstanding before it; and ``window_validated``: the window may open, as it is smaller than the
+        receiver's and used as far as ``tcp.window_validation`` asks. Where the class `asks_for` them: ``marks``, segments that
+        arrived with a mark and that no earlier acknowledgement had reported; ``price``, or None; ``delivered_rate`` in segments
+        per second, or None, with ``app_limited`` if there was too little data to fill the window.
         """
 
     @abstractmethod

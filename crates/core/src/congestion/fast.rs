@@ -261,6 +261,7 @@ impl Controller for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::Counting;
     use crate::congestion::support::model_sender::ModelSender;
 
     fn ms(milliseconds: u64) -> Span {
@@ -269,7 +270,8 @@ mod tests {
 
     /// An empty path of 100 ms.
     fn sender(window: f64, spec: FastSpec) -> ModelSender<Fast> {
-        ModelSender::new(Fast::new(&spec, Start { window, ssthresh: f64::INFINITY })).with_round_trip(100)
+        ModelSender::new(Fast::new(&spec, Start { window, ssthresh: f64::INFINITY, counting: Counting::Bytes }))
+            .with_round_trip(100)
     }
 
     /// The same, with a steady round trip of so many milliseconds from now on.

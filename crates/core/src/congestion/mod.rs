@@ -36,7 +36,6 @@ pub struct Ack {
     /// Segments for which the window opens: those, fewer or none in slow start, or one, as the sender counts
     /// ([`Counting`]).
     pub counted: Segments,
-    pub counting: Counting,
     /// A round-trip sample, where this acknowledgement gave one.
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
@@ -62,7 +61,6 @@ impl Ack {
             now,
             acked: Segments(1),
             counted: Segments(1),
-            counting: Counting::Bytes,
             rtt: None,
             in_flight: Segments(1),
             window_validated: true,
@@ -182,6 +180,7 @@ pub struct Start {
     pub window: f64,
     /// Segments.
     pub ssthresh: f64,
+    pub counting: Counting,
 }
 
 /// Settings, states and dispatch, from one list: a new controller is its file and one line here. A state holds its window and at most
@@ -210,7 +209,7 @@ macro_rules! controllers {
         impl ControllerSpec {
             /// What the law asks for beside what all hear. Of user code, who brings it along knows.
             pub(crate) fn asks_for(&self) -> AskedFor {
-                Controllers::new(self, Start { window: 1.0, ssthresh: 1.0 }).asks_for()
+                Controllers::new(self, Start { window: 1.0, ssthresh: 1.0, counting: Counting::Bytes }).asks_for()
             }
 
             /// Whether no loss makes the window smaller.
@@ -356,7 +355,8 @@ mod tests {
             drawn += 1;
             stream.bits(drawn) % (most + 1)
         };
-        let mut start = Start { window: 1.0 + draw(20) as f64 / 2.0, ssthresh: f64::INFINITY };
+        let counting = if draw(1) > 0 { Counting::Bytes } else { Counting::Acknowledgements };
+        let mut start = Start { window: 1.0 + draw(20) as f64 / 2.0, ssthresh: f64::INFINITY, counting };
         if draw(1) == 0 {
             start.ssthresh = 1.0 + draw(30) as f64;
         }
@@ -385,8 +385,7 @@ mod tests {
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
                     let signal = Signal { marks, price, delivered_rate };
                     let (acked, counted) = (Segments(acked), Segments(1 + draw(u64::from(acked) - 1) as u32));
-                    let counting = if draw(1) > 0 { Counting::Bytes } else { Counting::Acknowledgements };
-                    let ack = Ack { now, acked, counted, counting, rtt, in_flight, window_validated, signal };
+                    let ack = Ack { now, acked, counted, rtt, in_flight, window_validated, signal };
                     if draw(20) == 0 {
                         law.on_other_ack(&ack);
                         assert!(law.window() <= before, "{spec:?} grew on an acknowledgement that releases nothing");

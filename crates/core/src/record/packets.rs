@@ -126,12 +126,12 @@ impl Packets {
         self.rows.push(Row { time, flow: heard.flow, number: heard.ack, transmission: 0, bytes, blocks, says });
     }
 
-    /// A data packet is discarded, or a cell of it: then the first that is decides.
+    /// A data packet is discarded, or a cell of it: then the first that is decides, of two at a time the one at the first port.
     pub(super) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
         let key = (packet.flow, packet.segment, packet.transmission());
         let discard = Discard { time, port, reason };
         let known = self.discards.entry(key).or_insert(discard);
-        if time < known.time {
+        if (time, port) < (known.time, known.port) {
             *known = discard;
         }
     }

@@ -100,7 +100,7 @@ impl Path {
         }
         let is_tcp = PLAIN || facts.is_tcp;
         let (is_new, reply) = if is_tcp {
-            let delayed_ack = if PLAIN { None } else { facts.delayed_ack };
+            let delayed_ack = if PLAIN { None } else { facts.delayed_ack.map(|rule| rule.after(time.since(packet.sent))) };
             let outcome = self.receiver.on_segment(packet.segment, packet.sent, delayed_ack, &mut common.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {
@@ -128,9 +128,9 @@ impl Path {
                 self.acknowledge::<PLAIN>(packet, cause, facts, common);
                 true
             }
-            Some(Reply::Delayed { first }) => {
-                if let (true, Some(rule)) = (first, facts.delayed_ack) {
-                    common.calendar.schedule(common.order.flow(FlowKind::DelayedAck, flow), time + rule.timeout);
+            Some(Reply::Delayed { timer }) => {
+                if let Some(timer) = timer {
+                    common.calendar.schedule(common.order.flow(FlowKind::DelayedAck, flow), time + timer);
                 }
                 false
             }

@@ -406,7 +406,8 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
         in_group[flow.group as usize] += 1;
         match &group.transport {
             Transport::Tcp(spec, law) => {
-                let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh };
+                let counting = spec.counting;
+                let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh, counting };
                 let law = match law {
                     ControllerSpec::User(code) => {
                         let draws = Draws::new(Stream::new(of, Purpose::Controller));

@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_bound_of_one_halves_what_is_in_flight_where_each_acknowledgement_is_of_two() {
-        let delayed_ack = Some(DelayedAck { every: 2, timeout: Span::from_millis(100) });
+        let delayed_ack = Some(DelayedAck { timeout: Span::from_millis(100), ..DelayedAck::USUAL });
         let (results, _) = bounded(1, TcpSpec { delayed_ack, ..tcp(Recovery::NewReno) }, 100);
         let times = sent(&results);
         // Eight acknowledgements release eight, four of those four, two, one; that one waits for the timer of the receiver.

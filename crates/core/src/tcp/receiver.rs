@@ -2,11 +2,16 @@
 
 use super::spec::DelayedAck;
 use crate::primitives::packet::{Received, Side};
-use crate::primitives::units::Time;
+use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
+
+/// Above a gap, acknowledgements that leave at once before others wait: those that start a fast retransmit (RFC 5681 section 3.2).
+const SACKS_AT_ONCE: u32 = 3;
+/// Segments for which such an acknowledgement waits at most: Linux, `tcp_comp_sack_nr`.
+const MOST_COMPRESSED: u32 = 44;
 
 /// The state of one receiver.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -38,6 +43,8 @@ pub(crate) struct OutOfOrder {
     ranges: VecDeque<(u32, u32)>,
     /// The latest arrivals, newest first: their ranges are the ones to report.
     recent: [u32; 4],
+    /// How many have arrived since the gap began or moved.
+    arrived: u32,
 }
 
 /// What a data segment says of congestion.
@@ -59,9 +66,9 @@ pub(crate) struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Now,
-    /// Later, when more has arrived or the timer expires; `first` starts the timer.
+    /// Later, when more has arrived or the timer expires, which this starts if it is the first.
     Delayed {
-        first: bool,
+        timer: Option<Span>,
     },
 }
 
@@ -94,19 +101,52 @@ impl Receiver {
         if segment < self.expected {
             return Outcome { is_new: false, reply: Reply::Now };
         }
+        let before = self.expected;
         let is_new = self.on_gap(segment, pool);
-        Outcome { is_new, reply: Reply::Now }
+        if self.expected > before {
+            // What waited is acknowledged with it, and the echo is its own (RFC 7323 section 4.3).
+            self.delayed = 0;
+        }
+        let waits = is_new && self.expected == before;
+        let reply = match delayed_ack {
+            Some(rule) if waits && rule.sack_timeout > Span::ZERO => self.compress(sent, rule.sack_timeout, pool),
+            _ => Reply::Now,
+        };
+        Outcome { is_new, reply }
+    }
+
+    /// One acknowledgement for what arrives above a gap within a time.
+    #[cold]
+    #[inline(never)]
+    fn compress(&mut self, sent: Time, timeout: Span, pool: &mut Side<OutOfOrder>) -> Reply {
+        let held = pool.at_mut(self.out_of_order);
+        held.arrived += 1;
+        if held.arrived <= SACKS_AT_ONCE {
+            return Reply::Now;
+        }
+        self.wait(sent);
+        if self.delayed >= MOST_COMPRESSED {
+            return Reply::Now;
+        }
+        Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
+    }
+
+    fn wait(&mut self, sent: Time) {
+        if self.delayed == 0 {
+            self.delayed_echo = sent;
+        }
+        self.delayed += 1;
     }
 
     /// RFC 5681 section 4.2: every second full segment, and at once around a gap.
     #[inline]
     fn delay(&mut self, sent: Time, delayed_ack: Option<DelayedAck>) -> Reply {
         let Some(delayed_ack) = delayed_ack else { return Reply::Now };
-        if self.delayed == 0 {
-            self.delayed_echo = sent;
+        self.wait(sent);
+        if self.delayed >= delayed_ack.every || self.expected <= delayed_ack.at_once.0 {
+            return Reply::Now;
         }
-        self.delayed += 1;
-        if self.delayed >= delayed_ack.every { Reply::Now } else { Reply::Delayed { first: self.delayed == 1 } }
+        Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
     }
 
     fn on_gap(&mut self, segment: u32, pool: &mut Side<OutOfOrder>) -> bool {
@@ -116,6 +156,7 @@ impl Receiver {
         let held = pool.at_mut(self.out_of_order);
         if segment == self.expected {
             self.expected += 1;
+            held.arrived = 0;
             if let Some(&(_, end)) = held.ranges.front().filter(|range| range.0 == self.expected) {
                 self.expected = end;
                 held.ranges.pop_front();
@@ -228,6 +269,7 @@ impl OutOfOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::units::Segments;
 
     fn receive(receiver: &mut Receiver, pool: &mut Side<OutOfOrder>, segments: &[u32]) {
         segments.iter().for_each(|&segment| {
@@ -298,13 +340,55 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
-        let rule = Some(DelayedAck { every: 2, timeout: crate::primitives::units::Span::from_millis(200) });
+        let rule = Some(DelayedAck::USUAL);
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
-        assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, Reply::Delayed { first: true });
+        let started = Reply::Delayed { timer: Some(DelayedAck::USUAL.timeout) };
+        assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, started);
         assert_eq!(receiver.on_segment(1, Time(6), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.acknowledged(), Some(Time(5)));
         assert_eq!(receiver.on_segment(3, Time(7), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.on_segment(2, Time(8), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.acknowledged(), None);
+    }
+
+    #[test]
+    fn the_first_segments_are_acknowledged_at_once_if_the_rule_says_so() {
+        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        let rule = Some(DelayedAck { at_once: Segments(3), ..DelayedAck::USUAL });
+        let waits = |segment| {
+            let reply = receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
+            if reply == Reply::Now {
+                receiver.acknowledged();
+            }
+            reply != Reply::Now
+        };
+        assert_eq!((0..7).map(waits).collect::<Vec<_>>(), [false, false, false, true, false, true, false]);
+    }
+
+    #[test]
+    fn above_a_gap_three_acknowledgements_leave_at_once_and_then_one_a_millisecond() {
+        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        let millisecond = Span::from_millis(1);
+        let rule = Some(DelayedAck { sack_timeout: millisecond, ..DelayedAck::USUAL });
+        // Segment 0 is missing.
+        for segment in 1..=3 {
+            assert_eq!(receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply, Reply::Now);
+            assert_eq!(receiver.acknowledged(), None);
+        }
+        assert_eq!(receiver.on_segment(4, Time(7), rule, &mut pool).reply, Reply::Delayed { timer: Some(millisecond) });
+        assert_eq!(receiver.on_segment(5, Time(8), rule, &mut pool).reply, Reply::Delayed { timer: None });
+        // A segment that had arrived before is told of at once, and with it what waited.
+        assert_eq!(receiver.on_segment(4, Time(9), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.acknowledged(), Some(Time(7)));
+        // Of 44 in wait the last one makes it leave.
+        let replies: Vec<Reply> = (6..50).map(|segment| receiver.on_segment(segment, Time(9), rule, &mut pool).reply).collect();
+        assert_eq!(replies.iter().position(|&reply| reply == Reply::Now), Some(43));
+        receiver.acknowledged();
+        // What fills the gap is acknowledged at once, and the echo is its own.
+        receiver.on_segment(51, Time(10), rule, &mut pool);
+        assert_eq!(receiver.on_segment(0, Time(11), rule, &mut pool).reply, Reply::Now);
+        assert_eq!((receiver.expected, receiver.acknowledged()), (50, None));
+        // The next gap begins anew.
+        assert_eq!(receiver.on_segment(52, Time(12), rule, &mut pool).reply, Reply::Now);
     }
 }

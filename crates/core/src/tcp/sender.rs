@@ -283,16 +283,7 @@ impl Tcp<'_> {
                 // A flow that always has something to send is validated.
                 WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661 => true,
             };
-        Ack {
-            now: self.now,
-            acked,
-            counted: self.counted(acked),
-            counting: self.spec.counting,
-            rtt,
-            in_flight,
-            window_validated,
-            signal,
-        }
+        Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_validated, signal }
     }
 
     /// For how many of these segments the window opens.
@@ -606,7 +597,8 @@ mod tests {
 
     #[test]
     fn a_resend_that_the_pacer_held_back_is_forgotten_once_acknowledged() {
-        let mut bench = Bench::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0 }, 4);
+        let mut bench =
+            Bench::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0, counting: Counting::Bytes }, 4);
         (bench.sender.next, bench.sender.high, bench.sender.resend) = (4, 4, 1);
         assert_eq!(bench.at(100).hear(4, &[]), []);
         assert_eq!(bench.sender.deadline, Time::NEVER);
@@ -615,7 +607,8 @@ mod tests {
     /// An ECN-capable Reno sender with this window, all of it under way, hears acknowledgements, (number, echo), one by one: its window
     /// and where it was last reduced, and what it sent after each.
     fn hear(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
-        let mut bench = Bench::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0 }, 1000);
+        let mut bench =
+            Bench::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0, counting: Counting::Bytes }, 1000);
         let send = |bench: &mut Bench| {
             bench.with(|tcp| {
                 let announced = |tcp: &mut Tcp| {

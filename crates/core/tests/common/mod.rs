@@ -350,6 +350,16 @@ fn random_application(dice: &mut Dice) -> ApplicationSpec {
     ApplicationSpec { process: dice.one_of(&samples), burst: dice.one_of(&[1, 1, 5, 40]) }
 }
 
+/// Some acknowledge the first segments one by one, some compress what reports a gap.
+fn delayed_ack(dice: &mut Dice) -> DelayedAck {
+    DelayedAck {
+        every: dice.pick(2, 4) as u32,
+        timeout: Span::from_millis(100),
+        at_once: Segments(dice.one_of(&[0, 50])),
+        sack_timeout: Span::from_millis(dice.one_of(&[0, 1, 100])),
+    }
+}
+
 fn random_tcp(dice: &mut Dice) -> Transport {
     let kinds = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack, Recovery::RackTlp];
     let tick = Span::from_millis(100);
@@ -364,7 +374,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
         limited_transmit: dice.chance(2),
         timestamps: dice.chance(2),
         sack_blocks: dice.pick(1, 4) as u32,
-        delayed_ack: if dice.chance(3) { Some(DelayedAck { every: 2, timeout: Span::from_millis(100) }) } else { None },
+        delayed_ack: if dice.chance(3) { Some(delayed_ack(dice)) } else { None },
         ecn: dice.chance(2),
         pacing: dice.chance(5),
         window_validation: dice.one_of(&[

@@ -29,7 +29,7 @@ macro_rules! view {
     };
 }
 
-view!(Start { window: f64, ssthresh: f64, packet_bytes: u64 });
+view!(Start { window: f64, ssthresh: f64, packet_bytes: u64, counts_bytes: bool = true });
 view!(Ack {
     now_s: f64,
     acked: u32,
@@ -37,7 +37,6 @@ view!(Ack {
     rtt_s: Option<f64>,
     in_flight: u32,
     window_validated: bool,
-    counts_bytes: bool = true,
     marks: u32 = 0,
     price: Option<f64> = None,
     delivered_rate: Option<f64> = None,
@@ -80,7 +79,7 @@ impl UnitSignal {
 
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Ack {
-        let congestion::Ack { now, acked, counted, counting, rtt, in_flight, window_validated, signal } = *ack;
+        let congestion::Ack { now, acked, counted, rtt, in_flight, window_validated, signal } = *ack;
         let Signal { marks, price, delivered_rate } = signal;
         Ack {
             now_s: now.seconds(),
@@ -89,7 +88,6 @@ impl From<&congestion::Ack> for Ack {
             rtt_s: rtt.map(|rtt| rtt.seconds()),
             in_flight: in_flight.0,
             window_validated,
-            counts_bytes: counting == congestion::Counting::Bytes,
             marks,
             price,
             delivered_rate: delivered_rate.map(|sample| sample.rate),

@@ -31,7 +31,8 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.limited_transmit, tcp.limited_transmit);
     set(&mut spec.timestamps, tcp.timestamps);
     set(&mut spec.sack_blocks, tcp.sack_blocks.map(|blocks| blocks.0 as u32));
-    set(&mut spec.delayed_ack, tcp.delayed_ack.as_ref().map(|setting| setting.spec()));
+    let delayed_ack = tcp.delayed_ack.as_ref().map(|setting| setting.spec(spec.delayed_ack));
+    set(&mut spec.delayed_ack, delayed_ack);
     set(&mut spec.ecn, tcp.ecn);
     set(&mut spec.pacing, tcp.pacing);
     spec.slow_start_limit = slow_start_limit(tcp.slow_start_limit, &spec, &format!("{at}.slow_start_limit"), report);
@@ -41,6 +42,10 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let at_controller = format!("{at}.controller");
     let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at_controller, report));
     let law = law.unwrap_or_else(|| preset.controller.clone());
+    if tcp.slow_start.is_none() && !law.ends_slow_start() {
+        // The preset's is none of this law.
+        spec.slow_start = SlowStart::Standard;
+    }
     slow_start(&spec, &law, &format!("{at}.slow_start"), report);
     Transport::Tcp(spec, law)
 }
@@ -238,6 +243,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
             report.add(at, "a timer too long").given(given).expected(format!("at most {longest} (24 h)"));
         }
     }
+    above_zero(timer.min_rto, &format!("{at}.timer.min_rto"), report);
     above_zero(timer.max_rto, &format!("{at}.timer.max_rto"), report);
     above_zero(timer.initial_rto, &format!("{at}.timer.initial_rto"), report);
     for (key, value) in [("min_rto", timer.min_rto), ("initial_rto", timer.initial_rto)] {
@@ -322,6 +328,32 @@ mod tests {
         assert_eq!(limit(""), units::Segments(8));
         assert_eq!(limit(", pacing = true"), units::Segments::UNLIMITED);
         assert_eq!(limit(", slow_start_limit = 2"), units::Segments(2));
+    }
+
+    #[test]
+    fn a_law_with_a_start_of_its_own_leaves_the_presets_aside() {
+        let start = |given: &str| {
+            let Transport::Tcp(spec, _) = transport(&format!("tcp = {{preset = \"linux/cubic\", {given}}}")) else {
+                panic!("not TCP")
+            };
+            spec.slow_start
+        };
+        assert_eq!(start("controller = \"vegas\""), SlowStart::Standard);
+        assert_eq!(start("controller = \"reno\""), SlowStart::HyStart);
+    }
+
+    #[test]
+    fn delayed_acknowledgements_differ_from_the_presets_only_where_they_are_given() {
+        let rule = |preset: &str, given: &str| {
+            let given = format!("tcp = {{preset = \"{preset}\", delayed_ack = {given}}}");
+            let Transport::Tcp(spec, _) = transport(&given) else { panic!("not TCP") };
+            spec.delayed_ack
+        };
+        let of_linux = (preset(crate::schema::PresetName::LinuxReno).spec)(None).delayed_ack.unwrap();
+        assert_eq!(rule("linux/reno", "true"), Some(of_linux));
+        assert_eq!(rule("linux/reno", "{every = 4}"), Some(tcp::DelayedAck { every: 4, ..of_linux }));
+        assert_eq!(rule("bpd-2001/reno", "true"), Some(tcp::DelayedAck::USUAL));
+        assert_eq!(rule("linux/reno", "false"), None);
     }
 
     #[test]

@@ -72,7 +72,8 @@ record! {
         initial_ssthresh: Option<Segments>,
         /// Receiver's window: segments, or bytes, rounded down to whole segments.
         receiver_window: Option<Window>,
-        /// Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer.
+        /// Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer. With `rack_tlp`, whose losses are
+        /// found by time, DupThresh of RFC 8985: so many segments SACKed find one without waiting for reordering.
         fast_retransmit: Option<FastRetransmit>,
         /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
         limited_transmit: Option<bool>,
@@ -80,7 +81,8 @@ record! {
         timestamps: Option<bool>,
         /// SACK blocks that an acknowledgement can carry.
         sack_blocks: Option<Whole<1, 4>>,
-        /// Delayed acknowledgements; `false` acknowledges every segment, `true` every second one within 200 ms.
+        /// Delayed acknowledgements; `false` acknowledges every segment at once, `true` delays as the preset does, or every second one within
+        /// 200 ms if it does not.
         delayed_ack: Option<DelayedAck>,
         /// Explicit congestion notification (RFC 3168): policies that can mark need not discard. Not with `framing`.
         ecn: Option<bool>,
@@ -297,37 +299,48 @@ impl JsonSchema for FastRetransmit {
 pub enum DelayedAck {
     #[default]
     Off,
+    AsPreset,
     On(DelayedAckTable),
 }
 
 record! {
-    /// Delayed acknowledgements (RFC 5681 section 4.2).
+    /// Delayed acknowledgements (RFC 5681 section 4.2), as far as they differ from the preset's, or from every second segment within 200 ms if it
+    /// has none.
     pub struct DelayedAckTable {
         /// Acknowledge at least once per this many full segments.
-        every: Whole<1, 1000> = Whole(2),
+        every: Option<Whole<1, 1000>>,
         /// Acknowledge at most this long after the first unacknowledged segment arrived.
-        timeout: Duration = USUAL_TIMEOUT,
+        timeout: Option<Duration>,
+        /// So many segments, the flow's first, are acknowledged one by one.
+        at_once: Option<Whole<0, 1_000_000_000>>,
+        /// Above a gap, after three acknowledgements at once, one for all that arrives within this time, or a third of a round trip if that
+        /// is less; 0 s for one each.
+        sack_timeout: Option<Duration>,
     }
 }
 
-const USUAL_TIMEOUT: Duration = Duration::new(200_000_000_000);
-
 impl DelayedAck {
-    /// RFC 5681 section 4.2: every second full segment and within 500 ms; 200 ms is what implementations use.
-    pub(crate) fn usual() -> DelayedAck {
-        DelayedAck::On(DelayedAckTable { every: Whole(2), timeout: USUAL_TIMEOUT })
-    }
-
     fn of(spec: tcp::DelayedAck) -> DelayedAck {
-        DelayedAck::On(DelayedAckTable { every: Whole(spec.every.into()), timeout: duration(spec.timeout) })
+        DelayedAck::On(DelayedAckTable {
+            every: Some(Whole(spec.every.into())),
+            timeout: Some(duration(spec.timeout)),
+            at_once: Some(Whole(spec.at_once.0.into())),
+            sack_timeout: Some(duration(spec.sack_timeout)),
+        })
     }
 
-    pub(crate) fn spec(&self) -> Option<tcp::DelayedAck> {
+    /// `preset`: the rule that this one changes.
+    pub(crate) fn spec(&self, preset: Option<tcp::DelayedAck>) -> Option<tcp::DelayedAck> {
+        let preset = preset.unwrap_or(tcp::DelayedAck::USUAL);
         match self {
             DelayedAck::Off => None,
-            DelayedAck::On(DelayedAckTable { every, timeout }) => {
-                Some(tcp::DelayedAck { every: every.0 as u32, timeout: timeout.span() })
-            }
+            DelayedAck::AsPreset => Some(preset),
+            DelayedAck::On(DelayedAckTable { every, timeout, at_once, sack_timeout }) => Some(tcp::DelayedAck {
+                every: every.map_or(preset.every, |every| every.0 as u32),
+                timeout: timeout.map_or(preset.timeout, Duration::span),
+                at_once: at_once.map_or(preset.at_once, |count| units::Segments(count.0 as u32)),
+                sack_timeout: sack_timeout.map_or(preset.sack_timeout, Duration::span),
+            }),
         }
     }
 }
@@ -336,7 +349,7 @@ impl Decode for DelayedAck {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<DelayedAck> {
         match node {
             Node::Boolean(false) => Some(DelayedAck::Off),
-            Node::Boolean(true) => Some(DelayedAck::usual()),
+            Node::Boolean(true) => Some(DelayedAck::AsPreset),
             Node::Table(_) => DelayedAckTable::decode(node, decoder).map(DelayedAck::On),
             _ => decoder.misfit(node, "this does not fit here"),
         }
@@ -351,6 +364,7 @@ impl Serialize for DelayedAck {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             DelayedAck::Off => serializer.serialize_bool(false),
+            DelayedAck::AsPreset => serializer.serialize_bool(true),
             DelayedAck::On(table) => table.serialize(serializer),
         }
     }

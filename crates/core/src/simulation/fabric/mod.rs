@@ -178,7 +178,9 @@ impl Fabric {
     pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: u32) {
         let path = &mut self.paths[flow as usize];
         if path.receiver.has_delayed() {
-            let latest = Outgoing { flow, segment: path.receiver.expected - 1, transmission: 1, bytes: Bytes(0) };
+            // A number that only a duplicate's report reads.
+            let segment = path.receiver.expected.saturating_sub(1);
+            let latest = Outgoing { flow, segment, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
             let facts = &self.facts[path.wire.group as usize];
             path.acknowledge::<false>(&mut packet, Cause::NewData, facts, &mut self.common);

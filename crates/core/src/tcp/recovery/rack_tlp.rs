@@ -480,7 +480,7 @@ impl Tcp<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Start;
+    use crate::congestion::{Counting, Start};
     use crate::tcp::bench::{Bench, plain};
     use crate::tcp::lossy_path::{LossyPath, Step};
     use crate::tcp::{Recovery, TcpSpec};
@@ -488,7 +488,7 @@ mod tests {
     /// A sender with so many segments to send and a window of four.
     fn bench(limit: u32) -> Bench {
         let spec = TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() };
-        Bench::new(spec, Start { window: 4.0, ssthresh: 4.0 }, limit)
+        Bench::new(spec, Start { window: 4.0, ssthresh: 4.0, counting: Counting::Bytes }, limit)
     }
 
     #[test]
@@ -579,7 +579,7 @@ mod tests {
         let (mut compared, mut recoveries) = (0, 0);
         for seed in 0..400 {
             let spec = TcpSpec { recovery: Recovery::RackTlp, receiver_window: Segments(1000), ..plain() };
-            let start = Start { window: 8.0 + (seed % 40) as f64, ssthresh: 8.0 };
+            let start = Start { window: 8.0 + (seed % 40) as f64, ssthresh: 8.0, counting: Counting::Bytes };
             let mut path = LossyPath::new(Bench::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
             let mut literal: Option<Literal> = None;
             for _ in 0..400 {
