@@ -298,11 +298,12 @@ def _points(x: Any, y: Any, form: Form) -> tuple[NDArray[Any], NDArray[Any]]:
     return xs, ys
 
 
-def _linear(x: NDArray[Any], y: NDArray[Any]) -> tuple[float, float]:
-    """Intercept and slope of the best line."""
-    centred = x - x.mean()
-    slope = float((centred * y).sum() / (centred**2).sum())
-    return float(y.mean()) - slope * float(x.mean()), slope
+def _linear(x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
+    """Intercept and slope of the best line, for each row of `x`."""
+    middle = x.mean(axis=-1, keepdims=True)
+    centred = x - middle
+    slope = (centred * y).sum(axis=-1) / (centred**2).sum(axis=-1)
+    return y.mean() - slope * middle[..., 0], slope
 
 
 def _pole(x: NDArray[Any], y: NDArray[Any]) -> float:
@@ -311,20 +312,21 @@ def _pole(x: NDArray[Any], y: NDArray[Any]) -> float:
 
     lowest, spread = float(x.min()), float(np.ptp(x))
 
-    def squares(exponent: float) -> float:
-        inverse = 1 / (x - lowest + spread * 10**exponent)
+    def squares(*exponents: float) -> NDArray[Any]:
+        inverse = 1 / (x - lowest + spread * np.array([[10**exponent] for exponent in exponents]))
         a, b = _linear(inverse, y)
-        return float(((y - a - b * inverse) ** 2).sum())
+        return np.asarray(((y - a[:, None] - b[:, None] * inverse) ** 2).sum(axis=1))
 
     grid = np.linspace(-8, 3, 111)
-    best = int(np.argmin([squares(exponent) for exponent in grid]))
+    best = int(np.argmin(squares(*grid)))
     if best == len(grid) - 1:
         # A pole a thousand times as far as the points reach is a line.
         raise ParameterError("the points do not bend towards a limit; expected a `line` for these")
     low, high = float(grid[max(best - 1, 0)]), float(grid[best + 1])
     while high - low > 1e-10:
         one, other = high - _SECTION * (high - low), low + _SECTION * (high - low)
-        low, high = (low, other) if squares(one) <= squares(other) else (one, high)
+        left, right = squares(one, other)
+        low, high = (low, other) if left <= right else (one, high)
     return lowest - spread * 10 ** ((low + high) / 2)
 
 
