@@ -98,7 +98,7 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """A copy of the description, as it was given."""
-        copy: dict[str, Any] = _plain(self._description)
+        copy: dict[str, Any] = _copied(self._description)
         return copy
 
     def normalised(self) -> dict[str, Any]:
@@ -267,24 +267,34 @@ def _plain(value: Any, at: str = "", depth: int = 0) -> Any:
     if depth > _DEEPEST:
         hint = "does something contain itself?"
         raise _core.scenario_error("", _short_path(at), f"nested deeper than {_DEEPEST} levels", hint=hint)
-    if isinstance(value, Mapping):
+    # First what most values are, and `dict` before `Mapping`, which takes longer to tell: documents make thousands of scenarios.
+    if isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, (dict, Mapping)):
         for key in value:
             if not isinstance(key, str):
                 raise _core.scenario_error("", at, "a key that is not text", given=_short(key))
         return {key: _plain(inner, f"{at}.{key}" if at else key, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner, f"{at}[{index}]", depth + 1) for index, inner in enumerate(value)]
-    if hasattr(value, "tolist") and not isinstance(value, (str, bytes)):
+    if hasattr(value, "tolist") and not isinstance(value, bytes):
         return _plain(value.tolist(), at, depth + 1)
     if isinstance(value, float) and not math.isfinite(value):
         raise _core.scenario_error("", at, "not a finite number", given=str(value))
     if isinstance(value, int) and not -_HUGE < value < _HUGE:
         raise _core.scenario_error("", at, "a number out of range", given=_short(value))
-    if isinstance(value, (str, bool, int, float)):
+    if isinstance(value, (int, float)):
         return value
     raise _core.scenario_error(
         "", at, "not a value of a scenario", given=_short(value), expected="text, a number, a list or a table"
     )
+
+
+def _copied(value: Any) -> Any:
+    """A deep copy of what is plain already."""
+    if isinstance(value, dict):
+        return {key: _copied(inner) for key, inner in value.items()}
+    return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _short_path(at: str) -> str:
