@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 
 from tailback.errors import UnknownName
@@ -27,9 +28,18 @@ def document(name: str) -> Document:
 
 def experiments(*wanted: str) -> list[Experiment]:
     """Experiments by ID, all of a document by its ID, or all there are; in the order of the documents, each once."""
-    known = {experiment.id: experiment for name in DOCUMENTS for experiment in document(name).experiments}
+    asked = {name.partition("/")[0] for name in wanted}
+    known = _of(name for name in DOCUMENTS if name in asked)
+    if not wanted or not all(name in DOCUMENTS or name in known for name in wanted):
+        # All are asked for, or an unknown name is compared with all.
+        known = _of(DOCUMENTS)
     names = [*DOCUMENTS, *known]
     for name in wanted:
         if name not in names:
             raise UnknownName("experiment or document", name, names)
     return [each for each in known.values() if not wanted or each.id in wanted or each.id.split("/")[0] in wanted]
+
+
+def _of(names: Iterable[str]) -> dict[str, Experiment]:
+    """The experiments of documents, by their IDs."""
+    return {experiment.id: experiment for name in names for experiment in document(name).experiments}

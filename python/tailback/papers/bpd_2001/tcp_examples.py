@@ -5,10 +5,12 @@ The drawings have no numbers. What the text derives from them is checked over wh
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from tailback._run import Run
+from tailback._scenario import Scenario
 from tailback._topologies import dumbbell
 from tailback._types import Flow
 from tailback.papers import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Measured, Trace, Values, Variant, vary
@@ -20,10 +22,11 @@ RENO: Preset = "bpd-2001/reno"
 SACK: Preset = "bpd-2001/sack"
 
 
-def window_with_losses(preset: Preset, window: int, lost: tuple[int, ...]) -> Variant:
-    """A connection that sends a window at once, of which the segments at these places are lost."""
+@cache
+def window_at_once(preset: Preset, window: int) -> Scenario:
+    """A connection that sends a window at once. Hundreds of variants share it."""
     connection: Flow = {"size": "100 kB", "tcp": {"preset": preset, "initial_window": window, "initial_ssthresh": window}}
-    base = dumbbell(
+    return dumbbell(
         name="losses from one window",
         rate="2 Mbps",
         delay="50 ms",
@@ -31,12 +34,16 @@ def window_with_losses(preset: Preset, window: int, lost: tuple[int, ...]) -> Va
         flows={"tcp": connection},
         duration="20 s",
     )
+
+
+def window_with_losses(preset: Preset, window: int, lost: tuple[int, ...]) -> Variant:
+    """Such a window, of which the segments at these places are lost."""
     drops = [{"group": "tcp", "segment": segment} for segment in lost]
     choice = Choice(
         {"preset": preset.removeprefix("bpd-2001/"), "window": window, "losses": len(lost), "lost": " ".join(map(str, lost))},
         {"topology.dumbbell.loss": {"drops": drops}},
     )
-    return vary(base, [choice])[0]
+    return vary(window_at_once(preset, window), [choice])[0]
 
 
 PAIRS_OF_8 = list(combinations(range(8), 2))
