@@ -84,6 +84,18 @@ class TestFingerprint:
         assert fingerprint(module(PLAIN).modelled) != before
         assert fingerprint(module(PLAIN).measure) == untouched
 
+    def test_another_package_counts_by_its_version_and_is_not_loaded(self) -> None:
+        code = """
+            import sys
+            from tailback import Table
+            from tailback._study import fingerprint
+            first = fingerprint.fingerprint(Table.to_pandas)
+            assert "pandas" not in sys.modules
+            fingerprint._installed = lambda package: "another"
+            assert fingerprint.fingerprint(Table.to_pandas) != first
+        """
+        subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
     def test_what_has_no_content_is_refused(self) -> None:
         with pytest.raises(tb.ParameterError, match=r"lock.* has no version"):
             fingerprint(module(PLAIN).closed(threading.Lock()))

@@ -15,8 +15,8 @@ import hashlib
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from importlib import import_module
+from functools import cache, partial
+from importlib import import_module, metadata
 from typing import Any
 
 from tailback import _core
@@ -124,7 +124,7 @@ class _Reader:
         attributes = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")}
         for instruction in dis.get_instructions(code):
             if instruction.opname == "IMPORT_NAME":
-                module = _imported(instruction.argval, names)
+                module = self._imported(instruction.argval, names)
                 yield self.of(module)
                 yield from self._attributes(module, attributes)
             elif ("GLOBAL" in instruction.opname or instruction.opname == "LOAD_NAME") and instruction.argval in names:
@@ -183,7 +183,18 @@ class _Reader:
             return _core.sources().encode()
         if top in self._own or top in sys.stdlib_module_names:
             return b""
-        return str(getattr(sys.modules.get(top), "__version__", "")).encode()
+        return (_installed(top) or str(getattr(sys.modules.get(top), "__version__", ""))).encode()
+
+    def _imported(self, name: str, names: dict[str, Any]) -> types.ModuleType | None:
+        """The module of an import inside of a function, if it is there; one that only counts by its version is not loaded."""
+        if _top(name) not in self._own and _installed(_top(name)):
+            return types.ModuleType(name)
+        for full in (name, f"{names.get('__package__')}.{name}"):
+            try:
+                return sys.modules.get(full) or import_module(full)
+            except (ImportError, ValueError):
+                pass
+        return None
 
 
 _EMPTY = types.CellType()
@@ -212,11 +223,11 @@ def _docstring(code: types.CodeType) -> str | None:
     return first if isinstance(first, str) else None
 
 
-def _imported(name: str, names: dict[str, Any]) -> types.ModuleType | None:
-    """The module of an import inside of a function, if it is there."""
-    for full in (name, f"{names.get('__package__')}.{name}"):
-        try:
-            return sys.modules.get(full) or import_module(full)
-        except (ImportError, ValueError):
-            pass
-    return None
+@cache
+def _installed(package: str) -> str | None:
+    """The version of an installed package, without loading it; None if none is installed under this name."""
+    try:
+        return metadata.version(package)
+    except (metadata.PackageNotFoundError, ValueError):
+        # From Python 3.12 on, no name at all is a ValueError.
+        return None
