@@ -198,12 +198,21 @@ class ControllerTable(TypedDict, total=False):
     ------------------
     alpha
         Segments to keep in the queues.
+    alpha_return
+        A loss, a mark or a first timeout halves `alpha`, down to a hundredth, and `beta` with it; it returns
+        exponentially, at this rate per second (k of equation 4.32).
+    beta
+        The window rests while at least `alpha` segments are in the queues and fewer than this; `alpha` if not given.
     draining
         Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
     gamma
         Fraction of the way to the new window that each update moves.
+    history_weight
+        Weight of its history in the averaged round trip (4.5).
     mi_threshold
         Slow start while the queueing delay is below this (MIthreshold).
+    paced_decrease
+        The window shrinks by its share on each acknowledgement, so that sending does not pause (Algorithm 1).
     round_trips
         Round trips from one update of the window to the next.
 
@@ -237,8 +246,11 @@ class ControllerTable(TypedDict, total=False):
     alpha: float
     beta: float
     gamma: float | Probability
+    alpha_return: float
     draining: int
+    history_weight: Probability
     mi_threshold: Duration
+    paced_decrease: bool
     round_trips: int
     high_decrease: Probability
     high_p: Probability
@@ -267,8 +279,8 @@ class DelayedAckTable(TypedDict, total=False):
     every
         Acknowledge at least once per this many full segments.
     sack_timeout
-        Above a gap, after three acknowledgements at once, one for all that arrives within this time, or a third of a
-        round trip if that is less; 0 s for one each.
+        With SACK, above a gap, after three acknowledgements at once, one for all that arrives within this time, or a
+        third of a round trip if that is less; 0 s for one each.
     timeout
         Acknowledge at most this long after the first unacknowledged segment arrived.
     """
@@ -979,7 +991,8 @@ class Tcp(TypedDict, total=False):
     sack_blocks
         SACK blocks that an acknowledgement can carry.
     slow_start
-        What ends slow start before a loss does. All but `standard` need `timestamps = true`.
+        What ends slow start before a loss does. All but `standard` need `timestamps = true`. Of the preset only with
+        a controller whose slow start can be ended: Vegas, FAST and a user's have a start of their own.
     slow_start_limit
         Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is
         all that it acknowledges. Only with `counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless

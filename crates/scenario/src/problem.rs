@@ -162,12 +162,11 @@ fn nearest<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
         return None;
     }
     let lower = given.to_lowercase();
-    if lower.len() > 2
-        && let Some(word) = words.iter().find(|word| word.to_lowercase().starts_with(&lower))
-    {
+    let edits = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
+    let begins = |word: &&&str| lower.len() > 2 && word.to_lowercase().starts_with(&lower);
+    if let Some(word) = words.iter().filter(begins).min_by_key(|word| edits(word)) {
         return Some(word);
     }
-    let edits = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
     let word = words.iter().min_by_key(|word| edits(word))?;
     let allowed = given.chars().count().max(word.chars().count()).div_ceil(3);
     (edits(word) <= allowed && edits(word) < given.chars().count()).then_some(word)

@@ -4,12 +4,15 @@
 //! (section 4.4.2).
 //!
 //! What the document leaves open: the weight of a sample in the averaged round trip (4.5) is 3 / window, at most 1/4, as in the paper by Jin and
-//! others. A window counts as stable, and draining begins, when at two updates in a row it kept `alpha` in the queues, give or take a tenth.
+//! others, unless `history_weight` is given. Algorithm 1 stops at its target instead of a part of a segment beyond it. With `alpha_return`,
+//! alpha begins to return at the loss that has halved it; a timeout halves it, too. A window counts as stable, and draining begins, when at
+//! two updates in a row it kept `alpha` in the queues, give or take a tenth, or rested below `beta`.
 //! After a timeout the window grows from 1 as (4.1) has it: there is no slow-start threshold. Without timestamps there is a sample
 //! in a round trip instead of one in each acknowledgement.
 
 use super::support::beside::Beside;
 use super::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use crate::primitives::math::exp;
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -18,7 +21,7 @@ use serde::{Deserialize, Serialize};
 // 4.2.1 and 4.2.2.
 member! {
     /// A given number of segments in the queues (FAST TCP).
-    Fast = "fast", "Cui's thesis, chapter 4: equations (4.1) and (4.5), and with `draining` the four phases of section 4.4.2";
+    Fast = "fast", "Cui's thesis, chapter 4: equations (4.1), (4.5) and (4.32), Algorithm 1, and with `draining` the four phases of section 4.4.2";
 
     pub struct FastSpec {
         /// Segments to keep in the queues.
@@ -31,6 +34,14 @@ member! {
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
         /// Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
         draining: Option<u32> = None => Kind::Whole { least: 2, most: 1_000_000 },
+        /// The window rests while at least `alpha` segments are in the queues and fewer than this; `alpha` if not given.
+        beta: Option<f64> = None => SEGMENTS_IN_QUEUES,
+        /// The window shrinks by its share on each acknowledgement, so that sending does not pause (Algorithm 1).
+        paced_decrease: bool = false => Kind::Truth,
+        /// A loss, a mark or a first timeout halves `alpha`, down to a hundredth, and `beta` with it; it returns exponentially, at this rate per second (k of equation 4.32).
+        alpha_return: Option<f64> = None => Kind::Number { least: 0.0, most: 1e6 },
+        /// Weight of its history in the averaged round trip (4.5).
+        history_weight: Option<f64> = None => Kind::Probability,
     }
 }
 
@@ -39,8 +50,19 @@ impl Settings for FastSpec {
         let still = |keys: &'static [&'static str], value, expected| {
             (value == 0.0).then(|| Misfit::error(keys, format!("a window that nothing moves: `{}` is 0", keys[0]), expected))
         };
-        let alpha = still(&["alpha"], self.alpha, "more than 0 segments");
-        alpha.into_iter().chain(still(&["gamma"], self.gamma, "more than 0, at most 1")).collect()
+        let FastSpec { alpha, beta, .. } = *self;
+        let never = |keys: &'static [&'static str], value: Option<f64>, worst: f64, what: &str, expected: &str| {
+            value.filter(|&value| value == worst).map(|_| Misfit::error(keys, what, expected))
+        };
+        let below = beta.filter(|&beta| beta < alpha);
+        let misfits = [
+            still(&["alpha"], alpha, "more than 0 segments"),
+            still(&["gamma"], self.gamma, "more than 0, at most 1"),
+            below.map(|_| Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"))),
+            never(&["alpha_return"], self.alpha_return, 0.0, "an alpha that never returns", "more than 0 per second"),
+            never(&["history_weight"], self.history_weight, 1.0, "an average that no sample moves", "less than 1"),
+        ];
+        misfits.into_iter().flatten().collect()
     }
 
     fn samples() -> Vec<FastSpec> {
@@ -50,6 +72,7 @@ impl Settings for FastSpec {
             FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: Span::from_millis(1), ..usual },
             FastSpec { alpha: 3.0, round_trips: 2, ..usual },
             FastSpec { draining: Some(2), ..usual },
+            FastSpec { beta: Some(8.0), paced_decrease: true, alpha_return: Some(0.1), history_weight: Some(0.9), ..usual },
         ]
     }
 }
@@ -65,6 +88,10 @@ pub struct FastMemory {
     average: f64,
     /// Where the window is going, a segment for each acknowledgement.
     target: f64,
+    /// By how much of a segment for each, on the way down.
+    decrease: f64,
+    /// What losses have made of alpha, and when.
+    reduced_alpha: Option<(f64, Time)>,
     /// When it was last updated.
     updated: Time,
     phase: Phase,
@@ -101,7 +128,16 @@ enum Phase {
 impl Fast {
     pub(super) fn new(spec: &FastSpec, start: Start) -> Fast {
         let phase = if spec.draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained };
-        let memory = FastMemory { spec: *spec, base: None, average: 0.0, target: start.window, updated: Time::ZERO, phase };
+        let memory = FastMemory {
+            spec: *spec,
+            base: None,
+            average: 0.0,
+            target: start.window,
+            decrease: 0.0,
+            reduced_alpha: None,
+            updated: Time::ZERO,
+            phase,
+        };
         Beside::with(start, memory)
     }
 
@@ -121,22 +157,33 @@ impl Fast {
             self.memory.target = self.memory.target.min(self.window);
         } else if self.memory.queueing_delay() < self.memory.spec.mi_threshold.0 as f64 {
             self.set(Cwnd(self.window + counted));
-        } else {
+        } else if self.window <= self.memory.target {
             self.window = self.memory.target.min(self.window + counted);
+        }
+        if self.window > self.memory.target {
+            let acked = f64::from(ack.acked.0);
+            self.window = self.memory.target.max(self.window - self.memory.decrease * acked);
         }
     }
 
-    /// Equation (4.1). A smaller window is taken at once, a larger one at a segment for each acknowledgement.
+    /// Equation (4.1). A smaller window is taken at once or, by Algorithm 1, in a round trip, a larger one at a segment for each acknowledgement.
     fn update(&mut self, now: Time, base: Span) {
         self.memory.updated = now;
-        let FastSpec { alpha, gamma, .. } = self.memory.spec;
+        let FastSpec { gamma, beta, paced_decrease, .. } = self.memory.spec;
+        let alpha = self.memory.alpha(now);
         let share = self.memory.empty_share(base);
         let queued = self.window * (1.0 - share);
-        self.memory.target =
-            (2.0 * self.window).min((1.0 - gamma) * self.window + gamma * (share * self.window + alpha)).max(1.0);
-        self.window = self.window.min(self.memory.target);
+        // A reduced alpha takes beta with it.
+        let most = beta.map(|beta| beta * alpha / self.memory.spec.alpha);
+        let rests = most.is_some_and(|most| (alpha..most).contains(&queued));
+        let wanted = (2.0 * self.window).min((1.0 - gamma) * self.window + gamma * (share * self.window + alpha)).max(1.0);
+        self.memory.target = if rests { self.window } else { wanted };
+        if !paced_decrease {
+            self.window = self.window.min(self.memory.target);
+        }
+        self.memory.decrease = (self.window - self.memory.target) / self.window;
         if let Phase::Converging { stable } = self.memory.phase {
-            let is_stable = (queued - alpha).abs() <= STABLE * alpha;
+            let is_stable = rests || (queued - alpha).abs() <= STABLE * alpha;
             self.memory.phase = match (is_stable, stable) {
                 (false, _) => Phase::Converging { stable: 0 },
                 (true, 0) => Phase::Converging { stable: 1 },
@@ -159,7 +206,7 @@ impl Fast {
                 let round_trip = self.memory.average;
                 let ends = since(fell) >= round_trip || since(began) >= 2.0 * round_trip;
                 self.memory.phase = match ends {
-                    true => self.memory.refilling(before),
+                    true => self.memory.refilling(ack.now, before),
                     false => Phase::Depletion { began, before, fell, base: self.memory.base },
                 };
             }
@@ -174,8 +221,13 @@ impl Fast {
     }
 
     /// Congestion is answered, and whatever the flow was doing is over.
-    fn reduce(&mut self, now: Time, window: Cwnd) {
+    fn reduce(&mut self, seen: &Congestion, window: Cwnd) {
+        let now = seen.now;
         self.set(window);
+        if self.memory.spec.alpha_return.is_some() && !seen.repeated {
+            let least = LEAST_ALPHA * self.memory.spec.alpha;
+            self.memory.reduced_alpha = Some(((self.memory.alpha(now) / 2.0).max(least), now));
+        }
         self.memory.updated = now;
         self.memory.phase = match self.memory.phase {
             Phase::Converging { .. } => Phase::Converging { stable: 0 },
@@ -186,11 +238,20 @@ impl Fast {
 
 /// How far from `alpha` the queue of a stable flow may be.
 const STABLE: f64 = 0.1;
+/// The floor of section 4.5: a hundredth of alpha.
+const LEAST_ALPHA: f64 = 0.01;
 
 impl FastMemory {
     /// d over the averaged round trip: what is left of the round trip without queues.
     fn empty_share(&self, base: Span) -> f64 {
         (base.0 as f64 / self.average).min(1.0)
+    }
+
+    /// alpha, on its way back from the last loss: equation (4.34).
+    fn alpha(&self, now: Time) -> f64 {
+        let whole = self.spec.alpha;
+        let Some((k, (reduced, since))) = self.spec.alpha_return.zip(self.reduced_alpha) else { return whole };
+        whole + (reduced - whole) * exp(-k * now.since(since).seconds())
     }
 
     /// In picoseconds.
@@ -199,9 +260,9 @@ impl FastMemory {
     }
 
     /// To the rate of the equilibrium, alpha / (D - d), over the round trip of the empty queue.
-    fn refilling(&self, before: f64) -> Phase {
+    fn refilling(&self, now: Time, before: f64) -> Phase {
         let base = self.base.unwrap_or(Span::ZERO).0 as f64;
-        Phase::Refilling { target: self.spec.alpha * base / (before - base) }
+        Phase::Refilling { target: self.alpha(now) * base / (before - base) }
     }
 }
 
@@ -236,7 +297,8 @@ impl Controller for Fast {
     /// Equation (4.5).
     fn on_round_trip(&mut self, measured: &RoundTrip) {
         let sample = measured.sample.0.max(1) as f64;
-        let weight = if self.memory.average > 0.0 { (3.0 / self.window).min(0.25) } else { 1.0 };
+        let of_sample = self.memory.spec.history_weight.map_or((3.0 / self.window).min(0.25), |weight| 1.0 - weight);
+        let weight = if self.memory.average > 0.0 { of_sample } else { 1.0 };
         self.memory.average += weight * (sample - self.memory.average);
         let falls = self.memory.base.is_none_or(|base| measured.sample < base);
         if falls {
@@ -245,11 +307,11 @@ impl Controller for Fast {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.reduce(seen.now, Cwnd(f64::from(seen.in_flight.0 / 2).max(2.0)));
+        self.reduce(seen, Cwnd(f64::from(seen.in_flight.0 / 2).max(2.0)));
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
-        self.reduce(seen.now, Cwnd(1.0));
+        self.reduce(seen, Cwnd(1.0));
     }
 
     fn limit_window(&mut self, most: Cwnd) {
@@ -281,7 +343,17 @@ mod tests {
         sender
     }
 
-    const SPEC: FastSpec = FastSpec { alpha: 50.0, gamma: 0.5, round_trips: 1, mi_threshold: Span::ZERO, draining: None };
+    const SPEC: FastSpec = FastSpec {
+        alpha: 50.0,
+        gamma: 0.5,
+        round_trips: 1,
+        mi_threshold: Span::ZERO,
+        draining: None,
+        beta: None,
+        paced_decrease: false,
+        alpha_return: None,
+        history_weight: None,
+    };
 
     #[test]
     fn a_window_too_small_grows_to_the_new_one_by_a_segment_for_each_acknowledgement() {
@@ -308,6 +380,52 @@ mod tests {
         let mut sender = queued(300.0, SPEC, 200);
         assert_eq!(sender.ack_after(200), 250.0);
         assert_eq!(sender.ack_after(199), 250.0);
+    }
+
+    #[test]
+    fn by_algorithm_1_it_shrinks_by_its_share_on_each_acknowledgement() {
+        // To 250, 50 / 300 at a time: 300 acknowledgements.
+        let mut sender = queued(300.0, FastSpec { paced_decrease: true, ..SPEC }, 200);
+        let first = sender.ack_after(200);
+        let windows: Vec<f64> = (0..310).map(|_| sender.ack_after(0)).collect();
+        assert!((first - (300.0 - 1.0 / 6.0)).abs() < 1e-9 && windows[297] > 250.0, "{first} {}", windows[297]);
+        assert_eq!((windows[299], windows[309]), (250.0, 250.0));
+    }
+
+    #[test]
+    fn between_alpha_and_beta_the_window_rests() {
+        // Of 250 a fifth is in the queue: 50. At a round trip of 135 ms it is 65, at 150 ms 83.
+        let after = |milliseconds| {
+            let mut sender = queued(250.0, FastSpec { beta: Some(70.0), ..SPEC }, milliseconds);
+            sender.ack_after(milliseconds)
+        };
+        assert_eq!((after(135), after(150)), (250.0, 0.5 * 250.0 + 0.5 * (250.0 / 1.5 + 50.0)));
+    }
+
+    #[test]
+    fn a_loss_halves_alpha_which_returns_exponentially() {
+        let mut sender = queued(300.0, FastSpec { alpha: 800.0, alpha_return: Some(0.1), ..SPEC }, 200);
+        let alpha = |sender: &ModelSender<Fast>| sender.law.memory.alpha(sender.now);
+        assert_eq!(alpha(&sender), 800.0);
+        sender.lose(301);
+        assert_eq!(alpha(&sender), 400.0);
+        // 800 - 400 / e after ten seconds.
+        sender.wait(10_000);
+        assert!((alpha(&sender) - (800.0 - 400.0 / std::f64::consts::E)).abs() < 1e-9);
+        sender.lose(301);
+        assert!((alpha(&sender) - (400.0 - 200.0 / std::f64::consts::E)).abs() < 1e-9);
+        // It never falls below a hundredth.
+        (0..20).for_each(|_| {
+            sender.lose(301);
+        });
+        assert_eq!(alpha(&sender), 8.0);
+    }
+
+    #[test]
+    fn the_weight_of_history_may_be_given() {
+        let mut sender = sender(30.0, FastSpec { history_weight: Some(0.75), ..SPEC });
+        sender.law.on_round_trip(&RoundTrip { sample: ms(140), smoothed: None });
+        assert_eq!(sender.law.memory.average, ms(110).0 as f64);
     }
 
     #[test]

@@ -67,7 +67,10 @@ impl Facts {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),
         };
-        let delayed_ack = tcp.and_then(|spec| spec.delayed_ack);
+        let delayed_ack = tcp.and_then(|spec| spec.delayed_ack).map(|rule| {
+            let has_sack = tcp.is_some_and(|spec| recovery::uses_sack(spec.recovery));
+            if has_sack { rule } else { DelayedAck { sack_timeout: Span::ZERO, ..rule } }
+        });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);
         let by_time = tcp.is_some_and(|spec| spec.recovery == Recovery::RackTlp);

@@ -125,7 +125,7 @@ impl Receiver {
             return Reply::Now;
         }
         self.wait(sent);
-        if self.delayed >= MOST_COMPRESSED {
+        if self.delayed > MOST_COMPRESSED {
             return Reply::Now;
         }
         Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
@@ -380,15 +380,15 @@ mod tests {
         // A segment that had arrived before is told of at once, and with it what waited.
         assert_eq!(receiver.on_segment(4, Time(9), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.acknowledged(), Some(Time(7)));
-        // Of 44 in wait the last one makes it leave.
-        let replies: Vec<Reply> = (6..50).map(|segment| receiver.on_segment(segment, Time(9), rule, &mut pool).reply).collect();
-        assert_eq!(replies.iter().position(|&reply| reply == Reply::Now), Some(43));
+        // When 44 wait the next one makes it leave.
+        let replies: Vec<Reply> = (6..51).map(|segment| receiver.on_segment(segment, Time(9), rule, &mut pool).reply).collect();
+        assert_eq!(replies.iter().position(|&reply| reply == Reply::Now), Some(44));
         receiver.acknowledged();
         // What fills the gap is acknowledged at once, and the echo is its own.
-        receiver.on_segment(51, Time(10), rule, &mut pool);
+        receiver.on_segment(52, Time(10), rule, &mut pool);
         assert_eq!(receiver.on_segment(0, Time(11), rule, &mut pool).reply, Reply::Now);
-        assert_eq!((receiver.expected, receiver.acknowledged()), (50, None));
+        assert_eq!((receiver.expected, receiver.acknowledged()), (51, None));
         // The next gap begins anew.
-        assert_eq!(receiver.on_segment(52, Time(12), rule, &mut pool).reply, Reply::Now);
+        assert_eq!(receiver.on_segment(53, Time(12), rule, &mut pool).reply, Reply::Now);
     }
 }

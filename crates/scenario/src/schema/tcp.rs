@@ -58,7 +58,8 @@ record! {
         /// it acknowledges. Only with `counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless given, and `unlimited`
         /// with `pacing` (L of RFC 9406).
         slow_start_limit: Option<Segments>,
-        /// What ends slow start before a loss does. All but `standard` need `timestamps = true`.
+        /// What ends slow start before a loss does. All but `standard` need `timestamps = true`. Of the preset only with a controller whose slow
+        /// start can be ended: Vegas, FAST and a user's have a start of their own.
         slow_start: Option<Word<SlowStart>>,
         /// Payload of a full segment, 1 B to 1 MB.
         mss: Option<Size>,
@@ -313,7 +314,7 @@ record! {
         timeout: Option<Duration>,
         /// So many segments, the flow's first, are acknowledged one by one.
         at_once: Option<Whole<0, 1_000_000_000>>,
-        /// Above a gap, after three acknowledgements at once, one for all that arrives within this time, or a third of a round trip if that
+        /// With SACK, above a gap, after three acknowledgements at once, one for all that arrives within this time, or a third of a round trip if that
         /// is less; 0 s for one each.
         sack_timeout: Option<Duration>,
     }
