@@ -58,6 +58,10 @@ pub struct Positive(f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NonNegative(f64);
 
+/// A whole number of at least 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole(u64);
+
 /// A whole number of at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(u64);
@@ -182,6 +186,16 @@ impl NonNegative {
     }
 }
 
+impl Whole {
+    pub fn new(value: u64) -> Whole {
+        Whole(value)
+    }
+
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
 impl Count {
     pub(crate) const ONE: Count = Count(1);
 
@@ -293,6 +307,16 @@ impl Scalar for NonNegative {
     }
 }
 
+impl Scalar for Whole {
+    const HELP: &'static str = "";
+    const RANGE: &'static str = ">= 0";
+    const WHOLE: bool = true;
+
+    fn of(name: &'static str, number: f64) -> Result<Whole, ParameterError> {
+        Ok(Whole::new(whole(name, number)?))
+    }
+}
+
 impl Scalar for Count {
     const HELP: &'static str = "";
     const RANGE: &'static str = ">= 1";
@@ -326,7 +350,7 @@ macro_rules! arguments_of_one_number {
 }
 pub(crate) use arguments_of_one_number;
 
-arguments_of_one_number!(Load, StableLoad, Places, Servers, Loss, Utilisation, Positive, NonNegative, Count);
+arguments_of_one_number!(Load, StableLoad, Places, Servers, Loss, Utilisation, Positive, NonNegative, Whole, Count);
 
 /// A parameter that counts something.
 pub(crate) fn whole(name: &'static str, number: f64) -> Result<u64, ParameterError> {

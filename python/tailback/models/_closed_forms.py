@@ -18,8 +18,11 @@ __all__ = [
     "OPEN_LOOPS",
     "READINGS",
     "SIZING_RULES",
+    "Arrived",
     "BufferSize",
     "ClosedLoop",
+    "DelayEquilibrium",
+    "DrainedFlows",
     "FiniteQueue",
     "LossModel",
     "OpenLoop",
@@ -39,14 +42,19 @@ __all__ = [
     "cui_trunk_buffer",
     "cui_trunk_flows",
     "cui_trunk_utilisation",
+    "delay_equilibrium",
+    "drained_flows",
+    "draining_time",
     "enachescu_buffer",
     "enachescu_flows",
     "enachescu_utilisation",
     "enachescu_window",
     "erlang_b",
     "exact_trunk_loss",
+    "fast_arrivals",
     "full_utilisation_buffer",
     "gorinsky_buffer",
+    "late_arrival_coefficient",
     "least_queue",
     "mathis_rate",
     "md1_mean_wait",
@@ -61,6 +69,7 @@ __all__ = [
     "synchronised_buffer",
     "synchronised_utilisation",
     "trunk_loss",
+    "vegas_arrivals",
     "window_limited_rate",
 ]
 
@@ -228,6 +237,70 @@ SIZING_RULES: dict[str, Rule] = {
 
 
 @dataclass(frozen=True)
+class DelayEquilibrium:
+    """Where windows, queue and rates rest.
+
+    Attributes
+    ----------
+    queue_packets : float or array
+        Packets of all flows that wait.
+    queueing_delay_s : float or array
+        Seconds that a packet waits.
+    window_packets : float or array
+        Congestion window of each flow in packets.
+    rate_pps : float or array
+        Rate of each flow in packets per second.
+    """
+
+    queue_packets: Result
+    queueing_delay_s: Result
+    window_packets: Result
+    rate_pps: Result
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """An equilibrium of flows that arrived one after the other, each once those before it were in theirs.
+
+    Attributes
+    ----------
+    step : float or array
+        By how much the last arrival lengthened the queue: packets over `alpha`, or of Vegas seconds over the base round
+        trip.
+    queue : float or array
+        The whole queue in the same unit.
+    share : float or array
+        Rate of the flow that was asked for, over the capacity.
+    relative_share : float or array
+        The same over an equal share.
+    fairness : float or array
+        Jain's index of all rates: (sum x)^2 / (n sum x^2).
+    """
+
+    step: Result
+    queue: Result
+    share: Result
+    relative_share: Result
+    fairness: Result
+
+
+@dataclass(frozen=True)
+class DrainedFlows:
+    """Against how many flows draining works.
+
+    Attributes
+    ----------
+    flows : int or array
+        The most whose queue is empty within the round trip, by the exact expression.
+    approximation : float or array
+        The document's approximation, (C D / alpha)^(2/3).
+    """
+
+    flows: Result
+    approximation: Result
+
+
+@dataclass(frozen=True)
 class FiniteQueue:
     """A port with limited room in equilibrium.
 
@@ -333,6 +406,261 @@ class ClosedLoop:
     throughput_bps: Result
     inputs_full: Result
     keeps_bound: Result
+
+
+def delay_equilibrium(*, alpha: Numbers, flows: Numbers, capacity_pps: Numbers, base_rtt_s: Numbers) -> DelayEquilibrium:
+    """FAST, or Vegas with one threshold, in equilibrium: each flow keeps `alpha` packets in the queue, and all have the same
+    rate.
+
+    Parameters
+    ----------
+    alpha : float or array
+        Of FAST and of Vegas in segments: packets that each flow keeps in the queue; > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    capacity_pps : float or array
+        Packets a second; > 0.
+    base_rtt_s : float or array
+        Round trip of the empty path; seconds, > 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``w = alpha D / (D - d), queue = N alpha``
+
+    Assumes:
+
+    - one bottleneck
+    - every flow knows the round trip of the empty path
+    - room for the whole queue
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (4.3), (4.4) and (4.6).
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.delay_equilibrium(alpha=200, flows=1, capacity_pps=12500, base_rtt_s=0.1).window_packets
+    1450.0
+    """
+    return DelayEquilibrium(
+        *answers("delay_equilibrium", alpha=alpha, flows=flows, capacity_pps=capacity_pps, base_rtt_s=base_rtt_s)
+    )
+
+
+def fast_arrivals(*, existing: Numbers = 0, arrived: Numbers, flow: Numbers = 1) -> Arrived:
+    """FAST's persistent congestion: what flows get that arrive one after the other.
+
+    A new flow never sees the path empty, so that it takes the queue that it finds for propagation and adds more than
+    `alpha`. The steps do not depend on `alpha`, on the capacity or on the round trip.
+
+    Parameters
+    ----------
+    existing : int or array, optional
+        Flows that were there before and know the round trip of the empty path; >= 0.
+    arrived : int or array
+        New flows, each of which arrived when those before it were in equilibrium; >= 1.
+    flow : int or array, optional
+        Whose rate: 1 is that of the first to arrive, 0 that of each flow which was there before; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for more than 10,000 arrivals, and a flow that is none of
+        them.
+
+    Notes
+    -----
+    ``N / (N + sum_k b_k) + sum_j 1 / sum_(k = j..i) b_k = 1, for each arrival i in turn; queues b in units of alpha``
+
+    Assumes:
+
+    - one bottleneck with room for the queue
+    - each arrival after equilibrium
+    - base round trips never forgotten
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (4.19), (4.20), (4.24), (4.30)
+    and (C.4).
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.fast_arrivals(arrived=2).share, 5)
+    0.38197
+    """
+    return Arrived(*answers("fast_arrivals", existing=existing, arrived=arrived, flow=flow))
+
+
+def vegas_arrivals(*, alpha_pps: Numbers, capacity_pps: Numbers, arrived: Numbers, flow: Numbers = 1) -> Arrived:
+    """The same of Vegas, whose thresholds are rates: steps grow, by a factor near `alpha / capacity` where that is large.
+
+    Parameters
+    ----------
+    alpha_pps : float or array
+        Threshold: the rate that the window would have on the empty path, less the actual rate; packets a second; > 0.
+    capacity_pps : float or array
+        Packets a second; > 0.
+    arrived : int or array
+        New flows, each of which arrived when those before it were in equilibrium; >= 1.
+    flow : int or array, optional
+        Whose rate: 1 is that of the first to arrive; >= 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for more than 10,000 arrivals, a flow that is none of them,
+        and delays that no number holds.
+
+    Notes
+    -----
+    ``sum_j (1 + p_(j-1)) / (p_i - p_(j-1)) = c / alpha, for each arrival i in turn; delays p in units of the base round
+    trip``
+
+    Assumes:
+
+    - one bottleneck with room for the queue
+    - each arrival after equilibrium
+    - one threshold
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (4.10), (4.12) and (4.24).
+    """
+    return Arrived(*answers("vegas_arrivals", alpha_pps=alpha_pps, capacity_pps=capacity_pps, arrived=arrived, flow=flow))
+
+
+def late_arrival_coefficient(arrived: Numbers) -> Result:
+    """Coefficient of the square root of N in what the `arrived`-th new flow adds to the queue of N flows that know the empty
+    path, in units of `alpha`: the limit of `fast_arrivals` for many flows that were there before.
+
+    Parameters
+    ----------
+    arrived : int or array
+        i, which of the new flows: 1 is the first; >= 1.
+
+    Returns
+    -------
+    float or array
+        a_i, without a unit.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for more than 10,000 arrivals.
+
+    Notes
+    -----
+    ``sum_j 1 / sum_(k = j..i) a_k = sum_(k = 1..i) a_k, a_1 = 1``
+
+    Assumes:
+
+    - many flows that know the empty path
+    - fewer arrivals than the square root of their number
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (4.27) to (4.29) and (C.6) to
+    (C.8), whose right side is printed with a wrong index.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.late_arrival_coefficient(arrived=2), 6)
+    0.801938
+    """
+    return number("late_arrival_coefficient", arrived=arrived)
+
+
+def draining_time(*, alpha: Numbers, capacity_pps: Numbers, slowdown: Numbers, flows: Numbers) -> Result:
+    """Time in which a new flow of FAST that slows down by `slowdown` empties the queue of the flows that were there before and
+    its own.
+
+    Parameters
+    ----------
+    alpha : float or array
+        Packets that each flow keeps in the queue; > 0.
+    capacity_pps : float or array
+        Packets a second; > 0.
+    slowdown : float or array
+        r, by which the new flow slows down; > 0.
+    flows : int or array
+        N, flows that were there before; >= 1.
+
+    Returns
+    -------
+    float or array
+        seconds.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a slowdown of 1 or less.
+
+    Notes
+    -----
+    ``alpha r / (C (r - 1)) b (N + b), b = (1 + sqrt(1 + 4 N)) / 2``
+
+    Assumes:
+
+    - the other flows do not react
+    - one round trip for all
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 4.4.3.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.draining_time(alpha=50, capacity_pps=12019, slowdown=50, flows=1), 4)
+    0.018
+    """
+    return number("draining_time", alpha=alpha, capacity_pps=capacity_pps, slowdown=slowdown, flows=flows)
+
+
+def drained_flows(*, alpha: Numbers, capacity_pps: Numbers, slowdown: Numbers, base_rtt_s: Numbers) -> DrainedFlows:
+    """Of how many flows a new one can drain the queue before the first of them reacts, a round trip later.
+
+    Parameters
+    ----------
+    alpha : float or array
+        Packets that each flow keeps in the queue; > 0.
+    capacity_pps : float or array
+        Packets a second; > 0.
+    slowdown : float or array
+        r, by which the new flow slows down; > 0.
+    base_rtt_s : float or array
+        D, the shortest round trip of any flow without queueing; seconds, > 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a slowdown of 1 or less, and more flows than numbers
+        hold.
+
+    Notes
+    -----
+    ``the largest N with draining time <= RTT; about (C D / alpha)^(2/3)``
+
+    Assumes:
+
+    - the other flows do not react
+    - one round trip for all
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equation (4.31).
+    """
+    return DrainedFlows(
+        *answers("drained_flows", alpha=alpha, capacity_pps=capacity_pps, slowdown=slowdown, base_rtt_s=base_rtt_s)
+    )
 
 
 def mm1k(load: Numbers, places: Numbers) -> FiniteQueue:

@@ -1,13 +1,13 @@
-"""The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapter 3, as far as models reach.
+"""The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapter 3 by its models, and flows of FAST.
 
 `losses` has what the open-loop figures are made of and `open_loop` these figures, `closed_loop` trunks that TCP loads, `sizing`
-the sizing rules; `tables` has the printed numbers.
+the sizing rules; `fast` flows of FAST that arrive one after the other; `tables` has the printed numbers.
 """
 
 from __future__ import annotations
 
 from tailback.papers import Document, LeftOpen
-from tailback.papers.cui_thesis import closed_loop, open_loop, sizing
+from tailback.papers.cui_thesis import closed_loop, fast, open_loop, sizing
 
 __all__ = ["DOCUMENT"]
 
@@ -37,9 +37,19 @@ DOCUMENT = Document(
         ),
         LeftOpen("harmonic mean of 60 to 180 ms", "120 ms / ln 3 = 109.2 ms; 109.1 ms is printed"),
         LeftOpen(
+            "chapter 4",
+            "figures 4.1, 4.2, 4.5, 4.8 and B.1 to B.3 for FAST by (4.1); Vegas, draining and overflow are not there yet",
+        ),
+        LeftOpen(
             "claims that need packet simulations",
             "C-3.42.1, C-3.42.3, C-3.48.1, C-3.52.1, C-3.8.3 and the half of C-3.54.1 that compares with one are not judged yet",
         ),
     ),
-    experiments=(*closed_loop.EXTRAPOLATIONS, *open_loop.EXPERIMENTS, *closed_loop.FIGURES, *sizing.EXPERIMENTS),
+    experiments=(
+        *closed_loop.EXTRAPOLATIONS,
+        *open_loop.EXPERIMENTS,
+        *closed_loop.FIGURES,
+        *sizing.EXPERIMENTS,
+        *fast.EXPERIMENTS,
+    ),
 )

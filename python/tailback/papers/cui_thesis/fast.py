@@ -1,0 +1,394 @@
+"""Chapter 4 and appendix B as far as FAST's own update goes: flows that arrive one after the other, and queues that overflow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tailback import models
+from tailback._run import Run
+from tailback._topologies import dumbbell
+from tailback.papers import (
+    Choice,
+    Claim,
+    Computation,
+    Curves,
+    Drawn,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Line,
+    Measured,
+    Trace,
+    Value,
+    Values,
+    Variant,
+    vary,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tailback._scenario import Scenario
+
+__all__ = ["EXPERIMENTS"]
+
+# Section 4.3.3 counts 100 Mb/s as 12500 packets a second: 1000 bytes each.
+CAPACITY_PPS = 12_500
+ALPHA = 200
+# From one arrival to the next, and measured of the last one.
+SPACING_S = 80
+MEASURED_S = 10
+
+
+def tcp(alpha: float, **fast: Any) -> dict[str, Any]:
+    """A sender of the document: every packet acknowledged and timed, losses repaired as by NewReno."""
+    return {
+        "preset": "newreno",
+        "mss": "960 B",
+        "timestamps": True,
+        "delayed_ack": False,
+        "initial_window": 2,
+        "controller": {"kind": "fast", "alpha": alpha, **fast},
+    }
+
+
+def name(number: int) -> str:
+    """Of a flow, by its place among the arrivals, in which tables have them."""
+    return f"flow{number:02}"
+
+
+def arrivals(count: int, alpha: float = ALPHA) -> Scenario:
+    """Flows of 40 ms that start one after the other on a link of 100 Mb/s with room for all; the last seconds are measured."""
+    flows: dict[str, Any] = {
+        name(number): {"rtt": "40 ms", "start": f"{SPACING_S * (number - 1)} s", "tcp": tcp(alpha)}
+        for number in range(1, count + 1)
+    }
+    duration = SPACING_S * count
+    return dumbbell(
+        name=f"cui-thesis, {count} arrivals",
+        rate="100 Mbps",
+        delay="5 ms",
+        buffer="100000 packets",
+        flows=flows,
+        duration=f"{duration} s",
+        warmup=f"{duration - MEASURED_S} s",
+    )
+
+
+def shares(run: Run) -> NDArray[np.float64]:
+    """Rates of the flows over their sum, in the order in which they arrived."""
+    rates = np.asarray(run.flows["goodput_bps"], float)
+    found: NDArray[np.float64] = rates / rates.sum()
+    return found
+
+
+def rate_of_second(run: Run) -> float:
+    """Packets per second; NaN as long as there is none."""
+    found = shares(run)
+    return CAPACITY_PPS * float(found[1]) if len(found) > 1 else math.nan
+
+
+def rate_of_sixth(run: Run) -> float:
+    """Packets per second; NaN as long as there is none."""
+    found = shares(run)
+    return CAPACITY_PPS * float(found[5]) if len(found) > 5 else math.nan
+
+
+def first_of_equal(run: Run) -> float:
+    """Rate of the first flow over an equal share."""
+    found = shares(run)
+    return float(found[0]) * len(found)
+
+
+def fairness(run: Run) -> float:
+    """Jain's index (4.24)."""
+    found = shares(run)
+    return 1 / (len(found) * float((found**2).sum()))
+
+
+def queue(run: Run) -> float:
+    """Packets in the queue, on average over time."""
+    return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
+
+
+def off_model(run: Run) -> float:
+    """Largest deviation of a rate from (4.20), as a part of it."""
+    found = shares(run)
+    expected = models.fast_arrivals(arrived=len(found), flow=np.arange(1, len(found) + 1)).share
+    return float(np.abs(found / expected - 1).max())
+
+
+def share_of_first(run: Run) -> float:
+    """Rate of the first flow over the capacity."""
+    return float(shares(run)[0])
+
+
+def by_model(arrived: int) -> models.Arrived:
+    """What (4.19) says."""
+    return models.fast_arrivals(arrived=arrived)
+
+
+def step(equilibrium: models.Arrived) -> float:
+    """B(i) / B(1): B(1) is alpha."""
+    return float(equilibrium.step)
+
+
+ARRIVED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def excess(seen: Measured) -> Values:
+    """Largest absolute value of B(i) / B(1) - log i."""
+    steps = np.array([seen.values("step", arrived=count) - math.log(count) for count in ARRIVED])
+    largest: Values = np.abs(steps).max(axis=0)
+    return largest
+
+
+FIGURE_4_1 = Experiment(
+    id="cui-thesis/fig4.1",
+    title="Figure 4.1: what each arrival adds to the queue",
+    question="Does what a flow of FAST adds to the queue grow faster than the logarithm of the flows before it?",
+    source="figure 4.1, section 4.3.3, equation (4.19)",
+    variants=vary(Computation(by_model), [Choice({"arrived": count}, {"arrived": count}) for count in ARRIVED]),
+    measures={"step": step},
+    claims=(
+        Claim(
+            "C-4.1.1", "R", "B(i) / B(1) - log i stays bounded: its largest value up to 1000 flows", excess, Inequality("<=", 1)
+        ),
+    ),
+    panels=((Curves("step", "arrived", (Line("(4.19)", {}),), "added to the queue, in alpha", "flows that have arrived"),),),
+    left_open=(LeftOpen("range of i", "1 to 1000"),),
+    exact=True,
+)
+
+COUNTS = tuple(range(1, 11))
+
+
+def over_counts(measure: str) -> Callable[[Measured], Values]:
+    """Its values, one row a number of flows."""
+    return lambda seen: np.array([seen.values(measure, arrived=count, alpha=ALPHA) for count in COUNTS])
+
+
+def worst(seen: Measured) -> Values:
+    """The largest deviation of any rate at any number of flows."""
+    largest: Values = over_counts("off_model")(seen).max(axis=0)
+    return largest
+
+
+def least_fall(seen: Measured) -> Values:
+    """The least fall of Jain's index from one number of flows to the next."""
+    least: Values = (-np.diff(over_counts("fairness")(seen), axis=0)).min(axis=0)
+    return least
+
+
+def first_of_two(alpha: int) -> Callable[[Measured], Values]:
+    """The first flow's share of the capacity beside a second one."""
+    return lambda seen: seen.values("share_of_first", arrived=2, alpha=alpha)
+
+
+FIGURE_4_2 = Experiment(
+    id="cui-thesis/fig4.2",
+    title="Figures 4.2, 4.5 and 4.8: FAST flows that arrive one after the other",
+    question="Does FAST give flows that arrive one after the other what (4.19) and (4.20) say?",
+    source="figures 4.2, 4.5 and 4.8, section 4.3.3: 100 Mb/s, 40 ms, alpha 200",
+    variants=tuple(
+        Variant({"arrived": count, "alpha": alpha}, arrivals(count, alpha))
+        for alpha, counts in ((ALPHA, COUNTS), (50, (2,)), (800, (2,)))
+        for count in counts
+    ),
+    measures={
+        "rate_of_second": rate_of_second,
+        "rate_of_sixth": rate_of_sixth,
+        "first_of_equal": first_of_equal,
+        "fairness": fairness,
+        "queue": queue,
+        "off_model": off_model,
+        "share_of_first": share_of_first,
+    },
+    claims=(
+        Claim(
+            "C-4.2.1",
+            "R",
+            "theory and simulation agree almost perfectly (largest deviation of any rate, 1 to 10 flows)",
+            worst,
+            Inequality("<", 0.03),
+        ),
+        Claim(
+            "C-4.5.1", "R", "fairness falls with the number of flows (least fall of Jain's index)", least_fall, Inequality(">", 0)
+        ),
+        *(
+            Claim(
+                f"C-4.3.1-{alpha}",
+                "R",
+                f"of two flows the first gets 2 / (3 + sqrt 5) of the capacity, whatever alpha: {alpha}",
+                first_of_two(alpha),
+                Value(0.38197, 0.004),
+                published=0.38197,
+            )
+            for alpha in (50, 200, 800)
+        ),
+    ),
+    panels=(
+        (
+            Curves("rate_of_second", "arrived", (Line("second flow", {"alpha": ALPHA}),), "rate, packets/s", "flows"),
+            Curves("rate_of_sixth", "arrived", (Line("sixth flow", {"alpha": ALPHA}),), "rate, packets/s", "flows"),
+        ),
+        (Curves("fairness", "arrived", (Line("FAST", {"alpha": ALPHA}),), "Jain's index", "flows"),),
+        (Curves("queue", "arrived", (Line("FAST", {"alpha": ALPHA}),), "queue, packets", "flows"),),
+    ),
+    left_open=(
+        LeftOpen(
+            "from one arrival to the next",
+            "80 s; rates are those of the last 10 s before the next. After 40 s ten flows are still 5.5 % from where they rest",
+        ),
+        LeftOpen("buffer", "100,000 packets: never full"),
+        LeftOpen("Vegas with thresholds as rates", "not there yet: C-4.8.1 and the figures of Vegas are not judged"),
+    ),
+    exact=True,
+)
+
+# Appendix B: 20 s apart, and leaving in reverse order.
+STARTS = (0, 20, 40)
+STOPS = (100, 80, 60)
+
+
+def three_flows(since: int, until: int) -> Scenario:
+    """Figure B.1: three flows of 50 ms on 100 Mb/s, as far as they have started; what is measured begins and ends then."""
+    flows: dict[str, Any] = {
+        name(number): {"rtt": "50 ms", "start": f"{start} s", "stop": f"{stop} s", "tcp": tcp(ALPHA)}
+        for number, (start, stop) in enumerate(zip(STARTS, STOPS, strict=True), 1)
+        if start < until
+    }
+    return dumbbell(
+        name="cui-thesis, figure B.1",
+        rate="100 Mbps",
+        delay="5 ms",
+        buffer="100000 packets",
+        flows=flows,
+        duration=f"{until} s",
+        warmup=f"{since} s",
+    )
+
+
+# Ten seconds after the last change each: from, to.
+PHASES = {"one flow": (10, 20), "two flows": (30, 40), "three flows": (50, 60), "two flows again": (70, 80)}
+
+
+def rate(number: int, phase: str) -> Callable[[Measured], Values]:
+    """Of a flow, over the capacity."""
+    return lambda seen: seen.values(f"share_{number}", phase=phase)
+
+
+def share_1(run: Run) -> float:
+    """Of the first flow."""
+    return float(shares(run)[0])
+
+
+def share_2(run: Run) -> float:
+    """Of the second flow."""
+    found = shares(run)
+    return float(found[1]) if len(found) > 1 else math.nan
+
+
+def share_3(run: Run) -> float:
+    """Of the third flow."""
+    found = shares(run)
+    return float(found[2]) if len(found) > 2 else math.nan
+
+
+def newer_gets_more(seen: Measured) -> Values:
+    """By how much a newer flow's share exceeds that of the one before it, at least."""
+    steps = [
+        rate(2, "two flows")(seen) - rate(1, "two flows")(seen),
+        rate(2, "three flows")(seen) - rate(1, "three flows")(seen),
+        rate(3, "three flows")(seen) - rate(2, "three flows")(seen),
+    ]
+    least: Values = np.min(steps, axis=0)
+    return least
+
+
+def apart_again(seen: Measured) -> Values:
+    """Difference of the first two flows' shares once the third has left."""
+    difference: Values = np.abs(rate(1, "two flows again")(seen) - rate(2, "two flows again")(seen))
+    return difference
+
+
+def window_of(run: Run, number: int) -> tuple[Any, Any]:
+    """Of a flow, over time."""
+    trace = run.trace("cwnd").where(group=name(number))
+    return trace["time_s"], trace["cwnd_packets"]
+
+
+def window_1(run: Run) -> tuple[Any, Any]:
+    """Of the first flow."""
+    return window_of(run, 1)
+
+
+def window_2(run: Run) -> tuple[Any, Any]:
+    """Of the second flow."""
+    return window_of(run, 2)
+
+
+def window_3(run: Run) -> tuple[Any, Any]:
+    """Of the third flow."""
+    return window_of(run, 3)
+
+
+def queue_over_time(run: Run) -> tuple[Any, Any]:
+    """Packets in the bottleneck's queue."""
+    trace = run.trace("queue")
+    return trace["time_s"], trace["queue_units"]
+
+
+FIGURE_B_1 = Experiment(
+    id="cui-thesis/figB.1",
+    title="Figures B.1 to B.3: three flows of FAST come and go",
+    question="What do flows of FAST get that come 20 s apart and leave in reverse order?",
+    source="figures B.1 to B.3, appendix B: 100 Mb/s, 50 ms, alpha 200",
+    variants=tuple(Variant({"phase": phase}, three_flows(*span)) for phase, span in PHASES.items()),
+    measures={"share_1": share_1, "share_2": share_2, "share_3": share_3, "queue": queue},
+    claims=(
+        Claim(
+            "C-B.1.2",
+            "R",
+            "from 20 to 60 s newer flows have larger rates (least difference of the shares of two that follow one another)",
+            newer_gets_more,
+            Inequality(">", 0),
+        ),
+        Claim(
+            "C-B.1.3",
+            "N",
+            "from 60 to 80 s flows 1 and 2 share evenly (difference of their shares, within a twentieth)",
+            apart_again,
+            Inequality("<", 0.05),
+            note="When the third flow leaves, the windows of the others hold more than the path: the queue does not empty, and "
+            "what the second flow takes for propagation still contains 0.7 alpha of queue.",
+        ),
+        Claim(
+            "C-B.3.1",
+            "R",
+            "with two flows the queue exceeds 2 alpha = 400 packets",
+            lambda seen: seen.values("queue", phase="two flows"),
+            Inequality(">", 400),
+        ),
+    ),
+    panels=(
+        (Drawn(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),
+        (Drawn(("queue",), "queue, packets", "time, s", levels=(Level("2 alpha", 2 * ALPHA), Level("3 alpha", 3 * ALPHA))),),
+    ),
+    traces=(
+        *(
+            Trace(f"window {number}", {"phase": "two flows again"}, {"cwnd": [name(number)]}, window)
+            for number, window in ((1, window_1), (2, window_2), (3, window_3))
+        ),
+        Trace("queue", {"phase": "two flows again"}, {"queue": ["bottleneck"]}, queue_over_time),
+    ),
+    left_open=(LeftOpen("buffer", "100,000 packets: never full"),),
+    exact=True,
+)
+
+EXPERIMENTS = (FIGURE_4_1, FIGURE_4_2, FIGURE_B_1)
