@@ -956,7 +956,7 @@ class Tcp(TypedDict, total=False):
     ack_size
         Size of an acknowledgement on the wire, 1 B to 1 kB.
     controller
-        Control law of the window.
+        Control law of the window. It replaces the preset's with all its settings.
     counting
         What of an acknowledgement opens the window.
     delayed_ack
@@ -1065,7 +1065,7 @@ class Timer(TypedDict, total=False):
     max_rto
         Longest timeout.
     min_rto
-        Shortest timeout.
+        Shortest timeout. With form `exact` the granularity becomes no longer than it, unless it is given.
     tick
         Length of a tick (coarse forms).
     """

@@ -4,6 +4,7 @@ use crate::network::{Aal5, Group, Transport};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Span, Units};
+use crate::tcp::receiver::Delays;
 use crate::tcp::{DelayedAck, Recovery, SlowStart, recovery, validation};
 use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,7 @@ pub(crate) struct Facts {
     /// Senders look at more than which segment is expected: losses are found by time, slow start is watched, or how much of the window an
     /// application uses.
     pub(crate) looks_closer: bool,
-    pub(crate) delayed_ack: Option<DelayedAck>,
+    pub(crate) delayed_ack: Option<Delays>,
     pub(crate) group: Group,
 }
 
@@ -69,7 +70,8 @@ impl Facts {
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack).map(|rule| {
             let has_sack = tcp.is_some_and(|spec| recovery::uses_sack(spec.recovery));
-            if has_sack { rule } else { DelayedAck { sack_timeout: Span::ZERO, ..rule } }
+            let rule = if has_sack { rule } else { DelayedAck { sack_timeout: Span::ZERO, ..rule } };
+            Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks) }
         });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);

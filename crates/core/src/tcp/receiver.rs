@@ -45,6 +45,8 @@ pub(crate) struct OutOfOrder {
     recent: [u32; 4],
     /// How many have arrived since the gap began or moved.
     arrived: u32,
+    /// From one range to another it has gone so often, counted anew when an acknowledgement begins to wait.
+    changed: u32,
 }
 
 /// What a data segment says of congestion.
@@ -53,6 +55,21 @@ pub(crate) struct Said {
     pub(crate) marked: bool,
     /// Its sender has reduced the window.
     pub(crate) reduced: bool,
+}
+
+/// How acknowledgements are delayed, and how many blocks they carry.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Delays {
+    pub(crate) rule: DelayedAck,
+    pub(crate) sack_blocks: u32,
+}
+
+impl Delays {
+    /// For a segment that took so long to arrive.
+    #[inline]
+    pub(crate) fn after(self, way: Span) -> Delays {
+        Delays { rule: self.rule.after(way), ..self }
+    }
 }
 
 /// What an arriving segment leads to.
@@ -91,7 +108,7 @@ impl Receiver {
         &mut self,
         segment: u32,
         sent: Time,
-        delayed_ack: Option<DelayedAck>,
+        delayed_ack: Option<Delays>,
         pool: &mut Side<OutOfOrder>,
     ) -> Outcome {
         if segment == self.expected && self.out_of_order == NONE {
@@ -109,25 +126,31 @@ impl Receiver {
         }
         let waits = is_new && self.expected == before;
         let reply = match delayed_ack {
-            Some(rule) if waits && rule.sack_timeout > Span::ZERO => self.compress(sent, rule.sack_timeout, pool),
+            Some(delays) if waits && delays.rule.sack_timeout > Span::ZERO => self.compress(sent, &delays, pool),
             _ => Reply::Now,
         };
         Outcome { is_new, reply }
     }
 
-    /// One acknowledgement for what arrives above a gap within a time.
+    /// One acknowledgement for what arrives above a gap within a time, as long as its blocks can tell of all (Linux: one leaves at once if
+    /// blocks would be lost, of the message of the change "tcp: add SACK compression").
     #[cold]
     #[inline(never)]
-    fn compress(&mut self, sent: Time, timeout: Span, pool: &mut Side<OutOfOrder>) -> Reply {
+    fn compress(&mut self, sent: Time, delays: &Delays, pool: &mut Side<OutOfOrder>) -> Reply {
         let held = pool.at_mut(self.out_of_order);
         held.arrived += 1;
         if held.arrived <= SACKS_AT_ONCE {
             return Reply::Now;
         }
+        if self.delayed == 0 {
+            held.changed = 1;
+        }
+        let all_are_told = held.changed < delays.sack_blocks;
         self.wait(sent);
-        if self.delayed > MOST_COMPRESSED {
+        if self.delayed > MOST_COMPRESSED || !all_are_told {
             return Reply::Now;
         }
+        let timeout = delays.rule.sack_timeout;
         Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
     }
 
@@ -140,8 +163,8 @@ impl Receiver {
 
     /// RFC 5681 section 4.2: every second full segment, and at once around a gap.
     #[inline]
-    fn delay(&mut self, sent: Time, delayed_ack: Option<DelayedAck>) -> Reply {
-        let Some(delayed_ack) = delayed_ack else { return Reply::Now };
+    fn delay(&mut self, sent: Time, delayed_ack: Option<Delays>) -> Reply {
+        let Some(Delays { rule: delayed_ack, .. }) = delayed_ack else { return Reply::Now };
         self.wait(sent);
         if self.delayed >= delayed_ack.every || self.expected <= delayed_ack.at_once.0 {
             return Reply::Now;
@@ -256,6 +279,7 @@ impl OutOfOrder {
     fn note(&mut self, segment: u32) {
         let range = self.range_of(segment);
         let same = self.recent.iter().position(|&other| self.range_of(other) == range).unwrap_or(3);
+        self.changed += u32::from(same > 0);
         self.recent.copy_within(0..same, 1);
         self.recent[0] = segment;
     }
@@ -340,7 +364,7 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
-        let rule = Some(DelayedAck::USUAL);
+        let rule = Some(Delays { rule: DelayedAck::USUAL, sack_blocks: 3 });
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
         let started = Reply::Delayed { timer: Some(DelayedAck::USUAL.timeout) };
         assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, started);
@@ -354,7 +378,7 @@ mod tests {
     #[test]
     fn the_first_segments_are_acknowledged_at_once_if_the_rule_says_so() {
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
-        let rule = Some(DelayedAck { at_once: Segments(3), ..DelayedAck::USUAL });
+        let rule = Some(Delays { rule: DelayedAck { at_once: Segments(3), ..DelayedAck::USUAL }, sack_blocks: 3 });
         let waits = |segment| {
             let reply = receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
@@ -369,7 +393,7 @@ mod tests {
     fn above_a_gap_three_acknowledgements_leave_at_once_and_then_one_a_millisecond() {
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
         let millisecond = Span::from_millis(1);
-        let rule = Some(DelayedAck { sack_timeout: millisecond, ..DelayedAck::USUAL });
+        let rule = Some(Delays { rule: DelayedAck { sack_timeout: millisecond, ..DelayedAck::USUAL }, sack_blocks: 3 });
         // Segment 0 is missing.
         for segment in 1..=3 {
             assert_eq!(receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply, Reply::Now);
@@ -388,7 +412,17 @@ mod tests {
         receiver.on_segment(52, Time(10), rule, &mut pool);
         assert_eq!(receiver.on_segment(0, Time(11), rule, &mut pool).reply, Reply::Now);
         assert_eq!((receiver.expected, receiver.acknowledged()), (51, None));
-        // The next gap begins anew.
+        // The next gap begins anew. After three, what arrives in a third range no longer waits: a fourth would lose one.
+        let mut gaps = Receiver::new();
+        let mut leaves = |segment| {
+            let reply = gaps.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
+            if reply == Reply::Now {
+                gaps.acknowledged();
+            }
+            reply == Reply::Now
+        };
+        assert_eq!([1, 2, 3].map(&mut leaves), [true; 3]);
+        assert_eq!([5, 7, 9, 11, 13, 15].map(&mut leaves), [false, false, true, false, false, true]);
         assert_eq!(receiver.on_segment(53, Time(12), rule, &mut pool).reply, Reply::Now);
     }
 }

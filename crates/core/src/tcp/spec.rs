@@ -112,7 +112,7 @@ pub struct DelayedAck {
     /// The first segments of a flow, each acknowledged at once: as observed of Linux, whose receiver waits for none while the window that it
     /// offers still opens.
     pub at_once: Segments,
-    /// With SACK, above a gap, after three acknowledgements at once: one for all that arrives within this time, or two thirds of the time that a
+    /// With SACK, above a gap, after three acknowledgements at once: one for all that arrives within this time and that its blocks can tell of, or two thirds of the time that a
     /// segment takes to arrive if that is less, a third of a round trip; zero for one each. Linux, `tcp_comp_sack_delay_ns`,
     /// `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent` of its documentation.
     pub sack_timeout: Span,

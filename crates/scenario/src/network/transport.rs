@@ -202,7 +202,9 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
     }
     match &mut spec.form {
         tcp::TimerForm::Exact { granularity } => {
-            set(granularity, given.granularity.map(Duration::span));
+            // In a timeout the granularity bounds the variation from below: a shorter least timeout shortens it, too.
+            let least = given.min_rto.map(|least| least.span().min(*granularity));
+            set(granularity, given.granularity.map(Duration::span).or(least));
             if given.tick.is_some() {
                 let problem = report.add(format!("{at}.tick"), "an exact timer has no tick");
                 problem.expected("`granularity`, or form = \"coarse_ns\" or \"coarse_bsd\"");

@@ -46,7 +46,7 @@ record! {
     pub struct Tcp {
         /// Supplies all settings that are not given.
         preset: PresetName,
-        /// Control law of the window.
+        /// Control law of the window. It replaces the preset's with all its settings.
         controller: Option<Controller>,
         /// How losses are found and repaired.
         recovery: Option<Word<Recovery>>,
@@ -157,7 +157,7 @@ record! {
         granularity: Option<Duration>,
         /// Length of a tick (coarse forms).
         tick: Option<Duration>,
-        /// Shortest timeout.
+        /// Shortest timeout. With form `exact` the granularity becomes no longer than it, unless it is given.
         min_rto: Option<Duration>,
         /// Longest timeout.
         max_rto: Option<Duration>,
