@@ -345,6 +345,21 @@ mod tests {
     }
 
     #[test]
+    fn a_shorter_least_timeout_shortens_the_granularity_unless_that_is_given() {
+        let granularity = |timer: &str| {
+            let Transport::Tcp(spec, _) = transport(&format!("tcp = {{preset = \"linux/reno\", timer = {{{timer}}}}}")) else {
+                panic!("not TCP")
+            };
+            let tcp::TimerForm::Exact { granularity } = spec.timer.form else { panic!("not exact") };
+            granularity
+        };
+        assert_eq!(granularity(""), Span::from_millis(200));
+        assert_eq!(granularity("min_rto = \"5 ms\""), Span::from_millis(5));
+        assert_eq!(granularity("min_rto = \"400 ms\""), Span::from_millis(200));
+        assert_eq!(granularity("min_rto = \"5 ms\", granularity = \"1 ms\""), Span::from_millis(1));
+    }
+
+    #[test]
     fn delayed_acknowledgements_differ_from_the_presets_only_where_they_are_given() {
         let rule = |preset: &str, given: &str| {
             let given = format!("tcp = {{preset = \"{preset}\", delayed_ack = {given}}}");
