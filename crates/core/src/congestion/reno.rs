@@ -13,8 +13,8 @@ member! {
     Reno = "reno", "RFC 5681";
 }
 
-/// The window once so many more segments are acknowledged: it opens by a segment for a whole window (RFC 3465 section 2.1), and its fraction stands for
-/// what is acknowledged of the next one, as does a fraction that a reduction leaves.
+/// The window once so many more segments are acknowledged: it opens by a segment for a whole window (RFC 3465 section 2.1), and its
+/// fraction stands for what is acknowledged of the next one, as does a fraction that a reduction leaves.
 fn whole_windows(Cwnd(window): Cwnd, counted: f64) -> f64 {
     if counted == 0.0 {
         return window;

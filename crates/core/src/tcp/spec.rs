@@ -112,19 +112,13 @@ pub struct DelayedAck {
     /// The first segments of a flow, each acknowledged at once: as observed of Linux, whose receiver waits for none while the window that it
     /// offers still opens.
     pub at_once: Segments,
-    /// With SACK, above a gap, after three acknowledgements at once: one for all that arrives within this time and that its blocks can tell of, or two thirds of the time that a
-    /// segment takes to arrive if that is less, a third of a round trip; zero for one each. Linux, `tcp_comp_sack_delay_ns`,
-    /// `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent` of its documentation.
+    /// With SACK, above a gap, after three acknowledgements at once: one for all that arrives within this time and that its blocks can
+    /// tell of, or two thirds of the time that a segment takes to arrive if that is less, a third of a round trip; zero for one each.
+    /// Linux, `tcp_comp_sack_delay_ns`, `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent` of its documentation.
     pub sack_timeout: Span,
 }
 
 impl DelayedAck {
-    /// The rule for a segment that took so long to arrive.
-    #[inline]
-    pub(crate) fn after(self, way: Span) -> DelayedAck {
-        DelayedAck { sack_timeout: self.sack_timeout.min(Span(way.0 / 3 * 2)), ..self }
-    }
-
     /// RFC 5681 section 4.2: every second full segment and within 500 ms; 200 ms is what implementations use.
     pub const USUAL: DelayedAck =
         DelayedAck { every: 2, timeout: Span::from_millis(200), at_once: Segments(0), sack_timeout: Span::ZERO };

@@ -63,20 +63,24 @@ def name(number: int) -> str:
 
 
 def arrivals(count: int, alpha: float = ALPHA) -> Scenario:
-    """Flows of 40 ms that start one after the other on a link of 100 Mb/s with room for all; the last seconds are measured."""
+    """Flows of 40 ms that start one after the other on a link with room for all."""
     flows: dict[str, Any] = {
         name(number): {"rtt": "40 ms", "start": f"{SPACING_S * (number - 1)} s", "tcp": tcp(alpha)}
         for number in range(1, count + 1)
     }
-    duration = SPACING_S * count
+    return shared_link(f"cui-thesis, {count} arrivals", flows, SPACING_S * count)
+
+
+def shared_link(title: str, flows: dict[str, Any], duration_s: int) -> Scenario:
+    """100 Mb/s with room for all; the last seconds are measured."""
     return dumbbell(
-        name=f"cui-thesis, {count} arrivals",
+        name=title,
         rate="100 Mbps",
         delay="5 ms",
         buffer="100000 packets",
         flows=flows,
-        duration=f"{duration} s",
-        warmup=f"{duration - MEASURED_S} s",
+        duration=f"{duration_s} s",
+        warmup=f"{duration_s - MEASURED_S} s",
     )
 
 
@@ -87,16 +91,35 @@ def shares(run: Run) -> NDArray[np.float64]:
     return found
 
 
-def rate_of_second(run: Run) -> float:
-    """Packets per second; NaN as long as there is none."""
+def share_of(run: Run, number: int) -> float:
+    """Of a flow, by its place among the arrivals; NaN as long as there is none."""
     found = shares(run)
-    return CAPACITY_PPS * float(found[1]) if len(found) > 1 else math.nan
+    return float(found[number - 1]) if len(found) >= number else math.nan
+
+
+def rate_of_second(run: Run) -> float:
+    """Packets per second."""
+    return CAPACITY_PPS * share_of(run, 2)
 
 
 def rate_of_sixth(run: Run) -> float:
-    """Packets per second; NaN as long as there is none."""
-    found = shares(run)
-    return CAPACITY_PPS * float(found[5]) if len(found) > 5 else math.nan
+    """Packets per second."""
+    return CAPACITY_PPS * share_of(run, 6)
+
+
+def share_1(run: Run) -> float:
+    """Of the capacity, the first flow's."""
+    return share_of(run, 1)
+
+
+def share_2(run: Run) -> float:
+    """Of the capacity, the second flow's."""
+    return share_of(run, 2)
+
+
+def share_3(run: Run) -> float:
+    """Of the capacity, the third flow's."""
+    return share_of(run, 3)
 
 
 def first_of_equal(run: Run) -> float:
@@ -121,11 +144,6 @@ def off_model(run: Run) -> float:
     found = shares(run)
     expected = models.fast_arrivals(arrived=len(found), flow=np.arange(1, len(found) + 1)).share
     return float(np.abs(found / expected - 1).max())
-
-
-def share_of_first(run: Run) -> float:
-    """Rate of the first flow over the capacity."""
-    return float(shares(run)[0])
 
 
 def by_model(arrived: int) -> models.Arrived:
@@ -187,7 +205,7 @@ def least_fall(seen: Measured) -> Values:
 
 def first_of_two(alpha: int) -> Callable[[Measured], Values]:
     """The first flow's share of the capacity beside a second one."""
-    return lambda seen: seen.values("share_of_first", arrived=2, alpha=alpha)
+    return lambda seen: seen.values("share_1", arrived=2, alpha=alpha)
 
 
 FIGURE_4_2 = Experiment(
@@ -207,7 +225,7 @@ FIGURE_4_2 = Experiment(
         "fairness": fairness,
         "queue": queue,
         "off_model": off_model,
-        "share_of_first": share_of_first,
+        "share_1": share_1,
     },
     claims=(
         Claim(
@@ -256,48 +274,23 @@ STARTS = (0, 20, 40)
 STOPS = (100, 80, 60)
 
 
-def three_flows(since: int, until: int) -> Scenario:
-    """Figure B.1: three flows of 50 ms on 100 Mb/s, as far as they have started; what is measured begins and ends then."""
+def three_flows(until: int) -> Scenario:
+    """Figure B.1: three flows of 50 ms, as far as they have started."""
     flows: dict[str, Any] = {
         name(number): {"rtt": "50 ms", "start": f"{start} s", "stop": f"{stop} s", "tcp": tcp(ALPHA)}
         for number, (start, stop) in enumerate(zip(STARTS, STOPS, strict=True), 1)
         if start < until
     }
-    return dumbbell(
-        name="cui-thesis, figure B.1",
-        rate="100 Mbps",
-        delay="5 ms",
-        buffer="100000 packets",
-        flows=flows,
-        duration=f"{until} s",
-        warmup=f"{since} s",
-    )
+    return shared_link("cui-thesis, figure B.1", flows, until)
 
 
-# Ten seconds after the last change each: from, to.
-PHASES = {"one flow": (10, 20), "two flows": (30, 40), "three flows": (50, 60), "two flows again": (70, 80)}
+# Where each ends; its last half is measured.
+PHASES = {"one flow": 20, "two flows": 40, "three flows": 60, "two flows again": 80}
 
 
 def rate(number: int, phase: str) -> Callable[[Measured], Values]:
     """Of a flow, over the capacity."""
     return lambda seen: seen.values(f"share_{number}", phase=phase)
-
-
-def share_1(run: Run) -> float:
-    """Of the first flow."""
-    return float(shares(run)[0])
-
-
-def share_2(run: Run) -> float:
-    """Of the second flow."""
-    found = shares(run)
-    return float(found[1]) if len(found) > 1 else math.nan
-
-
-def share_3(run: Run) -> float:
-    """Of the third flow."""
-    found = shares(run)
-    return float(found[2]) if len(found) > 2 else math.nan
 
 
 def newer_gets_more(seen: Measured) -> Values:
@@ -349,7 +342,7 @@ FIGURE_B_1 = Experiment(
     title="Figures B.1 to B.3: three flows of FAST come and go",
     question="What do flows of FAST get that come 20 s apart and leave in reverse order?",
     source="figures B.1 to B.3, appendix B: 100 Mb/s, 50 ms, alpha 200",
-    variants=tuple(Variant({"phase": phase}, three_flows(*span)) for phase, span in PHASES.items()),
+    variants=tuple(Variant({"phase": phase}, three_flows(until)) for phase, until in PHASES.items()),
     measures={"share_1": share_1, "share_2": share_2, "share_3": share_3, "queue": queue},
     claims=(
         Claim(
