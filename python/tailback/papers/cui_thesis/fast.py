@@ -284,7 +284,7 @@ def three_flows(until: int) -> Scenario:
     return shared_link("cui-thesis, figure B.1", flows, until)
 
 
-# Where each ends; its last half is measured.
+# Seconds at which each ends; the last ten are measured.
 PHASES = {"one flow": 20, "two flows": 40, "three flows": 60, "two flows again": 80}
 
 
