@@ -278,6 +278,9 @@ class DelayedAckTable(TypedDict, total=False):
         So many segments, the flow's first, are acknowledged one by one.
     every
         Acknowledge at least once per this many full segments.
+    marks_at_once
+        The first marked segment since the sender last reduced its window, the next, and one that tells of a reduction
+        are acknowledged at once.
     sack_timeout
         With SACK, above a gap, after three acknowledgements at once, one for all that arrives within this time, or a
         third of a round trip if that is less; 0 s for one each.
@@ -287,6 +290,7 @@ class DelayedAckTable(TypedDict, total=False):
 
     at_once: int
     every: int
+    marks_at_once: bool
     sack_timeout: Duration
     timeout: Duration
 

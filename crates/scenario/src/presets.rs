@@ -139,6 +139,7 @@ fn linux() -> TcpSpec {
             timeout: Span::from_millis(40),
             at_once: Segments(200),
             sack_timeout: Span::from_millis(1),
+            marks_at_once: true,
             ..DelayedAck::USUAL
         }),
         // The least timeout bounds the variation, not the sum: RTO = SRTT + max(200 ms, 4 RTTVAR).
@@ -191,6 +192,8 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
 struct Mechanism {
     name: &'static str,
     source: &'static str,
+    /// The year of each source, or the version that was observed.
+    revision: &'static str,
     is_on: fn(&TcpSpec) -> bool,
 }
 
@@ -198,74 +201,122 @@ const MECHANISMS: &[Mechanism] = &[
     Mechanism {
         name: "the window opens for what is acknowledged",
         source: "RFC 3465, RFC 5681 section 3.1",
+        revision: "2003, 2009",
         is_on: |spec| spec.counting == Counting::Bytes,
     },
     Mechanism {
         name: "without a limit in slow start",
         source: "observed of Linux",
+        revision: "6.18",
         is_on: |spec| spec.slow_start_limit == Segments::UNLIMITED && spec.counting == Counting::Bytes,
     },
     Mechanism {
         name: "slow start that ends before it loses",
         source: "Ha and Rhee 2011, RFC 9406",
+        revision: "2011, 2023",
         is_on: |spec| spec.slow_start != SlowStart::Standard,
     },
-    Mechanism { name: "fast retransmit", source: "RFC 5681 section 3.2", is_on: |spec| spec.fast_retransmit.is_some() },
+    Mechanism {
+        name: "fast retransmit",
+        source: "RFC 5681 section 3.2",
+        revision: "2009",
+        is_on: |spec| spec.fast_retransmit.is_some(),
+    },
     Mechanism {
         name: "fast recovery",
         source: "RFC 5681 section 3.2",
+        revision: "2009",
         is_on: |spec| spec.fast_retransmit.is_some() && spec.recovery != Recovery::Tahoe,
     },
     Mechanism {
         name: "partial acknowledgements go on with it",
         source: "RFC 6582",
+        revision: "2012",
         is_on: |spec| !matches!(spec.recovery, Recovery::Tahoe | Recovery::Reno),
     },
-    Mechanism { name: "limited transmit", source: "RFC 3042", is_on: |spec| spec.limited_transmit },
-    Mechanism { name: "SACK", source: "RFC 2018", is_on: |spec| has_sack(spec.recovery) },
+    Mechanism { name: "limited transmit", source: "RFC 3042", revision: "2001", is_on: |spec| spec.limited_transmit },
+    Mechanism { name: "SACK", source: "RFC 2018", revision: "1996", is_on: |spec| has_sack(spec.recovery) },
     Mechanism {
         name: "losses by the number of segments above",
         source: "RFC 6675",
+        revision: "2012",
         is_on: |spec| spec.recovery == Recovery::Sack,
     },
-    Mechanism { name: "losses by time (RACK), also of retransmissions", source: "RFC 8985 section 6", is_on: by_time },
-    Mechanism { name: "tail loss probe", source: "RFC 8985 section 7", is_on: by_time },
-    Mechanism { name: "reductions spread over a round trip (PRR)", source: "RFC 9937", is_on: by_time },
-    Mechanism { name: "duplicates reported (DSACK)", source: "RFC 2883", is_on: by_time },
-    Mechanism { name: "what was SACKed is known after a timeout", source: "RFC 8985 section 6.3", is_on: by_time },
-    Mechanism { name: "F-RTO", source: "RFC 5682 section 3.1", is_on: by_time },
-    Mechanism { name: "needless reductions are taken back", source: "RFC 3522, RFC 3708, RFC 9438 section 4.9", is_on: by_time },
-    Mechanism { name: "the acknowledgement that ends recovery opens the window", source: "observed of Linux", is_on: by_time },
+    Mechanism {
+        name: "losses by time (RACK), also of retransmissions",
+        source: "RFC 8985 section 6",
+        revision: "2021",
+        is_on: by_time,
+    },
+    Mechanism { name: "tail loss probe", source: "RFC 8985 section 7", revision: "2021", is_on: by_time },
+    Mechanism { name: "reductions spread over a round trip (PRR)", source: "RFC 9937", revision: "2025", is_on: by_time },
+    Mechanism { name: "duplicates reported (DSACK)", source: "RFC 2883", revision: "2000", is_on: by_time },
+    Mechanism {
+        name: "what was SACKed is known after a timeout",
+        source: "RFC 8985 section 6.3",
+        revision: "2021",
+        is_on: by_time,
+    },
+    Mechanism { name: "F-RTO", source: "RFC 5682 section 3.1", revision: "2009", is_on: by_time },
+    Mechanism {
+        name: "needless reductions are taken back",
+        source: "RFC 3522, RFC 3708, RFC 9438 section 4.9",
+        revision: "2003, 2004, 2023",
+        is_on: by_time,
+    },
+    Mechanism {
+        name: "the acknowledgement that ends recovery opens the window",
+        source: "observed of Linux",
+        revision: "6.18",
+        is_on: by_time,
+    },
     Mechanism {
         name: "a threshold of half the flight, not of half the window",
         source: "RFC 5681 equation (4)",
+        revision: "2009",
         is_on: |spec| spec.halves == Halves::FlightSize,
     },
-    Mechanism { name: "timestamps", source: "RFC 7323", is_on: |spec| spec.timestamps },
-    Mechanism { name: "delayed acknowledgements", source: "RFC 5681 section 4.2", is_on: |spec| spec.delayed_ack.is_some() },
+    Mechanism { name: "timestamps", source: "RFC 7323", revision: "2014", is_on: |spec| spec.timestamps },
+    Mechanism {
+        name: "delayed acknowledgements",
+        source: "RFC 5681 section 4.2",
+        revision: "2009",
+        is_on: |spec| spec.delayed_ack.is_some(),
+    },
     Mechanism {
         name: "the first segments are acknowledged one by one",
         source: "observed of Linux",
+        revision: "6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.at_once > Segments(0)),
     },
     Mechanism {
         name: "fewer acknowledgements above a gap than segments (SACK compression)",
         source: "Linux, `tcp_comp_sack_delay_ns`",
+        revision: "6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.sack_timeout > Span::ZERO),
+    },
+    Mechanism {
+        name: "marks, and that they were answered, are acknowledged at once",
+        source: "observed of Linux",
+        revision: "6.18",
+        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.marks_at_once),
     },
     Mechanism {
         name: "a window that is not used does not open",
         source: "RFC 7661; of Linux, as observed",
+        revision: "2015; 6.18",
         is_on: |spec| matches!(spec.window_validation, WindowValidation::Rfc7661 | WindowValidation::Linux),
     },
     Mechanism {
         name: "a window becomes smaller while nothing is sent",
         source: "RFC 5681 section 4.1, RFC 2861; after five minutes RFC 7661",
+        revision: "2009, 2000; 2015",
         is_on: |spec| spec.window_validation != WindowValidation::None,
     },
     Mechanism {
         name: "timer without ticks",
         source: "RFC 6298",
+        revision: "2011",
         is_on: |spec| matches!(spec.timer.form, TimerForm::Exact { .. }),
     },
 ];
@@ -292,11 +343,14 @@ pub fn presets_markdown() -> String {
     }
     let columns: Vec<Vec<(&str, String)>> = PRESETS.iter().map(|preset| settings(preset)).collect();
     let names = PRESETS.iter().map(|preset| format!("`{}`", preset.name.word())).collect::<Vec<_>>().join(" | ");
-    line(format!("\n## Mechanisms\n\n| mechanism | source | {names} |\n|---|---|{}", "---|".repeat(PRESETS.len())));
+    line(format!(
+        "\n## Mechanisms\n\n| mechanism | source | revision | {names} |\n|---|---|---|{}",
+        "---|".repeat(PRESETS.len())
+    ));
     let specs: Vec<TcpSpec> = PRESETS.iter().map(|preset| (preset.spec)(None)).collect();
     for mechanism in MECHANISMS {
         let marks: Vec<&str> = specs.iter().map(|spec| if (mechanism.is_on)(spec) { "on" } else { "" }).collect();
-        line(format!("| {} | {} | {} |", mechanism.name, mechanism.source, marks.join(" | ")));
+        line(format!("| {} | {} | {} | {} |", mechanism.name, mechanism.source, mechanism.revision, marks.join(" | ")));
     }
     line(
         "\nWhat is observed of Linux was observed of 6.18, by [`tailback validate`](validation.md) and captures. Not there: the pacing that its `fq` \
@@ -402,7 +456,8 @@ fn shown(setting: Option<impl Serialize>) -> String {
             let [every, timeout, at_once, sacks] = ["every", "timeout", "at_once", "sack_timeout"].map(|key| shown(ack.get(key)));
             let first = if at_once == "0" { String::new() } else { format!(", the first {at_once} at once") };
             let above = if sacks == "0 ms" { String::new() } else { format!(", above a gap within {sacks}") };
-            format!("every {every}, within {timeout}{first}{above}")
+            let marks = if ack.get("marks_at_once") == Some(&Value::Bool(true)) { ", marks at once" } else { "" };
+            format!("every {every}, within {timeout}{first}{above}{marks}")
         }
         list @ Value::Array(_) => list.to_string(),
     }

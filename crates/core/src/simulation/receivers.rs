@@ -186,7 +186,7 @@ impl Path {
         if place.is_some() || (!PLAIN && facts.looks_closer) {
             packet.set_signals();
         }
-        if !PLAIN && facts.ecn && self.receiver.take_echo() {
+        if !PLAIN && facts.ecn && self.receiver.echoes_mark() {
             packet.mark();
         }
         if !PLAIN && facts.framing.is_some() {

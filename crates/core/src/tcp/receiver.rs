@@ -13,6 +13,9 @@ const SACKS_AT_ONCE: u32 = 3;
 /// Segments for which such an acknowledgement waits at most: Linux, `tcp_comp_sack_nr`.
 const MOST_COMPRESSED: u32 = 44;
 
+/// Segments acknowledged one by one from the first marked one on: as observed of Linux.
+const AT_ONCE_FOR_MARKS: u8 = 2;
+
 /// The state of one receiver.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Receiver {
@@ -24,16 +27,10 @@ pub(crate) struct Receiver {
     delayed: u32,
     /// When the first of them was sent, for the echo (RFC 7323 section 4.3).
     delayed_echo: Time,
-    marks: Marks,
-}
-
-/// Marks to tell the sender of (RFC 3168 section 6.1.3).
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Marks {
-    /// There was one, and the sender has not said since that it reduced its window.
-    until_reduced: bool,
-    /// A segment that the next acknowledgement covers was marked.
-    covered: bool,
+    /// A mark has arrived, and the sender has not said since that it reduced its window.
+    echoes_mark: bool,
+    /// Acknowledgements that are due at once for what a segment said of congestion, where that is asked for.
+    at_once: u8,
 }
 
 /// Segments that arrived above a gap.
@@ -100,7 +97,7 @@ pub(crate) enum Cause {
 
 impl Receiver {
     pub(crate) fn new() -> Receiver {
-        Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO, marks: Marks::default() }
+        Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO, echoes_mark: false, at_once: 0 }
     }
 
     /// A data segment arrived.
@@ -167,7 +164,9 @@ impl Receiver {
     fn delay(&mut self, sent: Time, delayed_ack: Option<Delays>) -> Reply {
         let Some(Delays { rule: delayed_ack, .. }) = delayed_ack else { return Reply::Now };
         self.wait(sent);
-        if self.delayed >= delayed_ack.every || self.expected <= delayed_ack.at_once.0 {
+        let is_of_marks = delayed_ack.marks_at_once && self.at_once > 0;
+        self.at_once = self.at_once.saturating_sub(1);
+        if self.delayed >= delayed_ack.every || self.expected <= delayed_ack.at_once.0 || is_of_marks {
             return Reply::Now;
         }
         Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
@@ -194,17 +193,21 @@ impl Receiver {
         held.add(segment)
     }
 
-    /// A data segment that arrived says this of congestion. The
-    /// reduction answers earlier marks, so that a segment that says both starts the echo anew.
+    /// A data segment that arrived says this of congestion. That the sender has reduced its window answers all earlier marks, also those
+    /// that no acknowledgement has covered yet: told together with the first segment of the new window, they would reduce that as well,
+    /// where RFC 3168 section 6.1.2 asks for one reduction per window. A segment that says both starts the echo anew.
     pub(crate) fn on_ecn(&mut self, said: Said) {
-        self.marks.until_reduced = said.marked || (self.marks.until_reduced && !said.reduced);
-        self.marks.covered |= said.marked;
+        if said.reduced {
+            (self.echoes_mark, self.at_once) = (false, 1);
+        }
+        if said.marked && !self.echoes_mark {
+            (self.echoes_mark, self.at_once) = (true, AT_ONCE_FOR_MARKS);
+        }
     }
 
-    /// Whether the acknowledgement that leaves now echoes a mark.
-    pub(crate) fn take_echo(&mut self) -> bool {
-        let covered = std::mem::take(&mut self.marks.covered);
-        covered || self.marks.until_reduced
+    /// Whether acknowledgements echo a mark (RFC 3168 section 6.1.3).
+    pub(crate) fn echoes_mark(&self) -> bool {
+        self.echoes_mark
     }
 
     /// Something is delayed and its timer expired, or the flow needs it acknowledged for another reason.
@@ -340,7 +343,7 @@ mod tests {
         let mut receiver = Receiver::new();
         let of_one = |covered: &[(bool, bool)]| {
             covered.iter().for_each(|&(marked, reduced)| receiver.on_ecn(Said { marked, reduced }));
-            receiver.take_echo()
+            receiver.echoes_mark()
         };
         segments.chunks(every).map(of_one).collect()
     }
@@ -358,8 +361,8 @@ mod tests {
     #[test]
     fn a_delayed_acknowledgement_echoes_a_mark_on_any_segment_that_it_covers() {
         assert_eq!(echoes(2, &[MARKED, PLAIN, PLAIN, PLAIN, PLAIN, REDUCED, PLAIN, PLAIN]), [true, true, false, false]);
-        // The mark is on the first and the reduction, which answers an earlier one, on the second: it is told of all the same, once.
-        assert_eq!(echoes(2, &[MARKED, REDUCED, PLAIN, PLAIN]), [true, false]);
+        // The mark on the first is of the window that the second ends.
+        assert_eq!(echoes(2, &[MARKED, MARKED, MARKED, REDUCED, PLAIN, PLAIN]), [true, false, false]);
         assert_eq!(echoes(2, &[REDUCED, MARKED, PLAIN, PLAIN]), [true, true]);
     }
 
@@ -388,6 +391,31 @@ mod tests {
             reply != Reply::Now
         };
         assert_eq!((0..7).map(waits).collect::<Vec<_>>(), [false, false, false, true, false, true, false]);
+    }
+
+    #[test]
+    fn a_mark_and_its_answer_are_acknowledged_at_once_if_the_rule_says_so() {
+        // The pattern that a capture of Linux shows: pairs, the first marked segment and the next, pairs, the segment that tells of the
+        // reduction, pairs. If that one is marked again, the next one too.
+        let leaves = |segments: &[(bool, bool)]| {
+            let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+            let rule = Some(Delays { rule: DelayedAck { marks_at_once: true, ..DelayedAck::USUAL }, sack_blocks: 3 });
+            let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
+                receiver.on_ecn(Said { marked, reduced });
+                let leaves = receiver.on_segment(segment as u32, Time::ZERO, rule, &mut pool).reply == Reply::Now;
+                if leaves {
+                    receiver.acknowledged();
+                }
+                leaves
+            };
+            segments.iter().enumerate().map(leaves).collect::<Vec<_>>()
+        };
+        let (pair, at_once) = ([false, true], [true]);
+        assert_eq!(
+            leaves(&[PLAIN, PLAIN, MARKED, PLAIN, MARKED, PLAIN, REDUCED, PLAIN, PLAIN]),
+            [&pair[..], &at_once, &at_once, &pair, &at_once, &pair].concat()
+        );
+        assert_eq!(leaves(&[MARKED, MARKED, (true, true), PLAIN, PLAIN, PLAIN]), [&[true; 4][..], &pair].concat());
     }
 
     #[test]

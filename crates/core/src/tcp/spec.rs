@@ -116,12 +116,20 @@ pub struct DelayedAck {
     /// tell of, or two thirds of the time that a segment takes to arrive if that is less, a third of a round trip; zero for one each.
     /// Linux, `tcp_comp_sack_delay_ns`, `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent` of its documentation.
     pub sack_timeout: Span,
+    /// The first marked segment since the sender last reduced its window, the next, and one that tells of a reduction are acknowledged at once:
+    /// as observed of Linux.
+    pub marks_at_once: bool,
 }
 
 impl DelayedAck {
     /// RFC 5681 section 4.2: every second full segment and within 500 ms; 200 ms is what implementations use.
-    pub const USUAL: DelayedAck =
-        DelayedAck { every: 2, timeout: Span::from_millis(200), at_once: Segments(0), sack_timeout: Span::ZERO };
+    pub const USUAL: DelayedAck = DelayedAck {
+        every: 2,
+        timeout: Span::from_millis(200),
+        at_once: Segments(0),
+        sack_timeout: Span::ZERO,
+        marks_at_once: false,
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -357,6 +357,7 @@ fn delayed_ack(dice: &mut Dice) -> DelayedAck {
         timeout: Span::from_millis(100),
         at_once: Segments(dice.one_of(&[0, 50])),
         sack_timeout: Span::from_millis(dice.one_of(&[0, 1, 100])),
+        marks_at_once: dice.one_of(&[false, true]),
     }
 }
 

@@ -317,6 +317,8 @@ record! {
         /// With SACK, above a gap, after three acknowledgements at once, one for all that arrives within this time, or a third of a round trip if that
         /// is less; 0 s for one each.
         sack_timeout: Option<Duration>,
+        /// The first marked segment since the sender last reduced its window, the next, and one that tells of a reduction are acknowledged at once.
+        marks_at_once: Option<bool>,
     }
 }
 
@@ -327,6 +329,7 @@ impl DelayedAck {
             timeout: Some(duration(spec.timeout)),
             at_once: Some(Whole(spec.at_once.0.into())),
             sack_timeout: Some(duration(spec.sack_timeout)),
+            marks_at_once: Some(spec.marks_at_once),
         })
     }
 
@@ -336,11 +339,12 @@ impl DelayedAck {
         match self {
             DelayedAck::Off => None,
             DelayedAck::AsPreset => Some(preset),
-            DelayedAck::On(DelayedAckTable { every, timeout, at_once, sack_timeout }) => Some(tcp::DelayedAck {
+            DelayedAck::On(DelayedAckTable { every, timeout, at_once, sack_timeout, marks_at_once }) => Some(tcp::DelayedAck {
                 every: every.map_or(preset.every, |every| every.0 as u32),
                 timeout: timeout.map_or(preset.timeout, Duration::span),
                 at_once: at_once.map_or(preset.at_once, |count| units::Segments(count.0 as u32)),
                 sack_timeout: sack_timeout.map_or(preset.sack_timeout, Duration::span),
+                marks_at_once: marks_at_once.unwrap_or(preset.marks_at_once),
             }),
         }
     }
