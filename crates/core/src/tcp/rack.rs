@@ -455,6 +455,27 @@ mod tests {
         assert!(!is_dsack(&ack(5, &[(7, 9), (11, 12)])) && !is_dsack(&ack(5, &[])));
     }
 
+    #[test]
+    fn the_example_of_section_3_4_by_hand() {
+        // Event 1: P0 to P3 leave, P1 to P3 are dropped. 2: P0 is acknowledged. 3: two round trips later the probe is P3.
+        let mut rack = Rack::new();
+        (0..4).for_each(|segment| assert!(!rack.on_sent(segment, at(0))));
+        rack.on_ack(at(100), &ack(1, &[]), None);
+        assert_eq!(rack.detect_loss(&known(at(100))), (Segments(0), None));
+        assert!(rack.on_sent(3, at(300)));
+        // 4, 5: P3 is SACKed, P1 and P2 are lost and sent again; P1 is dropped again.
+        rack.on_ack(at(400), &ack(1, &[(3, 4)]), None);
+        assert_eq!((rack.detect_loss(&known(at(400))), rack.first_lost()), ((Segments(2), None), Some(1)));
+        assert!(rack.on_sent(1, at(400)) && rack.on_sent(2, at(400)));
+        // 6, 7: P2 is SACKed, P1's retransmission is lost. 8: everything is acknowledged.
+        let recovering = Situation { is_recovering: true, ..known(at(500)) };
+        rack.on_ack(at(500), &ack(1, &[(2, 4)]), None);
+        assert_eq!((rack.detect_loss(&recovering), rack.first_lost()), ((Segments(1), None), Some(1)));
+        assert!(rack.on_sent(1, at(500)));
+        rack.on_ack(at(600), &ack(4, &[]), None);
+        assert_eq!((rack.in_flight(), rack.first_lost()), (Segments(0), None));
+    }
+
     /// Section 6.2 as the RFC writes it: every segment is looked at every time.
     #[derive(Default)]
     struct Literal {

@@ -534,6 +534,36 @@ mod tests {
         assert!(bench.window() < 4.0);
     }
 
+    /// Twenty segments are under way, the first of them are lost and the others arrive: how many leave after each report.
+    fn sent_after_losses(lost: u32) -> Vec<usize> {
+        let spec = TcpSpec { recovery: Recovery::RackTlp, limited_transmit: true, ..plain() };
+        let mut bench = Bench::new(spec, Start { window: 20.0, ssthresh: 8.0, counting: Counting::Bytes }, 1000);
+        assert_eq!(bench.send().len(), 20);
+        (lost..20).map(|arrived| bench.at(100 + u64::from(arrived)).hear(0, &[(lost, arrived + 1)]).len()).collect()
+    }
+
+    #[test]
+    fn the_examples_of_rfc_6937_section_3_by_hand() {
+        // The second: fifteen are lost. Two new segments and three repairs, the row of PRR-CRB: RFC 9937 adds one (SSRB) only to an
+        // acknowledgement that moves on.
+        assert_eq!(sent_after_losses(15), [1, 1, 1, 1, 1]);
+        // The first: one is lost. Two new segments, the repair, and one for every second report, up to the sixteenth: beyond it the figure's row
+        // of `pipe` falls behind what the row below it sends.
+        assert_eq!(sent_after_losses(1)[..16], [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn the_probe_of_rfc_8985_section_3_4_leaves_two_round_trips_after_the_acknowledgement() {
+        let mut bench = bench(4);
+        assert_eq!(bench.send(), [0, 1, 2, 3]);
+        assert_eq!(bench.at(100).hear(1, &[]), []);
+        assert_eq!(bench.sender.deadline, Time(Span::from_millis(300).0));
+        assert!(!bench.expire());
+        assert_eq!(bench.send(), [3]);
+        // The example leaves open how much may be sent; PRR lets one segment go for the one that has arrived.
+        assert_eq!(bench.at(400).hear(1, &[(3, 4)]), [1]);
+    }
+
     /// Section 6.2 of RFC 9937 as it stands, over what a sender of its own would count. Its own names.
     #[derive(Default)]
     struct Literal {
