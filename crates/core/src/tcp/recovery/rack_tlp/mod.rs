@@ -1,11 +1,16 @@
 //! Loss recovery by time (RFC 8985): RACK finds what is lost, a tail loss probe (TLP, section 7) makes acknowledgements come where none would, and
 //! what is sent while the window is reduced, for a loss or for a mark, is PRR's (RFC 9937). What was SACKed is known after a timeout, too.
-//! A reduction that proves needless is taken back: where an echo is older than the first retransmission (Eifel detection, RFC 3522), all
-//! retransmissions are reported as duplicates (RFC 3708), or after a timeout something arrives that was sent once (F-RTO, RFC 5682 section 3).
+//! A reduction that proves needless is taken back.
 //!
 //! One timer serves three ends (section 8): the reordering window, the probe and the retransmission timeout.
 
-use crate::congestion::{Ack, Controller, Controllers};
+mod probe;
+mod undo;
+
+use self::probe::{Probe, answer_probe, probe_at};
+pub(in crate::tcp) use self::undo::remember;
+use self::undo::{FRto, Undo, take_back};
+use crate::congestion::{Ack, Controller};
 use crate::primitives::units::{Segments, Span, Time};
 use crate::tcp::prr::{Begin, Progress, Prr};
 use crate::tcp::rack::{Delivered, Rack, Situation};
@@ -14,11 +19,6 @@ use crate::tcp::signal_reader::Brought;
 use crate::tcp::slow_start;
 use crate::tcp::validation;
 use serde::{Deserialize, Serialize};
-
-/// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.
-const MAX_ACK_DELAY: Span = Span::from_millis(200);
-/// PTO before the first round-trip sample (section 7.2).
-const FIRST_PTO: Span = Span::from_millis(1000);
 
 /// What a flow with this recovery keeps beside its sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,39 +35,6 @@ pub(crate) struct RackTlp {
     /// Of the last reduction, unless it was taken back or cannot be.
     undo: Option<Undo>,
     f_rto: FRto,
-}
-
-/// What it takes to take a reduction back.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Undo {
-    /// The law as it was (RFC 9438 section 4.9: with all that it remembered).
-    law: Controllers,
-    /// Segments from here on were sent again.
-    una: u32,
-    /// Where the window had been reduced before.
-    reduced_at: u32,
-    first_retransmission: Option<Time>,
-    /// Retransmissions less those reported as duplicates.
-    unreported: u32,
-}
-
-/// The steps of RFC 5682 section 3.1, with SACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum FRto {
-    Off,
-    /// Step 2: the oldest segment was sent again, and nothing else.
-    Retransmitted,
-    /// Step 3: new data is sent instead of what may be lost.
-    NewData,
-}
-
-/// A tail loss probe that has not been answered (TLP.end_seq, TLP.is_retrans).
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Probe {
-    end_seq: u32,
-    is_retrans: bool,
-    /// Outstanding when it was sent.
-    in_flight: Segments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,43 +125,6 @@ fn hear_of_duplicates(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, a
     answer_probe(tcp, arrived, delivered);
 }
 
-/// A reduction that proves needless is taken back.
-fn take_back(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) {
-    let (phase, recovery_point) = (tcp.sender.phase, tcp.sender.recovery_point);
-    let is_repairing = matches!(phase, Phase::Recovery { .. } | Phase::Timeout);
-    let timestamps = tcp.spec.timestamps;
-    let has_more = tcp.sender.high < sendable(tcp);
-    let state = tcp.rack_tlp();
-    let f_rto = std::mem::replace(&mut state.f_rto, FRto::Off);
-    let Some(undo) = &mut state.undo else { return };
-    if delivered.is_dsack && arrived.blocks.first().is_some_and(|block| block.0 >= undo.una) {
-        undo.unreported = undo.unreported.saturating_sub(1);
-    }
-    let Some(first) = undo.first_retransmission else { return };
-    let by_echo = timestamps && is_repairing && advanced > Segments(0) && arrived.echo < first;
-    // An acknowledgement of everything tells nothing: it may be the retransmission's (step 2a).
-    let may_tell = f_rto == FRto::NewData || (f_rto == FRto::Retransmitted && arrived.ack < recovery_point);
-    let by_original = may_tell && delivered.original.is_some_and(|segment| segment < recovery_point);
-    if by_echo || by_original || undo.unreported == 0 {
-        let (law, reduced_at) = (undo.law.clone(), undo.reduced_at);
-        state.undo = None;
-        state.rack.forget_losses();
-        tcp.sender.resend = NONE;
-        tcp.sender.withdraw_reduction(reduced_at);
-        if law.window() > tcp.sender.controller.window() {
-            tcp.sender.controller = law;
-        }
-        if is_repairing {
-            tcp.sender.phase = Phase::Open;
-        }
-        validation::on_withdrawn(tcp);
-    } else if f_rto == FRto::Retransmitted && advanced == Segments(0) {
-        state.f_rto = f_rto;
-    } else if f_rto == FRto::Retransmitted && arrived.ack < recovery_point && has_more {
-        state.f_rto = FRto::NewData;
-    }
-}
-
 /// What a look for losses found, and when to look again.
 #[derive(Default)]
 struct Looked {
@@ -268,18 +198,6 @@ fn enter(tcp: &mut Tcp, recover_fs: Segments) {
     tcp.restart_rto();
 }
 
-/// The window is about to be reduced for a loss. Laws of users are not copied; and a timeout within a recovery has two reasons, of which one
-/// may have been real.
-pub(in crate::tcp) fn remember(tcp: &mut Tcp) {
-    let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
-    let can = !is_recovering && !matches!(tcp.sender.controller, Controllers::User(_));
-    let law = can.then(|| tcp.sender.controller.clone());
-    let (una, reduced_at) = (tcp.sender.una, tcp.sender.reduced_at());
-    let state = tcp.rack_tlp();
-    let unreported = state.rack.retransmitted().0;
-    state.undo = law.map(|law| Undo { law, una, reduced_at, first_retransmission: None, unreported });
-}
-
 fn begin_reduction(tcp: &mut Tcp, recover_fs: Segments) {
     tcp.note_reduction();
     let ssthresh = tcp.sender.window(tcp.spec);
@@ -295,28 +213,6 @@ pub(in crate::tcp) fn on_reduced(tcp: &mut Tcp) {
     if outstanding > 0 {
         tcp.sender.phase = Phase::Reducing;
         tcp.sender.recovery_point = tcp.sender.high;
-    }
-}
-
-/// TLP_process_ack of section 7.4.2.
-fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
-    let Some(probe) = tcp.rack_tlp().probe.filter(|probe| arrived.ack >= probe.end_seq) else { return };
-    let is_plain_duplicate = delivered.segments == Segments(0) && arrived.blocks.is_empty();
-    let is_over = match () {
-        () if !probe.is_retrans || delivered.is_dsack => true,
-        () if arrived.ack > probe.end_seq => {
-            // It has repaired a single loss, which is congestion all the same.
-            if tcp.sender.phase == Phase::Open {
-                tcp.note_reduction();
-                tcp.reduce(probe.in_flight);
-                tcp.rack_tlp().undo = None;
-            }
-            true
-        }
-        () => is_plain_duplicate,
-    };
-    if is_over {
-        tcp.rack_tlp().probe = None;
     }
 }
 
@@ -417,8 +313,7 @@ pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
     let state = tcp.rack_tlp();
     let is_retransmission = state.rack.on_sent(segment, now);
     if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
-        undo.first_retransmission.get_or_insert(now);
-        undo.unreported += 1;
+        undo.on_retransmission(now);
     }
     if is_reduction {
         state.prr.on_sent();
@@ -448,18 +343,6 @@ fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
     };
     state.timer = timer;
     tcp.sender.deadline = deadline;
-}
-
-/// TLP_calc_PTO of section 7.2, from now on; `None` where no probe is due: in recovery, with something SACKed, or with a probe under way.
-fn probe_at(tcp: &mut Tcp) -> Option<Time> {
-    let is_open = tcp.sender.phase == Phase::Open && tcp.spec.fast_retransmit.is_some();
-    let is_single = tcp.sender.high - tcp.sender.una == 1;
-    let smoothed = tcp.sender.round_trip(tcp.spec);
-    let now = tcp.now;
-    let state = tcp.rack_tlp();
-    let is_due = is_open && state.probe.is_none() && !state.probe_is_due && state.rack.segs_sacked() == Segments(0);
-    let delay = if is_single { MAX_ACK_DELAY } else { Span::ZERO };
-    is_due.then(|| now + smoothed.map_or(FIRST_PTO, |srtt| srtt + srtt + delay))
 }
 
 impl Tcp<'_> {

@@ -1,0 +1,54 @@
+//! Tail loss probes (RFC 8985 section 7): when one is due, and what its answer says.
+
+use crate::primitives::units::{Segments, Span, Time};
+use crate::tcp::rack::Delivered;
+use crate::tcp::sender::{Arrived, Phase, Tcp};
+use serde::{Deserialize, Serialize};
+
+/// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.
+const MAX_ACK_DELAY: Span = Span::from_millis(200);
+/// PTO before the first round-trip sample (section 7.2).
+const FIRST_PTO: Span = Span::from_millis(1000);
+
+/// A tail loss probe that has not been answered (TLP.end_seq, TLP.is_retrans).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Probe {
+    pub(super) end_seq: u32,
+    pub(super) is_retrans: bool,
+    /// Outstanding when it was sent.
+    pub(super) in_flight: Segments,
+}
+
+/// TLP_process_ack of section 7.4.2.
+pub(super) fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
+    let Some(probe) = tcp.rack_tlp().probe.filter(|probe| arrived.ack >= probe.end_seq) else { return };
+    let is_plain_duplicate = delivered.segments == Segments(0) && arrived.blocks.is_empty();
+    let is_over = match () {
+        () if !probe.is_retrans || delivered.is_dsack => true,
+        () if arrived.ack > probe.end_seq => {
+            // It has repaired a single loss, which is congestion all the same.
+            if tcp.sender.phase == Phase::Open {
+                tcp.note_reduction();
+                tcp.reduce(probe.in_flight);
+                tcp.rack_tlp().undo = None;
+            }
+            true
+        }
+        () => is_plain_duplicate,
+    };
+    if is_over {
+        tcp.rack_tlp().probe = None;
+    }
+}
+
+/// TLP_calc_PTO of section 7.2, from now on; `None` where no probe is due: in recovery, with something SACKed, or with a probe under way.
+pub(super) fn probe_at(tcp: &mut Tcp) -> Option<Time> {
+    let is_open = tcp.sender.phase == Phase::Open && tcp.spec.fast_retransmit.is_some();
+    let is_single = tcp.sender.high - tcp.sender.una == 1;
+    let smoothed = tcp.sender.round_trip(tcp.spec);
+    let now = tcp.now;
+    let state = tcp.rack_tlp();
+    let is_due = is_open && state.probe.is_none() && !state.probe_is_due && state.rack.segs_sacked() == Segments(0);
+    let delay = if is_single { MAX_ACK_DELAY } else { Span::ZERO };
+    is_due.then(|| now + smoothed.map_or(FIRST_PTO, |srtt| srtt + srtt + delay))
+}

@@ -1,0 +1,90 @@
+//! Reductions that prove needless are taken back: where an echo is older than the first retransmission (Eifel detection, RFC 3522), all
+//! retransmissions are reported as duplicates (RFC 3708), or after a timeout something arrives that was sent once (F-RTO, RFC 5682 section 3).
+
+use super::sendable;
+use crate::congestion::{Controller, Controllers};
+use crate::primitives::units::{Segments, Time};
+use crate::tcp::rack::Delivered;
+use crate::tcp::sender::{Arrived, NONE, Phase, Tcp};
+use crate::tcp::validation;
+use serde::{Deserialize, Serialize};
+
+/// What it takes to take a reduction back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Undo {
+    /// The law as it was (RFC 9438 section 4.9: with all that it remembered).
+    law: Controllers,
+    /// Segments from here on were sent again.
+    una: u32,
+    /// Where the window had been reduced before.
+    reduced_at: u32,
+    first_retransmission: Option<Time>,
+    /// Retransmissions less those reported as duplicates.
+    unreported: u32,
+}
+
+/// The steps of RFC 5682 section 3.1, with SACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum FRto {
+    Off,
+    /// Step 2: the oldest segment was sent again, and nothing else.
+    Retransmitted,
+    /// Step 3: new data is sent instead of what may be lost.
+    NewData,
+}
+
+impl Undo {
+    pub(super) fn on_retransmission(&mut self, now: Time) {
+        self.first_retransmission.get_or_insert(now);
+        self.unreported += 1;
+    }
+}
+
+/// A reduction that proves needless is taken back.
+pub(super) fn take_back(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) {
+    let (phase, recovery_point) = (tcp.sender.phase, tcp.sender.recovery_point);
+    let is_repairing = matches!(phase, Phase::Recovery { .. } | Phase::Timeout);
+    let timestamps = tcp.spec.timestamps;
+    let has_more = tcp.sender.high < sendable(tcp);
+    let state = tcp.rack_tlp();
+    let f_rto = std::mem::replace(&mut state.f_rto, FRto::Off);
+    let Some(undo) = &mut state.undo else { return };
+    if delivered.is_dsack && arrived.blocks.first().is_some_and(|block| block.0 >= undo.una) {
+        undo.unreported = undo.unreported.saturating_sub(1);
+    }
+    let Some(first) = undo.first_retransmission else { return };
+    let by_echo = timestamps && is_repairing && advanced > Segments(0) && arrived.echo < first;
+    // An acknowledgement of everything tells nothing: it may be the retransmission's (step 2a).
+    let may_tell = f_rto == FRto::NewData || (f_rto == FRto::Retransmitted && arrived.ack < recovery_point);
+    let by_original = may_tell && delivered.original.is_some_and(|segment| segment < recovery_point);
+    if by_echo || by_original || undo.unreported == 0 {
+        let (law, reduced_at) = (undo.law.clone(), undo.reduced_at);
+        state.undo = None;
+        state.rack.forget_losses();
+        tcp.sender.resend = NONE;
+        tcp.sender.withdraw_reduction(reduced_at);
+        if law.window() > tcp.sender.controller.window() {
+            tcp.sender.controller = law;
+        }
+        if is_repairing {
+            tcp.sender.phase = Phase::Open;
+        }
+        validation::on_withdrawn(tcp);
+    } else if f_rto == FRto::Retransmitted && advanced == Segments(0) {
+        state.f_rto = f_rto;
+    } else if f_rto == FRto::Retransmitted && arrived.ack < recovery_point && has_more {
+        state.f_rto = FRto::NewData;
+    }
+}
+
+/// The window is about to be reduced for a loss. Laws of users are not copied; and a timeout within a recovery has two reasons, of which one
+/// may have been real.
+pub(in crate::tcp) fn remember(tcp: &mut Tcp) {
+    let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
+    let can = !is_recovering && !matches!(tcp.sender.controller, Controllers::User(_));
+    let law = can.then(|| tcp.sender.controller.clone());
+    let (una, reduced_at) = (tcp.sender.una, tcp.sender.reduced_at());
+    let state = tcp.rack_tlp();
+    let unreported = state.rack.retransmitted().0;
+    state.undo = law.map(|law| Undo { law, una, reduced_at, first_retransmission: None, unreported });
+}
