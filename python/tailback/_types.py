@@ -67,6 +67,7 @@ __all__ = [
     "TraceTable",
     "TraceWord",
     "Traces",
+    "UpdateForm",
     "Window",
     "WindowValidation",
 ]
@@ -213,8 +214,15 @@ class ControllerTable(TypedDict, total=False):
         Slow start while the queueing delay is below this (MIthreshold).
     paced_decrease
         The window shrinks by its share on each acknowledgement, so that sending does not pause (Algorithm 1).
+    remembered_window
+        The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the
+        form `thesis` and on in `module` if not given.
     round_trips
-        Round trips from one update of the window to the next.
+        Of the form `thesis`: round trips from one update of the window to the next.
+    update
+        When the window is updated, and by what.
+    update_period
+        Of the form `module`: the time from one update of the window to the next, in every other round trip.
 
     With kind = "hstcp"
     -------------------
@@ -251,7 +259,10 @@ class ControllerTable(TypedDict, total=False):
     history_weight: Probability
     mi_threshold: Duration
     paced_decrease: bool
+    remembered_window: bool
     round_trips: int
+    update: UpdateForm
+    update_period: Duration
     high_decrease: Probability
     high_p: Probability
     high_window: float
@@ -1155,6 +1166,9 @@ TraceWord: TypeAlias = Literal[
 
 # What to trace.
 Traces: TypeAlias = "list[TraceWord] | TraceTable"
+
+# When and how the window of FAST is updated.
+UpdateForm: TypeAlias = Literal["thesis", "module"]
 
 # a whole number of segments from 1 to 1073741824, or a size such as `64 KiB`
 Window: TypeAlias = "int | Size"

@@ -8,13 +8,20 @@
 //! alpha begins to return at the loss that has halved it; a timeout halves it, too. A window counts as stable, and draining begins, when at
 //! two updates in a row it kept `alpha` in the queues, give or take a tenth, or rested below `beta`.
 //! After a timeout the window grows from 1 as (4.1) has it: there is no slow-start threshold. Without timestamps there is a sample
-//! in a round trip instead of one in each acknowledgement.
+//! in a round trip instead of one in each acknowledgement. Both windows of (4.1) are the present one, as it is written; what the ns-2 module behind
+//! the document's figures did instead is the form `module` (`module.rs`), of which the window that is remembered can be had alone.
+
+mod draining;
+mod module;
+
+use self::draining::{Phase, is_stable};
+use self::module::{Flights, Pace};
 
 use super::support::beside::Beside;
 use super::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::math::exp;
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
-use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, PlainWords, SEGMENTS_IN_QUEUES, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 // 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other round trip and no slow start as in sections
@@ -28,8 +35,14 @@ member! {
         alpha: f64 = 200.0 => SEGMENTS_IN_QUEUES,
         /// Fraction of the way to the new window that each update moves.
         gamma: f64 = 0.5 => Kind::Probability,
-        /// Round trips from one update of the window to the next.
+        /// When the window is updated, and by what.
+        update: UpdateForm = UpdateForm::Thesis => Kind::Words(&UpdateForm::WORDS),
+        /// Of the form `thesis`: round trips from one update of the window to the next.
         round_trips: u32 = 2 => Kind::Whole { least: 1, most: 1000 },
+        /// Of the form `module`: the time from one update of the window to the next, in every other round trip.
+        update_period: Span = UPDATE_PERIOD => ABOVE_ZERO,
+        /// The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the form `thesis` and on in `module` if not given.
+        remembered_window: Option<bool> = None => Kind::Truth,
         /// Slow start while the queueing delay is below this (MIthreshold).
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
         /// Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
@@ -45,6 +58,16 @@ member! {
     }
 }
 
+words! {
+    /// When and how the window of FAST is updated.
+    pub enum UpdateForm ("form of update") {
+        /// Equation (4.1), once in some round trips.
+        Thesis = "thesis",
+        /// As the ns-2 module behind the document's figures: every 10 ms in every other round trip, by the window of a round trip ago.
+        Module = "module",
+    }
+}
+
 impl Settings for FastSpec {
     fn check(&self) -> Vec<Misfit> {
         let still = |keys: &'static [&'static str], value, expected| {
@@ -55,7 +78,19 @@ impl Settings for FastSpec {
             value.filter(|&value| value == worst).map(|_| Misfit::error(keys, what, expected))
         };
         let below = beta.filter(|&beta| beta < alpha);
+        let of_other_form = |key: &'static [&'static str], is_changed: bool, form: UpdateForm| {
+            let misfit = || {
+                Misfit::error(
+                    key,
+                    format!("`{}` is of the form `{}`", key[0], form.word()),
+                    format!("`update = \"{}\"`", form.word()),
+                )
+            };
+            (is_changed && self.update != form).then(misfit)
+        };
         let misfits = [
+            of_other_form(&["round_trips"], self.round_trips != FastSpec::default().round_trips, UpdateForm::Thesis),
+            of_other_form(&["update_period"], self.update_period != UPDATE_PERIOD, UpdateForm::Module),
             still(&["alpha"], alpha, "more than 0 segments"),
             still(&["gamma"], self.gamma, "more than 0, at most 1"),
             below.map(|_| Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"))),
@@ -72,10 +107,25 @@ impl Settings for FastSpec {
             FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: Span::from_millis(1), ..usual },
             FastSpec { alpha: 3.0, round_trips: 2, ..usual },
             FastSpec { draining: Some(2), ..usual },
+            FastSpec { remembered_window: Some(true), ..usual },
+            FastSpec { alpha: 20.0, update: UpdateForm::Module, ..FastSpec::default() },
+            FastSpec {
+                alpha: 20.0,
+                update: UpdateForm::Module,
+                beta: Some(25.0),
+                mi_threshold: Span::from_millis(1),
+                paced_decrease: true,
+                alpha_return: Some(0.1),
+                draining: Some(4),
+                ..FastSpec::default()
+            },
             FastSpec { beta: Some(8.0), paced_decrease: true, alpha_return: Some(0.1), history_weight: Some(0.9), ..usual },
         ]
     }
 }
+
+/// `cwnd_update_period_` of the module.
+const UPDATE_PERIOD: Span = Span::from_millis(10);
 
 pub type Fast = Beside<FastMemory>;
 
@@ -95,39 +145,13 @@ pub struct FastMemory {
     /// When it was last updated.
     updated: Time,
     phase: Phase,
-}
-
-/// Of a flow's life: the four phases of draining, and what is before and after them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-enum Phase {
-    /// Updates in a row that found the window stable.
-    Converging {
-        stable: u32,
-    },
-    /// `before`: the averaged round trip when it began.
-    Reduction {
-        began: Time,
-        before: f64,
-    },
-    /// `fell`: when the base round trip last did, to `base`.
-    Depletion {
-        began: Time,
-        before: f64,
-        fell: Time,
-        base: Option<Span>,
-    },
-    Refilling {
-        target: f64,
-    },
-    Stabilisation {
-        began: Time,
-    },
-    Drained,
+    /// Where windows are remembered.
+    flights: Flights,
+    pace: Pace,
 }
 
 impl Fast {
     pub(super) fn new(spec: &FastSpec, start: Start) -> Fast {
-        let phase = if spec.draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained };
         let memory = FastMemory {
             spec: *spec,
             base: None,
@@ -136,21 +160,25 @@ impl Fast {
             decrease: 0.0,
             reduced_alpha: None,
             updated: Time::ZERO,
-            phase,
+            phase: Phase::of(spec.draining),
+            flights: Flights::default(),
+            pace: Pace::default(),
         };
         Beside::with(start, memory)
     }
 
+    /// Whatever it was moving to before.
     fn set(&mut self, window: Cwnd) {
         self.window = window.0.max(1.0);
         self.memory.target = self.window;
+        self.memory.pace.forget();
     }
 
-    /// An acknowledgement of a flow that is not draining.
+    /// An acknowledgement of a flow that is not draining, in the form `thesis`.
     fn control(&mut self, ack: &Ack) {
         let is_due = ack.now.since(self.memory.updated).0 as f64 >= f64::from(self.memory.spec.round_trips) * self.memory.average;
         if is_due && let Some(base) = self.memory.base {
-            self.update(ack.now, base);
+            self.update(ack, base);
         }
         let counted = f64::from(ack.counted.0);
         if !ack.window_validated {
@@ -160,64 +188,45 @@ impl Fast {
         } else if self.window <= self.memory.target {
             self.window = self.memory.target.min(self.window + counted);
         }
+        self.shrink(ack);
+    }
+
+    /// Equation (4.1). A smaller window is taken at once or, by Algorithm 1, in a round trip, a larger one at a segment for each acknowledgement.
+    fn update(&mut self, ack: &Ack, base: Span) {
+        let judged = if self.memory.spec.remembers() { self.memory.flights.before(ack) } else { self.window };
+        let wanted = self.wanted(ack.now, base, judged);
+        self.memory.target = wanted.min(2.0 * self.window).max(1.0);
+        self.begin_to_shrink();
+    }
+
+    /// The window of (4.1) without its bounds; the present one where it rests. `judged`: the window by which the queue is told.
+    fn wanted(&mut self, now: Time, base: Span, judged: f64) -> f64 {
+        self.memory.updated = now;
+        let FastSpec { gamma, beta, alpha: whole_alpha, .. } = self.memory.spec;
+        let alpha = self.memory.alpha(now);
+        let share = self.memory.empty_share(base);
+        let queued = judged * (1.0 - share);
+        // A reduced alpha takes beta with it.
+        let most = beta.map(|beta| beta * alpha / whole_alpha);
+        let rests = most.is_some_and(|most| (alpha..most).contains(&queued));
+        self.memory.phase = self.memory.phase.after_update(rests || is_stable(queued, alpha), now, self.memory.average);
+        if rests { self.window } else { (1.0 - gamma) * self.window + gamma * (share * judged + alpha) }
+    }
+
+    /// The target is new.
+    fn begin_to_shrink(&mut self) {
+        if !self.memory.spec.paced_decrease {
+            self.window = self.window.min(self.memory.target);
+        }
+        self.memory.decrease = (self.window - self.memory.target) / self.window;
+    }
+
+    /// Algorithm 1.
+    fn shrink(&mut self, ack: &Ack) {
         if self.window > self.memory.target {
             let acked = f64::from(ack.acked.0);
             self.window = self.memory.target.max(self.window - self.memory.decrease * acked);
         }
-    }
-
-    /// Equation (4.1). A smaller window is taken at once or, by Algorithm 1, in a round trip, a larger one at a segment for each acknowledgement.
-    fn update(&mut self, now: Time, base: Span) {
-        self.memory.updated = now;
-        let FastSpec { gamma, beta, paced_decrease, .. } = self.memory.spec;
-        let alpha = self.memory.alpha(now);
-        let share = self.memory.empty_share(base);
-        let queued = self.window * (1.0 - share);
-        // A reduced alpha takes beta with it.
-        let most = beta.map(|beta| beta * alpha / self.memory.spec.alpha);
-        let rests = most.is_some_and(|most| (alpha..most).contains(&queued));
-        let wanted = (2.0 * self.window).min((1.0 - gamma) * self.window + gamma * (share * self.window + alpha)).max(1.0);
-        self.memory.target = if rests { self.window } else { wanted };
-        if !paced_decrease {
-            self.window = self.window.min(self.memory.target);
-        }
-        self.memory.decrease = (self.window - self.memory.target) / self.window;
-        if let Phase::Converging { stable } = self.memory.phase {
-            let is_stable = rests || (queued - alpha).abs() <= STABLE * alpha;
-            self.memory.phase = match (is_stable, stable) {
-                (false, _) => Phase::Converging { stable: 0 },
-                (true, 0) => Phase::Converging { stable: 1 },
-                (true, _) => Phase::Reduction { began: now, before: self.memory.average },
-            };
-        }
-    }
-
-    /// Section 4.4.2. `r`: how many times slower the flow sends.
-    fn drain(&mut self, ack: &Ack, r: f64) {
-        let since = |began: Time| ack.now.since(began).0 as f64;
-        match self.memory.phase {
-            Phase::Reduction { began, before } if since(began) >= before => {
-                self.memory.phase = Phase::Depletion { began: ack.now, before, fell: ack.now, base: self.memory.base };
-            }
-            // One segment for r acknowledgements.
-            Phase::Reduction { .. } => self.set(Cwnd(self.window - (r - 1.0) / r)),
-            Phase::Depletion { began, before, fell, base } => {
-                let fell = if self.memory.base < base { ack.now } else { fell };
-                let round_trip = self.memory.average;
-                let ends = since(fell) >= round_trip || since(began) >= 2.0 * round_trip;
-                self.memory.phase = match ends {
-                    true => self.memory.refilling(ack.now, before),
-                    false => Phase::Depletion { began, before, fell, base: self.memory.base },
-                };
-            }
-            Phase::Refilling { target } if self.window < target && ack.window_validated => {
-                self.set(Cwnd(target.min(self.window + r - 1.0)));
-            }
-            Phase::Refilling { .. } => self.memory.phase = Phase::Stabilisation { began: ack.now },
-            Phase::Stabilisation { began } if since(began) >= self.memory.average => self.memory.phase = Phase::Drained,
-            _ => {}
-        }
-        self.memory.updated = ack.now;
     }
 
     /// Congestion is answered, and whatever the flow was doing is over.
@@ -236,8 +245,12 @@ impl Fast {
     }
 }
 
-/// How far from `alpha` the queue of a stable flow may be.
-const STABLE: f64 = 0.1;
+impl FastSpec {
+    fn remembers(&self) -> bool {
+        self.remembered_window.unwrap_or(self.update == UpdateForm::Module)
+    }
+}
+
 /// The floor of section 4.5: a hundredth of alpha.
 const LEAST_ALPHA: f64 = 0.01;
 
@@ -254,15 +267,17 @@ impl FastMemory {
         whole + (reduced - whole) * exp(-k * now.since(since).seconds())
     }
 
+    /// Equation (4.5). `of_sample`: the weight of a sample, if the settings give none to history.
+    fn measure(&mut self, sample: Span, of_sample: f64) {
+        let of_sample = self.spec.history_weight.map_or(of_sample, |weight| 1.0 - weight);
+        let weight = if self.average > 0.0 { of_sample } else { 1.0 };
+        self.average += weight * (sample.0.max(1) as f64 - self.average);
+        self.base = Some(self.base.map_or(sample, |base| base.min(sample)));
+    }
+
     /// In picoseconds.
     fn queueing_delay(&self) -> f64 {
         (self.average - self.base.map_or(0.0, |base| base.0 as f64)).max(0.0)
-    }
-
-    /// To the rate of the equilibrium, alpha / (D - d), over the round trip of the empty queue.
-    fn refilling(&self, now: Time, before: f64) -> Phase {
-        let base = self.base.unwrap_or(Span::ZERO).0 as f64;
-        Phase::Refilling { target: self.alpha(now) * base / (before - base) }
     }
 }
 
@@ -288,65 +303,83 @@ impl Controller for Fast {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
+        if self.memory.spec.update == UpdateForm::Module {
+            self.memory.measure_as_module(ack);
+        }
+        if self.memory.spec.remembers() {
+            self.memory.flights.note(ack);
+        }
         match (self.memory.phase, self.memory.spec.draining) {
-            (Phase::Converging { .. } | Phase::Drained, _) | (_, None) => self.control(ack),
+            (Phase::Converging { .. } | Phase::Drained, _) | (_, None) => match self.memory.spec.update {
+                UpdateForm::Thesis => self.control(ack),
+                UpdateForm::Module => self.control_as_module(ack),
+            },
             (_, Some(r)) => self.drain(ack, r.into()),
         }
     }
 
-    /// Equation (4.5).
     fn on_round_trip(&mut self, measured: &RoundTrip) {
-        let sample = measured.sample.0.max(1) as f64;
-        let of_sample = self.memory.spec.history_weight.map_or((3.0 / self.window).min(0.25), |weight| 1.0 - weight);
-        let weight = if self.memory.average > 0.0 { of_sample } else { 1.0 };
-        self.memory.average += weight * (sample - self.memory.average);
-        let falls = self.memory.base.is_none_or(|base| measured.sample < base);
-        if falls {
-            self.memory.base = Some(measured.sample);
+        if self.memory.spec.update == UpdateForm::Thesis {
+            self.memory.measure(measured.sample, (3.0 / self.window).min(0.25));
         }
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.reduce(seen, Cwnd(f64::from(seen.in_flight.0 / 2).max(2.0)));
+        let window = match self.memory.spec.update {
+            UpdateForm::Thesis => f64::from(seen.in_flight.0 / 2).max(2.0),
+            UpdateForm::Module => (self.window.floor() / 2.0).floor(),
+        };
+        self.reduce(seen, Cwnd(window));
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
-        self.reduce(seen, Cwnd(1.0));
+        let window = match self.memory.spec.update {
+            UpdateForm::Thesis => 1.0,
+            UpdateForm::Module => module::LEAST,
+        };
+        self.reduce(seen, Cwnd(window));
     }
 
     fn limit_window(&mut self, most: Cwnd) {
+        if most.0 < self.memory.target {
+            self.memory.pace.forget();
+        }
         self.window = self.window.min(most.0);
         self.memory.target = self.memory.target.min(most.0);
     }
 }
 
+/// Senders for the tests of this folder.
 #[cfg(test)]
-mod tests {
+mod bench {
     use super::*;
     use crate::congestion::Counting;
     use crate::congestion::support::model_sender::ModelSender;
 
-    fn ms(milliseconds: u64) -> Span {
+    pub fn ms(milliseconds: u64) -> Span {
         Span::from_millis(milliseconds)
     }
 
     /// An empty path of 100 ms.
-    fn sender(window: f64, spec: FastSpec) -> ModelSender<Fast> {
+    pub fn sender(window: f64, spec: FastSpec) -> ModelSender<Fast> {
         ModelSender::new(Fast::new(&spec, Start { window, ssthresh: f64::INFINITY, counting: Counting::Bytes }))
             .with_round_trip(100)
     }
 
     /// The same, with a steady round trip of so many milliseconds from now on.
-    fn queued(window: f64, spec: FastSpec, milliseconds: u64) -> ModelSender<Fast> {
+    pub fn queued(window: f64, spec: FastSpec, milliseconds: u64) -> ModelSender<Fast> {
         let mut sender = sender(window, spec);
         sender.law.memory.average = ms(milliseconds).0 as f64;
         sender
     }
 
-    const SPEC: FastSpec = FastSpec {
+    pub const SPEC: FastSpec = FastSpec {
         alpha: 50.0,
         gamma: 0.5,
+        update: UpdateForm::Thesis,
         round_trips: 1,
+        update_period: UPDATE_PERIOD,
+        remembered_window: None,
         mi_threshold: Span::ZERO,
         draining: None,
         beta: None,
@@ -354,6 +387,13 @@ mod tests {
         alpha_return: None,
         history_weight: None,
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bench::{SPEC, ms, queued, sender};
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
 
     #[test]
     fn a_window_too_small_grows_to_the_new_one_by_a_segment_for_each_acknowledgement() {
@@ -466,34 +506,5 @@ mod tests {
         assert_eq!((sender.ack_after(199), sender.ack_after(1)), (150.0, 137.5));
         assert_eq!(sender.time_out(100), 1.0);
         assert_eq!((sender.ack_after(199), sender.ack_after(1), sender.ack_after(1)), (1.0, 2.0, 2.0));
-    }
-
-    #[test]
-    fn a_new_flow_drains_the_queues_once_it_is_stable() {
-        let mut sender = queued(250.0, FastSpec { draining: Some(10), ..SPEC }, 125);
-        sender.ack_after(125);
-        assert_eq!(sender.law.memory.phase, Phase::Converging { stable: 1 });
-        sender.ack_after(125);
-        assert!(matches!(sender.law.memory.phase, Phase::Reduction { .. }));
-        // Nine tenths of a segment less for each acknowledgement: 250 in a round trip of 125 ms leave 25.
-        let windows: Vec<f64> = (0..250).map(|step| sender.ack_after(u64::from(step % 2 == 1))).collect();
-        assert!((windows[0] - 249.1).abs() < 1e-9 && (windows[247] - 26.8).abs() < 1e-9, "{} {}", windows[0], windows[247]);
-        assert!(matches!(sender.law.memory.phase, Phase::Depletion { .. }));
-        // The queue is shorter by 5 ms than what the flow took for an empty path: 95 ms at 20 ms, and a round trip later it is stable.
-        sender.law.memory.average = ms(100).0 as f64;
-        sender.ack_after(20);
-        sender.law.memory.base = Some(ms(95));
-        let reduced = sender.ack_after(0);
-        assert_eq!((sender.ack_after(99), sender.law.release()), (reduced, None));
-        sender.ack_after(1);
-        // 50 * 95 / (125 - 95), by nine more for each acknowledgement, which releases no more than ten.
-        assert_eq!(sender.law.memory.phase, Phase::Refilling { target: 50.0 * 95.0 / 30.0 });
-        assert_eq!((sender.ack_after(0), sender.law.release()), (reduced + 9.0, Some(Segments(10))));
-        let refilled: Vec<f64> = (0..20).map(|_| sender.ack_after(0)).collect();
-        assert_eq!(refilled[19], 50.0 * 95.0 / 30.0);
-        assert!(matches!(sender.law.memory.phase, Phase::Stabilisation { .. }));
-        assert_eq!((sender.ack_after(99), sender.law.release()), (refilled[19], None));
-        sender.ack_after(1);
-        assert_eq!(sender.law.memory.phase, Phase::Drained);
     }
 }

@@ -1,0 +1,136 @@
+//! Draining (section 4.4.2): once it is stable, a new flow sends so slowly for a while that the queues empty, so that it sees the path's true
+//! round trip.
+
+use super::{Fast, FastMemory};
+use crate::congestion::Ack;
+use crate::primitives::units::{Cwnd, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// How far from `alpha` the queue of a stable flow may be.
+const STABLE: f64 = 0.1;
+
+/// Of a flow's life: the four phases of draining, and what is before and after them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// Updates in a row that found the window stable.
+    Converging {
+        stable: u32,
+    },
+    /// `before`: the averaged round trip when it began.
+    Reduction {
+        began: Time,
+        before: f64,
+    },
+    /// `fell`: when the base round trip last did, to `base`.
+    Depletion {
+        began: Time,
+        before: f64,
+        fell: Time,
+        base: Option<Span>,
+    },
+    Refilling {
+        target: f64,
+    },
+    Stabilisation {
+        began: Time,
+    },
+    Drained,
+}
+
+impl Phase {
+    /// Of a new flow.
+    pub(super) fn of(draining: Option<u32>) -> Phase {
+        if draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained }
+    }
+
+    /// After an update that found the window stable or not. `average`: the averaged round trip.
+    pub(super) fn after_update(self, is_stable: bool, now: Time, average: f64) -> Phase {
+        match self {
+            Phase::Converging { .. } if !is_stable => Phase::Converging { stable: 0 },
+            Phase::Converging { stable: 0 } => Phase::Converging { stable: 1 },
+            Phase::Converging { .. } => Phase::Reduction { began: now, before: average },
+            _ => self,
+        }
+    }
+}
+
+/// Whether a queue is that of a stable flow.
+pub(super) fn is_stable(queued: f64, alpha: f64) -> bool {
+    (queued - alpha).abs() <= STABLE * alpha
+}
+
+impl Fast {
+    /// Section 4.4.2. `r`: how many times slower the flow sends.
+    pub(super) fn drain(&mut self, ack: &Ack, r: f64) {
+        let since = |began: Time| ack.now.since(began).0 as f64;
+        match self.memory.phase {
+            Phase::Reduction { began, before } if since(began) >= before => {
+                self.memory.phase = Phase::Depletion { began: ack.now, before, fell: ack.now, base: self.memory.base };
+            }
+            // One segment for r acknowledgements.
+            Phase::Reduction { .. } => self.set(Cwnd(self.window - (r - 1.0) / r)),
+            Phase::Depletion { began, before, fell, base } => {
+                let fell = if self.memory.base < base { ack.now } else { fell };
+                let round_trip = self.memory.average;
+                let ends = since(fell) >= round_trip || since(began) >= 2.0 * round_trip;
+                self.memory.phase = match ends {
+                    true => self.memory.refilling(ack.now, before),
+                    false => Phase::Depletion { began, before, fell, base: self.memory.base },
+                };
+            }
+            Phase::Refilling { target } if self.window < target && ack.window_validated => {
+                self.set(Cwnd(target.min(self.window + r - 1.0)));
+            }
+            Phase::Refilling { .. } => self.memory.phase = Phase::Stabilisation { began: ack.now },
+            Phase::Stabilisation { began } if since(began) >= self.memory.average => self.memory.phase = Phase::Drained,
+            _ => {}
+        }
+        self.memory.updated = ack.now;
+    }
+}
+
+impl FastMemory {
+    /// To the rate of the equilibrium, alpha / (D - d), over the round trip of the empty queue.
+    fn refilling(&self, now: Time, before: f64) -> Phase {
+        let base = self.base.unwrap_or(Span::ZERO).0 as f64;
+        Phase::Refilling { target: self.alpha(now) * base / (before - base) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Phase;
+    use crate::congestion::Controller;
+    use crate::congestion::fast::FastSpec;
+    use crate::congestion::fast::bench::{SPEC, ms, queued};
+    use crate::primitives::units::Segments;
+
+    #[test]
+    fn a_new_flow_drains_the_queues_once_it_is_stable() {
+        let mut sender = queued(250.0, FastSpec { draining: Some(10), ..SPEC }, 125);
+        sender.ack_after(125);
+        assert_eq!(sender.law.memory.phase, Phase::Converging { stable: 1 });
+        sender.ack_after(125);
+        assert!(matches!(sender.law.memory.phase, Phase::Reduction { .. }));
+        // Nine tenths of a segment less for each acknowledgement: 250 in a round trip of 125 ms leave 25.
+        let windows: Vec<f64> = (0..250).map(|step| sender.ack_after(u64::from(step % 2 == 1))).collect();
+        assert!((windows[0] - 249.1).abs() < 1e-9 && (windows[247] - 26.8).abs() < 1e-9, "{} {}", windows[0], windows[247]);
+        assert!(matches!(sender.law.memory.phase, Phase::Depletion { .. }));
+        // The queue is shorter by 5 ms than what the flow took for an empty path: 95 ms at 20 ms, and a round trip later it is stable.
+        sender.law.memory.average = ms(100).0 as f64;
+        sender.ack_after(20);
+        sender.law.memory.base = Some(ms(95));
+        let reduced = sender.ack_after(0);
+        assert_eq!((sender.ack_after(99), sender.law.release()), (reduced, None));
+        sender.ack_after(1);
+        // 50 * 95 / (125 - 95), by nine more for each acknowledgement, which releases no more than ten.
+        assert_eq!(sender.law.memory.phase, Phase::Refilling { target: 50.0 * 95.0 / 30.0 });
+        assert_eq!((sender.ack_after(0), sender.law.release()), (reduced + 9.0, Some(Segments(10))));
+        let refilled: Vec<f64> = (0..20).map(|_| sender.ack_after(0)).collect();
+        assert_eq!(refilled[19], 50.0 * 95.0 / 30.0);
+        assert!(matches!(sender.law.memory.phase, Phase::Stabilisation { .. }));
+        assert_eq!((sender.ack_after(99), sender.law.release()), (refilled[19], None));
+        sender.ack_after(1);
+        assert_eq!(sender.law.memory.phase, Phase::Drained);
+    }
+}
