@@ -306,9 +306,9 @@ impl<R: Ranks> Calendar<R> {
                 None => self.far.first_key_value()?.0 << self.quarter_shift(),
             };
             self.cursor = to;
-            let limit = self.limit_at(to);
-            if limit != self.limit {
-                self.pull_far(limit);
+            // The limit stays as long as the wheel reaches more than three quarters ahead.
+            if to + self.heads.len() as u64 / 4 * 3 >= self.limit {
+                self.pull_far(self.limit_at(to));
             }
             let index = to as usize & (self.heads.len() - 1);
             if self.heads[index] != NONE {
