@@ -101,7 +101,7 @@ impl Receiver {
     }
 
     /// A data segment arrived.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_segment(
         &mut self,
         segment: u32,
@@ -113,6 +113,18 @@ impl Receiver {
             self.expected += 1;
             return Outcome { is_new: true, reply: self.delay(sent, delayed_ack) };
         }
+        self.on_other_segment(segment, sent, delayed_ack, pool)
+    }
+
+    /// It is not the next one in order, or others wait above a gap.
+    #[inline(never)]
+    fn on_other_segment(
+        &mut self,
+        segment: u32,
+        sent: Time,
+        delayed_ack: Option<Delays>,
+        pool: &mut Side<OutOfOrder>,
+    ) -> Outcome {
         if segment < self.expected {
             return Outcome { is_new: false, reply: Reply::Now };
         }
