@@ -64,17 +64,19 @@ impl AccessRates {
     }
 }
 
-/// The service time of a size, from the two sizes last computed if it is one of them.
+/// The service time of a size, from the two sizes last computed if it is one of them. The last one comes first: most places see only one.
 #[inline]
 pub(crate) fn service_time(rate: Rate, known: &mut [(Bytes, Span); 2], bytes: Bytes) -> Span {
-    if known[0].0 == bytes {
-        return known[0].1;
+    let [last, before] = *known;
+    if last.0 == bytes {
+        return last.1;
     }
-    if known[1].0 != bytes {
-        known.swap(0, 1);
-        known[1] = (bytes, rate.time_to_send(bytes));
+    if before.0 == bytes {
+        return before.1;
     }
-    known[1].1
+    let time = rate.time_to_send(bytes);
+    *known = [(bytes, time), last];
+    time
 }
 
 impl Wire {
