@@ -73,9 +73,9 @@ impl Adaptation {
         cell
     }
 
-    /// A cell of a packet of so many cells has reached the receiver.
+    /// A cell of a packet has reached the receiver. `cells`: how many the packet has, which only its last one asks.
     #[inline]
-    pub(crate) fn collect(&mut self, cell: &Packet, cells: Units) -> Collected {
+    pub(crate) fn collect(&mut self, cell: &Packet, cells: impl FnOnce() -> Units) -> Collected {
         self.received_in_all += 1;
         self.received_until = cell.time;
         if (cell.segment, cell.sent) != (self.segment, self.sent) {
@@ -86,7 +86,7 @@ impl Adaptation {
         if !cell.is_last() {
             return Collected::Part;
         }
-        let collected = Units(std::mem::take(&mut self.collected).into());
+        let (collected, cells) = (Units(std::mem::take(&mut self.collected).into()), cells());
         let is_whole = u64::from(self.own) == cells.0 && collected == cells;
         self.own = 0;
         if is_whole { Collected::Whole } else { Collected::Remains(collected) }
@@ -114,7 +114,7 @@ mod tests {
         let mut whole = Vec::new();
         for place in 0..3 * packets {
             let cell = sender.next_cell(&packet(place / 3), Units(3));
-            if !lost.contains(&place) && receiver.collect(&cell, Units(3)) == Collected::Whole {
+            if !lost.contains(&place) && receiver.collect(&cell, || Units(3)) == Collected::Whole {
                 whole.push(cell.segment);
             }
         }
@@ -154,9 +154,9 @@ mod tests {
         let (mut first, mut second) = (packet(0), packet(1));
         first.become_cell(Units(1));
         second.become_cell(Units(0));
-        assert_eq!(receiver.collect(&first, Units(2)), Collected::Part);
-        assert_eq!(receiver.collect(&second, Units(1)), Collected::Remains(Units(2)));
-        assert_eq!(receiver.collect(&second, Units(1)), Collected::Whole);
+        assert_eq!(receiver.collect(&first, || Units(2)), Collected::Part);
+        assert_eq!(receiver.collect(&second, || Units(1)), Collected::Remains(Units(2)));
+        assert_eq!(receiver.collect(&second, || Units(1)), Collected::Whole);
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
         for place in (0..15).map(|place| (place, packet(place / 3))) {
             let cell = sender.next_cell(&place.1, Units(3));
             if ![3, 8].contains(&place.0) {
-                let collected = channel.data.collect(&cell, Units(3));
+                let collected = channel.data.collect(&cell, || Units(3));
                 channel.count(collected, Units(3));
             }
         }

@@ -31,7 +31,7 @@ impl Path {
         if packet.is_ack() {
             packet.time = self.wire.sender_down(packet.time, facts.ack_unit, &mut common.rates);
             if CELLS && packet.is_cell() {
-                if common.channels[flow as usize].acks.collect(packet, facts.ack_cells) != Collected::Whole {
+                if common.channels[flow as usize].acks.collect(packet, || facts.ack_cells) != Collected::Whole {
                     if packet.has_report() && packet.is_last() {
                         common.reports.release(packet.ack_word());
                     }
@@ -47,10 +47,10 @@ impl Path {
         }
         packet.time = self.wire.receiver_down(packet.time, facts.unit_bytes::<CELLS>(packet), &mut common.rates);
         if CELLS && packet.is_cell() {
-            let (cells, channel) = (facts.cells(packet), &mut common.channels[flow as usize]);
-            let collected = channel.data.collect(packet, cells);
+            let channel = &mut common.channels[flow as usize];
+            let collected = channel.data.collect(packet, || facts.cells(packet));
             if packet.is_last() && common.window.measures(packet.time) {
-                channel.count(collected, cells);
+                channel.count(collected, facts.cells(packet));
                 self.counts.discarded += u32::from(collected != Collected::Whole);
             }
             if collected != Collected::Whole {
