@@ -269,21 +269,23 @@ impl Tcp<'_> {
     pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, brought: &Brought) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
-        let is_full = || {
-            in_flight >= sender.window(self.spec)
-                || (sender.paces(self.spec) && sender.next < sender.limit)
-                || (SIGNALLED && brought.held_back)
-        };
         let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
         let has_room = sender.controller.window() < f64::from(self.spec.receiver_window.0);
         let window_validated = has_room
             && match self.spec.window_validation {
                 _ if SIGNALLED && self.usage.is_some() => validation::may_open(self),
-                WindowValidation::Linux => is_full(),
+                WindowValidation::Linux => (SIGNALLED && brought.held_back) || self.is_full(),
                 // A flow that always has something to send is validated.
                 WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661 => true,
             };
         Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_validated, signal }
+    }
+
+    /// The window, or else the pacer, holds back what there is to send.
+    #[inline(never)]
+    fn is_full(&self) -> bool {
+        let sender = &*self.sender;
+        sender.in_flight() >= sender.window(self.spec) || (sender.paces(self.spec) && sender.next < sender.limit)
     }
 
     /// For how many of these segments the window opens.
