@@ -53,9 +53,8 @@ pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
 /// The next segment that recovery and window allow, taken off `resend` or `next`.
 #[inline(always)]
 pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
-    let resend = std::mem::replace(&mut tcp.sender.resend, NONE);
-    if resend != NONE {
-        return Some(resend);
+    if tcp.sender.resend != NONE {
+        return Some(std::mem::replace(&mut tcp.sender.resend, NONE));
     }
     if tcp.sender.phase.is_recovery() {
         match tcp.spec.recovery {
