@@ -73,8 +73,8 @@ fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
     if sender.board != NONE && sender.next < sender.high {
         sender.next = tcp.boards.at(sender.board).skip_sacked(sender.next);
     }
-    let window = (sender.controller.window() + f64::from(sender.extra)).min(f64::from(tcp.spec.receiver_window.0));
-    let end = sender.una.saturating_add((window as u32).max(1)).min(sender.limit);
+    let window = (sender.controller.window() + f64::from(sender.extra)) as u32;
+    let end = sender.una.saturating_add(window.min(tcp.spec.receiver_window.0).max(1)).min(sender.limit);
     if sender.next >= end {
         return None;
     }
