@@ -108,8 +108,10 @@ impl Path {
         };
         if is_new {
             let payload = packet.bytes() - facts.header;
-            self.counts.delivered += u32::from(measured);
-            self.counts.delivered_bytes += if measured { payload.0 } else { 0 };
+            if measured {
+                self.counts.delivered += 1;
+                self.counts.delivered_bytes += payload.0;
+            }
             if self.receiver.expected >= self.complete_at && is_tcp {
                 self.counts.completed = time;
             }
