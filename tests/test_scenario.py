@@ -54,6 +54,17 @@ SPD = {"policy": "spd", "epd_threshold": "80 %", "congestion_threshold": "200 ce
 BPD = {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25}
 
 
+def test_flows_that_would_start_after_the_end_never_run_and_are_warned_of() -> None:
+    scenario = tb.dumbbell(rate="10 Mbps", delay="1 ms", buffer="50 packets", duration="2 s").with_(
+        {"flows.late": {"from": "left", "to": "right", "start": "1 s", "tcp": {"preset": "newreno"}}}
+    )
+    assert tb.simulate(scenario).flows.where(group="late")["sent_packets"][0] > 0
+    with pytest.warns(tb.ScenarioWarning, match="never start") as warned:
+        run = tb.simulate(scenario.with_({"duration": "1 s"}))
+    assert run.flows.where(group="late")["sent_packets"].tolist() == [0]
+    assert "flows.late.start" in str(warned[0].message)
+
+
 @pytest.mark.parametrize(
     ("queue", "setting", "warning"),
     [

@@ -190,10 +190,16 @@ class ControllerTable(TypedDict, total=False):
     -------------------
     alpha
         The window grows while fewer segments than this are queued.
+    alpha_rate
+        Instead of `alpha`, as a rate in segments per second: what it brings in a base round trip. With `beta_rate`.
     beta
         The window shrinks while more segments than this are queued.
+    beta_rate
+        Instead of `beta`, likewise.
     gamma
         Slow start ends once more segments than this are queued.
+    slow_start
+        Off: the window only ever moves by a segment in a round trip, also from its start and after timeouts.
 
     With kind = "fast"
     ------------------
@@ -252,8 +258,11 @@ class ControllerTable(TypedDict, total=False):
     fast_convergence: bool
     steps: Steps
     alpha: float
+    alpha_rate: float
     beta: float
+    beta_rate: float
     gamma: float | Probability
+    slow_start: bool
     alpha_return: float
     draining: int
     history_weight: Probability

@@ -132,7 +132,7 @@ fn a_slow_start_that_heeds_round_trips_overshoots_less() {
 #[test]
 fn vegas_flows_keep_alpha_to_beta_packets_each_in_the_queue_fill_the_link_and_lose_none() {
     for (flows, alpha, beta) in [(1, 2.0, 4.0), (1, 1.0, 3.0), (4, 2.0, 4.0), (10, 1.0, 3.0), (10, 5.0, 10.0)] {
-        let law = ControllerSpec::Vegas(VegasSpec { alpha, beta, gamma: 1.0 });
+        let law = ControllerSpec::Vegas(VegasSpec { alpha, beta, ..VegasSpec::default() });
         let base = classic_tcp(Recovery::Sack);
         let spec = TcpSpec { initial_window: 2.0, timestamps: true, halves: Halves::FlightSize, ..base };
         // 0.4 ms a packet, a hundred in a round trip. All start within one, so that each sees the empty path.

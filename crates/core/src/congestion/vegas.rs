@@ -3,11 +3,14 @@
 //!
 //! Differs: section 3.1's retransmission before the third duplicate acknowledgement needs the time at which each segment left; loss
 //! recovery stays that of the sender. A loss halves the window as Reno's does, and no decrease goes below two segments, as in Linux.
+//!
+//! Thresholds are segments, as in implementations, or with `alpha_rate` and `beta_rate` what the prose has, rates that the flow falls short of: as many
+//! segments as such a rate puts into a base round trip (Cui's thesis, equation (4.8)).
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
-use crate::settings::{Misfit, SEGMENTS_IN_QUEUES, Settings, member};
+use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, which NS takes);
@@ -23,19 +26,37 @@ member! {
         beta: f64 = 4.0 => SEGMENTS_IN_QUEUES,
         /// Slow start ends once more segments than this are queued.
         gamma: f64 = 1.0 => SEGMENTS_IN_QUEUES,
+        /// Instead of `alpha`, as a rate in segments per second: what it brings in a base round trip. With `beta_rate`.
+        alpha_rate: Option<f64> = None => SEGMENTS_PER_SECOND,
+        /// Instead of `beta`, likewise.
+        beta_rate: Option<f64> = None => SEGMENTS_PER_SECOND,
+        /// Off: the window only ever moves by a segment in a round trip, also from its start and after timeouts.
+        slow_start: bool = true => Kind::Truth,
     }
 }
 
+/// Segments per second.
+const SEGMENTS_PER_SECOND: Kind = Kind::Number { least: 0.0, most: 1e9 };
+
 impl Settings for VegasSpec {
     fn check(&self) -> Vec<Misfit> {
-        let VegasSpec { alpha, beta, .. } = self;
-        let misfit = || Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"));
-        (beta < alpha).then(misfit).into_iter().collect()
+        let VegasSpec { alpha, beta, alpha_rate, beta_rate, .. } = *self;
+        let misfit = match (alpha_rate, beta_rate) {
+            (None, None) if beta < alpha => Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}")),
+            (Some(alpha), Some(beta)) if beta < alpha => {
+                Misfit::error(&["beta_rate"], "`beta_rate` is below `alpha_rate`", format!("at least {alpha}"))
+            }
+            (Some(_), None) => Misfit::error(&["alpha_rate"], "`alpha_rate` without `beta_rate`", "both, or neither"),
+            (None, Some(_)) => Misfit::error(&["beta_rate"], "`beta_rate` without `alpha_rate`", "both, or neither"),
+            _ => return Vec::new(),
+        };
+        vec![misfit]
     }
 
     fn samples() -> Vec<VegasSpec> {
-        let of = |[alpha, beta, gamma]: [f64; 3]| VegasSpec { alpha, beta, gamma };
-        [[2.0, 4.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0, 0.0], [0.0, 0.0, 0.0]].map(of).into()
+        let of = |[alpha, beta, gamma]: [f64; 3]| VegasSpec { alpha, beta, gamma, ..VegasSpec::default() };
+        let by_rate = VegasSpec { alpha_rate: Some(100.0), beta_rate: Some(150.0), slow_start: false, ..VegasSpec::default() };
+        [[2.0, 4.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0, 0.0], [0.0, 0.0, 0.0]].map(of).into_iter().chain([by_rate]).collect()
     }
 }
 
@@ -43,7 +64,7 @@ pub type Vegas = Beside<VegasMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VegasMemory {
-    thresholds: VegasSpec,
+    spec: VegasSpec,
     ssthresh: f64,
     /// BaseRTT: the shortest seen.
     base: Option<Span>,
@@ -55,14 +76,15 @@ pub struct VegasMemory {
 
 impl Vegas {
     pub(super) fn new(spec: &VegasSpec, start: Start) -> Vegas {
-        let memory = VegasMemory { thresholds: *spec, ssthresh: start.ssthresh, base: None, began: Time::ZERO, grows: false };
+        let memory = VegasMemory { spec: *spec, ssthresh: start.ssthresh, base: None, began: Time::ZERO, grows: false };
         Beside::with(start, memory)
     }
 
     /// Once per round trip (section 3.2; section 3.3 in slow start, where only a round trip of a constant window tells something).
     fn judge(&mut self, ack: &Ack, queued: f64) {
-        let VegasSpec { alpha, beta, gamma } = self.memory.thresholds;
-        if self.window < self.memory.ssthresh {
+        let gamma = self.memory.spec.gamma;
+        let (alpha, beta) = self.memory.thresholds();
+        if self.starts_slowly() {
             if !self.memory.grows && queued > gamma {
                 self.memory.ssthresh = self.window;
             }
@@ -75,6 +97,10 @@ impl Vegas {
         }
     }
 
+    fn starts_slowly(&self) -> bool {
+        self.memory.spec.slow_start && self.window < self.memory.ssthresh
+    }
+
     fn halve(&mut self, seen: &Congestion) {
         self.memory.ssthresh = f64::from(seen.in_flight.0 / 2).max(LEAST);
     }
@@ -83,6 +109,15 @@ impl Vegas {
     fn begin_round_trip(&mut self, now: Time) {
         self.memory.began = now;
         self.memory.grows = false;
+    }
+}
+
+impl VegasMemory {
+    /// alpha and beta in segments.
+    fn thresholds(&self) -> (f64, f64) {
+        let VegasSpec { alpha, beta, alpha_rate, beta_rate, .. } = self.spec;
+        let base = self.base.map_or(0.0, Span::seconds);
+        alpha_rate.zip(beta_rate).map_or((alpha, beta), |(alpha, beta)| (alpha * base, beta * base))
     }
 }
 
@@ -112,7 +147,7 @@ impl Controller for Vegas {
             self.memory.began = ack.now;
             self.judge(ack, queued(ack.in_flight, base, rtt));
         }
-        if self.memory.grows && ack.window_validated && self.window < self.memory.ssthresh {
+        if self.memory.grows && ack.window_validated && self.starts_slowly() {
             self.window += ack.slow_start(self).0;
         }
     }
@@ -193,6 +228,20 @@ mod tests {
         let mut sender = sender(10.0, 10.0).with_round_trip(50);
         // 10 * 50 / 100 = 5
         assert_eq!(round(&mut sender, 10, 100), 9.0);
+    }
+
+    #[test]
+    fn thresholds_as_rates_are_what_they_bring_in_a_base_round_trip() {
+        // 20 to 40 a second over 100 ms: two to four queued, without slow start from the beginning.
+        let spec = VegasSpec { alpha_rate: Some(20.0), beta_rate: Some(40.0), slow_start: false, ..VegasSpec::default() };
+        let start = Start { window: 10.0, ssthresh: f64::INFINITY, counting: Counting::Bytes };
+        let mut sender = ModelSender::new(Vegas::new(&spec, start)).with_round_trip(100);
+        assert_eq!((round(&mut sender, 10, 110), ack(&mut sender, 10, 110)), (11.0, 11.0));
+        assert_eq!(round(&mut sender, 11, 130), 11.0);
+        assert_eq!(round(&mut sender, 11, 170), 10.0);
+        // After a timeout, too, by a segment in a round trip.
+        assert_eq!(sender.time_out(10), 1.0);
+        assert_eq!((round(&mut sender, 1, 100), ack(&mut sender, 1, 100), round(&mut sender, 2, 100)), (2.0, 2.0, 3.0));
     }
 
     #[test]
