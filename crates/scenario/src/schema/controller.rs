@@ -179,6 +179,7 @@ mod tests {
         let written = |json| serde_json::to_string(&read(json)).unwrap();
         assert_eq!(written("\"reno\""), "\"reno\"");
         assert_eq!(written(r#"{"kind": "fixed", "rate": "5 Mbps"}"#), r#"{"kind":"fixed","rate":"5 Mbps"}"#);
-        assert_eq!(written(r#"{"kind": "vegas", "alpha": 1}"#), r#"{"kind":"vegas","alpha":1.0,"beta":4.0,"gamma":1.0}"#);
+        let vegas = r#"{"kind":"vegas","alpha":1.0,"beta":4.0,"gamma":1.0,"slow_start":true}"#;
+        assert_eq!(written(r#"{"kind": "vegas", "alpha": 1}"#), vegas);
     }
 }
