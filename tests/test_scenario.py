@@ -65,6 +65,24 @@ def test_flows_that_would_start_after_the_end_never_run_and_are_warned_of() -> N
     assert "flows.late.start" in str(warned[0].message)
 
 
+def test_what_a_control_law_goes_by_can_be_traced() -> None:
+    fast = {"preset": "newreno", "timestamps": True, "controller": {"kind": "fast", "alpha": 20}}
+    flows = {"fast": {"rtt": "40 ms", "tcp": fast}}
+    scenario = tb.dumbbell(
+        rate="10 Mbps", delay="1 ms", buffer="500 packets", flows=flows, duration="10 s", traces={"law": ["fast"]}
+    )
+    law = tb.simulate(scenario).trace("law")
+    assert law.columns == ["time_s", "group", "flow", "quantity", "value"]
+    last = {quantity: law.where(quantity=quantity)["value"][-1] for quantity in set(law["quantity"].tolist())}
+    assert set(last) == {"alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"}
+    assert (last["alpha_packets"], last["draining_phase"]) == (20, 5)
+    # Equation (4.4): 20 packets in the queue, of 1.2 ms each, give or take one.
+    assert last["average_rtt_s"] - last["base_rtt_s"] == pytest.approx(0.024, abs=0.0012)
+    plain = scenario.with_({"flows.fast.tcp": {"preset": "newreno"}})
+    with pytest.warns(tb.ScenarioWarning, match="nothing to trace"):
+        assert len(tb.simulate(plain).trace("law")) == 0
+
+
 @pytest.mark.parametrize(
     ("queue", "setting", "warning"),
     [

@@ -1139,6 +1139,9 @@ class TraceTable(TypedDict, total=False):
         Packets discarded at a queue.
     in_flight
         Packets sent and not yet acknowledged.
+    law
+        What control laws go by beside the window, at each change: of FAST and Vegas thresholds and round trips, of
+        CUBIC its curve.
     packets
         What senders send and hear, with all that headers would say: what a capture is written from.
     queue
@@ -1159,6 +1162,7 @@ class TraceTable(TypedDict, total=False):
     cwnd: list[str]
     drops: list[str]
     in_flight: list[str]
+    law: list[str]
     packets: list[str]
     queue: list[str]
     rtt: list[str]
@@ -1170,7 +1174,7 @@ class TraceTable(TypedDict, total=False):
 
 # Kinds of traces.
 TraceWord: TypeAlias = Literal[
-    "cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "state", "throughput", "queue", "drops", "packets"
+    "cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "state", "law", "throughput", "queue", "drops", "packets"
 ]
 
 # What to trace.

@@ -152,11 +152,17 @@ impl Cubic {
 
 impl Controller for Cubic {
     const BYTES_BESIDE: usize = Self::BYTES;
+    const QUANTITIES: &'static [&'static str] = &["W_max_packets", "K_s", "W_est_packets", "cwnd_prior_packets"];
     const ENDS_SLOW_START: bool = true;
 
     #[inline]
     fn window(&self) -> f64 {
         self.window
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        let CubicMemory { w_max, k, w_est, cwnd_prior, .. } = *self.memory;
+        [w_max, k, w_est, cwnd_prior].get(index).copied().unwrap_or(f64::NAN)
     }
 
     fn ssthresh(&self) -> f64 {

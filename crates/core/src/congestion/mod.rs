@@ -123,6 +123,9 @@ pub trait Controller {
     /// Whether no loss makes the window smaller, so that all of it may have to be sent again.
     const IGNORES_LOSSES: bool = false;
 
+    /// What it goes by beside its window, with units: for traces.
+    const QUANTITIES: &'static [&'static str] = &[];
+
     /// Whether its slow start ends when it is told so ([`Controller::end_slow_start`]).
     const ENDS_SLOW_START: bool = false;
 
@@ -149,6 +152,10 @@ pub trait Controller {
     /// is in flight, one segment, because otherwise no acknowledgement would ever come. Only asked if [`AskedFor::release`].
     fn release(&self) -> Option<Segments> {
         None
+    }
+    /// Of [`Controller::QUANTITIES`], in their order; NaN while there is none.
+    fn quantity(&self, _index: usize, _now: Time) -> f64 {
+        f64::NAN
     }
     fn on_ack(&mut self, ack: &Ack);
     /// Of acknowledgements that [`Controller::on_ack`] does not hear of: duplicates (with `acked` 0), and those of new data while losses are
@@ -197,6 +204,8 @@ macro_rules! controllers {
             concat!(stringify!($member), " keeps something beside the sender and does not say how much, or the other way round")
         );)+
 
+        $(const _: () = assert!(<$member>::QUANTITIES.len() <= MOST_QUANTITIES, "memory of traces is estimated for fewer");)+
+
         controllers!(
             $($member(<$member as Named>::Spec),)+ $($(#[$when])? $nameless($code),)+
         );
@@ -222,6 +231,11 @@ macro_rules! controllers {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ENDS_SLOW_START),+ }
             }
 
+            /// What the law goes by beside its window, with units.
+            pub fn quantities(&self) -> &'static [&'static str] {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::QUANTITIES),+ }
+            }
+
             /// Bytes that a flow takes beside its sender.
             pub(crate) fn bytes_beside(&self) -> usize {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::BYTES_BESIDE),+ }
@@ -236,6 +250,11 @@ macro_rules! controllers {
             /// User code is not brought along here.
             pub(crate) fn new(spec: &ControllerSpec, start: Start) -> Controllers {
                 match spec { $($(#[$when])? ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
+            }
+
+            /// What the law goes by beside its window, with units.
+            pub(crate) fn quantities(&self) -> &'static [&'static str] {
+                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::QUANTITIES),+ }
             }
 
             #[cold]
@@ -266,6 +285,9 @@ macro_rules! controllers {
             }
             fn release(&self) -> Option<Segments> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }
+            }
+            fn quantity(&self, index: usize, now: Time) -> f64 {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.quantity(index, now)),+ }
             }
             fn on_other_ack(&mut self, ack: &Ack) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_other_ack(ack)),+ }
@@ -330,6 +352,9 @@ impl Controllers {
         if let Controllers::User(law) = self { law.instance().failure(time) } else { None }
     }
 }
+
+/// Quantities of a law at most.
+pub(crate) const MOST_QUANTITIES: usize = 8;
 
 const _: () = assert!(size_of::<Controllers>() <= 24, "an idle flow has no room for more");
 

@@ -130,6 +130,7 @@ fn queued(in_flight: Segments, base: Span, rtt: Span) -> f64 {
 
 impl Controller for Vegas {
     const BYTES_BESIDE: usize = Self::BYTES;
+    const QUANTITIES: &'static [&'static str] = &["alpha_packets", "beta_packets", "base_rtt_s"];
 
     #[inline]
     fn window(&self) -> f64 {
@@ -138,6 +139,15 @@ impl Controller for Vegas {
 
     fn ssthresh(&self) -> f64 {
         self.memory.ssthresh
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        match index {
+            0 => self.memory.thresholds().0,
+            1 => self.memory.thresholds().1,
+            2 => self.memory.base.map_or(f64::NAN, Span::seconds),
+            _ => f64::NAN,
+        }
     }
 
     fn on_ack(&mut self, ack: &Ack) {

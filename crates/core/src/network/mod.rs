@@ -285,6 +285,8 @@ pub enum TraceKind {
     Acks,
     /// Slow start, congestion avoidance, recovery, waiting for a timeout.
     State,
+    /// What control laws go by beside their window, at each change.
+    Law,
     /// Delivered payload per bin of this width, bit/s.
     Throughput(Span),
     /// Units in a port, at each change.

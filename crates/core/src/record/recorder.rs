@@ -2,7 +2,7 @@
 
 use super::packets::Packets;
 use super::table::{Column, Table};
-use crate::congestion::Controller;
+use crate::congestion::{Controller, Controllers};
 use crate::network::{Network, TraceKind};
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::units::{Bytes, Span, Time};
@@ -25,6 +25,7 @@ pub(crate) struct Recorder {
     segments: Rows<(u64, u64)>,
     acks: Rows<(u64, u64)>,
     states: Rows<State>,
+    law: Law,
     drops: Vec<Drop>,
     packets: Option<Box<Packets>>,
     bin: Span,
@@ -60,6 +61,32 @@ enum State {
     Recovery,
     Timeout,
     Done,
+}
+
+/// What control laws go by: a quantity's place among the names, and its value after a change.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Law {
+    names: Vec<String>,
+    /// By flow and place.
+    last: BTreeMap<(u32, u32), f64>,
+    rows: Rows<(u32, f64)>,
+}
+
+impl Law {
+    fn note(&mut self, flow: u32, now: Time, law: &Controllers) {
+        for (index, name) in law.quantities().iter().enumerate() {
+            let value = law.quantity(index, now);
+            let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+                self.names.push((*name).to_string());
+                self.names.len() - 1
+            }) as u32;
+            let last = self.last.entry((flow, place)).or_insert(f64::NAN);
+            if value != *last && !value.is_nan() {
+                *last = value;
+                self.rows.0.push((now, flow, (place, value)));
+            }
+        }
+    }
 }
 
 const STATE_NAMES: [&str; 5] = ["slow_start", "congestion_avoidance", "recovery", "timeout", "done"];
@@ -167,6 +194,9 @@ impl Recorder {
         if ssthresh != old_ssthresh && self.traces(flow, TraceKind::Ssthresh) {
             self.ssthresh.0.push((now, flow, ssthresh));
         }
+        if self.traces(flow, TraceKind::Law) {
+            self.law.note(flow, now, &sender.controller);
+        }
         let state = match () {
             () if sender.is_done() => State::Done,
             () if sender.phase.is_recovery() => State::Recovery,
@@ -225,6 +255,13 @@ impl Recorder {
                     let words = Arc::new(STATE_NAMES.map(String::from).to_vec());
                     vec![("state", Column::Word(rows.iter().map(|row| row.2 as u32).collect(), words))]
                 }),
+                TraceKind::Law => flows.table("law", &self.law.rows, |rows| {
+                    let names = Arc::new(self.law.names.clone());
+                    vec![
+                        ("quantity", Column::Word(rows.iter().map(|row| row.2.0).collect(), names)),
+                        ("value", Column::Float(rows.iter().map(|row| row.2.1).collect())),
+                    ]
+                }),
                 TraceKind::Throughput(_) => self.throughput(flows, end),
                 TraceKind::Queue => queues.table(),
                 TraceKind::Drops => self.drops_table(flows, queues, end),
@@ -278,6 +315,7 @@ fn bit(kind: TraceKind) -> u16 {
         TraceKind::State => 64,
         TraceKind::Throughput(_) => 128,
         TraceKind::Packets => 256,
+        TraceKind::Law => 512,
         TraceKind::Queue | TraceKind::Drops => 0,
     }
 }

@@ -36,6 +36,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     paths.check(report);
     Feeders::new(&graph, &changes).check(&paths.list, &changes, &core_groups, &flows, report);
     let record = traces::record(description, &groups, &graph, report);
+    traces::check_laws(description, &core_groups, report);
     Some(Network {
         ports: graph.ports,
         paths: paths.list,

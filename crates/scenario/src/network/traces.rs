@@ -2,12 +2,13 @@
 
 use super::graph::Graph;
 use super::groups::Groups;
-use crate::problem::Report;
+use crate::problem::{Report, listed};
 use crate::quantity::Duration;
 use crate::scenario::Description;
 use crate::schema::{DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
 use std::collections::BTreeSet;
-use tailback_core::network::{Record, Trace, TraceKind};
+use tailback_core::congestion::ControllerSpec;
+use tailback_core::network::{Group, Record, Trace, TraceKind, Transport};
 
 pub(super) fn record(description: &Description, groups: &Groups, graph: &Graph, report: &mut Report) -> Record {
     let follow = Follow { groups, graph };
@@ -50,6 +51,7 @@ impl Follow<'_> {
             (TraceWord::Segments, "segments", &table.segments),
             (TraceWord::Acks, "acks", &table.acks),
             (TraceWord::State, "state", &table.state),
+            (TraceWord::Law, "law", &table.law),
             (TraceWord::Throughput, "throughput.of", of),
             (TraceWord::Queue, "queue", &table.queue),
             (TraceWord::Drops, "drops", &table.drops),
@@ -92,10 +94,32 @@ fn kind(word: TraceWord, bin: Duration) -> TraceKind {
         TraceWord::Segments => TraceKind::Segments,
         TraceWord::Acks => TraceKind::Acks,
         TraceWord::State => TraceKind::State,
+        TraceWord::Law => TraceKind::Law,
         TraceWord::Throughput => TraceKind::Throughput(bin.span()),
         TraceWord::Queue => TraceKind::Queue,
         TraceWord::Drops => TraceKind::Drops,
         TraceWord::Packets => TraceKind::Packets,
+    }
+}
+
+/// Warns of traces of laws that go by nothing but their window: there would be no rows.
+pub(super) fn check_laws(description: &Description, groups: &[Group], report: &mut Report) {
+    let Some(Traces::Some(table)) = &description.record.traces else { return };
+    let samples = ControllerSpec::samples();
+    let mut laws: Vec<&str> =
+        samples.iter().filter(|law| !law.quantities().is_empty()).filter_map(ControllerSpec::name).collect();
+    laws.dedup();
+    for (position, name) in table.law.iter().enumerate() {
+        let group = name.split('[').next().unwrap_or(name);
+        let says_nothing = |group: &Group| match &group.transport {
+            Transport::Tcp(_, law) => law.quantities().is_empty(),
+            Transport::Datagram(_) => true,
+        };
+        if groups.iter().any(|known| known.name == group && says_nothing(known)) {
+            let problem = report
+                .warn(format!("record.traces.law[{position}]"), "nothing to trace: its control law goes by its window alone");
+            problem.given(name.clone()).expected(format!("flows of {}", listed(&laws)));
+        }
     }
 }
 

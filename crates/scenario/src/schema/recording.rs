@@ -28,6 +28,7 @@ words! {
         Segments = "segments",
         Acks = "acks",
         State = "state",
+        Law = "law",
         Throughput = "throughput",
         Queue = "queue",
         Drops = "drops",
@@ -67,6 +68,8 @@ record! {
         acks: FlowTraces = FlowTraces::default(),
         /// Changes between slow start, congestion avoidance, recovery and timeout.
         state: FlowTraces = FlowTraces::default(),
+        /// What control laws go by beside the window, at each change: of FAST and Vegas thresholds and round trips, of CUBIC its curve.
+        law: FlowTraces = FlowTraces::default(),
         /// Delivered payload per bin.
         throughput: Option<Throughput>,
         /// Packets in a queue, at each change.

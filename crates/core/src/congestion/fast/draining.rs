@@ -52,6 +52,18 @@ impl Phase {
             _ => self,
         }
     }
+
+    /// 1 to 4, in the order of section 4.4.2; 0 before draining, 5 after it or without.
+    pub(super) fn number(self) -> f64 {
+        match self {
+            Phase::Converging { .. } => 0.0,
+            Phase::Reduction { .. } => 1.0,
+            Phase::Depletion { .. } => 2.0,
+            Phase::Refilling { .. } => 3.0,
+            Phase::Stabilisation { .. } => 4.0,
+            Phase::Drained => 5.0,
+        }
+    }
 }
 
 /// Whether a queue is that of a stable flow.

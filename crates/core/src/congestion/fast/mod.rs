@@ -283,6 +283,8 @@ impl FastMemory {
 
 impl Controller for Fast {
     const BYTES_BESIDE: usize = Self::BYTES;
+    const QUANTITIES: &'static [&'static str] =
+        &["alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"];
 
     #[inline]
     fn window(&self) -> f64 {
@@ -295,6 +297,18 @@ impl Controller for Fast {
 
     fn asks_for(&self) -> AskedFor {
         AskedFor { release: self.memory.spec.draining.is_some(), ..AskedFor::default() }
+    }
+
+    fn quantity(&self, index: usize, now: Time) -> f64 {
+        let memory = &self.memory;
+        match index {
+            0 => memory.alpha(now),
+            1 => memory.base.map_or(f64::NAN, Span::seconds),
+            2 => memory.base.map_or(f64::NAN, |_| Span(memory.average as u64).seconds()),
+            3 => memory.target,
+            4 => memory.phase.number(),
+            _ => f64::NAN,
+        }
     }
 
     fn release(&self) -> Option<Segments> {

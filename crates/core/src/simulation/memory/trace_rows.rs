@@ -4,6 +4,7 @@
 //! acknowledgements follow from that. What is lost beside it is bounded for a sender that hears of losses (some in each round trip, and
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
+use crate::congestion::MOST_QUANTITIES;
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
 use crate::primitives::units::{Bytes, Span};
 use crate::tcp::{TcpSpec, WindowValidation};
@@ -112,6 +113,7 @@ impl<'a> Ways<'a> {
             TraceKind::Throughput(bin) => sum.flows * (self.network.duration.seconds() / bin.seconds() + 1.0),
             TraceKind::Segments => self.sent(&sum),
             TraceKind::Packets => self.sent(&sum) + acks,
+            TraceKind::Law => (acks + sum.attempts + sum.flows) * MOST_QUANTITIES as f64,
             // Timeouts come at most once in a round trip, and recoveries too.
             TraceKind::Cwnd => acks + acks.min(sum.rounds) + acks.min(sum.restarts) + sum.attempts + sum.flows,
             TraceKind::Ssthresh | TraceKind::State => {
