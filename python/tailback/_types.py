@@ -33,6 +33,7 @@ __all__ = [
     "Flow",
     "Framing",
     "Halves",
+    "InRecovery",
     "Link",
     "Loss",
     "Node",
@@ -548,6 +549,10 @@ class Framing(TypedDict, total=False):
 
 # The quantity whose half becomes the slow-start threshold when a segment is lost.
 Halves: TypeAlias = Literal["flight_size", "window"]
+
+# Which partial acknowledgements restart the retransmission timer: the variants of RFC 6582 section 4. With
+# `rack_tlp` all do.
+InRecovery: TypeAlias = Literal["impatient", "slow_but_steady"]
 
 
 Link = TypedDict(
@@ -1082,6 +1087,8 @@ class Timer(TypedDict, total=False):
         How it counts.
     granularity
         Clock granularity G of RFC 6298 (form `exact`).
+    in_recovery
+        Which partial acknowledgements restart it.
     initial_rto
         Timeout before the first round-trip sample.
     max_backoff
@@ -1096,6 +1103,7 @@ class Timer(TypedDict, total=False):
 
     form: TimerForm
     granularity: Duration
+    in_recovery: InRecovery
     initial_rto: Duration
     max_backoff: int
     max_rto: Duration

@@ -7,7 +7,9 @@ use serde_json::Value;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation};
+use tailback_core::tcp::{
+    Counting, DelayedAck, Halves, InRecovery, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation,
+};
 use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
@@ -146,6 +148,7 @@ fn linux() -> TcpSpec {
         timer: TimerSpec {
             form: TimerForm::Exact { granularity: Span::from_millis(200) },
             min_rto: Span::from_millis(200),
+            in_recovery: InRecovery::SlowButSteady,
             max_rto: Span::from_millis(120_000),
             ..TimerSpec::rfc6298()
         },
@@ -314,6 +317,12 @@ const MECHANISMS: &[Mechanism] = &[
         is_on: |spec| spec.window_validation != WindowValidation::None,
     },
     Mechanism {
+        name: "each partial acknowledgement restarts the timer",
+        source: "RFC 6582 section 4",
+        revision: "2012",
+        is_on: |spec| spec.timer.in_recovery == InRecovery::SlowButSteady || spec.recovery == Recovery::RackTlp,
+    },
+    Mechanism {
         name: "timer without ticks",
         source: "RFC 6298",
         revision: "2011",
@@ -436,6 +445,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("timer.min_rto", shown(timer.min_rto)),
         ("timer.max_rto", shown(timer.max_rto)),
         ("timer.initial_rto", shown(timer.initial_rto)),
+        ("timer.in_recovery", shown(timer.in_recovery)),
         ("timer.max_backoff", shown(timer.max_backoff)),
     ]
 }

@@ -194,9 +194,9 @@ impl Controller for Cubic {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.memory.reduce(Cwnd(self.window), seen.in_flight);
+        let reduced = self.memory.reduce(Cwnd(self.window), seen.in_flight);
         self.memory.stage = Stage::DueBelow;
-        self.window = self.memory.ssthresh;
+        self.window = reduced.max(f64::from(seen.least.0));
     }
 
     /// Section 4.8.
@@ -252,15 +252,17 @@ impl CubicMemory {
     }
 
     /// Sections 4.6 and 4.7. The paper reduces the window, whatever of it is in flight.
-    fn reduce(&mut self, Cwnd(window): Cwnd, in_flight: Segments) {
+    fn reduce(&mut self, Cwnd(window): Cwnd, in_flight: Segments) -> f64 {
         let gives_way = self.spec.fast_convergence && window < self.w_max;
         let w_max = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
         self.w_max = self.stepped(Cwnd(w_max));
         self.cwnd_prior = window;
-        self.ssthresh = match self.spec.steps {
-            Steps::Fractions => (f64::from(in_flight.0) * BETA).max(2.0),
-            Steps::WholeSegments => (window * BETA).floor().max(2.0),
+        let reduced = match self.spec.steps {
+            Steps::Fractions => f64::from(in_flight.0) * BETA,
+            Steps::WholeSegments => (window * BETA).floor(),
         };
+        self.ssthresh = reduced.max(2.0);
+        reduced
     }
 
     /// t in seconds. A stage that is due begins now.

@@ -48,9 +48,11 @@ impl Reno {
         self.window = whole_windows(Cwnd(self.window + opens), left);
     }
 
-    /// RFC 5681 equation (4).
-    fn halve(&mut self, in_flight: Segments) {
-        self.ssthresh = f64::from(in_flight.0 / 2).max(2.0);
+    /// RFC 5681 equation (4). Returns the half.
+    fn halve(&mut self, in_flight: Segments) -> f64 {
+        let half = f64::from(in_flight.0 / 2);
+        self.ssthresh = half.max(2.0);
+        half
     }
 }
 
@@ -86,8 +88,7 @@ impl Controller for Reno {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.halve(seen.in_flight);
-        self.window = self.ssthresh;
+        self.window = self.halve(seen.in_flight).max(f64::from(seen.least.0));
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {

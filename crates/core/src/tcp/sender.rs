@@ -9,7 +9,7 @@ use super::recovery::{self, rack_tlp};
 use super::scoreboard::Scoreboard;
 use super::signal_reader::Brought;
 use super::slow_start::{self, Watch};
-use super::spec::{Counting, Halves, Recovery, TcpSpec, WindowValidation};
+use super::spec::{Counting, Halves, InRecovery, Recovery, TcpSpec, WindowValidation};
 use super::timer::Estimator;
 use super::validation::{self, Departure, Usage};
 use crate::congestion::{Ack, Congestion, Controller, Controllers, RoundTrip};
@@ -43,6 +43,13 @@ impl Phase {
     pub(crate) fn is_reduction(self) -> bool {
         matches!(self, Phase::Recovery { .. } | Phase::Reducing)
     }
+}
+
+/// What a window is reduced for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum Cause {
+    Loss,
+    Mark,
 }
 
 /// Whether a segment has timed out before.
@@ -323,7 +330,8 @@ impl Tcp<'_> {
         let counted = if SIGNALLED && self.watch.is_some() { slow_start::on_new_ack(self, &{ ack }) } else { ack.counted };
         let ack = Ack { counted, ..ack };
         let sender = &mut *self.sender;
-        let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true };
+        let is_impatient = self.spec.timer.in_recovery == InRecovery::Impatient;
+        let starts_recovery_over = is_impatient && sender.phase == Phase::Recovery { partial_seen: true };
         if SIGNALLED && brought.signal.is_some() && sender.phase.is_recovery() {
             sender.controller.on_other_ack(&ack);
         }
@@ -331,7 +339,7 @@ impl Tcp<'_> {
         if self.sender.high == self.sender.una {
             self.sender.deadline = Time::NEVER;
         } else if !(starts_recovery_over && self.sender.phase.is_recovery()) {
-            // RFC 6298 rule 5.3; RFC 6582 section 4 restarts it for the first partial acknowledgement only.
+            // RFC 6298 rule 5.3; the first variant of RFC 6582 section 4 restarts it for the first partial acknowledgement only.
             self.start_timer();
         }
         rtt
@@ -353,7 +361,7 @@ impl Tcp<'_> {
         if ack <= self.sender.reduced_at || (is_by_time && (is_repairing || is_late)) {
             return Cwnd(window);
         }
-        self.reduce(self.sender.in_flight());
+        self.reduce(self.sender.in_flight(), Cause::Mark);
         if is_by_time {
             rack_tlp::on_reduced(self);
         } else {
@@ -453,14 +461,21 @@ impl Tcp<'_> {
 
     /// The controller hears of congestion that is not a timeout. Of a window that was not in use, what was is reduced. `in_flight`: what was
     /// outstanding when it came about.
-    pub(in crate::tcp) fn reduce(&mut self, in_flight: Segments) {
+    pub(in crate::tcp) fn reduce(&mut self, in_flight: Segments, cause: Cause) {
         let in_use = validation::in_use(self, in_flight);
         if let Some(in_use) = in_use {
             self.sender.controller.limit_window(Cwnd(f64::from(in_use.0.max(1))));
         }
-        let seen = self.congestion(in_use.unwrap_or(in_flight));
+        let seen = Congestion { least: self.least_window(cause), ..self.congestion(in_use.unwrap_or(in_flight)) };
         self.sender.controller.on_congestion(&seen);
         validation::on_reduced(self, in_use);
+    }
+
+    /// How far a reduction goes at most: for a mark to one segment (RFC 3168 section 6.1.2, RFC 9438 section 4.6), where the threshold is that of
+    /// RFC 5681, whose bound is two.
+    fn least_window(&self, cause: Cause) -> Segments {
+        let is_to_one = cause == Cause::Mark && self.spec.halves == Halves::FlightSize;
+        Segments(if is_to_one { 1 } else { 2 })
     }
 
     /// What the controller hears of a loss with so much outstanding.
@@ -472,7 +487,7 @@ impl Tcp<'_> {
             // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
             Halves::FlightSize => in_flight.min(window).max(Segments(1)),
         };
-        Congestion { now: self.now, in_flight, repeated: false }
+        Congestion { now: self.now, in_flight, least: Segments(2), repeated: false }
     }
 
     /// The controller hears of a timeout, or of what is treated like one. It takes its share of what is outstanding (RFC 5681 equation 4)
@@ -494,7 +509,7 @@ impl Tcp<'_> {
 
     /// The fast retransmit threshold is reached: enter fast recovery and resend the first hole.
     pub(crate) fn enter_recovery(&mut self) {
-        self.reduce(self.sender.in_flight());
+        self.reduce(self.sender.in_flight(), Cause::Loss);
         self.note_reduction();
         let sender = &mut *self.sender;
         sender.phase = Phase::Recovery { partial_seen: false };
@@ -651,6 +666,20 @@ mod tests {
         let (window, at, sent) = hear(8.0, &[(1, false), (1, false), (1, false), (1, false), (1, true), (1, true)]);
         assert_eq!((window, at), (4.0, 9));
         assert_eq!(sent[3..], [vec![(1, Ecn::INCAPABLE)], vec![], vec![(9, Ecn::REDUCED)]]);
+    }
+
+    #[test]
+    fn a_mark_reduces_to_one_segment_and_a_loss_to_two() {
+        assert_eq!(hear(2.0, &[(1, true)]).0, 1.0);
+        // With half of the window instead of half of the flight, as kernels have it, marks have the same bound as losses.
+        let mut bench = Bench::new(
+            TcpSpec { ecn: true, halves: Halves::Window, ..plain() },
+            Start { window: 2.0, ssthresh: 2.0, counting: Counting::Bytes },
+            100,
+        );
+        bench.send();
+        bench.at(100).hear_mark(1);
+        assert_eq!(bench.window(), 2.0);
     }
 
     #[test]

@@ -102,6 +102,16 @@ words! {
     }
 }
 
+words! {
+    /// Which partial acknowledgements restart the retransmission timer: the variants of RFC 6582 section 4. With `rack_tlp` all do.
+    pub enum InRecovery ("variant of the timer") {
+        /// The first: many losses are left to a timeout.
+        Impatient = "impatient",
+        /// Each: many losses are repaired at one a round trip.
+        SlowButSteady = "slow_but_steady",
+    }
+}
+
 /// RFC 5681 section 4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DelayedAck {
@@ -139,6 +149,8 @@ pub struct TimerSpec {
     pub max_rto: Span,
     /// Before the first sample.
     pub initial_rto: Span,
+    /// Which acknowledgements restart it while losses are repaired.
+    pub in_recovery: InRecovery,
     /// Largest back-off factor, a power of two (RFC 6298 bounds the product by `max_rto` only; BSD and NS stop at 64).
     pub max_backoff: u32,
 }
@@ -152,6 +164,7 @@ impl TimerSpec {
             min_rto: Span::from_millis(1_000),
             max_rto: Span::from_millis(60_000),
             initial_rto: Span::from_millis(1_000),
+            in_recovery: InRecovery::Impatient,
             max_backoff: 1 << 16,
         }
     }
@@ -164,6 +177,7 @@ impl TimerSpec {
             min_rto: tick + tick,
             max_rto: Span::from_millis(64_000),
             initial_rto: Span::from_millis(3_000),
+            in_recovery: InRecovery::Impatient,
             max_backoff: 64,
         }
     }

@@ -105,7 +105,7 @@ impl From<&congestion::RoundTrip> for RoundTrip {
 
 impl From<&congestion::Congestion> for Congestion {
     fn from(seen: &congestion::Congestion) -> Congestion {
-        let congestion::Congestion { now, in_flight, repeated } = *seen;
+        let congestion::Congestion { now, in_flight, repeated, least: _ } = *seen;
         Congestion { now_s: now.seconds(), in_flight: in_flight.0, repeated }
     }
 }

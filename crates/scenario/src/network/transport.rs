@@ -124,7 +124,8 @@ fn slow_start_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &
     let count = given.map_or(f64::INFINITY, Segments::count);
     match spec.counting {
         Counting::Acknowledgements if count.is_finite() && report.sound(at) => {
-            report.add(at, "each acknowledgement opens the window for one segment").expected("`counting = \"bytes\"` beside it");
+            let problem = report.add(at, "each acknowledgement opens the window for one segment");
+            problem.given(count.to_string()).expected("`counting = \"bytes\"` beside it");
         }
         Counting::Bytes if count.is_finite() && count.fract() > 0.0 && report.sound(at) => {
             report
@@ -222,6 +223,7 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
     set(&mut spec.min_rto, given.min_rto.map(Duration::span));
     set(&mut spec.max_rto, given.max_rto.map(Duration::span));
     set(&mut spec.initial_rto, given.initial_rto.map(Duration::span));
+    set(&mut spec.in_recovery, given.in_recovery.map(|word| word.0));
     set(&mut spec.max_backoff, given.max_backoff.map(|factor| factor.0 as u32));
 }
 

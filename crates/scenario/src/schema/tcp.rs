@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::primitives::units::{self, Bytes, Span};
-use tailback_core::tcp::{self, Counting, Halves, Recovery, SlowStart, TcpSpec, WindowValidation};
+use tailback_core::tcp::{self, Counting, Halves, InRecovery, Recovery, SlowStart, TcpSpec, WindowValidation};
 
 words! {
     /// Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
@@ -111,6 +111,7 @@ impl Tcp {
             min_rto: Some(duration(spec.timer.min_rto)),
             max_rto: Some(duration(spec.timer.max_rto)),
             initial_rto: Some(duration(spec.timer.initial_rto)),
+            in_recovery: Some(Word(spec.timer.in_recovery)),
             max_backoff: Some(Whole(spec.timer.max_backoff.into())),
         };
         Tcp {
@@ -163,6 +164,8 @@ record! {
         max_rto: Option<Duration>,
         /// Timeout before the first round-trip sample.
         initial_rto: Option<Duration>,
+        /// Which partial acknowledgements restart it.
+        in_recovery: Option<Word<InRecovery>>,
         /// Largest back-off factor, a power of two.
         max_backoff: Option<Whole<1, 65536>>,
     }

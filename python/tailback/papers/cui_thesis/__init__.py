@@ -7,7 +7,7 @@ the sizing rules; `fast` flows of FAST that arrive one after the other; `tables`
 from __future__ import annotations
 
 from tailback.papers import Document, LeftOpen
-from tailback.papers.cui_thesis import closed_loop, fast, open_loop, sizing
+from tailback.papers.cui_thesis import closed_loop, draining, fast, open_loop, sizing, vegas
 
 __all__ = ["DOCUMENT"]
 
@@ -51,5 +51,7 @@ DOCUMENT = Document(
         *closed_loop.FIGURES,
         *sizing.EXPERIMENTS,
         *fast.EXPERIMENTS,
+        *vegas.EXPERIMENTS,
+        *draining.EXPERIMENTS,
     ),
 )

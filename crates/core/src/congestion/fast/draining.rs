@@ -7,7 +7,7 @@ use crate::primitives::units::{Cwnd, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// How far from `alpha` the queue of a stable flow may be.
-const STABLE: f64 = 0.1;
+pub(super) const STABLE: f64 = 0.1;
 
 /// Of a flow's life: the four phases of draining, and what is before and after them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,10 +43,10 @@ impl Phase {
         if draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained }
     }
 
-    /// After an update that found the window stable or not. `average`: the averaged round trip.
-    pub(super) fn after_update(self, is_stable: bool, now: Time, average: f64) -> Phase {
+    /// After an update. `average`: the averaged round trip.
+    pub(super) fn after_update(self, found: Found, now: Time, average: f64) -> Phase {
         match self {
-            Phase::Converging { .. } if !is_stable => Phase::Converging { stable: 0 },
+            Phase::Converging { .. } if found == Found::Moving => Phase::Converging { stable: 0 },
             Phase::Converging { stable: 0 } => Phase::Converging { stable: 1 },
             Phase::Converging { .. } => Phase::Reduction { began: now, before: average },
             _ => self,
@@ -66,9 +66,11 @@ impl Phase {
     }
 }
 
-/// Whether a queue is that of a stable flow.
-pub(super) fn is_stable(queued: f64, alpha: f64) -> bool {
-    (queued - alpha).abs() <= STABLE * alpha
+/// What an update of the window found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Stable,
+    Moving,
 }
 
 impl Fast {

@@ -14,7 +14,7 @@
 mod draining;
 mod module;
 
-use self::draining::{Phase, is_stable};
+use self::draining::{Found, Phase, STABLE};
 use self::module::{Flights, Pace};
 
 use super::support::beside::Beside;
@@ -209,7 +209,9 @@ impl Fast {
         // A reduced alpha takes beta with it.
         let most = beta.map(|beta| beta * alpha / whole_alpha);
         let rests = most.is_some_and(|most| (alpha..most).contains(&queued));
-        self.memory.phase = self.memory.phase.after_update(rests || is_stable(queued, alpha), now, self.memory.average);
+        let is_stable = rests || (queued - alpha).abs() <= STABLE * alpha;
+        let found = if is_stable { Found::Stable } else { Found::Moving };
+        self.memory.phase = self.memory.phase.after_update(found, now, self.memory.average);
         if rests { self.window } else { (1.0 - gamma) * self.window + gamma * (share * judged + alpha) }
     }
 

@@ -9,7 +9,7 @@
 
 use super::{Fast, FastMemory};
 use crate::congestion::Ack;
-use crate::primitives::units::{Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -81,14 +81,14 @@ impl Pace {
     }
 
     /// To grow by so many segments until the next update. `period`: as a share of a round trip.
-    fn grow(&mut self, segments: u32, period: f64) {
+    fn grow(&mut self, Segments(segments): Segments, period: f64) {
         self.pending = segments;
         let acks_in_period = f64::from(self.acks_before) * period;
         self.spacing = (acks_in_period / f64::from(segments.max(1))) as u32;
     }
 
     /// By how many segments a window grows with this acknowledgement.
-    fn due(&mut self, window: f64) -> f64 {
+    fn due(&mut self, Cwnd(window): Cwnd) -> f64 {
         self.since += 1;
         let due = match () {
             () if self.pending == 0 => 0,
@@ -126,7 +126,7 @@ impl Fast {
         } else if self.memory.pace.is_active && is_due {
             self.update_as_module(ack, base);
         }
-        let due = if growing { 1.0 } else { self.memory.pace.due(self.window) };
+        let due = if growing { 1.0 } else { self.memory.pace.due(Cwnd(self.window)) };
         if ack.window_validated {
             self.window += due;
         }
@@ -146,7 +146,7 @@ impl Fast {
             self.window = self.memory.target.min(2.0 * self.window);
         } else if wanted >= 1.0 {
             let period = self.memory.spec.update_period.0 as f64 / self.memory.average;
-            self.memory.pace.grow(wanted as u32, period);
+            self.memory.pace.grow(Segments(wanted as u32), period);
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::congestion::{Ack, Controller};
 use crate::primitives::units::{Segments, Span, Time};
 use crate::tcp::prr::{Begin, Progress, Prr};
 use crate::tcp::rack::{Delivered, Rack, Situation};
-use crate::tcp::sender::{Arrived, NONE, Phase, Tcp};
+use crate::tcp::sender::{Arrived, Cause, NONE, Phase, Tcp};
 use crate::tcp::signal_reader::Brought;
 use crate::tcp::slow_start;
 use crate::tcp::validation;
@@ -184,7 +184,7 @@ fn enter(tcp: &mut Tcp, recover_fs: Segments) {
         tcp.rack_tlp().undo = None;
     } else {
         remember(tcp);
-        tcp.reduce(tcp.sender.in_flight());
+        tcp.reduce(tcp.sender.in_flight(), Cause::Loss);
         begin_reduction(tcp, recover_fs);
     }
     tcp.sender.phase = Phase::Recovery { partial_seen: false };
@@ -318,7 +318,8 @@ pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
     if is_reduction {
         state.prr.on_sent();
     }
-    if state.rto == Time::NEVER {
+    // The oldest segment, sent again, has the whole timeout, as in any fast retransmit.
+    if state.rto == Time::NEVER || (is_retransmission && segment == tcp.sender.una) {
         tcp.restart_rto();
     }
     if tcp.rack_tlp().timer != Timer::Reordering || tcp.sender.deadline == Time::NEVER {
@@ -415,6 +416,38 @@ mod tests {
         assert_eq!(bench.window(), 4.5);
         bench.at(700).hear(3, &[]);
         assert!(bench.window() < 4.0);
+    }
+
+    #[test]
+    fn a_probe_is_due_while_a_mark_is_answered_too() {
+        let mut bench = Bench::new(
+            TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() },
+            Start { window: 8.0, ssthresh: 4.0, counting: Counting::Bytes },
+            8,
+        );
+        assert_eq!(bench.send().len(), 8);
+        // The last two are lost in the round trip after a mark: two round trips later the last is sent again.
+        bench.at(100).hear_mark(6);
+        assert_eq!((bench.sender.phase, bench.sender.deadline), (Phase::Reducing, Time(Span::from_millis(300).0)));
+        assert!(!bench.expire());
+        assert_eq!(bench.send(), [7]);
+    }
+
+    #[test]
+    fn the_oldest_segment_sent_again_has_the_whole_timeout() {
+        let mut bench = Bench::new(
+            TcpSpec { recovery: Recovery::RackTlp, ..plain() },
+            Start { window: 8.0, ssthresh: 4.0, counting: Counting::Bytes },
+            1000,
+        );
+        assert_eq!(bench.send().len(), 8);
+        // The first is lost, and its retransmission, which what was sent after it tells.
+        bench.at(100).hear(0, &[(1, 4)]);
+        let sent = bench.at(101).hear(0, &[(1, 8)]);
+        assert!(sent.contains(&8), "{sent:?}");
+        bench.at(300).hear(0, &[(1, 9)]);
+        let rto = bench.with(|tcp| tcp.rack_tlp().rto);
+        assert_eq!(rto, bench.with(|tcp| tcp.timeout_from_now()));
     }
 
     /// Twenty segments are under way, the first of them are lost and the others arrive: how many leave after each report.

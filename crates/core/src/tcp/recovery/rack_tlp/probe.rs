@@ -2,7 +2,7 @@
 
 use crate::primitives::units::{Segments, Span, Time};
 use crate::tcp::rack::Delivered;
-use crate::tcp::sender::{Arrived, Phase, Tcp};
+use crate::tcp::sender::{Arrived, Cause, Phase, Tcp};
 use serde::{Deserialize, Serialize};
 
 /// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.
@@ -29,7 +29,7 @@ pub(super) fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Deliver
             // It has repaired a single loss, which is congestion all the same.
             if tcp.sender.phase == Phase::Open {
                 tcp.note_reduction();
-                tcp.reduce(probe.in_flight);
+                tcp.reduce(probe.in_flight, Cause::Loss);
                 tcp.rack_tlp().undo = None;
             }
             true
@@ -43,7 +43,7 @@ pub(super) fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Deliver
 
 /// TLP_calc_PTO of section 7.2, from now on; `None` where no probe is due: in recovery, with something SACKed, or with a probe under way.
 pub(super) fn probe_at(tcp: &mut Tcp) -> Option<Time> {
-    let is_open = tcp.sender.phase == Phase::Open && tcp.spec.fast_retransmit.is_some();
+    let is_open = matches!(tcp.sender.phase, Phase::Open | Phase::Reducing) && tcp.spec.fast_retransmit.is_some();
     let is_single = tcp.sender.high - tcp.sender.una == 1;
     let smoothed = tcp.sender.round_trip(tcp.spec);
     let now = tcp.now;
