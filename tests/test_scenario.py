@@ -67,7 +67,7 @@ def test_flows_that_would_start_after_the_end_never_run_and_are_warned_of() -> N
 
 def test_what_a_control_law_goes_by_can_be_traced() -> None:
     fast = {"preset": "newreno", "timestamps": True, "controller": {"kind": "fast", "alpha": 20}}
-    flows = {"fast": {"rtt": "40 ms", "tcp": fast}}
+    flows: dict[str, Any] = {"fast": {"rtt": "40 ms", "tcp": fast}}
     scenario = tb.dumbbell(
         rate="10 Mbps", delay="1 ms", buffer="500 packets", flows=flows, duration="10 s", traces={"law": ["fast"]}
     )

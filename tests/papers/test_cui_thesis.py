@@ -57,7 +57,7 @@ def test_every_entry_of_a_table_is_judged(number: str, entries: int) -> None:
     assert all(values["buffer"] == values["printed"] for values in own)
 
 
-@pytest.mark.parametrize("name", ["fig3.7", "quoted", "fig3.44", "fig3.52", "chapter6", "fig4.1", "figB.1"])
+@pytest.mark.parametrize("name", ["fig3.7", "quoted", "fig3.44", "fig3.52", "chapter6", "fig4.1", "figB.1", "table4.1", "figB.5"])
 def test_what_is_not_random_turns_out_as_its_kind_says(name: str) -> None:
     for verdict in tb.reproduce(f"cui-thesis/{name}").claims:
         assert verdict.holds is (verdict.claim.kind == "R"), verdict.claim.id

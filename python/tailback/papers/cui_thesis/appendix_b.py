@@ -1,0 +1,393 @@
+"""Appendix B beyond three flows on one link: several bottlenecks, 10 Gb/s, random losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tailback._run import Run
+from tailback._scenario import Scenario
+from tailback._topologies import dumbbell
+from tailback.papers import (
+    Claim,
+    Contrast,
+    Curves,
+    Drawn,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Line,
+    Measured,
+    Ranking,
+    Trace,
+    Value,
+    Values,
+    Variant,
+)
+from tailback.papers.cui_thesis.fast import (
+    ALPHA,
+    STARTS,
+    STOPS,
+    name,
+    queue,
+    queue_over_time,
+    share_1,
+    share_2,
+    share_3,
+    shared_link,
+    tcp,
+    window_1,
+    window_2,
+    window_3,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["EXPERIMENTS"]
+
+FORMS = ("thesis", "module")
+# Of figure B.4: nodes from and to, and when each starts.
+PARKING_LOT = ((1, 4, 0), (1, 2, 20), (2, 4, 40), (3, 4, 60))
+LINKS = ("left", "middle", "right")
+PARKING_ALPHA = 1000
+
+
+def parking_lot(form: str, until_s: int) -> Scenario:
+    """Four nodes in a line, as far as its flows have started by then; the last five seconds are measured."""
+    link = {"rate": "100 Mbps", "delay": "10 ms", "queue": {"buffer": "100000 packets"}}
+    flows = {
+        name(number): {
+            "from": f"node{origin}",
+            "to": f"node{end}",
+            "start": f"{start} s",
+            "tcp": tcp(PARKING_ALPHA, update=form),
+        }
+        for number, (origin, end, start) in enumerate(PARKING_LOT, 1)
+        if start < until_s
+    }
+    return Scenario(
+        {
+            "name": "cui-thesis, figure B.4",
+            "duration": f"{until_s} s",
+            "warmup": f"{until_s - 5} s",
+            "nodes": {f"node{number}": {} for number in range(1, 5)},
+            "links": {
+                where: {**link, "from": f"node{number}", "to": f"node{number + 1}"} for number, where in enumerate(LINKS, 1)
+            },
+            "flows": flows,
+        }
+    )
+
+
+def queue_at(run: Run, link: str) -> float:
+    """Packets, on average over time."""
+    return float(run.queues.where(queue=link)["mean_queue_units"][0])
+
+
+def queue_left(run: Run) -> float:
+    """Of the first link."""
+    return queue_at(run, "left")
+
+
+def queue_middle(run: Run) -> float:
+    """Of the second link."""
+    return queue_at(run, "middle")
+
+
+def queue_right(run: Run) -> float:
+    """Of the third link."""
+    return queue_at(run, "right")
+
+
+def goodput_of_first(run: Run) -> float:
+    """Mb/s."""
+    return float(run.flows.where(group=name(1))["goodput_bps"][0]) / 1e6
+
+
+def swing(run: Run) -> float:
+    """The largest swing of a window in the measured seconds, as a part of its mean."""
+    trace = run.trace("cwnd")
+    swings = []
+    for group in set(trace["group"].tolist()):
+        of_flow = trace.where(group=group)
+        late = np.asarray(of_flow["time_s"]) >= run.simulated_s - 5
+        windows: NDArray[np.float64] = np.asarray(of_flow["cwnd_packets"], float)[late]
+        swings.append(float(np.ptp(windows) / windows.mean()) if len(windows) else 0.0)
+    return max(swings)
+
+
+# Seconds at which each phase ends.
+PARKING_PHASES = (20, 40, 60, 100)
+
+
+def at(measure: str, form: str, until_s: int) -> Callable[[Measured], Values]:
+    """At the end of a phase."""
+    return lambda seen: seen.values(measure, form=form, until_s=until_s)
+
+
+def largest_swing(form: str) -> Callable[[Measured], Values]:
+    """Over all phases."""
+
+    def found(seen: Measured) -> Values:
+        values: Values = np.array([at("swing", form, until)(seen) for until in PARKING_PHASES]).max(axis=0)
+        return values
+
+    return found
+
+
+FIGURE_B_5 = Experiment(
+    id="cui-thesis/figB.5",
+    title="Figures B.4 to B.7: FAST over several bottlenecks",
+    question="Do flows of FAST pass from one equilibrium to the next when bottlenecks come and go?",
+    source="figures B.4 to B.7, appendix B: alpha 1000, nodes 1 to 4 in a line",
+    variants=tuple(
+        Variant({"form": form, "until_s": until}, parking_lot(form, until).with_({"record.traces": ["cwnd"]}))
+        for form in FORMS
+        for until in PARKING_PHASES
+    ),
+    measures={
+        "queue_left": queue_left,
+        "queue_middle": queue_middle,
+        "queue_right": queue_right,
+        "goodput_of_first": goodput_of_first,
+        "swing": swing,
+    },
+    claims=tuple(
+        claim
+        for form in FORMS
+        for claim in (
+            Claim(
+                f"C-B.5.1-left-{form}",
+                "R",
+                f"the bottleneck of flow 1 is the left link first (packets queued elsewhere with two flows), form {form}",
+                lambda seen, form=form: at("queue_middle", form, 40)(seen) + at("queue_right", form, 40)(seen),  # type: ignore[misc]
+                Inequality("<", 1),
+            ),
+            Claim(
+                f"C-B.5.1-both-{form}",
+                "R",
+                f"and in the end both the left and the right link (the shorter of their queues), form {form}",
+                lambda seen, form=form: np.minimum(  # type: ignore[misc]
+                    at("queue_left", form, 100)(seen), at("queue_right", form, 100)(seen)
+                ),
+                Inequality(">", PARKING_ALPHA),
+            ),
+            Claim(
+                f"C-B.5.1-rest-{form}",
+                "R",
+                f"without oscillation (swing of a window in the last five seconds of a phase, over its mean), form {form}",
+                largest_swing(form),
+                Inequality("<", 0.05),
+            ),
+        )
+    ),
+    panels=((Drawn(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),),
+    traces=tuple(
+        Trace(f"window {number}", {"form": "module", "until_s": 100}, {"cwnd": [name(number)]}, window)
+        for number, window in ((1, window_1), (2, window_2), (3, window_3))
+    ),
+    left_open=(LeftOpen("rates and delays", "100 Mb/s and 10 ms each; all stay to the end"),),
+    exact=True,
+)
+
+
+def come_and_go(form: str) -> Scenario:
+    """Figure B.1 as a whole: three flows of 50 ms that leave in reverse order."""
+    flows: dict[str, Any] = {
+        name(number): {
+            "rtt": "50 ms",
+            "start": f"{start} s",
+            "stop": f"{stop} s",
+            "tcp": tcp(ALPHA, update=form),
+        }
+        for number, (start, stop) in enumerate(zip(STARTS, STOPS, strict=True), 1)
+    }
+    return shared_link("cui-thesis, figure B.1 as a whole", flows, STOPS[0]).with_({"record.traces": ["cwnd"]})
+
+
+def settling(run: Run) -> float:
+    """Seconds from a change until all windows stay within 5 % of where they are at its end, of the slowest phase."""
+    trace = run.trace("cwnd")
+    slowest = 0.0
+    for number, stop in enumerate(STOPS, 1):
+        of_flow = trace.where(group=name(number))
+        times, windows = (np.asarray(of_flow[column], float) for column in ("time_s", "cwnd_packets"))
+        for begin in range(STARTS[number - 1], stop, 20):
+            within = (times >= begin) & (times < begin + 20)
+            off = np.abs(windows[within] / windows[within][-1] - 1) > 0.05
+            slowest = max(slowest, float(times[within][off][-1]) - begin if off.any() else 0.0)
+    return slowest
+
+
+def settling_in(form: str) -> Callable[[Measured], Values]:
+    """Of a form."""
+    return lambda seen: seen.values("settling", form=form)
+
+
+FIGURE_B_1_SETTLING = Experiment(
+    id="cui-thesis/figB.1-settling",
+    title="Figures B.1 and B.2: how fast flows of FAST come to rest",
+    question="How long does it take flows of FAST to come to rest when one comes or goes?",
+    source="figures B.1 and B.2, appendix B: 100 Mb/s, 50 ms, alpha 200",
+    variants=tuple(Variant({"form": form}, come_and_go(form)) for form in FORMS),
+    measures={"settling": settling},
+    claims=(
+        *(
+            Claim(
+                f"C-B.1.1-{form}",
+                "R",
+                f"each phase converges quickly (slowest: seconds until windows stay within 5 %), form {form}",
+                settling_in(form),
+                Inequality("<", 5),
+            )
+            for form in FORMS
+        ),
+        Claim(
+            "B.1-forms",
+            "R",
+            "own: the module was about twice as fast as (4.1) (slowest phase by (4.1) over that of form `module`)",
+            lambda seen: settling_in("thesis")(seen) / settling_in("module")(seen),
+            Value(2, 0.2),
+            note="ns-2 itself takes 5.1 s by another measure, in which (4.1) takes 10.9 s.",
+        ),
+    ),
+    panels=((Ranking("settling", tuple(Line(form, {"form": form}) for form in FORMS), "seconds"),),),
+    left_open=(LeftOpen("buffer", "100,000 packets: never full"),),
+    exact=True,
+)
+
+FAST_PHASES = {"one flow": 10, "two flows": 30, "three flows": 50}
+TEN_GIGABIT_ALPHA = 10_000
+
+
+def ten_gigabit(form: str, until_s: int) -> Scenario:
+    """Figure B.8: flows of 20 ms that start 20 s apart, as far as they have by then."""
+    flows: dict[str, Any] = {
+        name(number): {"rtt": "20 ms", "start": f"{start} s", "tcp": tcp(TEN_GIGABIT_ALPHA, update=form)}
+        for number, start in enumerate((0, 10, 30), 1)
+        if start < until_s
+    }
+    return dumbbell(
+        name="cui-thesis, figure B.8",
+        rate="10 Gbps",
+        delay="2 ms",
+        buffer="1000000 packets",
+        flows=flows,
+        duration=f"{until_s} s",
+        warmup=f"{until_s - 3} s",
+    )
+
+
+def filled(run: Run) -> float:
+    """Utilisation of the bottleneck in the measured seconds."""
+    return float(run.queues.where(queue="bottleneck")["utilisation"][0])
+
+
+FIGURE_B_8 = Experiment(
+    id="cui-thesis/figB.8",
+    title="Figures B.8 to B.10: three flows of FAST at 10 Gb/s",
+    question="Does FAST at 10 Gb/s do what it does at 100 Mb/s?",
+    source="figures B.8 to B.10, appendix B: 10 Gb/s, 20 ms, alpha 10,000",
+    variants=tuple(Variant({"phase": phase}, ten_gigabit("module", until)) for phase, until in FAST_PHASES.items()),
+    measures={"share_1": share_1, "share_2": share_2, "share_3": share_3, "queue": queue, "filled": filled},
+    claims=(
+        Claim(
+            "C-B.8.1",
+            "R",
+            "the link is filled within seconds (utilisation from 7 to 10 s)",
+            lambda seen: seen.values("filled", phase="one flow"),
+            Inequality(">", 0.999),
+        ),
+        Claim(
+            "C-B.8.1-order",
+            "R",
+            "the same order of unfairness as at 100 Mb/s (share of the first of two flows, (4.23))",
+            lambda seen: seen.values("share_1", phase="two flows"),
+            Value(0.38197, 0.01),
+        ),
+        Claim(
+            "C-B.8.1-queue",
+            "N",
+            "queueing delay is small (with three flows, over the round trip of 20 ms)",
+            lambda seen: seen.values("queue", phase="three flows") * 8000 / 10e9 / 0.02,
+            Inequality("<", 1),
+            note="46,000 packets, 4.6 alpha, as (4.19) has it for three flows, wait 37 ms at 10 Gb/s.",
+        ),
+    ),
+    panels=((Ranking("share_1", tuple(Line(phase, {"phase": phase}) for phase in FAST_PHASES), "share of the first flow"),),),
+    left_open=(LeftOpen("times", "starts at 0, 10 and 30 s; the last 3 s before the next are measured; form `module`"),),
+    exact=True,
+)
+
+LOSSES = (1e-6, 1e-5, 1e-4, 1e-3)
+
+
+def random_loss(form: str, probability: float) -> Scenario:
+    """One flow of 100 ms on a wire that loses packets at random."""
+    flows: dict[str, Any] = {
+        name(1): {"rtt": "100 ms", "tcp": {**tcp(ALPHA, update=form), "recovery": "sack", "timer": {"min_rto": "200 ms"}}}
+    }
+    return dumbbell(
+        name="cui-thesis, figure B.11",
+        rate="100 Mbps",
+        delay="5 ms",
+        buffer="100000 packets",
+        flows=flows,
+        duration="220 s",
+        warmup="20 s",
+    ).with_({"topology.dumbbell.loss": {"probability": probability}})
+
+
+def longest_queue(run: Run) -> float:
+    """Packets."""
+    return float(run.queues.where(queue="bottleneck")["max_queue_units"][0])
+
+
+FIGURE_B_11 = Experiment(
+    id="cui-thesis/figB.11",
+    title="Figures B.11 and B.12: FAST under random loss",
+    question="Does FAST recover from random losses, and what does recovery do to the queue?",
+    source="figures B.11 and B.12, appendix B",
+    variants=tuple(
+        Variant({"form": form, "loss": probability}, random_loss(form, probability)) for form in FORMS for probability in LOSSES
+    ),
+    measures={"filled": filled, "longest_queue": longest_queue},
+    claims=(
+        Claim(
+            "C-B.11.1",
+            "R",
+            "it recovers from random losses (utilisation at one loss in 100,000 packets)",
+            lambda seen: seen.values("filled", form="module", loss=1e-5),
+            Inequality(">", 0.9),
+        ),
+        Claim(
+            "C-B.11.1-spikes",
+            "S",
+            "recovery makes spikes in the queue (longest queue over alpha, one loss in 100,000 packets)",
+            lambda seen: seen.values("longest_queue", form="module", loss=1e-5) / ALPHA,
+            Inequality(">", 2),
+            setting="form `module`: after a loss in an active round trip it returns at once to the window that it remembers",
+            contrast=Contrast(
+                "by (4.1), which judges the present window",
+                lambda seen: seen.values("longest_queue", form="thesis", loss=1e-5) / ALPHA,
+            ),
+        ),
+    ),
+    panels=(
+        (
+            Curves("filled", "loss", tuple(Line(form, {"form": form}) for form in FORMS), "utilisation", "probability of loss"),
+            Curves(
+                "longest_queue", "loss", tuple(Line(form, {"form": form}) for form in FORMS), "packets", "probability of loss"
+            ),
+        ),
+        (Drawn(("queue",), "queue, packets", "time, s", levels=(Level("alpha", ALPHA),)),),
+    ),
+    traces=(Trace("queue", {"form": "module", "loss": 1e-5}, {"queue": ["bottleneck"]}, queue_over_time),),
+    left_open=(LeftOpen("rate, delay, probability", "100 Mb/s, 100 ms, one in a million to one in a thousand; SACK"),),
+)
+
+EXPERIMENTS = (FIGURE_B_1_SETTLING, FIGURE_B_5, FIGURE_B_8, FIGURE_B_11)

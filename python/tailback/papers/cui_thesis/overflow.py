@@ -1,0 +1,396 @@
+"""Section 4.5 and figures B.14, B.15: flows of FAST whose buffer is smaller than what they want to keep in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tailback._run import Run
+from tailback._topologies import dumbbell
+from tailback.papers import (
+    Claim,
+    Contrast,
+    Drawn,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Line,
+    Measured,
+    Ranking,
+    Trace,
+    Values,
+    Variant,
+)
+from tailback.papers.cui_thesis.fast import (
+    fairness,
+    name,
+    queue_over_time,
+    share_1,
+    share_2,
+    shares,
+    tcp,
+    window_1,
+    window_2,
+)
+
+if TYPE_CHECKING:
+    from tailback._scenario import Scenario
+
+__all__ = ["EXPERIMENTS"]
+
+# K of (4.32), and what else a law is given.
+K = 0.1
+LAWS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "Algorithm 1": {"paced_decrease": True},
+    "alpha-adjusting": {"paced_decrease": True, "alpha_return": K},
+}
+FORMS = ("thesis", "module")
+RECOVERIES = ("newreno", "sack")
+
+
+def sender(alpha: float, form: str, recovery: str, **law: Any) -> dict[str, Any]:
+    """Timers as short as those of ns-2."""
+    return {**tcp(alpha, update=form, **law), "recovery": recovery, "timer": {"min_rto": "200 ms"}}
+
+
+def overflowing(
+    count: int, rtt_ms: int, buffer: int, form: str, recovery: str, law: dict[str, Any], length_s: int = 220
+) -> Scenario:
+    """Flows that start 20 s apart, give or take half a second, with alpha 800 each; what follows the last start is measured."""
+    flows: dict[str, Any] = {
+        name(number): {
+            "rtt": f"{rtt_ms} ms",
+            "start": {"uniform": [f"{20 * (number - 1)} s", f"{20 * (number - 1) + 1} s"]},
+            "tcp": sender(800, form, recovery, **law),
+        }
+        for number in range(1, count + 1)
+    }
+    return dumbbell(
+        name=f"cui-thesis, {count} flows that overflow",
+        rate="100 Mbps",
+        delay="5 ms",
+        buffer=f"{buffer} packets",
+        flows=flows,
+        duration=f"{length_s} s",
+        warmup=f"{20 * count} s",
+        traces={"throughput": {"bin": "5 s", "of": list(flows)}},
+    )
+
+
+def reductions(run: Run, number: int) -> float:
+    """Of a flow: fast retransmits and timeouts."""
+    flow = run.flows.where(group=name(number))
+    return float(flow["fast_retransmits"][0] + flow["timeouts"][0])
+
+
+def reductions_1(run: Run) -> float:
+    """Of the first flow."""
+    return reductions(run, 1)
+
+
+def reductions_2(run: Run) -> float:
+    """Of the second flow."""
+    return reductions(run, 2)
+
+
+def timeouts(run: Run) -> float:
+    """Of all flows."""
+    return float(np.asarray(run.flows["timeouts"], float).sum())
+
+
+def second_ahead(run: Run) -> float:
+    """The part of the time, in bins of 5 s after the warm-up, in which the second flow is faster than the first."""
+    trace = run.trace("throughput")
+    first, second = (trace.where(group=name(number)) for number in (1, 2))
+    measured = np.asarray(first["time_s"]) >= 40
+    ahead = np.asarray(second["throughput_bps"])[measured] > np.asarray(first["throughput_bps"])[measured]
+    return float(ahead.mean())
+
+
+def largest(run: Run) -> float:
+    """The largest share of the capacity that a flow gets."""
+    return float(shares(run).max())
+
+
+RTTS = (50, 150)
+
+
+def two(measure: str, law: str, form: str, recovery: str, rtt_ms: int) -> Callable[[Measured], Values]:
+    """A measure of the two flows."""
+    return lambda seen: seen.values(measure, law=law, form=form, recovery=recovery, rtt_ms=rtt_ms)
+
+
+def more_reductions(recovery: str) -> Callable[[Measured], Values]:
+    """Of the second flow, less those of the first."""
+
+    def found(seen: Measured) -> Values:
+        of = [two(f"reductions_{number}", "plain", "module", recovery, 50)(seen) for number in (1, 2)]
+        difference: Values = of[1] - 2 * of[0]
+        return difference
+
+    return found
+
+
+FIGURE_4_11 = Experiment(
+    id="cui-thesis/fig4.11",
+    title="Figures 4.11 to 4.17: two flows of FAST, a buffer for one of them",
+    question="How do two equal flows of FAST share a link whose buffer is smaller than the sum of what they keep in it?",
+    source="figures 4.11 to 4.17, section 4.5: alpha 800, buffer 1590 packets",
+    variants=tuple(
+        Variant(
+            {"law": law, "form": form, "recovery": recovery, "rtt_ms": rtt_ms},
+            overflowing(2, rtt_ms, 1590, form, recovery, LAWS[law]),
+        )
+        for law in LAWS
+        for form in FORMS
+        for recovery in RECOVERIES
+        for rtt_ms in RTTS
+    ),
+    measures={
+        "share_1": share_1,
+        "share_2": share_2,
+        "reductions_1": reductions_1,
+        "reductions_2": reductions_2,
+        "timeouts": timeouts,
+        "second_ahead": second_ahead,
+    },
+    claims=(
+        Claim(
+            "C-4.12.1",
+            "S",
+            "flow 1 decreases smoothly, flow 2 keeps halving its window (reductions of flow 2 less twice those of flow 1)",
+            more_reductions("newreno"),
+            Inequality(">", 0),
+            setting="losses repaired as by NewReno, 50 ms",
+            contrast=Contrast("with SACK", more_reductions("sack")),
+        ),
+        Claim(
+            "C-4.14.1",
+            "N",
+            "with Algorithm 1 the slower flow can overtake (part of the time in which flow 2 is faster; NewReno, 150 ms)",
+            two("second_ahead", "Algorithm 1", "module", "newreno", 150),
+            Inequality(">", 0.1),
+            note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several is in a timeout, "
+            "and the other has the buffer.",
+        ),
+        Claim(
+            "C-4.15.1-share",
+            "S",
+            "with alpha-adjusting both have the same window in the mean (difference of their shares)",
+            lambda seen: abs(
+                two("share_1", "alpha-adjusting", "module", "sack", 150)(seen)
+                - two("share_2", "alpha-adjusting", "module", "sack", 150)(seen)
+            ),
+            Inequality("<", 0.1),
+            setting="SACK, 150 ms: the link empties at each overflow, so that the second flow learns the true round trip",
+            contrast=Contrast(
+                "with 50 ms, where it does not",
+                lambda seen: abs(
+                    two("share_1", "alpha-adjusting", "module", "sack", 50)(seen)
+                    - two("share_2", "alpha-adjusting", "module", "sack", 50)(seen)
+                ),
+            ),
+        ),
+        Claim(
+            "C-4.15.1-timeouts",
+            "S",
+            "and there are no timeouts (in 180 s)",
+            two("timeouts", "alpha-adjusting", "module", "sack", 150),
+            Inequality("<", 1),
+            setting="SACK",
+            contrast=Contrast("as by NewReno", two("timeouts", "alpha-adjusting", "module", "newreno", 150)),
+        ),
+    ),
+    panels=(
+        tuple(
+            Ranking(
+                "share_2",
+                tuple(
+                    Line(f"{law}, {form}, {recovery}", {"law": law, "form": form, "recovery": recovery, "rtt_ms": rtt_ms})
+                    for law in LAWS
+                    for form in FORMS
+                    for recovery in RECOVERIES
+                ),
+                "share of the second flow",
+                title=f"{rtt_ms} ms",
+                levels=(Level("even", 0.5),),
+            )
+            for rtt_ms in RTTS
+        ),
+        (Drawn(("window 1", "window 2"), "window, packets", "time, s", title="alpha-adjusting"),),
+        (Drawn(("queue",), "queue, packets", "time, s", levels=(Level("buffer", 1590),)),),
+    ),
+    traces=tuple(
+        Trace(trace, {"law": "alpha-adjusting", "form": "module", "recovery": "sack", "rtt_ms": 150}, record, of)
+        for trace, record, of in (
+            ("window 1", {"cwnd": [name(1)]}, window_1),
+            ("window 2", {"cwnd": [name(2)]}, window_2),
+            ("queue", {"queue": ["bottleneck"]}, queue_over_time),
+        )
+    ),
+    left_open=(
+        LeftOpen("rates, delays and starts", "100 Mb/s; 50 and 150 ms; the second flow starts 20 s after the first"),
+        LeftOpen("recovery", "the text has NewReno, the module behind the figures a SACK scoreboard: both"),
+        LeftOpen("k and floor of alpha-adjusting", f"{K} per second, a hundredth, as stated"),
+    ),
+)
+
+ROUND_TRIPS_MS = (40, 50, 60, 90)
+ALPHAS = (400, 600, 800, 1400)
+
+
+def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...]) -> Scenario:
+    """Figure 4.18: four flows on 400 Mb/s with Algorithm 1 and alpha-adjusting."""
+    flows: dict[str, Any] = {
+        name(number): {
+            "rtt": f"{rtt_ms} ms",
+            "start": {"uniform": ["0 s", "1 s"]},
+            "tcp": sender(alpha, "module", "sack", **LAWS["alpha-adjusting"]),
+        }
+        for number, (rtt_ms, alpha) in enumerate(zip(rtts_ms, alphas, strict=True), 1)
+    }
+    return dumbbell(
+        name="cui-thesis, figure 4.18",
+        rate="400 Mbps",
+        delay="5 ms",
+        buffer="3190 packets",
+        flows=flows,
+        duration="300 s",
+        warmup="50 s",
+    )
+
+
+def off_ratio(run: Run) -> float:
+    """The largest deviation of a flow's share from its alpha's share, as a part of it."""
+    flows = run.scenario["flows"]
+    alphas = np.array([flows[name(number)]["tcp"]["controller"]["alpha"] for number in range(1, 5)], float)
+    return float(np.abs(shares(run) / (alphas / alphas.sum()) - 1).max())
+
+
+FIGURE_4_19 = Experiment(
+    id="cui-thesis/fig4.19",
+    title="Figures 4.19 to 4.22: four flows that adjust alpha",
+    question="Does alpha-adjusting keep the ratios of alpha between flows of different round trips and different alpha?",
+    source="figures 4.18 to 4.22, section 4.5: 400 Mb/s, buffer 3190 packets",
+    variants=(
+        Variant({"case": "round trips"}, four_flows(ROUND_TRIPS_MS, (800,) * 4)),
+        Variant({"case": "alphas"}, four_flows((50,) * 4, ALPHAS)),
+    ),
+    measures={"off_ratio": off_ratio, "fairness": fairness, "timeouts": timeouts},
+    claims=(
+        Claim(
+            "C-4.20.1",
+            "R",
+            "rates become fair despite the round trips of 40 to 90 ms (Jain's index over 250 s)",
+            lambda seen: seen.values("fairness", case="round trips"),
+            Inequality(">", 0.95),
+        ),
+        Claim(
+            "C-4.21.1",
+            "N",
+            "windows and rates stay 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's)",
+            lambda seen: seen.values("off_ratio", case="alphas"),
+            Inequality("<", 0.05),
+            note="The sum of alpha, 3200, exceeds the buffer by ten packets: at each overflow only the flow with the largest "
+            "window loses, and halves its alpha alone.",
+        ),
+    ),
+    panels=((Ranking("fairness", (Line("round trips", {"case": "round trips"}),), "Jain's index"),),),
+    left_open=(LeftOpen("starts", "within the first second"), LeftOpen("form and recovery", "module, SACK")),
+)
+
+MECHANISMS = tuple(
+    Variant(
+        {"form": form, "old_window": remembered, "recovery": recovery, "timer": timer},
+        overflowing(3, 50, 1300, form, recovery, {"remembered_window": remembered}, 160).with_(
+            {f"flows.{name(number)}.tcp.timer.max_backoff": backoff for number in (1, 2, 3)}
+        ),
+    )
+    for form in FORMS
+    for remembered in (False, True)
+    for recovery in RECOVERIES
+    for timer, backoff in (("backs off", 65536), ("does not", 1))
+)
+
+
+def effect(label: str, value: str, instead: str) -> Callable[[Measured], Values]:
+    """On the largest share: the mean over all that else differs."""
+
+    def found(seen: Measured) -> Values:
+        one, other = (
+            np.mean([point.values["largest"] for point in seen.where(**{label: word})], axis=0) for word in (value, instead)
+        )
+        difference: Values = one - other
+        return difference
+
+    return found
+
+
+FIGURE_B_14 = Experiment(
+    id="cui-thesis/figB.14",
+    title="Figures B.14 and B.15: three flows of FAST, a buffer for half of them, and which mechanism decides",
+    question="When flows of FAST overflow their buffer, what makes one of them dominate?",
+    source="figures B.14 and B.15, appendix B: alpha 800, buffer 1300 packets",
+    variants=MECHANISMS,
+    measures={"largest": largest, "share_1": share_1, "fairness": fairness, "timeouts": timeouts},
+    claims=(
+        Claim(
+            "C-B.14.1",
+            "S",
+            "one flow dominates (largest share)",
+            lambda seen: seen.values("largest", form="module", old_window=True, recovery="newreno", timer="does not"),
+            Inequality(">", 0.5),
+            setting="form `module`, losses repaired as by NewReno",
+            contrast=Contrast(
+                "by (4.1) with SACK",
+                lambda seen: seen.values("largest", form="thesis", old_window=False, recovery="sack", timer="does not"),
+            ),
+        ),
+        Claim(
+            "B.14-recovery",
+            "R",
+            "own: recovery decides (largest share as by NewReno less that with SACK, over all the rest)",
+            effect("recovery", "newreno", "sack"),
+            Inequality(">", 0.1),
+        ),
+        Claim(
+            "B.14-timer",
+            "R",
+            "own: the timer's back-off does not (largest share with it less that without)",
+            lambda seen: abs(effect("timer", "backs off", "does not")(seen)),
+            Inequality("<", 0.05),
+        ),
+    ),
+    panels=(
+        tuple(
+            Ranking(
+                "largest",
+                tuple(
+                    Line(
+                        f"{form}, {'old' if remembered else 'present'} window, timer {timer}",
+                        {"form": form, "old_window": remembered, "timer": timer, "recovery": recovery},
+                    )
+                    for form in FORMS
+                    for remembered in (False, True)
+                    for timer in ("backs off", "does not")
+                ),
+                "largest share",
+                title=recovery,
+                levels=(Level("even", 1 / 3),),
+            )
+            for recovery in RECOVERIES
+        ),
+    ),
+    left_open=(
+        LeftOpen("rates, delays and starts", "100 Mb/s, 50 ms, 20 s apart; the 100 s after the third start are measured"),
+        LeftOpen(
+            "which flow", "differs from seed to seed in form `module`; by (4.1) as by NewReno it is the first, which never loses"
+        ),
+    ),
+)
+
+EXPERIMENTS = (FIGURE_4_11, FIGURE_4_19, FIGURE_B_14)
