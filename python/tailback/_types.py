@@ -211,6 +211,9 @@ class ControllerTable(TypedDict, total=False):
         exponentially, at this rate per second (k of equation 4.32).
     beta
         The window rests while at least `alpha` segments are in the queues and fewer than this; `alpha` if not given.
+    drain_again
+        With `draining`: after so long the flow forgets what it took for propagation and drains again, so that a
+        longer path is not taken for a queue.
     draining
         Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
     gamma
@@ -265,6 +268,7 @@ class ControllerTable(TypedDict, total=False):
     gamma: float | Probability
     slow_start: bool
     alpha_return: float
+    drain_again: Duration
     draining: int
     history_weight: Probability
     mi_threshold: Duration

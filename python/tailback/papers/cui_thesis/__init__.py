@@ -1,14 +1,15 @@
 """The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapters 3 (models) and 4 (packets).
 
 `losses` has what the open-loop figures are made of and `open_loop` these figures, `closed_loop` trunks that TCP loads, `sizing`
-the sizing rules; `fast` and `vegas` flows that arrive one after the other, `draining` flows that empty the queues once, `overflow`
-flows whose buffer is too small, `appendix_b` the rest; `tables` has the printed numbers.
+the sizing rules; `fast` and `vegas` flows that arrive one after the other, `draining` flows that empty the queues once,
+`overflow` flows whose buffer is too small, `appendix_b` the rest,
+`further` what the document leaves to further research; `tables` has the printed numbers.
 """
 
 from __future__ import annotations
 
 from tailback.papers import Document, LeftOpen
-from tailback.papers.cui_thesis import appendix_b, closed_loop, draining, fast, open_loop, overflow, sizing, vegas
+from tailback.papers.cui_thesis import appendix_b, closed_loop, draining, fast, further, open_loop, overflow, sizing, vegas
 
 __all__ = ["DOCUMENT"]
 
@@ -39,8 +40,8 @@ DOCUMENT = Document(
         LeftOpen("harmonic mean of 60 to 180 ms", "120 ms / ln 3 = 109.2 ms; 109.1 ms is printed"),
         LeftOpen(
             "chapter 4",
-            "figures 4.1 to 4.22, table 4.1 and B.1 to B.15, as far as they claim something; FAST by (4.1) and, where it differs, as "
-            "the ns-2 module did it",
+            "figures 4.1 to 4.22, table 4.1 and B.1 to B.15, as far as they claim something; FAST by (4.1) and, where it "
+            "differs, as the ns-2 module did it",
         ),
         LeftOpen(
             "claims that need packet simulations",
@@ -57,5 +58,6 @@ DOCUMENT = Document(
         *draining.EXPERIMENTS,
         *overflow.EXPERIMENTS,
         *appendix_b.EXPERIMENTS,
+        *further.EXPERIMENTS,
     ),
 )

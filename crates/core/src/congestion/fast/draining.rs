@@ -34,13 +34,15 @@ pub(super) enum Phase {
     Stabilisation {
         began: Time,
     },
-    Drained,
+    Drained {
+        since: Time,
+    },
 }
 
 impl Phase {
     /// Of a new flow.
     pub(super) fn of(draining: Option<u32>) -> Phase {
-        if draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained }
+        if draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained { since: Time::ZERO } }
     }
 
     /// After an update. `average`: the averaged round trip.
@@ -61,7 +63,7 @@ impl Phase {
             Phase::Depletion { .. } => 2.0,
             Phase::Refilling { .. } => 3.0,
             Phase::Stabilisation { .. } => 4.0,
-            Phase::Drained => 5.0,
+            Phase::Drained { .. } => 5.0,
         }
     }
 }
@@ -93,10 +95,13 @@ impl Fast {
                 };
             }
             Phase::Refilling { target } if self.window < target && ack.window_validated => {
-                self.set(Cwnd(target.min(self.window + r - 1.0)));
+                // No acknowledgement more than doubles the window.
+                self.set(Cwnd(target.min(self.window + (r - 1.0).min(self.window))));
             }
             Phase::Refilling { .. } => self.memory.phase = Phase::Stabilisation { began: ack.now },
-            Phase::Stabilisation { began } if since(began) >= self.memory.average => self.memory.phase = Phase::Drained,
+            Phase::Stabilisation { began } if since(began) >= self.memory.average => {
+                self.memory.phase = Phase::Drained { since: ack.now };
+            }
             _ => {}
         }
         self.memory.updated = ack.now;
@@ -104,10 +109,21 @@ impl Fast {
 }
 
 impl FastMemory {
+    /// What it took for propagation may be of a path that is no more.
+    pub(super) fn drain_again_if_due(&mut self, now: Time) {
+        let Phase::Drained { since } = self.phase else { return };
+        if self.spec.draining.is_some() && self.spec.drain_again.is_some_and(|after| now.since(since) >= after) {
+            self.phase = Phase::Reduction { began: now, before: self.average };
+            self.base = None;
+        }
+    }
+
     /// To the rate of the equilibrium, alpha / (D - d), over the round trip of the empty queue.
     fn refilling(&self, now: Time, before: f64) -> Phase {
         let base = self.base.unwrap_or(Span::ZERO).0 as f64;
-        Phase::Refilling { target: self.alpha(now) * base / (before - base) }
+        // Where there was no queue before, there is nothing to refill.
+        let target = if before > base { self.alpha(now) * base / (before - base) } else { 0.0 };
+        Phase::Refilling { target }
     }
 }
 
@@ -145,6 +161,21 @@ mod tests {
         assert!(matches!(sender.law.memory.phase, Phase::Stabilisation { .. }));
         assert_eq!((sender.ack_after(99), sender.law.release()), (refilled[19], None));
         sender.ack_after(1);
-        assert_eq!(sender.law.memory.phase, Phase::Drained);
+        assert!(matches!(sender.law.memory.phase, Phase::Drained { .. }));
+    }
+
+    #[test]
+    fn after_a_while_it_drains_again_and_learns_the_path_anew() {
+        let spec = FastSpec { draining: Some(10), drain_again: Some(ms(5000)), ..SPEC };
+        let mut sender = queued(250.0, spec, 125);
+        sender.law.memory.phase = Phase::Drained { since: sender.now };
+        sender.ack_after(4999);
+        assert!(matches!(sender.law.memory.phase, Phase::Drained { .. }));
+        sender.ack_after(1);
+        assert!(matches!(sender.law.memory.phase, Phase::Reduction { .. }));
+        // The path has become longer: 150 ms instead of 100.
+        assert_eq!(sender.law.memory.base, None);
+        sender.measure(150);
+        assert_eq!(sender.law.memory.base, Some(ms(150)));
     }
 }

@@ -47,6 +47,8 @@ member! {
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
         /// Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
         draining: Option<u32> = None => Kind::Whole { least: 2, most: 1_000_000 },
+        /// With `draining`: after so long the flow forgets what it took for propagation and drains again, so that a longer path is not taken for a queue.
+        drain_again: Option<Span> = None => ABOVE_ZERO,
         /// The window rests while at least `alpha` segments are in the queues and fewer than this; `alpha` if not given.
         beta: Option<f64> = None => SEGMENTS_IN_QUEUES,
         /// The window shrinks by its share on each acknowledgement, so that sending does not pause (Algorithm 1).
@@ -88,7 +90,10 @@ impl Settings for FastSpec {
             };
             (is_changed && self.update != form).then(misfit)
         };
+        let alone = (self.drain_again.is_some() && self.draining.is_none())
+            .then(|| Misfit::error(&["drain_again"], "`drain_again` without `draining`", "`draining` beside it"));
         let misfits = [
+            alone,
             of_other_form(&["round_trips"], self.round_trips != FastSpec::default().round_trips, UpdateForm::Thesis),
             of_other_form(&["update_period"], self.update_period != UPDATE_PERIOD, UpdateForm::Module),
             still(&["alpha"], alpha, "more than 0 segments"),
@@ -107,6 +112,7 @@ impl Settings for FastSpec {
             FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: Span::from_millis(1), ..usual },
             FastSpec { alpha: 3.0, round_trips: 2, ..usual },
             FastSpec { draining: Some(2), ..usual },
+            FastSpec { draining: Some(4), drain_again: Some(Span::from_millis(500)), ..usual },
             FastSpec { remembered_window: Some(true), ..usual },
             FastSpec { alpha: 20.0, update: UpdateForm::Module, ..FastSpec::default() },
             FastSpec {
@@ -242,7 +248,7 @@ impl Fast {
         self.memory.updated = now;
         self.memory.phase = match self.memory.phase {
             Phase::Converging { .. } => Phase::Converging { stable: 0 },
-            _ => Phase::Drained,
+            _ => Phase::Drained { since: now },
         };
     }
 }
@@ -325,8 +331,9 @@ impl Controller for Fast {
         if self.memory.spec.remembers() {
             self.memory.flights.note(ack);
         }
+        self.memory.drain_again_if_due(ack.now);
         match (self.memory.phase, self.memory.spec.draining) {
-            (Phase::Converging { .. } | Phase::Drained, _) | (_, None) => match self.memory.spec.update {
+            (Phase::Converging { .. } | Phase::Drained { .. }, _) | (_, None) => match self.memory.spec.update {
                 UpdateForm::Thesis => self.control(ack),
                 UpdateForm::Module => self.control_as_module(ack),
             },
@@ -398,6 +405,7 @@ mod bench {
         remembered_window: None,
         mi_threshold: Span::ZERO,
         draining: None,
+        drain_again: None,
         beta: None,
         paced_decrease: false,
         alpha_return: None,

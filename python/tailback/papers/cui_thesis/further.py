@@ -1,0 +1,440 @@
+"""What chapter 4 leaves to further research: FAST beside others, over several bottlenecks, where paths change or lose packets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tailback._run import Run
+from tailback._scenario import Scenario
+from tailback.papers import (
+    Claim,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Line,
+    Measured,
+    Ranking,
+    Value,
+    Values,
+    Variant,
+)
+
+__all__ = ["EXPERIMENTS"]
+
+# Packets of 1500 bytes on 100 Mb/s in 50 ms.
+PRODUCT = 417
+
+
+def fast(alpha: float = 50, **law: Any) -> dict[str, Any]:
+    """A sender of today with FAST in the form of the module."""
+    return {
+        "preset": "sack",
+        "timestamps": True,
+        "controller": {"kind": "fast", "alpha": alpha, "update": "module", **law},
+    }
+
+
+def on_one_link(flows: dict[str, dict[str, Any]], queue: dict[str, Any], **rest: Any) -> Scenario:
+    """100 Mb/s, 120 s, of which the last 80 are measured; flows of 50 ms that start within the first five seconds."""
+    usual = {"from": "left", "to": "right", "rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}}
+    link = rest.pop("link", {})
+    return Scenario(
+        {
+            "name": "cui-thesis, further research",
+            "duration": "120 s",
+            "warmup": "40 s",
+            "topology": {"dumbbell": {"rate": "100 Mbps", "delay": "5 ms", "queue": queue, **link}},
+            "flows": {group: {**usual, **flow} for group, flow in flows.items()},
+            **rest,
+        }
+    )
+
+
+def rates(run: Run, group: str) -> Values:
+    """Of the flows of a group, in bit/s."""
+    found: Values = np.asarray(run.flows.where(group=group)["goodput_bps"], float)
+    return found
+
+
+def utilisation(run: Run) -> float:
+    """Of the bottleneck."""
+    return float(run.queues.where(queue="bottleneck")["utilisation"][0])
+
+
+def queue(run: Run) -> float:
+    """Packets at the bottleneck, on average over time."""
+    return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
+
+
+def jain(run: Run) -> float:
+    """Jain's index of all flows."""
+    found = np.asarray(run.flows["goodput_bps"], float)
+    return float(found.sum() ** 2 / (len(found) * (found**2).sum()))
+
+
+def share_of_fast(run: Run) -> float:
+    """Of what both get, beside one other flow."""
+    own, other = rates(run, "fast")[0], rates(run, "other")[0]
+    return float(own / (own + other))
+
+
+BUFFERS = {0.25: PRODUCT // 4, 1: PRODUCT, 4: 4 * PRODUCT}
+OTHERS = {"Reno": "linux/reno", "CUBIC": "linux/cubic"}
+
+
+def beside(other: str, buffer: float) -> Callable[[Measured], Values]:
+    """FAST's share."""
+    return lambda seen: seen.values("share_of_fast", other=other, buffer=buffer)
+
+
+def told(interval: tuple[float, float]) -> str:
+    """A share and its interval in per cent."""
+    mean, half = interval
+    return f"{100 * mean:.0f} ± {100 * half:.0f} %"
+
+
+def mean(seen: Measured, measure: str, **labels: Any) -> float:
+    """Over the seeds."""
+    return float(seen.interval(seen.values(measure, **labels)).mean)
+
+
+def seen_as(seen: Measured, values: Values) -> tuple[float, float]:
+    """Mean and half the width of its interval."""
+    interval = seen.interval(values)
+    return interval.mean, interval.high - interval.mean
+
+
+BESIDE = Experiment(
+    id="cui-thesis/further-beside",
+    title="Further research: FAST beside Reno and CUBIC",
+    question="What does a flow of FAST get beside one that fills the queue?",
+    source="further research of chapter 4",
+    variants=tuple(
+        Variant(
+            {"other": other, "buffer": products},
+            on_one_link({"fast": {"tcp": fast()}, "other": {"tcp": {"preset": preset}}}, {"buffer": f"{packets} packets"}),
+        )
+        for other, preset in OTHERS.items()
+        for products, packets in BUFFERS.items()
+    ),
+    measures={"share_of_fast": share_of_fast},
+    claims=tuple(
+        Claim(
+            f"further-beside-{other}",
+            "R",
+            f"FAST gets less than a fifth beside {other} where the buffer holds four products",
+            beside(other, 4),
+            Inequality("<", 0.2),
+        )
+        for other in OTHERS
+    ),
+    panels=(
+        (
+            Curves(
+                "share_of_fast",
+                "buffer",
+                tuple(Line(f"beside {other}", {"other": other}) for other in OTHERS),
+                "share of FAST",
+                "buffer, bandwidth-delay products",
+                levels=(Level("even", 0.5),),
+            ),
+        ),
+    ),
+    left_open=(LeftOpen("scenario", "100 Mb/s, 50 ms, alpha 50; the document has none"),),
+    answer=lambda seen: (
+        "As long as the buffer is short it holds its own; with a product and more it is pushed aside: "
+        + ", ".join(
+            f"{told(seen_as(seen, beside(other, products)(seen)))} beside {other} with {products:g} products"
+            for other in OTHERS
+            for products in BUFFERS
+        )
+        + "."
+    ),
+)
+
+ROUND_TRIPS_MS = (10, 30, 100, 300)
+SENDERS: dict[str, dict[str, Any]] = {"FAST": fast(), "CUBIC": {"preset": "linux/cubic"}, "Reno": {"preset": "linux/reno"}}
+
+
+def longest_over_shortest(run: Run) -> float:
+    """Rate of the flow of 300 ms over that of 10 ms."""
+    return float(rates(run, "rtt300")[0] / rates(run, "rtt10")[0])
+
+
+MIXTURE = Experiment(
+    id="cui-thesis/further-round-trips",
+    title="Further research: round trips from 10 to 300 ms",
+    question="Does FAST give flows of different round trips the same?",
+    source="further research of chapter 4",
+    variants=tuple(
+        Variant(
+            {"law": law},
+            on_one_link(
+                {f"rtt{rtt_ms}": {"rtt": f"{rtt_ms} ms", "tcp": tcp} for rtt_ms in ROUND_TRIPS_MS}, {"buffer": "2000 packets"}
+            ),
+        )
+        for law, tcp in SENDERS.items()
+    ),
+    measures={"jain": jain, "longest_over_shortest": longest_over_shortest},
+    claims=(
+        Claim(
+            "further-round-trips",
+            "R",
+            "FAST is fairer than CUBIC (Jain's index of flows of 10, 30, 100 and 300 ms, difference)",
+            lambda seen: seen.values("jain", law="FAST") - seen.values("jain", law="CUBIC"),
+            Inequality(">", 0),
+        ),
+    ),
+    panels=((Ranking("jain", tuple(Line(law, {"law": law}) for law in SENDERS), "Jain's index"),),),
+    left_open=(LeftOpen("buffer", "2000 packets: room for all of FAST"),),
+    answer=lambda seen: (
+        "Nearly: what a flow keeps in the queue does not depend on its round trip. The flow of 300 ms gets "
+        + ", ".join(
+            f"{mean(seen, 'longest_over_shortest', law=law):.2f} times what that of 10 ms gets with {law}" for law in SENDERS
+        )
+        + "."
+    ),
+)
+
+POLICIES: dict[str, dict[str, Any]] = {
+    "drop_tail": {},
+    "red": {"policy": "red", "lower": "100 packets", "upper": "300 packets"},
+    "codel": {"policy": "codel"},
+}
+
+MANAGED = Experiment(
+    id="cui-thesis/further-policies",
+    title="Further research: FAST behind RED and CoDel",
+    question="What do queues that drop early make of FAST?",
+    source="further research of chapter 4",
+    variants=tuple(
+        Variant(
+            {"policy": policy},
+            on_one_link({"fast": {"count": 4, "tcp": fast(100)}}, {"buffer": "1000 packets", **settings}),
+        )
+        for policy, settings in POLICIES.items()
+    ),
+    measures={"jain": jain, "utilisation": utilisation, "queue": queue},
+    claims=(
+        Claim(
+            "further-policies-codel",
+            "R",
+            "CoDel makes four flows of FAST share more evenly than drop-tail does (Jain's index, difference)",
+            lambda seen: seen.values("jain", policy="codel") - seen.values("jain", policy="drop_tail"),
+            Inequality(">", 0),
+        ),
+    ),
+    panels=(
+        (Ranking("jain", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "Jain's index"),),
+        (Ranking("utilisation", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "utilisation"),),
+    ),
+    left_open=(LeftOpen("scenario", "four flows, alpha 100: 400 packets, where RED drops from 100 on"),),
+    answer=lambda seen: (
+        "They keep it from its equilibrium, and that is not bad: the queue empties now and then, and all see the path as it is. "
+        + "; ".join(
+            f"{policy}: utilisation {mean(seen, 'utilisation', policy=policy):.3f}, "
+            f"queue {mean(seen, 'queue', policy=policy):.0f} packets, "
+            f"Jain's index {mean(seen, 'jain', policy=policy):.3f}"
+            for policy in POLICIES
+        )
+        + "."
+    ),
+)
+
+LOSSES = (1e-5, 1e-4, 1e-3, 1e-2)
+LOSSY: dict[str, dict[str, Any]] = {
+    "FAST, module": fast(100),
+    "FAST, (4.1)": {**fast(100), "controller": {"kind": "fast", "alpha": 100}},
+    "CUBIC": SENDERS["CUBIC"],
+    "Reno": SENDERS["Reno"],
+}
+
+RANDOM_LOSS = Experiment(
+    id="cui-thesis/further-loss",
+    title="Further research: FAST and random losses",
+    question="How much of a link that loses packets at random does FAST use?",
+    source="further research of chapter 4",
+    variants=tuple(
+        Variant(
+            {"law": law, "loss": loss},
+            on_one_link({"flow": {"tcp": tcp}}, {"buffer": "1000 packets"}, link={"loss": {"probability": loss}}),
+        )
+        for law, tcp in LOSSY.items()
+        for loss in LOSSES
+    ),
+    measures={"utilisation": utilisation},
+    claims=(
+        Claim(
+            "further-loss",
+            "R",
+            "at one loss in a thousand FAST uses more than three times what CUBIC uses",
+            lambda seen: (
+                seen.values("utilisation", law="FAST, module", loss=1e-3) / seen.values("utilisation", law="CUBIC", loss=1e-3)
+            ),
+            Inequality(">", 3),
+        ),
+    ),
+    panels=(
+        (
+            Curves(
+                "utilisation",
+                "loss",
+                tuple(Line(law, {"law": law}) for law in LOSSY),
+                "utilisation",
+                "probability of loss",
+            ),
+        ),
+    ),
+    left_open=(LeftOpen("scenario", "one flow, 100 Mb/s, 50 ms, alpha 100"),),
+    answer=lambda seen: (
+        "More than laws that take each loss for a full queue, because it returns fast: "
+        + "; ".join(
+            f"{law} " + ", ".join(f"{mean(seen, 'utilisation', law=law, loss=loss):.2f}" for loss in LOSSES) for law in LOSSY
+        )
+        + " (one loss in 100,000 to one in 100)."
+    ),
+)
+
+HOPS = 3
+
+
+def several_bottlenecks(factor: int) -> Scenario:
+    """A flow over three links, each of which it shares with another flow; its alpha is so many times theirs."""
+    link = {"rate": "100 Mbps", "delay": "5 ms", "queue": {"buffer": "20000 packets"}}
+    flows: dict[str, Any] = {"long": {"from": "node1", "to": f"node{HOPS + 1}", "tcp": fast(50 * factor)}}
+    for hop in range(1, HOPS + 1):
+        flows[f"short{hop}"] = {"from": f"node{hop}", "to": f"node{hop + 1}", "rtt": f"{10 * HOPS} ms", "tcp": fast()}
+    return Scenario(
+        {
+            "name": "cui-thesis, several bottlenecks",
+            "duration": "60 s",
+            "warmup": "50 s",
+            "nodes": {f"node{number}": {} for number in range(1, HOPS + 2)},
+            "links": {f"link{hop}": {**link, "from": f"node{hop}", "to": f"node{hop + 1}"} for hop in range(1, HOPS + 1)},
+            "flows": flows,
+        }
+    )
+
+
+def long_over_short(run: Run) -> float:
+    """Rate of the flow over all links over the mean of the others."""
+    short = np.mean([rates(run, f"short{hop}")[0] for hop in range(1, HOPS + 1)])
+    return float(rates(run, "long")[0] / short)
+
+
+BOTTLENECKS = Experiment(
+    id="cui-thesis/further-bottlenecks",
+    title="Further research: FAST over several bottlenecks",
+    question="What does a flow of FAST get over several bottlenecks, and which alpha makes it equal to the others?",
+    source="further research of chapter 4; (4.15) for several links",
+    variants=tuple(Variant({"factor": factor}, several_bottlenecks(factor)) for factor in range(1, HOPS + 1)),
+    measures={"long_over_short": long_over_short},
+    claims=(
+        Claim(
+            "further-bottlenecks",
+            "R",
+            "with equal alpha a flow over three bottlenecks gets a third of the others: alpha over the sum of its delays",
+            lambda seen: seen.values("long_over_short", factor=1),
+            Value(1 / HOPS, 0.02),
+        ),
+        Claim(
+            "further-bottlenecks-rule",
+            "R",
+            "with alpha times the number of bottlenecks it gets the same",
+            lambda seen: seen.values("long_over_short", factor=HOPS),
+            Value(1, 0.05),
+        ),
+    ),
+    panels=(
+        (
+            Curves(
+                "long_over_short",
+                "factor",
+                (Line("three bottlenecks", {}),),
+                "rate over that of the others",
+                "alpha over that of the others",
+            ),
+        ),
+    ),
+    left_open=(LeftOpen("round trips", "30 ms each; all start together, so that all know the empty path"),),
+    exact=True,
+    answer=lambda seen: (
+        "As much less as it has more bottlenecks: "
+        + ", ".join(
+            f"{seen.values('long_over_short', factor=factor)[0]:.2f} of the others' rate with {factor} times their alpha"
+            for factor in range(1, HOPS + 1)
+        )
+        + ". An alpha in proportion to the number of bottlenecks makes it equal; a sender does not know that number."
+    ),
+)
+
+AGAIN: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "draining once": {"draining": 10},
+    "draining every 20 s": {"draining": 10, "drain_again": "20 s"},
+}
+COUNTS = (1, 4)
+
+ROUTE = Experiment(
+    id="cui-thesis/further-route",
+    title="Further research: a path that becomes longer",
+    question="What becomes of FAST when the route changes and the propagation delay rises?",
+    source="further research of chapter 4",
+    variants=tuple(
+        Variant(
+            {"law": law, "flows": count},
+            on_one_link(
+                {"fast": {"count": count, "rtt": "40 ms", "tcp": fast(**settings)}},
+                {"buffer": "20000 packets"},
+                duration="160 s",
+                warmup="100 s",
+                timeline=[{"at": "50 s", "link": "bottleneck", "delay": "30 ms"}],
+            ),
+        )
+        for law, settings in AGAIN.items()
+        for count in COUNTS
+    ),
+    measures={"utilisation": utilisation, "jain": jain, "queue": queue},
+    claims=(
+        Claim(
+            "further-route-plain",
+            "R",
+            "a flow of FAST takes 25 ms more propagation for a queue and gives way to it (utilisation of one flow)",
+            lambda seen: seen.values("utilisation", law="plain", flows=1),
+            Inequality("<", 0.5),
+        ),
+        Claim(
+            "further-route-again",
+            "R",
+            "draining again, and forgetting what it took for propagation, brings it back (utilisation of one flow)",
+            lambda seen: seen.values("utilisation", law="draining every 20 s", flows=1),
+            Inequality(">", 0.95),
+        ),
+        Claim(
+            "further-route-fair",
+            "R",
+            "and four flows stay fair (Jain's index)",
+            lambda seen: seen.values("jain", law="draining every 20 s", flows=4),
+            Inequality(">", 0.95),
+        ),
+    ),
+    panels=((Curves("utilisation", "flows", tuple(Line(law, {"law": law}) for law in AGAIN), "utilisation", "flows"),),),
+    left_open=(
+        LeftOpen("route", "after 50 s the one-way delay of the link is 30 instead of 5 ms; the last 60 of 160 s are measured"),
+    ),
+    answer=lambda seen: (
+        "It takes the longer path for a queue, for ever: "
+        + "; ".join(
+            f"{law} " + ", ".join(f"{mean(seen, 'utilisation', law=law, flows=count):.2f}" for count in COUNTS) for law in AGAIN
+        )
+        + " of the link (one flow, four). What helps is to forget the base round trip and to drain the queue again: to forget "
+        "alone does not, because where the queue stands, a new base would contain it."
+    ),
+)
+
+EXPERIMENTS = (BESIDE, MIXTURE, MANAGED, RANDOM_LOSS, BOTTLENECKS, ROUTE)
