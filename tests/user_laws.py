@@ -39,7 +39,8 @@ class Reno(Controller):
             self.window = whole_windows(self.window, counted) if self.counts_bytes else self.window + counted / self.window
 
     def on_congestion(self, seen: Congestion) -> None:
-        self.window = self.ssthresh = max(float(seen.in_flight // 2), 2.0)
+        half = float(seen.in_flight // 2)
+        self.window, self.ssthresh = max(half, float(seen.least_window)), max(half, 2.0)
 
     def on_timeout(self, seen: Congestion) -> None:
         if not seen.repeated:

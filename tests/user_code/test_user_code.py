@@ -444,7 +444,7 @@ def test_what_user_code_is_told_can_be_made_for_its_tests() -> None:
     assert law.window == 5.0
     seen = Congestion(now_s=0.2, in_flight=5, repeated=False)
     law.on_congestion(seen)
-    assert (law.window, repr(seen)) == (2.0, "Congestion(now_s=0.2, in_flight=5, repeated=false)")
+    assert (law.window, repr(seen)) == (2.0, "Congestion(now_s=0.2, in_flight=5, repeated=false, least_window=2)")
 
 
 def test_a_file_is_loaded_once_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
 use tailback_core::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
 use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
-use tailback_core::tcp::{Recovery, SlowStart};
+use tailback_core::tcp::{Recovery, SlowStart, WindowValidation};
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
 use tailback_core::user_code::{Fault, UserCode};
 use tailback_core::{Code, Engine};
@@ -82,7 +82,7 @@ impl UserController for Reno {
 
     fn on_congestion(&mut self, seen: &Congestion) -> Result<Control, Fault> {
         self.halve(seen.in_flight);
-        self.control.window = self.control.ssthresh;
+        self.control.window = f64::from((seen.in_flight.0 / 2).max(seen.least_window.0));
         Ok(self.control)
     }
 
@@ -212,8 +212,10 @@ fn what_comes_from_outside_gives_the_bytes_of_what_is_built_in() {
         let mut network = random_network(seed);
         for group in &mut network.groups {
             let Transport::Tcp(spec, _) = &mut group.transport else { continue };
-            // Only to laws that have one does a slow start end early, and only of laws that can be copied is a reduction taken back.
+            // Only to laws that have one does a slow start end early, only of laws that can be copied is a reduction taken back, and only of
+            // built-in ones is a threshold raised for a window that was not used.
             spec.slow_start = SlowStart::Standard;
+            spec.window_validation = WindowValidation::None;
             if spec.recovery == Recovery::RackTlp {
                 spec.recovery = Recovery::Sack;
             }

@@ -196,7 +196,7 @@ impl Controller for Cubic {
     fn on_congestion(&mut self, seen: &Congestion) {
         let reduced = self.memory.reduce(Cwnd(self.window), seen.in_flight);
         self.memory.stage = Stage::DueBelow;
-        self.window = reduced.max(f64::from(seen.least.0));
+        self.window = reduced.max(f64::from(seen.least_window.0));
     }
 
     /// Section 4.8.

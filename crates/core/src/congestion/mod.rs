@@ -112,7 +112,7 @@ pub struct Congestion {
     /// Segments outstanding when it was found: RFC 5681's FlightSize.
     pub in_flight: Segments,
     /// The window is not reduced below this.
-    pub least: Segments,
+    pub least_window: Segments,
     /// A timeout of a segment that had timed out before: the threshold stays (RFC 5681 section 3.1).
     pub repeated: bool,
 }
@@ -395,7 +395,7 @@ mod tests {
             // Half of what is in flight fills the window.
             let in_flight = Segments(if draw(1) == 0 { law.window() as u32 } else { 1 + draw(1_000_000) as u32 });
             let rtt = (draw(2) > 0).then(|| Span(draw(now.0.min(2_000_000_000_000))));
-            let seen = Congestion { now, in_flight, least: Segments(1 + draw(1) as u32), repeated: draw(3) == 0 };
+            let seen = Congestion { now, in_flight, least_window: Segments(1 + draw(1) as u32), repeated: draw(3) == 0 };
             let before = law.window();
             match draw(40) {
                 0 => law.on_congestion(&seen),

@@ -88,7 +88,7 @@ impl Controller for Reno {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.window = self.halve(seen.in_flight).max(f64::from(seen.least.0));
+        self.window = self.halve(seen.in_flight).max(f64::from(seen.least_window.0));
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {

@@ -466,7 +466,7 @@ impl Tcp<'_> {
         if let Some(in_use) = in_use {
             self.sender.controller.limit_window(Cwnd(f64::from(in_use.0.max(1))));
         }
-        let seen = Congestion { least: self.least_window(cause), ..self.congestion(in_use.unwrap_or(in_flight)) };
+        let seen = Congestion { least_window: self.least_window(cause), ..self.congestion(in_use.unwrap_or(in_flight)) };
         self.sender.controller.on_congestion(&seen);
         validation::on_reduced(self, in_use);
     }
@@ -487,7 +487,7 @@ impl Tcp<'_> {
             // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
             Halves::FlightSize => in_flight.min(window).max(Segments(1)),
         };
-        Congestion { now: self.now, in_flight, least: Segments(2), repeated: false }
+        Congestion { now: self.now, in_flight, least_window: Segments(2), repeated: false }
     }
 
     /// The controller hears of a timeout, or of what is treated like one. It takes its share of what is outstanding (RFC 5681 equation 4)

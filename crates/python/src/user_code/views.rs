@@ -43,7 +43,7 @@ view!(Ack {
     app_limited: bool = false,
 });
 view!(RoundTrip { sample_s: f64, smoothed_s: Option<f64> });
-view!(Congestion { now_s: f64, in_flight: u32, repeated: bool });
+view!(Congestion { now_s: f64, in_flight: u32, repeated: bool, least_window: u32 = 2 });
 view!(Unit { bytes: u64, is_last: bool });
 view!(Occupancy {
     units: u64,
@@ -105,8 +105,8 @@ impl From<&congestion::RoundTrip> for RoundTrip {
 
 impl From<&congestion::Congestion> for Congestion {
     fn from(seen: &congestion::Congestion) -> Congestion {
-        let congestion::Congestion { now, in_flight, repeated, least: _ } = *seen;
-        Congestion { now_s: now.seconds(), in_flight: in_flight.0, repeated }
+        let congestion::Congestion { now, in_flight, repeated, least_window } = *seen;
+        Congestion { now_s: now.seconds(), in_flight: in_flight.0, repeated, least_window: least_window.0 }
     }
 }
 
