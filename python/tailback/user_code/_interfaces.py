@@ -106,7 +106,8 @@ class Controller(ABC):
 
         ``seen`` has ``now_s`` and ``in_flight``, the segments outstanding: RFC 5681's FlightSize, or the window, as
         ``tcp.halves`` says; and ``least_window``: the window is reduced no further, 1 for a mark where the preset follows the
-        RFCs (RFC 3168, RFC 9438), else 2. With ``recovery = "rack_tlp"`` needless reductions are taken back of built-in laws, not of these.
+        RFCs (RFC 3168, RFC 9438), else 2. With ``recovery = "rack_tlp"`` needless reductions are taken back of built-in laws,
+        not of these.
         """
 
     @abstractmethod
