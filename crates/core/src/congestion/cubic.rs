@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn on_random_losses_the_window_is_what_the_rfc_says() {
+    fn on_random_losses_and_marks_the_window_is_what_the_rfc_says() {
         for seed in 0..50 {
             let stream = Stream::new(Entity { seed, name: "cubic", index: 0 }, Purpose::Policy);
             let mut real = sender(20.0, true);
@@ -563,6 +563,12 @@ mod tests {
                         real.lose(flight);
                         literal.reduce(f64::from(flight));
                         (literal.cwnd, literal.after_timeout) = (literal.ssthresh, false);
+                    }
+                    4..8 => {
+                        // Figure 5: for ECE the window, not the threshold, goes down to one segment.
+                        real.mark(flight);
+                        literal.reduce(f64::from(flight));
+                        (literal.cwnd, literal.after_timeout) = ((f64::from(flight) * 0.7).max(1.0), false);
                     }
                     _ => {
                         // In slow start one at a time: how several pass the threshold is not this section's business.

@@ -59,6 +59,12 @@ impl<C: Controller> ModelSender<C> {
         self.law.window()
     }
 
+    /// A mark with so much in flight, by a preset that follows the RFCs. Returns the window.
+    pub fn mark(&mut self, in_flight: u32) -> f64 {
+        self.law.on_congestion(&Congestion { least_window: Segments(1), ..self.congestion(in_flight) });
+        self.law.window()
+    }
+
     /// The first timeout of a segment. Returns the window.
     pub fn time_out(&mut self, in_flight: u32) -> f64 {
         self.law.on_timeout(&self.congestion(in_flight));
