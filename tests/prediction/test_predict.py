@@ -27,6 +27,17 @@ def many(count: int, **tcp: Any) -> dict[str, Any]:
     return {"count": count, "rtt": {"uniform": ["60 ms", "140 ms"]}, "start": START, "tcp": {"preset": "sack", **tcp}}
 
 
+FAST: dict[str, Any] = {
+    "preset": "newreno",
+    "timestamps": True,
+    "delayed_ack": False,
+    "controller": {"kind": "fast", "alpha": 20},
+}
+
+
+ONE_BY_ONE: dict[str, Any] = {f"web{start}": {"rtt": "50 ms", "start": f"{start} s", "tcp": FAST} for start in (0, 40, 80)}
+
+
 PACED = many(200, pacing=True, delayed_ack=False) | {"sender_access": {"rate": "200 Mbps"}}
 
 
@@ -42,6 +53,28 @@ WINDOWS = {"count": 3, "rtt": ["50 ms", "100 ms", "200 ms"], "tcp": {"preset": "
 # The models at work, and how far the prediction of each quantity may be from what one run measures: shares differ by so much,
 # rates and times by this part.
 CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
+    "FAST, all at once": (
+        dumbbell({"count": 3, "rtt": ["50 ms", "100 ms", "200 ms"], "tcp": FAST}, buffer="500 packets"),
+        ["equilibrium of delays"],
+        {"utilisation": 0.001, "mean_wait_s": 0.05, "goodput_bps": 0.01},
+    ),
+    "Vegas, all at once": (
+        tb.load(EXAMPLES / "vegas.toml"),
+        ["equilibrium of delays"],
+        {"utilisation": 0.001, "loss_share": 0, "goodput_bps": 0.001},
+    ),
+    "FAST, one by one": (
+        tb.dumbbell(
+            rate="10 Mbps",
+            delay="10 ms",
+            buffer="500 packets",
+            duration="120 s",
+            warmup="110 s",
+            flows=ONE_BY_ONE,
+        ),
+        ["arrivals one by one"],
+        {"utilisation": 0.001, "mean_wait_s": 0.05, "goodput_bps": 0.05},
+    ),
     "md1": (tb.load(EXAMPLES / "md1.toml"), ["M/D/1"], {"utilisation": 0.002, "mean_wait_s": 0.02, "goodput_bps": 0.002}),
     "mm1k": (
         tb.load(EXAMPLES / "mm1k.toml"),
@@ -137,8 +170,23 @@ LEFT_OUT = {
     "parking_lot": "no link that all flows cross is the bottleneck of all",
     "rate_change": "this changes during the run",
     "short_transfers": "not greedy",
-    "vegas": "the controller is vegas",
 }
+
+
+@pytest.mark.parametrize(
+    ("flows", "why"),
+    [
+        ({"web": {"count": 30, "tcp": FAST}}, "what overflow does is in no model"),
+        ({"web": {"tcp": FAST}, "old": {"tcp": {"preset": "newreno"}}}, "fast and reno share the bottleneck"),
+        ({"web": {"count": 3, "start": START, "tcp": FAST}}, "models are for all at once, or each once"),
+        ({"web": {"tcp": FAST | {"controller": {"kind": "fast", "draining": 10}}}}, "models are for flows that do not"),
+    ],
+)
+def test_what_keeps_delay_based_flows_from_rest_is_said(flows: dict[str, Any], why: str) -> None:
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="500 packets", duration="60 s", flows=flows)
+    prediction = tb.predict(scenario)
+    assert any(why in part.why for part in prediction.not_modelled), prediction.not_modelled
+    assert not prediction.models
 
 
 @pytest.mark.parametrize(("example", "why"), LEFT_OUT.items())

@@ -105,6 +105,7 @@ fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {
         "receiver_access_bps": access(|flow| flow.receiver_access.rate),
         "jitter_s": group.jitter.seconds(),
         "greedy": group.application.is_none() && flows.iter().all(|flow| flow.size.is_none()),
+        "starts_s": flows.iter().map(|flow| flow.start.seconds()).collect::<Vec<f64>>(),
         "stops": flows.iter().any(|flow| flow.stop != Time::NEVER),
     })
 }
@@ -122,6 +123,12 @@ fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
         "pacing": spec.pacing,
         "pacing_bps": if let ControllerSpec::Fixed(fixed) = law { fixed.rate } else { None },
         "min_rto_s": spec.timer.min_rto.seconds(),
+        "keeps_packets": match law {
+            ControllerSpec::Fast(fast) if fast.draining.is_none() => Some(fast.alpha),
+            ControllerSpec::Vegas(vegas) if vegas.alpha_rate.is_none() => Some(vegas.alpha),
+            _ => None,
+        },
+        "keeps_pps": if let ControllerSpec::Vegas(vegas) = law { vegas.alpha_rate } else { None },
     })
 }
 

@@ -69,7 +69,8 @@ class Tcp:
     """What the TCP flows of a group have in common; sizes in bytes, windows in segments.
 
     `controller` and `recovery` are words of the scenario, ``user`` of user code; `pacing_bps` is the rate of a fixed window that
-    has one.
+    has one; `keeps_packets` what each flow keeps in the queue, of laws that do without draining it, `keeps_pps` the same where it
+    is given as a rate.
     """
 
     controller: str
@@ -83,6 +84,8 @@ class Tcp:
     pacing: bool
     pacing_bps: int | None
     min_rto_s: float
+    keeps_packets: float | None
+    keeps_pps: float | None
 
     @property
     def packet_bytes(self) -> int:
@@ -142,6 +145,7 @@ class Group:
     receiver_access_bps: int | None
     jitter_s: float
     greedy: bool
+    starts_s: list[float]
     stops: bool
 
 

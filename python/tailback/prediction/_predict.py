@@ -109,8 +109,8 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
 
     Datagrams: M/D/1, M/M/1, their finite forms, M/M/c/K and Erlang B. Inputs of a switch that share a trunk: the exact chain
     without places, otherwise the loss model that is most accurate according to `tailback.models.trunk_accuracy`. TCP without
-    random loss: the window over the round trip, the sawtooth of one flow, a trunk in closed loop, windows whose sum is normal.
-    TCP with random loss: Padhye.
+    random loss: the window over the round trip, the sawtooth of one flow, a trunk in closed loop, windows whose sum is normal,
+    what flows of FAST or Vegas keep in the queue. TCP with random loss: Padhye.
 
     Parameters
     ----------

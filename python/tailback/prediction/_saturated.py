@@ -9,6 +9,7 @@ from typing import Any
 
 from tailback import models
 from tailback.models import OPEN_LOOPS, round_trips
+from tailback.prediction._delay_based import DELAY_BASED, predict_delay_based
 from tailback.prediction._limits import FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow
 from tailback.prediction._network import Network, Port, TcpGroup
 from tailback.prediction._outcome import Outcome
@@ -45,6 +46,9 @@ class _Bottleneck:
 
 def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup], ports: list[Port]) -> None:
     """All groups share `ports`; one of these must be everybody's bottleneck."""
+    if any(group.tcp.controller in DELAY_BASED for group in groups):
+        predict_delay_based(outcome, groups, _bottleneck(network, groups))
+        return
     for group in groups:
         if not group.tcp.halves:
             outcome.leave(f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, models are for Reno")

@@ -1,0 +1,131 @@
+"""FAST and Vegas on one bottleneck with room for what they keep in it: at rest, all at once or one by one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from tailback import models
+from tailback.prediction._network import Port, TcpGroup
+from tailback.prediction._outcome import Outcome
+
+__all__ = ["DELAY_BASED", "predict_delay_based"]
+
+# Words of the scenario.
+DELAY_BASED = ("fast", "vegas")
+
+TOGETHER = "equilibrium of delays"
+WITHIN = "each flow keeps alpha to beta in the queue: how many, and so how long packets wait, is in no model"
+
+# Base round trips after which flows are taken to be at rest.
+AT_REST = 100
+
+
+def predict_delay_based(outcome: Outcome, groups: list[TcpGroup], port: Port | str) -> None:
+    """Rates and queue in equilibrium. `port`: the bottleneck, or why there is none."""
+    import numpy as np
+
+    where = f"flows.{groups[0].name}"
+    if isinstance(port, str):
+        outcome.leave(where, port)
+        return
+    laws = {group.tcp.controller for group in groups}
+    if len(laws) > 1:
+        outcome.leave(where, f"{' and '.join(sorted(laws))} share the bottleneck, the models are for one of them alone")
+        return
+    for group in groups:
+        if group.tcp.keeps_packets is None and group.tcp.keeps_pps is None:
+            outcome.leave(f"flows.{group.name}.tcp.controller", "its flows drain the queue, models are for flows that do not")
+            return
+    if len({group.tcp.packet_bytes for group in groups}) > 1:
+        outcome.leave(f"links.{port.name}", "packets of several sizes share it")
+        return
+    starts = np.array([start for group in groups for start in group.starts_s])
+    found = _together(groups) if len(set(starts.tolist())) == 1 else _one_by_one(outcome, groups, starts, port)
+    if found is None:
+        return
+    shares, queue = found.shares, found.queue
+    waiting = port.waiting_places()
+    if waiting is not None and queue > waiting:
+        why = f"the flows want to keep {queue:.4g} packets in a queue of {waiting}: what overflow does is in no model"
+        outcome.leave(f"links.{port.name}.queue.buffer", why)
+        return
+    keeps_alpha = laws == {"fast"} or found.model != TOGETHER
+    _fill(outcome, groups, port, shares, queue if keeps_alpha else math.nan)
+    at = [f"links.{port.name}", *(f"flows.{group.name}" for group in groups)]
+    simplifies = [found.simplifies]
+    if laws == {"vegas"}:
+        simplifies.append("each flow keeps alpha in the queue, where alpha to beta would do" if keeps_alpha else WITHIN)
+    outcome.say(found.model, found.source, at, simplifies)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Shares of the flows in the order of the groups, and packets that wait."""
+
+    model: str
+    source: str
+    simplifies: str
+    shares: Any
+    queue: float
+
+
+def _together(groups: list[TcpGroup]) -> _Found | None:
+    """All start at once, find the queue empty, and keep what they want in it: rates are in proportion to that."""
+    import numpy as np
+
+    kept = np.array([_kept(group, rtt) for group in groups for rtt in group.base_rtts_s])
+    simplifies = "all flows know the round trip of the empty path"
+    return _Found(TOGETHER, "cui-thesis, equations (4.6) and (4.8)", simplifies, kept / kept.sum(), kept.sum())
+
+
+def _kept(group: TcpGroup, base_rtt_s: float) -> float:
+    """Packets that a flow which knows its path keeps in the queue."""
+    if group.tcp.keeps_packets is not None:
+        return group.tcp.keeps_packets
+    return (group.tcp.keeps_pps or 0.0) * base_rtt_s
+
+
+def _one_by_one(outcome: Outcome, groups: list[TcpGroup], starts: Any, port: Port) -> _Found | None:
+    """Each takes the queue that it finds for propagation."""
+    import numpy as np
+
+    where = f"flows.{groups[0].name}.start"
+    apart = float(np.diff(np.sort(starts)).min())
+    rtts = [rtt for group in groups for rtt in group.base_rtts_s]
+    if apart < AT_REST * max(rtts):
+        why = f"flows start {apart:.3g} s apart: models are for all at once, or each once those before it are at rest"
+        outcome.leave(where, why)
+        return None
+    if len({(group.tcp.keeps_packets, group.tcp.keeps_pps) for group in groups}) > 1:
+        outcome.leave(where, "flows that start one by one want different queues: models are for equal ones")
+        return None
+    place = np.argsort(np.argsort(starts)) + 1
+    tcp = groups[0].tcp
+    simplifies = "each flow starts when those before it are at rest, and takes the queue that it finds for propagation"
+    if tcp.keeps_packets is not None:
+        arrived = models.fast_arrivals(arrived=len(starts), flow=place)
+        queue = tcp.keeps_packets * float(np.ravel(arrived.queue)[0])
+        return _Found("arrivals one by one", "cui-thesis, equations (4.19) and (4.20)", simplifies, arrived.share, queue)
+    if len(set(rtts)) > 1:
+        outcome.leave(where, "flows of Vegas that start one by one have different round trips: models are for equal ones")
+        return None
+    capacity_pps = port.capacity_bps / (8 * tcp.packet_bytes)
+    arrived = models.vegas_arrivals(alpha_pps=tcp.keeps_pps or 0.0, capacity_pps=capacity_pps, arrived=len(starts), flow=place)
+    queue = float(np.ravel(arrived.queue)[0]) * rtts[0] * capacity_pps
+    return _Found("arrivals one by one", "cui-thesis, equations (4.10) and (4.12)", simplifies, arrived.share, queue)
+
+
+def _fill(outcome: Outcome, groups: list[TcpGroup], port: Port, shares: Any, queue: float) -> None:
+    """The link is full, and nothing is lost."""
+    tcp = groups[0].tcp
+    wait_s = queue * 8 * tcp.packet_bytes / port.capacity_bps
+    held = queue + (port.transmitters if port.counts_in_service else 0)
+    outcome.queues[port.name].update(utilisation=1.0, loss_share=0.0, mean_queue_units=held, mean_wait_s=wait_s)
+    first = 0
+    for group in groups:
+        own = shares[first : first + group.count]
+        first += group.count
+        outcome.flows[group.name]["goodput_bps"][:] = own * port.capacity_bps * tcp.mss / tcp.packet_bytes
+        outcome.flows[group.name]["loss_share"][:] = 0.0
