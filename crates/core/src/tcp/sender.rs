@@ -330,8 +330,8 @@ impl Tcp<'_> {
         let counted = if SIGNALLED && self.watch.is_some() { slow_start::on_new_ack(self, &{ ack }) } else { ack.counted };
         let ack = Ack { counted, ..ack };
         let sender = &mut *self.sender;
-        let is_impatient = self.spec.timer.in_recovery == InRecovery::Impatient;
-        let starts_recovery_over = is_impatient && sender.phase == Phase::Recovery { partial_seen: true };
+        let starts_recovery_over =
+            sender.phase == Phase::Recovery { partial_seen: true } && self.spec.timer.in_recovery == InRecovery::Impatient;
         if SIGNALLED && brought.signal.is_some() && sender.phase.is_recovery() {
             sender.controller.on_other_ack(&ack);
         }

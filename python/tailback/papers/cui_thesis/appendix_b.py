@@ -29,6 +29,7 @@ from tailback.papers import (
 )
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
+    FORMS,
     STARTS,
     STOPS,
     name,
@@ -39,6 +40,7 @@ from tailback.papers.cui_thesis.fast import (
     share_3,
     shared_link,
     tcp,
+    utilisation,
     window_1,
     window_2,
     window_3,
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-FORMS = ("thesis", "module")
 # Of figure B.4: nodes from and to, and when each starts.
 PARKING_LOT = ((1, 4, 0), (1, 2, 20), (2, 4, 40), (3, 4, 60))
 LINKS = ("left", "middle", "right")
@@ -139,6 +140,21 @@ def largest_swing(form: str) -> Callable[[Measured], Values]:
     return found
 
 
+def queued_elsewhere(form: str) -> Callable[[Measured], Values]:
+    """Packets behind the first link, with two flows."""
+    return lambda seen: at("queue_middle", form, 40)(seen) + at("queue_right", form, 40)(seen)
+
+
+def shorter_queue(form: str) -> Callable[[Measured], Values]:
+    """Of the first and the third link, in the end."""
+
+    def found(seen: Measured) -> Values:
+        values: Values = np.minimum(at("queue_left", form, 100)(seen), at("queue_right", form, 100)(seen))
+        return values
+
+    return found
+
+
 FIGURE_B_5 = Experiment(
     id="cui-thesis/figB.5",
     title="Figures B.4 to B.7: FAST over several bottlenecks",
@@ -164,16 +180,14 @@ FIGURE_B_5 = Experiment(
                 f"C-B.5.1-left-{form}",
                 "R",
                 f"the bottleneck of flow 1 is the left link first (packets queued elsewhere with two flows), form {form}",
-                lambda seen, form=form: at("queue_middle", form, 40)(seen) + at("queue_right", form, 40)(seen),  # type: ignore[misc]
+                queued_elsewhere(form),
                 Inequality("<", 1),
             ),
             Claim(
                 f"C-B.5.1-both-{form}",
                 "R",
                 f"and in the end both the left and the right link (the shorter of their queues), form {form}",
-                lambda seen, form=form: np.minimum(  # type: ignore[misc]
-                    at("queue_left", form, 100)(seen), at("queue_right", form, 100)(seen)
-                ),
+                shorter_queue(form),
                 Inequality(">", PARKING_ALPHA),
             ),
             Claim(
@@ -282,24 +296,19 @@ def ten_gigabit(form: str, until_s: int) -> Scenario:
     )
 
 
-def filled(run: Run) -> float:
-    """Utilisation of the bottleneck in the measured seconds."""
-    return float(run.queues.where(queue="bottleneck")["utilisation"][0])
-
-
 FIGURE_B_8 = Experiment(
     id="cui-thesis/figB.8",
     title="Figures B.8 to B.10: three flows of FAST at 10 Gb/s",
     question="Does FAST at 10 Gb/s do what it does at 100 Mb/s?",
     source="figures B.8 to B.10, appendix B: 10 Gb/s, 20 ms, alpha 10,000",
     variants=tuple(Variant({"phase": phase}, ten_gigabit("module", until)) for phase, until in FAST_PHASES.items()),
-    measures={"share_1": share_1, "share_2": share_2, "share_3": share_3, "queue": queue, "filled": filled},
+    measures={"share_1": share_1, "share_2": share_2, "share_3": share_3, "queue": queue, "utilisation": utilisation},
     claims=(
         Claim(
             "C-B.8.1",
             "R",
             "the link is filled within seconds (utilisation from 7 to 10 s)",
-            lambda seen: seen.values("filled", phase="one flow"),
+            lambda seen: seen.values("utilisation", phase="one flow"),
             Inequality(">", 0.999),
         ),
         Claim(
@@ -355,13 +364,13 @@ FIGURE_B_11 = Experiment(
     variants=tuple(
         Variant({"form": form, "loss": probability}, random_loss(form, probability)) for form in FORMS for probability in LOSSES
     ),
-    measures={"filled": filled, "longest_queue": longest_queue},
+    measures={"utilisation": utilisation, "longest_queue": longest_queue},
     claims=(
         Claim(
             "C-B.11.1",
             "R",
             "it recovers from random losses (utilisation at one loss in 100,000 packets)",
-            lambda seen: seen.values("filled", form="module", loss=1e-5),
+            lambda seen: seen.values("utilisation", form="module", loss=1e-5),
             Inequality(">", 0.9),
         ),
         Claim(
@@ -379,7 +388,9 @@ FIGURE_B_11 = Experiment(
     ),
     panels=(
         (
-            Curves("filled", "loss", tuple(Line(form, {"form": form}) for form in FORMS), "utilisation", "probability of loss"),
+            Curves(
+                "utilisation", "loss", tuple(Line(form, {"form": form}) for form in FORMS), "utilisation", "probability of loss"
+            ),
             Curves(
                 "longest_queue", "loss", tuple(Line(form, {"form": form}) for form in FORMS), "packets", "probability of loss"
             ),

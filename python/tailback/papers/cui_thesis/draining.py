@@ -24,6 +24,7 @@ from tailback.papers import (
 )
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
+    FORMS,
     MEASURED_S,
     fairness,
     name,
@@ -44,7 +45,6 @@ __all__ = ["EXPERIMENTS"]
 
 # How many times slower a draining flow sends.
 R = 10
-FORMS = ("thesis", "module")
 
 
 def three_sources(form: str, draining: bool) -> Scenario:

@@ -45,7 +45,16 @@ SPACING_S = 80
 MEASURED_S = 10
 
 
+# Forms of FAST's update.
+FORMS = ("thesis", "module")
+
+
 def tcp(alpha: float, **fast: Any) -> dict[str, Any]:
+    """A sender of the document with FAST."""
+    return sender({"kind": "fast", "alpha": alpha, **fast})
+
+
+def sender(controller: dict[str, Any]) -> dict[str, Any]:
     """A sender of the document: every packet acknowledged and timed, losses repaired as by NewReno."""
     return {
         "preset": "newreno",
@@ -53,7 +62,7 @@ def tcp(alpha: float, **fast: Any) -> dict[str, Any]:
         "timestamps": True,
         "delayed_ack": False,
         "initial_window": 2,
-        "controller": {"kind": "fast", "alpha": alpha, **fast},
+        "controller": controller,
     }
 
 
@@ -62,13 +71,12 @@ def name(number: int) -> str:
     return f"flow{number:02}"
 
 
-def arrivals(count: int, alpha: float = ALPHA) -> Scenario:
+def arrivals(count: int, tcp: dict[str, Any], spacing_s: int = SPACING_S) -> Scenario:
     """Flows of 40 ms that start one after the other on a link with room for all."""
     flows: dict[str, Any] = {
-        name(number): {"rtt": "40 ms", "start": f"{SPACING_S * (number - 1)} s", "tcp": tcp(alpha)}
-        for number in range(1, count + 1)
+        name(number): {"rtt": "40 ms", "start": f"{spacing_s * (number - 1)} s", "tcp": tcp} for number in range(1, count + 1)
     }
-    return shared_link(f"cui-thesis, {count} arrivals", flows, SPACING_S * count)
+    return shared_link(f"cui-thesis, {count} arrivals", flows, spacing_s * count)
 
 
 def shared_link(title: str, flows: dict[str, Any], duration_s: int) -> Scenario:
@@ -137,6 +145,11 @@ def fairness(run: Run) -> float:
 def queue(run: Run) -> float:
     """Packets in the queue, on average over time."""
     return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
+
+
+def utilisation(run: Run) -> float:
+    """Of the bottleneck."""
+    return float(run.queues.where(queue="bottleneck")["utilisation"][0])
 
 
 def off_model(run: Run) -> float:
@@ -214,7 +227,7 @@ FIGURE_4_2 = Experiment(
     question="Does FAST give flows that arrive one after the other what (4.19) and (4.20) say?",
     source="figures 4.2, 4.5 and 4.8, section 4.3.3: 100 Mb/s, 40 ms, alpha 200",
     variants=tuple(
-        Variant({"arrived": count, "alpha": alpha}, arrivals(count, alpha))
+        Variant({"arrived": count, "alpha": alpha}, arrivals(count, tcp(alpha)))
         for alpha, counts in ((ALPHA, COUNTS), (50, (2,)), (800, (2,)))
         for count in counts
     ),

@@ -23,6 +23,7 @@ from tailback.papers import (
     Values,
     Variant,
 )
+from tailback.papers.cui_thesis.fast import fairness, queue, utilisation
 
 __all__ = ["EXPERIMENTS"]
 
@@ -61,22 +62,6 @@ def rates(run: Run, group: str) -> Values:
     return found
 
 
-def utilisation(run: Run) -> float:
-    """Of the bottleneck."""
-    return float(run.queues.where(queue="bottleneck")["utilisation"][0])
-
-
-def queue(run: Run) -> float:
-    """Packets at the bottleneck, on average over time."""
-    return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
-
-
-def jain(run: Run) -> float:
-    """Jain's index of all flows."""
-    found = np.asarray(run.flows["goodput_bps"], float)
-    return float(found.sum() ** 2 / (len(found) * (found**2).sum()))
-
-
 def share_of_fast(run: Run) -> float:
     """Of what both get, beside one other flow."""
     own, other = rates(run, "fast")[0], rates(run, "other")[0]
@@ -92,21 +77,15 @@ def beside(other: str, buffer: float) -> Callable[[Measured], Values]:
     return lambda seen: seen.values("share_of_fast", other=other, buffer=buffer)
 
 
-def told(interval: tuple[float, float]) -> str:
+def told(seen: Measured, values: Values) -> str:
     """A share and its interval in per cent."""
-    mean, half = interval
-    return f"{100 * mean:.0f} ± {100 * half:.0f} %"
+    interval = seen.interval(values)
+    return f"{100 * interval.mean:.0f} ± {100 * (interval.high - interval.mean):.0f} %"
 
 
 def mean(seen: Measured, measure: str, **labels: Any) -> float:
     """Over the seeds."""
     return float(seen.interval(seen.values(measure, **labels)).mean)
-
-
-def seen_as(seen: Measured, values: Values) -> tuple[float, float]:
-    """Mean and half the width of its interval."""
-    interval = seen.interval(values)
-    return interval.mean, interval.high - interval.mean
 
 
 BESIDE = Experiment(
@@ -149,7 +128,7 @@ BESIDE = Experiment(
     answer=lambda seen: (
         "As long as the buffer is short it holds its own; with a product and more it is pushed aside: "
         + ", ".join(
-            f"{told(seen_as(seen, beside(other, products)(seen)))} beside {other} with {products:g} products"
+            f"{told(seen, beside(other, products)(seen))} beside {other} with {products:g} products"
             for other in OTHERS
             for products in BUFFERS
         )
@@ -180,17 +159,17 @@ MIXTURE = Experiment(
         )
         for law, tcp in SENDERS.items()
     ),
-    measures={"jain": jain, "longest_over_shortest": longest_over_shortest},
+    measures={"fairness": fairness, "longest_over_shortest": longest_over_shortest},
     claims=(
         Claim(
             "further-round-trips",
             "R",
             "FAST is fairer than CUBIC (Jain's index of flows of 10, 30, 100 and 300 ms, difference)",
-            lambda seen: seen.values("jain", law="FAST") - seen.values("jain", law="CUBIC"),
+            lambda seen: seen.values("fairness", law="FAST") - seen.values("fairness", law="CUBIC"),
             Inequality(">", 0),
         ),
     ),
-    panels=((Ranking("jain", tuple(Line(law, {"law": law}) for law in SENDERS), "Jain's index"),),),
+    panels=((Ranking("fairness", tuple(Line(law, {"law": law}) for law in SENDERS), "Jain's index"),),),
     left_open=(LeftOpen("buffer", "2000 packets: room for all of FAST"),),
     answer=lambda seen: (
         "Nearly: what a flow keeps in the queue does not depend on its round trip. The flow of 300 ms gets "
@@ -219,18 +198,18 @@ MANAGED = Experiment(
         )
         for policy, settings in POLICIES.items()
     ),
-    measures={"jain": jain, "utilisation": utilisation, "queue": queue},
+    measures={"fairness": fairness, "utilisation": utilisation, "queue": queue},
     claims=(
         Claim(
             "further-policies-codel",
             "R",
             "CoDel makes four flows of FAST share more evenly than drop-tail does (Jain's index, difference)",
-            lambda seen: seen.values("jain", policy="codel") - seen.values("jain", policy="drop_tail"),
+            lambda seen: seen.values("fairness", policy="codel") - seen.values("fairness", policy="drop_tail"),
             Inequality(">", 0),
         ),
     ),
     panels=(
-        (Ranking("jain", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "Jain's index"),),
+        (Ranking("fairness", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "Jain's index"),),
         (Ranking("utilisation", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "utilisation"),),
     ),
     left_open=(LeftOpen("scenario", "four flows, alpha 100: 400 packets, where RED drops from 100 on"),),
@@ -239,7 +218,7 @@ MANAGED = Experiment(
         + "; ".join(
             f"{policy}: utilisation {mean(seen, 'utilisation', policy=policy):.3f}, "
             f"queue {mean(seen, 'queue', policy=policy):.0f} packets, "
-            f"Jain's index {mean(seen, 'jain', policy=policy):.3f}"
+            f"Jain's index {mean(seen, 'fairness', policy=policy):.3f}"
             for policy in POLICIES
         )
         + "."
@@ -399,7 +378,7 @@ ROUTE = Experiment(
         for law, settings in AGAIN.items()
         for count in COUNTS
     ),
-    measures={"utilisation": utilisation, "jain": jain, "queue": queue},
+    measures={"utilisation": utilisation, "fairness": fairness, "queue": queue},
     claims=(
         Claim(
             "further-route-plain",
@@ -419,7 +398,7 @@ ROUTE = Experiment(
             "further-route-fair",
             "R",
             "and four flows stay fair (Jain's index)",
-            lambda seen: seen.values("jain", law="draining every 20 s", flows=4),
+            lambda seen: seen.values("fairness", law="draining every 20 s", flows=4),
             Inequality(">", 0.95),
         ),
     ),

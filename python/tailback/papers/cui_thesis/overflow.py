@@ -25,6 +25,7 @@ from tailback.papers import (
     Variant,
 )
 from tailback.papers.cui_thesis.fast import (
+    FORMS,
     fairness,
     name,
     queue_over_time,
@@ -48,7 +49,6 @@ LAWS: dict[str, dict[str, Any]] = {
     "Algorithm 1": {"paced_decrease": True},
     "alpha-adjusting": {"paced_decrease": True, "alpha_return": K},
 }
-FORMS = ("thesis", "module")
 RECOVERIES = ("newreno", "sack")
 
 

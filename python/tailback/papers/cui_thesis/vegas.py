@@ -22,6 +22,7 @@ from tailback.papers import (
     Values,
     Variant,
 )
+from tailback.papers.cui_thesis import fast
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
     CAPACITY_PPS,
@@ -34,8 +35,8 @@ from tailback.papers.cui_thesis.fast import (
     queue,
     rate_of_second,
     rate_of_sixth,
+    sender,
     share_1,
-    shared_link,
     shares,
 )
 
@@ -53,24 +54,8 @@ FAST_COUNTS = (1, 2, 3, 4, 6)
 
 
 def tcp(alpha_pps: float, beta_pps: float) -> dict[str, Any]:
-    """A sender of the document: every packet acknowledged and timed, without slow start."""
-    return {
-        "preset": "newreno",
-        "mss": "960 B",
-        "timestamps": True,
-        "delayed_ack": False,
-        "initial_window": 2,
-        "controller": {"kind": "vegas", "alpha_rate": alpha_pps, "beta_rate": beta_pps, "slow_start": False},
-    }
-
-
-def vegas_arrivals(count: int, alpha_pps: int, spacing_s: int) -> Scenario:
-    """Flows of 40 ms that start one after the other on a link with room for all."""
-    flows: dict[str, Any] = {
-        name(number): {"rtt": "40 ms", "start": f"{spacing_s * (number - 1)} s", "tcp": tcp(alpha_pps, alpha_pps + BAND_PPS)}
-        for number in range(1, count + 1)
-    }
-    return shared_link(f"cui-thesis, {count} arrivals of Vegas", flows, spacing_s * count)
+    """A sender of the document with Vegas by rates, without slow start."""
+    return sender({"kind": "vegas", "alpha_rate": alpha_pps, "beta_rate": beta_pps, "slow_start": False})
 
 
 def off_model(run: Run) -> float:
@@ -126,11 +111,11 @@ FIGURE_4_3 = Experiment(
     source="figures 4.3 to 4.8, section 4.3.3: 100 Mb/s, 40 ms, thresholds of 250 and 2475 packets a second",
     variants=(
         *(
-            Variant({"law": LAWS[alpha], "arrived": count}, vegas_arrivals(count, alpha, spacing))
+            Variant({"law": LAWS[alpha], "arrived": count}, arrivals(count, tcp(alpha, alpha + BAND_PPS), spacing))
             for alpha, (spacing, counts) in CASES.items()
             for count in counts
         ),
-        *(Variant({"law": "FAST", "arrived": count}, arrivals(count, ALPHA)) for count in FAST_COUNTS),
+        *(Variant({"law": "FAST", "arrived": count}, arrivals(count, fast.tcp(ALPHA))) for count in FAST_COUNTS),
     ),
     measures={
         "rate_of_second": rate_of_second,
@@ -240,12 +225,12 @@ TABLE_STARTS_S, TABLE_ENDS_S = (0, 400), (400, 30_000)
 
 def slow_link(count: int) -> Scenario:
     """Vegas on 1 Mb/s, 40 ms, thresholds of 2500 packets a second; timers that a delay of minutes does not fire."""
-    sender = {
+    patient = {
         **tcp(TABLE_ALPHA_PPS, TABLE_ALPHA_PPS),
         "timer": {"initial_rto": "1000 s", "min_rto": "1000 s", "max_rto": "4000 s"},
     }
     flows: dict[str, Any] = {
-        name(number): {"rtt": "40 ms", "start": f"{start} s", "tcp": sender}
+        name(number): {"rtt": "40 ms", "start": f"{start} s", "tcp": patient}
         for number, start in enumerate(TABLE_STARTS_S[:count], 1)
     }
     end = TABLE_ENDS_S[count - 1]

@@ -199,15 +199,17 @@ impl Fast {
 
     /// Equation (4.1). A smaller window is taken at once or, by Algorithm 1, in a round trip, a larger one at a segment for each acknowledgement.
     fn update(&mut self, ack: &Ack, base: Span) {
-        let judged = if self.memory.spec.remembers() { self.memory.flights.before(ack) } else { self.window };
-        let wanted = self.wanted(ack.now, base, judged);
+        let wanted = self.wanted(ack, base);
         self.memory.target = wanted.min(2.0 * self.window).max(1.0);
         self.begin_to_shrink();
     }
 
-    /// The window of (4.1) without its bounds; the present one where it rests. `judged`: the window by which the queue is told.
-    fn wanted(&mut self, now: Time, base: Span, judged: f64) -> f64 {
+    /// The window of (4.1) without its bounds; the present one where it rests.
+    fn wanted(&mut self, ack: &Ack, base: Span) -> f64 {
+        let now = ack.now;
         self.memory.updated = now;
+        // By which the queue is told.
+        let judged = if self.memory.spec.remembers() { self.memory.flights.before(ack) } else { self.window };
         let FastSpec { gamma, beta, alpha: whole_alpha, .. } = self.memory.spec;
         let alpha = self.memory.alpha(now);
         let share = self.memory.empty_share(base);

@@ -137,8 +137,7 @@ impl Fast {
     }
 
     fn update_as_module(&mut self, ack: &Ack, base: Span) {
-        let judged = if self.memory.spec.remembers() { self.memory.flights.before(ack) } else { self.window };
-        self.memory.target = self.wanted(ack.now, base, judged).max(LEAST);
+        self.memory.target = self.wanted(ack, base).max(LEAST);
         self.memory.pace.forget();
         self.begin_to_shrink();
         let wanted = self.memory.target - self.window;
