@@ -329,7 +329,7 @@ class Description(TypedDict, total=False):
     duration
         Length of the run.
     flows
-        Flow groups by name.
+        Flow groups by name. Their order is that of every table of results.
     links
         Links by name.
     name

@@ -36,8 +36,8 @@ class TestTables:
         study = tb.sweep(small, vary)
         assert list(zip(study.groups["kind"].tolist(), study.groups["group"].tolist(), strict=True)) == [
             ("one", "tcp"),
-            ("two", "tcp"),
             ("two", "web"),
+            ("two", "tcp"),
         ]
 
     def test_data_frames_read_it_in_one_line(self, small: tb.Scenario) -> None:

@@ -5,8 +5,8 @@
 use crate::problem::{Problem, Report, listed};
 use crate::record::Record;
 use crate::tree::Node;
+use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use std::collections::BTreeMap;
 
 /// A type that a scenario can hold.
 pub(crate) trait Decode: Sized + Default + JsonSchema {
@@ -156,7 +156,7 @@ pub(crate) fn kind(node: &Node) -> &'static str {
 
 /// The keys of a table that is being read.
 pub(crate) struct Table<'n> {
-    entries: &'n BTreeMap<String, Node>,
+    entries: &'n IndexMap<String, Node>,
     known: Vec<&'static str>,
     /// No key is called unknown.
     knows_all: bool,

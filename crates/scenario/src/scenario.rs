@@ -9,6 +9,7 @@ use crate::schema::{Event, Flow, Link, Node, Record, Topology};
 use crate::tree;
 use crate::user_code::{self, Objection};
 use crate::values::{Name, Whole};
+use indexmap::IndexMap;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::json;
@@ -36,8 +37,8 @@ record! {
         nodes: BTreeMap<Name, Node> = BTreeMap::new(),
         /// Links by name.
         links: BTreeMap<Name, Link> = BTreeMap::new(),
-        /// Flow groups by name.
-        flows: BTreeMap<Name, Flow> = BTreeMap::new(),
+        /// Flow groups by name. Their order is that of every table of results.
+        flows: IndexMap<Name, Flow> = IndexMap::new(),
         /// Changes while the network runs.
         timeline: Vec<Event> = Vec::new(),
         /// What to keep in addition to the counters.

@@ -1,6 +1,7 @@
 //! TOML and JSON as one tree of values, with the line of each place beside it.
 
 use crate::problem::{Errors, Problem, Report, Source};
+use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +18,8 @@ pub(crate) enum Node {
     /// A TOML date or time: nothing here takes one.
     Date(String),
     List(Vec<Node>),
-    Table(BTreeMap<String, Node>),
+    /// In the order in which the keys were written.
+    Table(IndexMap<String, Node>),
 }
 
 /// Deeper nesting than any scenario has; bounds the recursion of everything that walks the tree.
@@ -123,7 +125,7 @@ struct TomlReader<'a> {
 
 impl TomlReader<'_> {
     fn table(&mut self, table: DeTable<'_>, path: &str, depth: usize) -> Node {
-        let mut entries = BTreeMap::new();
+        let mut entries = IndexMap::new();
         for (key, value) in table {
             let line = self.lines.at(key.span().start);
             if depth == DEEPEST {
@@ -225,7 +227,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
-        let mut nodes = BTreeMap::new();
+        let mut nodes = IndexMap::new();
         while let Some((key, node)) = entries.next_entry::<String, Node>()? {
             if nodes.contains_key(&key) {
                 return Err(A::Error::custom(format!("duplicate key `{key}`")));

@@ -279,8 +279,8 @@ source = {kind = "user:src", header = "28 B"}
         let text = |at: &str, name: &str, parameters: &str| (at.to_string(), name.to_string(), parameters.to_string());
         let wanted = [
             text("topology.dumbbell.queue", "q", r#"{"share":0.5}"#),
-            text("flows.udp.source", "src", "{}"),
             text("flows.web.tcp.controller", "law", r#"{"deep":{"on":true},"gain":2,"names":["a","b"]}"#),
+            text("flows.udp.source", "src", "{}"),
         ];
         assert_eq!(found, wanted);
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();

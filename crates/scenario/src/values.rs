@@ -3,6 +3,7 @@
 use crate::decode::{Decode, Decoder, kind};
 use crate::problem::listed;
 use crate::tree::Node;
+use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -93,13 +94,24 @@ impl<T: Decode> Decode for Vec<T> {
     }
 }
 
-/// A table whose keys are names that the scenario gives.
+/// A table whose keys are names that the scenario gives, in the order of the names.
 impl<T: Decode> Decode for BTreeMap<Name, T> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<BTreeMap<Name, T>> {
+        Some(IndexMap::decode(node, decoder)?.into_iter().collect())
+    }
+
+    fn expected() -> String {
+        IndexMap::<Name, T>::expected()
+    }
+}
+
+/// The same in the order in which it was written.
+impl<T: Decode> Decode for IndexMap<Name, T> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<IndexMap<Name, T>> {
         let Node::Table(entries) = node else {
             return decoder.misfit(node, format!("not a table: {}", kind(node)));
         };
-        let mut named = BTreeMap::new();
+        let mut named = IndexMap::new();
         for (key, value) in entries {
             decoder.inside(key, |decoder| {
                 let name = Name::read(key, decoder);
@@ -116,7 +128,7 @@ impl<T: Decode> Decode for BTreeMap<Name, T> {
 }
 
 /// The name of a node, link or flow group: letters, digits, `_` and `-`, so that dotted paths stay readable.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
 pub struct Name(String);
 
@@ -219,7 +231,7 @@ pub(crate) fn whole(node: &Node, bounds: RangeInclusive<u64>, decoder: &mut Deco
 }
 
 /// A whole number from `LOW` to `HIGH`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
 pub struct Whole<const LOW: u64, const HIGH: u64>(pub u64);
 

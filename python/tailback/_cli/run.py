@@ -85,7 +85,7 @@ def with_packets(scenario: Scenario) -> Scenario:
     if isinstance(traces, list):
         return scenario.with_({"record.traces": [*traces, "packets"]})
     # An empty list is no wish.
-    of = traces.get("packets") or sorted(description.get("flows", {}))
+    of = traces.get("packets") or list(description.get("flows", {}))
     return scenario.with_({"record.traces": {**traces, "packets": of}})
 
 

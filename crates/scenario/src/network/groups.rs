@@ -2,13 +2,13 @@
 
 use crate::problem::Report;
 use crate::scenario::Description;
-use std::collections::BTreeMap;
+use indexmap::IndexMap;
 use tailback_core::network::{FlowId, MAX_ACCESS_RATES};
 
-/// Flow groups in the order of their names, which is also the order of their flows.
+/// Flow groups in the order in which they were written, which is also the order of their flows.
 pub(super) struct Groups<'d> {
     /// First flow and count of flows, by name.
-    list: BTreeMap<&'d str, (FlowId, u32)>,
+    list: IndexMap<&'d str, (FlowId, u32)>,
 }
 
 const MOST_FLOWS: u64 = 4_000_000;
@@ -28,7 +28,7 @@ impl<'d> Groups<'d> {
                 .expected(format!("at most {MOST_GROUPS}; use `count`"));
             return None;
         }
-        let mut list = BTreeMap::new();
+        let mut list = IndexMap::new();
         for (name, flow) in &description.flows {
             list.insert(name.as_str(), (first as FlowId, flow.count.0 as u32));
             first += flow.count.0;
@@ -46,7 +46,7 @@ impl<'d> Groups<'d> {
 
     /// Flows of all groups.
     pub fn total(&self) -> u32 {
-        self.list.last_key_value().map_or(0, |(_, (first, count))| first + count)
+        self.list.last().map_or(0, |(_, (first, count))| first + count)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &'d str> {
@@ -75,5 +75,46 @@ impl<'d> Groups<'d> {
             report.add(at, format!("`{name}` has no flow {index}")).given(index.to_string()).expected(expected);
         }
         (index < count).then(|| flows.start + index as FlowId)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::network::tests::dumbbell;
+    use crate::scenario::Scenario;
+
+    #[test]
+    fn groups_keep_the_order_in_which_they_were_written() {
+        let group = |name: &str| format!("[flows.{name}]\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"reno\"}}\n");
+        let names = ["flow2", "flow10", "a"];
+        let network = dumbbell(&names.map(group).concat());
+        assert_eq!(network.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), names);
+        assert_eq!(network.flows.iter().map(|flow| flow.group).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_the_flows_draw_does_not_depend_on_their_order() {
+        let group = |name: &str| {
+            format!(
+                "[flows.{name}]\nfrom = \"left\"\nto = \"right\"\nstart = {{uniform = [\"0 s\", \"1 s\"]}}\n\
+                 tcp = {{preset = \"reno\"}}\n"
+            )
+        };
+        let starts =
+            |names: [&str; 2]| dumbbell(&names.map(group).concat()).flows.iter().map(|flow| flow.start).collect::<Vec<_>>();
+        let (forth, mut back) = (starts(["web", "bulk"]), starts(["bulk", "web"]));
+        assert_ne!(forth, back);
+        back.reverse();
+        assert_eq!(forth, back);
+    }
+
+    #[test]
+    fn the_normalised_form_keeps_the_order() {
+        let text = "duration = \"1 s\"\n[topology]\ndumbbell = {rate = \"1 Mbps\", delay = \"1 ms\", queue = {buffer = \"9 packets\"}}\n\
+                    [flows.z]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n[flows.a]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
+        let scenario = Scenario::from_toml(text, "").expect("a scenario");
+        let again = Scenario::from_json(&scenario.to_json(), "").expect("the same");
+        assert_eq!(again.to_json(), scenario.to_json());
+        assert!(scenario.to_json().find("\"z\"") < scenario.to_json().find("\"a\""));
     }
 }

@@ -159,8 +159,8 @@ mod tests {
     fn a_table_follows_groups_single_flows_and_ports() {
         let table = "traces = {cwnd = [\"web\", \"bulk[1]\", \"web[0]\"], throughput = {bin = \"1 s\", of = [\"bulk\"]}, drops = [\"bottleneck.reverse\"]}";
         let wanted = [
-            Trace { kind: TraceKind::Cwnd, of: vec![1, 2, 3] },
-            Trace { kind: TraceKind::Throughput(Span::from_millis(1000)), of: vec![0, 1] },
+            Trace { kind: TraceKind::Cwnd, of: vec![0, 1, 3] },
+            Trace { kind: TraceKind::Throughput(Span::from_millis(1000)), of: vec![2, 3] },
             Trace { kind: TraceKind::Drops, of: vec![1] },
         ];
         assert_eq!(traces(table), wanted);

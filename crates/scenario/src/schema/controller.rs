@@ -7,10 +7,10 @@ use crate::problem::{Report, listed};
 use crate::record::record;
 use crate::tree::Node;
 use crate::user_code::{self, Parameters, UserName};
+use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-use std::collections::BTreeMap;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::settings::Member;
 
@@ -102,7 +102,7 @@ impl Decode for Controller {
                 } else {
                     decoder.word(node, Controllers::NOUN, &names())?;
                 }
-                let name_alone = BTreeMap::from([("kind".to_string(), node.clone())]);
+                let name_alone = IndexMap::from([("kind".to_string(), node.clone())]);
                 ControllerTable::decode(&Node::Table(name_alone), decoder)
             }
             _ => decoder.misfit::<Controller>(node, "not a controller").and(None),
