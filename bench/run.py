@@ -116,6 +116,24 @@ LONG_PIPE = {"n": 1, "c": 1000, "acc": 1000, "rmin": 1000, "rmax": 1000, "buf": 
 SMALL_WINDOW = WORKLOADS[0].settings | {"c": 8.32, "buf": 100, "ss": 183, "t": 1000}
 LARGE_WINDOW = WORKLOADS[0].settings | {"c": 832, "buf": 10000, "ss": 18300, "t": 30}
 """W1 with a bandwidth-delay product of 100 and of 10,000 packets."""
+FAST_LINK: Settings = LONG_PIPE | {
+    "c": 10000,
+    "acc": 10000,
+    "rmin": 40,
+    "rmax": 40,
+    "buf": 100000,
+    "t": 3,
+    "ss": 50000,
+    "iw": 50000,
+}
+"""One flow at 10 Gbit/s, whose window is near 50,000 packets all the time."""
+COMPARED = {
+    "window of 10000 over 100": (SMALL_WINDOW, LARGE_WINDOW),
+    "FAST over Reno": (FAST_LINK, FAST_LINK | {"law": 1}),
+    "FAST as its module over Reno": (FAST_LINK, FAST_LINK | {"law": 2}),
+    "Vegas over Reno": (FAST_LINK, FAST_LINK | {"law": 3}),
+}
+"""Pairs of runs whose packets are compared in what they cost."""
 
 WHY_NS3_DIFFERS = """\
 Why ns-3 differs: its runs are short, so they compare how flows start. ns-3 repairs start-up losses with SACK and proportional
@@ -383,20 +401,21 @@ def slope(run: Callable[[Settings], Measured], settings: Settings, name: str, lo
 def measure_scaling(
     tools: Tools, speed: dict[str, dict[str, Measured]], by_workload: dict[str, float], repetitions: int
 ) -> dict[str, dict[str, float]]:
-    """How the cost of a packet grows with flows and with the window; 1 is not at all."""
+    """How the cost of a packet grows with flows, with the window and with the law; 1 is not at all."""
     note("measuring how cost grows")
     grows = {}
     if {"W3-10", "W3-1000"} <= speed.keys():
         few, many = (speed[name]["tailback"]["packets_per_cpu_s"] for name in ("W3-10", "W3-1000"))
         grows["1000 flows over 10"] = {"time": few / many, "instructions": by_workload["W3-1000"] / by_workload["W3-10"]}
-    costs: list[list[float]] = [[], []]
-    for _ in range(repetitions):
-        for cost, settings in zip(costs, (SMALL_WINDOW, LARGE_WINDOW), strict=True):
-            measured = tools.tailback(settings)
-            cost.append(measured["run_cpu_s"] / measured["delivered"])
-    small, large = (statistics.median(cost) for cost in costs)
-    counted = instructions_per_packet(tools, LARGE_WINDOW) / instructions_per_packet(tools, SMALL_WINDOW)
-    grows["window of 10000 over 100"] = {"time": large / small, "instructions": counted}
+    for name, pair in COMPARED.items():
+        costs: list[list[float]] = [[], []]
+        for _ in range(repetitions):
+            for cost, settings in zip(costs, pair, strict=True):
+                measured = tools.tailback(settings)
+                cost.append(measured["run_cpu_s"] / measured["delivered"])
+        before, after = (statistics.median(cost) for cost in costs)
+        counted = instructions_per_packet(tools, pair[1]) / instructions_per_packet(tools, pair[0])
+        grows[name] = {"time": after / before, "instructions": counted}
     return grows
 
 

@@ -12,8 +12,10 @@
 //! | buf        | waiting places at the bottleneck, packets           | 10      |
 //! | t          | simulated seconds                                   | 20      |
 //! | ss         | initial slow-start threshold, packets               | 100     |
+//! | iw         | initial window, packets                             | 10      |
 //! | start      | flows start evenly over this many seconds           | 1       |
 //! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
+//! | law        | 0: Reno, 1: FAST, 2: FAST as its module, 3: Vegas    | 0       |
 //! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
 //! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
 //! | spd        | 1: SPD at 20 cells, above 20 %, EPD from 80 % on    | 0       |
@@ -25,7 +27,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 use tailback_core::Engine;
-use tailback_core::congestion::ControllerSpec;
+use tailback_core::congestion::{ControllerSpec, FastSpec, UpdateForm, VegasSpec};
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
@@ -75,8 +77,10 @@ impl Settings {
             ("buf", 10.0),
             ("t", 20.0),
             ("ss", 100.0),
+            ("iw", 10.0),
             ("start", 1.0),
             ("sack", 0.0),
+            ("law", 0.0),
             ("cells", 0.0),
             ("bpd", 0.0),
             ("spd", 0.0),
@@ -130,7 +134,7 @@ impl Settings {
             paths: vec![vec![0], vec![1]],
             groups: vec![Group {
                 name: "greedy".into(),
-                transport: Transport::Tcp(self.tcp(), ControllerSpec::Reno(())),
+                transport: Transport::Tcp(self.tcp(), self.controller()),
                 application: None,
                 framing: (of["cells"] != 0.0).then_some(Aal5 {
                     overhead: Bytes(8),
@@ -174,6 +178,15 @@ impl Settings {
         }
     }
 
+    fn controller(&self) -> ControllerSpec {
+        match self.0["law"] {
+            1.0 => ControllerSpec::Fast(FastSpec::default()),
+            2.0 => ControllerSpec::Fast(FastSpec { update: UpdateForm::Module, ..FastSpec::default() }),
+            3.0 => ControllerSpec::Vegas(VegasSpec::default()),
+            _ => ControllerSpec::Reno(()),
+        }
+    }
+
     fn tcp(&self) -> TcpSpec {
         let Settings(of) = self;
         TcpSpec {
@@ -181,7 +194,7 @@ impl Settings {
             mss: MSS,
             header: HEADER,
             ack_size: HEADER,
-            initial_window: 10.0,
+            initial_window: of["iw"],
             initial_ssthresh: of["ss"],
             receiver_window: Segments(1_000_000),
             fast_retransmit: Some(3),
