@@ -302,7 +302,7 @@ impl CubicMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Counting;
+    
     use crate::congestion::support::model_sender::ModelSender;
     use crate::primitives::random::{Entity, Purpose, Stream};
 
@@ -313,7 +313,7 @@ mod tests {
     fn sender(window: f64, fast_convergence: bool) -> ModelSender<Cubic> {
         ModelSender::new(Cubic::new(
             &CubicSpec { fast_convergence, ..CubicSpec::default() },
-            Start { window, ssthresh: window, counting: Counting::Bytes },
+            Start { window, ssthresh: window, ..Start::default() },
         ))
         .with_round_trip(100)
     }
@@ -415,7 +415,7 @@ mod tests {
     /// In whole segments: in congestion avoidance since time 0, reduced from `window`, with a first segment acknowledged.
     fn reduced_in_whole_segments_from(window: f64) -> ModelSender<Cubic> {
         let spec = CubicSpec { steps: Steps::WholeSegments, ..CubicSpec::default() };
-        let mut sender = ModelSender::new(Cubic::new(&spec, Start { window, ssthresh: window, counting: Counting::Bytes }))
+        let mut sender = ModelSender::new(Cubic::new(&spec, Start { window, ssthresh: window, ..Start::default() }))
             .with_round_trip(100);
         sender.lose(1);
         sender.ack(1);
@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn in_whole_segments_a_path_of_which_nothing_is_known_is_probed_by_a_segment_for_twenty() {
         let spec = CubicSpec { steps: Steps::WholeSegments, ..CubicSpec::default() };
-        let start = Start { window: 100.0, ssthresh: 100.0, counting: Counting::Bytes };
+        let start = Start { window: 100.0, ssthresh: 100.0, ..Start::default() };
         let mut sender = ModelSender::new(Cubic::new(&spec, start)).with_round_trip(100);
         assert_eq!([19, 1, 20, 20].map(|acked| sender.ack(acked)), [100.0, 101.0, 102.0, 103.0]);
         // Once a loss has told of it, the curve is followed: 103 -> 72, K = cbrt(31 / 0.4) = 4.26 s, W_cubic(0.1) 28.8 from 103; 72 / 3 = 24.

@@ -62,11 +62,11 @@ impl Controller for Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Counting;
+    
 
     #[test]
     fn it_keeps_the_rate_that_it_was_given() {
-        let start = Start { window: 8.0, ssthresh: f64::INFINITY, counting: Counting::Bytes };
+        let start = Start { window: 8.0, ..Start::default() };
         let rate = Rate(5_000_000);
         assert_eq!(Fixed::new(&FixedSpec { rate: Some(rate) }, start).pacing(), Some(rate));
         assert_eq!(Fixed::new(&FixedSpec::default(), start).pacing(), None);

@@ -146,7 +146,7 @@ impl Controller for HighSpeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Counting;
+    
     use crate::congestion::support::model_sender::ModelSender;
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn up_to_the_low_window_it_is_reno() {
-        let start = |window| Start { window, ssthresh: 10.0, counting: Counting::Bytes };
+        let start = |window| Start { window, ssthresh: 10.0, ..Start::default() };
         let mut fast = ModelSender::new(HighSpeed::new(&HighSpeedSpec::default(), start(20.0)));
         assert_eq!(fast.ack(1), 20.0 + 1.0 / 20.0);
         assert_eq!((fast.lose(20), fast.law.ssthresh()), (10.0, 10.0));
@@ -177,7 +177,7 @@ mod tests {
     fn a_large_window_loses_less_and_grows_faster() {
         let mut sender = ModelSender::new(HighSpeed::new(
             &HighSpeedSpec::default(),
-            Start { window: 83_000.0, ssthresh: 2.0, counting: Counting::Bytes },
+            Start { window: 83_000.0, ssthresh: 2.0, ..Start::default() },
         ));
         // 0.9 * 83,000
         assert_eq!(sender.lose(83_000), 74_700.0);

@@ -125,6 +125,9 @@ pub trait Controller {
     /// Whether no loss makes the window smaller, so that all of it may have to be sent again.
     const IGNORES_LOSSES: bool = false;
 
+    /// Whether it goes by the round trip of a handshake: [`Start::handshake_saves`].
+    const TIMES_HANDSHAKE: bool = false;
+
     /// What it goes by beside its window, with units: for traces.
     const QUANTITIES: &'static [&'static str] = &[];
 
@@ -190,6 +193,14 @@ pub struct Start {
     /// Segments.
     pub ssthresh: f64,
     pub counting: Counting,
+    /// By how much the round trip of a handshake would have been shorter than that of a segment, for a law that asks.
+    pub handshake_saves: Span,
+}
+
+impl Default for Start {
+    fn default() -> Start {
+        Start { window: 1.0, ssthresh: f64::INFINITY, counting: Counting::Bytes, handshake_saves: Span::ZERO }
+    }
 }
 
 /// Settings, states and dispatch, from one list: a new controller is its file and one line here. A state holds its window and at most
@@ -220,12 +231,17 @@ macro_rules! controllers {
         impl ControllerSpec {
             /// What the law asks for beside what all hear. Of user code, who brings it along knows.
             pub(crate) fn asks_for(&self) -> AskedFor {
-                Controllers::new(self, Start { window: 1.0, ssthresh: 1.0, counting: Counting::Bytes }).asks_for()
+                Controllers::new(self, Start::default()).asks_for()
             }
 
             /// Whether no loss makes the window smaller.
             pub(crate) fn ignores_losses(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }
+            }
+
+            /// Whether the law goes by the round trip of a handshake.
+            pub(crate) fn times_handshake(&self) -> bool {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::TIMES_HANDSHAKE),+ }
             }
 
             /// Whether the law's slow start ends when it is told so.
@@ -383,7 +399,7 @@ mod tests {
             stream.bits(drawn) % (most + 1)
         };
         let counting = if draw(1) > 0 { Counting::Bytes } else { Counting::Acknowledgements };
-        let mut start = Start { window: 1.0 + draw(20) as f64 / 2.0, ssthresh: f64::INFINITY, counting };
+        let mut start = Start { window: 1.0 + draw(20) as f64 / 2.0, counting, ..Start::default() };
         if draw(1) == 0 {
             start.ssthresh = 1.0 + draw(30) as f64;
         }

@@ -117,7 +117,7 @@ mod tests {
     use crate::congestion::support::model_sender::ModelSender;
 
     fn sender(window: f64, ssthresh: f64) -> ModelSender<Reno> {
-        ModelSender::new(Reno::new(&(), Start { window, ssthresh, counting: Counting::Bytes }))
+        ModelSender::new(Reno::new(&(), Start { window, ssthresh, ..Start::default() }))
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         let mut long = sender(49.0, 49.0);
         assert_eq!((49..1000).map(|window| (0..window).map(|_| long.ack(1)).last()).last(), Some(Some(1000.0)));
         // By equation (3) it takes longer.
-        let start = Start { window: 7.0, ssthresh: 7.0, counting: Counting::Acknowledgements };
+        let start = Start { window: 7.0, ssthresh: 7.0, counting: Counting::Acknowledgements, ..Start::default() };
         let mut by_acknowledgements = ModelSender::new(Reno::new(&(), start));
         assert!((7.9..8.0).contains(&(0..7).map(|_| by_acknowledgements.ack(1)).last().unwrap()));
     }

@@ -193,13 +193,13 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Counting;
+    
     use crate::congestion::support::model_sender::ModelSender;
 
     const BASE: Span = Span::from_millis(100);
 
     fn sender(window: f64, ssthresh: f64) -> ModelSender<Vegas> {
-        ModelSender::new(Vegas::new(&VegasSpec::default(), Start { window, ssthresh, counting: Counting::Bytes }))
+        ModelSender::new(Vegas::new(&VegasSpec::default(), Start { window, ssthresh, ..Start::default() }))
             .with_round_trip(100)
     }
 
@@ -244,7 +244,7 @@ mod tests {
     fn thresholds_as_rates_are_what_they_bring_in_a_base_round_trip() {
         // 20 to 40 a second over 100 ms: two to four queued, without slow start from the beginning.
         let spec = VegasSpec { alpha_rate: Some(20.0), beta_rate: Some(40.0), slow_start: false, ..VegasSpec::default() };
-        let start = Start { window: 10.0, ssthresh: f64::INFINITY, counting: Counting::Bytes };
+        let start = Start { window: 10.0, ..Start::default() };
         let mut sender = ModelSender::new(Vegas::new(&spec, start)).with_round_trip(100);
         assert_eq!((round(&mut sender, 10, 110), ack(&mut sender, 10, 110)), (11.0, 11.0));
         assert_eq!(round(&mut sender, 11, 130), 11.0);

@@ -9,13 +9,24 @@ impl Network {
     /// Round trip of one data packet and its acknowledgement through the empty network, serialisation included. Of datagrams the way
     /// back is delay alone, and so is the way there if their sizes vary.
     pub fn base_rtt(&self, flow: &Flow) -> Span {
-        let (data, ack) = match &self.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => (spec.mss + spec.header, spec.ack_size),
+        match &self.groups[flow.group as usize].transport {
+            Transport::Tcp(spec, _) => self.empty_round_trip(flow, spec.mss + spec.header, spec.ack_size),
             Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(payload), header, .. }) => {
-                (*payload + *header, Bytes(0))
+                self.empty_round_trip(flow, *payload + *header, Bytes(0))
             }
-            Transport::Datagram(_) => (Bytes(0), Bytes(0)),
-        };
+            Transport::Datagram(_) => self.empty_round_trip(flow, Bytes(0), Bytes(0)),
+        }
+    }
+
+    /// What the round trip of a handshake would be shorter: its segments have no data.
+    pub(crate) fn handshake_saves(&self, flow: &Flow) -> Span {
+        match &self.groups[flow.group as usize].transport {
+            Transport::Tcp(spec, _) => self.base_rtt(flow) - self.empty_round_trip(flow, spec.header, spec.ack_size),
+            Transport::Datagram(_) => Span::ZERO,
+        }
+    }
+
+    fn empty_round_trip(&self, flow: &Flow, data: Bytes, ack: Bytes) -> Span {
         let framing = self.groups[flow.group as usize].framing;
         // Units follow one another through the links at the pace of the slowest. A port that decides on heads saves the time that they
         // take to be sent to it.

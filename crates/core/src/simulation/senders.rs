@@ -406,8 +406,12 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
         in_group[flow.group as usize] += 1;
         match &group.transport {
             Transport::Tcp(spec, law) => {
-                let counting = spec.counting;
-                let start = Start { window: spec.initial_window, ssthresh: spec.initial_ssthresh, counting };
+                let start = Start {
+                    window: spec.initial_window,
+                    ssthresh: spec.initial_ssthresh,
+                    counting: spec.counting,
+                    handshake_saves: if law.times_handshake() { network.handshake_saves(flow) } else { Span::ZERO },
+                };
                 let law = match law {
                     ControllerSpec::User(code) => {
                         let draws = Draws::new(Stream::new(of, Purpose::Controller));

@@ -615,7 +615,7 @@ mod tests {
     #[test]
     fn a_resend_that_the_pacer_held_back_is_forgotten_once_acknowledged() {
         let mut bench =
-            Bench::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0, counting: Counting::Bytes }, 4);
+            Bench::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, 4);
         (bench.sender.next, bench.sender.high, bench.sender.resend) = (4, 4, 1);
         assert_eq!(bench.at(100).hear(4, &[]), []);
         assert_eq!(bench.sender.deadline, Time::NEVER);
@@ -624,8 +624,7 @@ mod tests {
     /// An ECN-capable Reno sender with this window, all of it under way, hears acknowledgements, (number, echo), one by one: its window
     /// and where it was last reduced, and what it sent after each.
     fn hear(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
-        let mut bench =
-            Bench::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0, counting: Counting::Bytes }, 1000);
+        let mut bench = Bench::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0, ..Start::default() }, 1000);
         let send = |bench: &mut Bench| {
             bench.with(|tcp| {
                 let announced = |tcp: &mut Tcp| {
@@ -674,7 +673,7 @@ mod tests {
         // With half of the window instead of half of the flight, as kernels have it, marks have the same bound as losses.
         let mut bench = Bench::new(
             TcpSpec { ecn: true, halves: Halves::Window, ..plain() },
-            Start { window: 2.0, ssthresh: 2.0, counting: Counting::Bytes },
+            Start { window: 2.0, ssthresh: 2.0, ..Start::default() },
             100,
         );
         bench.send();

@@ -56,7 +56,7 @@ impl Code for Registered {
         packet: Bytes,
         draws: Draws,
     ) -> Result<Box<dyn UserController>, Fault> {
-        let congestion::Start { window, ssthresh, counting } = start;
+        let congestion::Start { window, ssthresh, counting, .. } = start;
         let counts_bytes = counting == congestion::Counting::Bytes;
         let start = Start { window, ssthresh, packet_bytes: packet.0, counts_bytes };
         attached(|py| Ok(Box::new(controller::Controller::new(py, code, start, draws)?) as Box<dyn UserController>))

@@ -154,6 +154,8 @@ pub struct FastMemory {
     /// Where windows are remembered.
     flights: Flights,
     pace: Pace,
+    /// Of the first round trip.
+    handshake_saves: Span,
 }
 
 impl Fast {
@@ -169,6 +171,7 @@ impl Fast {
             phase: Phase::of(spec.draining),
             flights: Flights::default(),
             pace: Pace::default(),
+            handshake_saves: start.handshake_saves,
         };
         Beside::with(start, memory)
     }
@@ -293,6 +296,7 @@ impl FastMemory {
 
 impl Controller for Fast {
     const BYTES_BESIDE: usize = Self::BYTES;
+    const TIMES_HANDSHAKE: bool = true;
     const QUANTITIES: &'static [&'static str] =
         &["alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"];
 
@@ -378,7 +382,7 @@ impl Controller for Fast {
 #[cfg(test)]
 mod bench {
     use super::*;
-    use crate::congestion::Counting;
+    
     use crate::congestion::support::model_sender::ModelSender;
 
     pub fn ms(milliseconds: u64) -> Span {
@@ -387,7 +391,7 @@ mod bench {
 
     /// An empty path of 100 ms.
     pub fn sender(window: f64, spec: FastSpec) -> ModelSender<Fast> {
-        ModelSender::new(Fast::new(&spec, Start { window, ssthresh: f64::INFINITY, counting: Counting::Bytes }))
+        ModelSender::new(Fast::new(&spec, Start { window, ..Start::default() }))
             .with_round_trip(100)
     }
 

@@ -3,8 +3,8 @@
 //! queue by what was in flight when the acknowledged segment left; updates the window often, but only in every other round trip; and spreads the
 //! whole segments by which it grows over the time to the next update.
 //!
-//! Differs: its first round trip was that of a segment of 40 bytes, so that it took about one segment of its own for queue. No acknowledgement more
-//! than doubles the window, also where a round trip is shorter than 4 ms. After a timeout it went on without backing its timer off, which is the
+//! Its first round trip was that of a handshake: shorter than any of data, so that it takes about one segment of its own for queue. Here the first
+//! of data stands for it, less what a segment takes longer. Differs: no acknowledgement more than doubles the window, also where a round trip is shorter than 4 ms. After a timeout it went on without backing its timer off, which is the
 //! timer's business (`timer.max_backoff = 1`).
 
 use super::{Fast, FastMemory};
@@ -108,6 +108,10 @@ impl FastMemory {
     /// A sample weighs 1/256, and 3 over what is in flight beyond 768.
     pub(super) fn measure_as_module(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
+            if self.base.is_none() {
+                let handshake = rtt - std::mem::take(&mut self.handshake_saves);
+                self.measure(handshake, 1.0);
+            }
             self.measure(rtt, (3.0 / f64::from(ack.in_flight.0)).min(1.0 / 256.0));
         }
     }
@@ -156,12 +160,12 @@ mod tests {
     use crate::congestion::fast::bench::{SPEC, ms};
     use crate::congestion::fast::{FastSpec, UpdateForm};
     use crate::congestion::support::model_sender::ModelSender;
-    use crate::congestion::{Counting, Start};
+    use crate::congestion::Start;
 
     const MODULE: FastSpec = FastSpec { update: UpdateForm::Module, alpha: 200.0, ..SPEC };
 
     fn sender(window: f64, spec: FastSpec) -> ModelSender<Fast> {
-        let mut sender = ModelSender::new(Fast::new(&spec, Start { window, ssthresh: f64::INFINITY, counting: Counting::Bytes }));
+        let mut sender = ModelSender::new(Fast::new(&spec, Start { window, ..Start::default() }));
         sender.wait(100);
         (sender.round_trip, sender.in_flight) = (Some(ms(100)), window as u32);
         sender
@@ -223,6 +227,16 @@ mod tests {
         };
         // Half of the way from 701 to 1402 + 200 against half of the way to 701 + 200.
         assert_eq!((after_a_loss(None), after_a_loss(Some(false))), (1151.5, 801.0));
+    }
+
+    #[test]
+    fn the_first_round_trip_is_that_of_a_handshake() {
+        let start = Start { window: 2.0, handshake_saves: ms(3), ..Start::default() };
+        let mut sender = ModelSender::new(Fast::new(&MODULE, start));
+        (sender.round_trip, sender.in_flight) = (Some(ms(100)), 2);
+        ack(&mut sender, 100);
+        let FastMemory { base, average, .. } = &*sender.law.memory;
+        assert_eq!((*base, average.round()), (Some(ms(97)), (ms(97).0 as f64 + ms(3).0 as f64 / 256.0).round()));
     }
 
     #[test]

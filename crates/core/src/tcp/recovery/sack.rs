@@ -89,7 +89,7 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::congestion::{Counting, Start};
+    use crate::congestion::Start;
     use crate::primitives::units::Segments;
     use crate::tcp::bench::{Bench, plain};
     use crate::tcp::lossy_path::{Heard, LossyPath, Step};
@@ -101,7 +101,7 @@ mod tests {
     fn the_rescue_is_the_highest_segment_outstanding_even_where_recovery_sent_it() {
         // 0..10 are sent, 0 is lost, the receiver has room for 12. The window is halved to five.
         let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(12), ..plain() };
-        let mut bench = Bench::new(spec, Start { window: 10.0, ssthresh: 10.0, counting: Counting::Bytes }, 100);
+        let mut bench = Bench::new(spec, Start { window: 10.0, ssthresh: 10.0, ..Start::default() }, 100);
         assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
         let answers = (2..=10).map(|end| bench.hear(0, &[(1, end)]));
         // The third duplicate repairs 0: 4 to 9 and the repair are in the network. Each report from the sixth on lets one segment go:
@@ -203,7 +203,7 @@ mod tests {
         for seed in 0..400 {
             let receiver_window = [1000, 25][seed as usize % 2];
             let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(receiver_window), ..plain() };
-            let start = Start { window: 8.0 + (seed % 20) as f64, ssthresh: 8.0, counting: Counting::Bytes };
+            let start = Start { window: 8.0 + (seed % 20) as f64, ssthresh: 8.0, ..Start::default() };
             let mut path = LossyPath::new(Bench::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
             let high_data = path.bench.sender.high;
             let mut literal = Literal {

@@ -88,7 +88,7 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{Counting, Start};
+    use crate::congestion::Start;
     use crate::tcp::TcpSpec;
     use crate::tcp::bench::{Bench, plain};
 
@@ -96,7 +96,7 @@ mod tests {
     /// which there was none at the begin.
     fn is_watched(kind: SlowStart, phase: Phase, ssthresh: f64) -> bool {
         let spec = TcpSpec { slow_start: kind, initial_ssthresh: f64::INFINITY, timestamps: true, ..plain() };
-        let mut bench = Bench::new(spec, Start { window: 4.0, ssthresh, counting: Counting::Bytes }, 100);
+        let mut bench = Bench::new(spec, Start { window: 4.0, ssthresh, ..Start::default() }, 100);
         bench.sender.phase = phase;
         assert_eq!(bench.with(|tcp| on_new_ack(tcp, &Ack::of_one(tcp.now))), Segments(1));
         !matches!(bench.watch, Watch::Off)

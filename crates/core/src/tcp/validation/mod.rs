@@ -145,7 +145,7 @@ pub(super) fn after_heard(tcp: &mut Tcp) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{Counting, Start};
+    use crate::congestion::Start;
     use crate::primitives::units::Span;
     use crate::tcp::Recovery;
     use crate::tcp::bench::{Bench, plain};
@@ -157,7 +157,7 @@ mod tests {
 
     fn with_recovery(recovery: Recovery, rule: WindowValidation, window: f64) -> Bench {
         let spec = TcpSpec { recovery, window_validation: rule, slow_start_limit: Segments::UNLIMITED, ..plain() };
-        Bench::with_application(spec, Start { window, ssthresh: f64::INFINITY, counting: Counting::Bytes })
+        Bench::with_application(spec, Start { window, ..Start::default() })
     }
 
     /// The application hands over so many segments every 100 ms, which arrive and are acknowledged one by one 50 ms later. The window after

@@ -364,7 +364,7 @@ impl Tcp<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{Counting, Start};
+    use crate::congestion::Start;
     use crate::tcp::bench::{Bench, plain};
     use crate::tcp::lossy_path::{LossyPath, Step};
     use crate::tcp::{Recovery, TcpSpec};
@@ -372,7 +372,7 @@ mod tests {
     /// A sender with so many segments to send and a window of four.
     fn bench(limit: u32) -> Bench {
         let spec = TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() };
-        Bench::new(spec, Start { window: 4.0, ssthresh: 4.0, counting: Counting::Bytes }, limit)
+        Bench::new(spec, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, limit)
     }
 
     #[test]
@@ -422,7 +422,7 @@ mod tests {
     fn a_probe_is_due_while_a_mark_is_answered_too() {
         let mut bench = Bench::new(
             TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() },
-            Start { window: 8.0, ssthresh: 4.0, counting: Counting::Bytes },
+            Start { window: 8.0, ssthresh: 4.0, ..Start::default() },
             8,
         );
         assert_eq!(bench.send().len(), 8);
@@ -437,7 +437,7 @@ mod tests {
     fn the_oldest_segment_sent_again_has_the_whole_timeout() {
         let mut bench = Bench::new(
             TcpSpec { recovery: Recovery::RackTlp, ..plain() },
-            Start { window: 8.0, ssthresh: 4.0, counting: Counting::Bytes },
+            Start { window: 8.0, ssthresh: 4.0, ..Start::default() },
             1000,
         );
         assert_eq!(bench.send().len(), 8);
@@ -453,7 +453,7 @@ mod tests {
     /// Twenty segments are under way, the first of them are lost and the others arrive: how many leave after each report.
     fn sent_after_losses(lost: u32) -> Vec<usize> {
         let spec = TcpSpec { recovery: Recovery::RackTlp, limited_transmit: true, ..plain() };
-        let mut bench = Bench::new(spec, Start { window: 20.0, ssthresh: 8.0, counting: Counting::Bytes }, 1000);
+        let mut bench = Bench::new(spec, Start { window: 20.0, ssthresh: 8.0, ..Start::default() }, 1000);
         assert_eq!(bench.send().len(), 20);
         (lost..20).map(|arrived| bench.at(100 + u64::from(arrived)).hear(0, &[(lost, arrived + 1)]).len()).collect()
     }
@@ -525,7 +525,7 @@ mod tests {
         let (mut compared, mut recoveries) = (0, 0);
         for seed in 0..400 {
             let spec = TcpSpec { recovery: Recovery::RackTlp, receiver_window: Segments(1000), ..plain() };
-            let start = Start { window: 8.0 + (seed % 40) as f64, ssthresh: 8.0, counting: Counting::Bytes };
+            let start = Start { window: 8.0 + (seed % 40) as f64, ssthresh: 8.0, ..Start::default() };
             let mut path = LossyPath::new(Bench::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
             let mut literal: Option<Literal> = None;
             for _ in 0..400 {
