@@ -238,8 +238,8 @@ def by_form(alpha: int | None = None) -> tuple[Line, ...]:
 
 # Why form `module` is further from the model, the more so the smaller alpha is.
 FEWER = (
-    "The module takes one packet of its own for queue, because its first round trip was that of a handshake, and leaves out growth of "
-    "less than a packet: a flow keeps one to three packets fewer than alpha."
+    "The module takes one packet of its own for queue, as its first round trip was that of a handshake, and leaves out growth "
+    "of less than a packet: a flow keeps one to three packets fewer than alpha."
 )
 
 FIGURE_4_2 = Experiment(
