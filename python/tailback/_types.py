@@ -157,9 +157,9 @@ class Chain(TypedDict, total=False):
     rates: list[Rate]
 
 
-# one of `reno`, `cubic`, `vegas`, `fast`, `hstcp`, `fixed`, `user:NAME` for a law in Python, or a table such as
-# {kind = "vegas", alpha = 1, beta = 3}
-Controller: TypeAlias = "Literal['reno', 'cubic', 'vegas', 'fast', 'hstcp', 'fixed'] | str | ControllerTable"
+# one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `hstcp`, `fixed`, `user:NAME` for a law in Python, or a
+# table such as {kind = "vegas", alpha = 1, beta = 3}
+Controller: TypeAlias = "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'hstcp', 'fixed'] | str | ControllerTable"
 
 
 class ControllerTable(TypedDict, total=False):
@@ -173,6 +173,7 @@ class ControllerTable(TypedDict, total=False):
 
         * ``"reno"``: A segment more per round trip, half on congestion.
         * ``"cubic"``: A cubic curve of time.
+        * ``"bbrv1"``: Sends at the rate of delivery, with two bandwidth-delay products in flight (BBR version 1).
         * ``"vegas"``: Keeps a few segments in the queues.
         * ``"fast"``: A given number of segments in the queues (FAST TCP).
         * ``"hstcp"``: The larger the window, the faster it grows and the less it backs off.
@@ -186,6 +187,19 @@ class ControllerTable(TypedDict, total=False):
     steps
         In what steps the window follows the curve: those of RFC 9438, or those of Ha, Rhee and Xu (2008), which
         kernels take.
+
+    With kind = "bbrv1"
+    -------------------
+    bandwidth_rounds
+        Round trips of which the highest rate of delivery counts (BtlBwFilterLen).
+    pacing_margin
+        Share of the rate of delivery that pacing stays below it, which the draft does not have; 1 % in Linux.
+    probe_rtt
+        How long nearly nothing is in flight then (ProbeRTTDuration).
+    rtprop_lifetime
+        How long a shortest round trip counts until it is measured anew (RTpropFilterLen).
+    window_gain
+        Bandwidth-delay products in flight at most while bandwidth is probed (cwnd_gain).
 
     With kind = "vegas"
     -------------------
@@ -258,9 +272,14 @@ class ControllerTable(TypedDict, total=False):
         Keyword arguments for the law's class (of `user:NAME`).
     """
 
-    kind: Literal["reno", "cubic", "vegas", "fast", "hstcp", "fixed"] | str
+    kind: Literal["reno", "cubic", "bbrv1", "vegas", "fast", "hstcp", "fixed"] | str
     fast_convergence: bool
     steps: Steps
+    bandwidth_rounds: int
+    pacing_margin: Probability
+    probe_rtt: Duration
+    rtprop_lifetime: Duration
+    window_gain: float
     alpha: float
     alpha_rate: float
     beta: float
@@ -672,7 +691,17 @@ class ParkingLot(TypedDict, total=False):
 
 # Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
 PresetName: TypeAlias = Literal[
-    "newreno", "reno", "sack", "tahoe", "cubic", "linux/reno", "linux/cubic", "bpd-2001/reno", "bpd-2001/sack", "spd-1998/tahoe"
+    "newreno",
+    "reno",
+    "sack",
+    "tahoe",
+    "cubic",
+    "linux/reno",
+    "linux/cubic",
+    "linux/bbr",
+    "bpd-2001/reno",
+    "bpd-2001/sack",
+    "spd-1998/tahoe",
 ]
 
 # a number from 0 to 1, or a percentage such as `1 %`

@@ -158,7 +158,7 @@ struct Outside {
 }
 
 impl Code for Outside {
-    fn controller(&self, code: &UserCode, start: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+    fn controller(&self, code: &UserCode, start: Start) -> Result<Box<dyn UserController>, Fault> {
         let control = Control { window: start.window, ssthresh: start.ssthresh, pacing: None, release: None };
         let fails_after = code.parameters.parse().ok();
         Ok(Box::new(Reno { control, counting: start.counting, acks: 0, fails_after, can_be_copied: self.can_be_copied }))
@@ -299,7 +299,7 @@ fn a_window_that_is_none_is_a_failure() {
     for (window, ssthresh) in [(f64::NAN, 2.0), (0.5, 2.0), (f64::INFINITY, 2.0), (1.0, f64::NAN), (1.0, 0.0)] {
         struct Fixed(Control);
         impl Code for Fixed {
-            fn controller(&self, _: &UserCode, start: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+            fn controller(&self, _: &UserCode, start: Start) -> Result<Box<dyn UserController>, Fault> {
                 let counting = start.counting;
                 Ok(Box::new(Reno { control: self.0, counting, acks: 0, fails_after: None, can_be_copied: true }))
             }
@@ -329,7 +329,7 @@ fn a_source_whose_clock_stands_still_fails() {
         }
     }
     impl Code for Flood {
-        fn controller(&self, _: &UserCode, _: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+        fn controller(&self, _: &UserCode, _: Start) -> Result<Box<dyn UserController>, Fault> {
             Err(fault("none"))
         }
         fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {

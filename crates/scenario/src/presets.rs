@@ -4,7 +4,7 @@ use crate::member;
 use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
-use tailback_core::congestion::{ControllerSpec, CubicSpec, Steps};
+use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::{
@@ -59,6 +59,19 @@ pub const PRESETS: &[Preset] = &[
         source: "CUBIC as Linux sends, which is its default: in whole segments, with HyStart, the rest as linux/reno",
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::WholeSegments }),
         spec: |_| TcpSpec { slow_start: SlowStart::HyStart, ..linux() },
+    },
+    Preset {
+        name: PresetName::LinuxBbr,
+        source: "BBR version 1 as Linux sends: paced 1 % below the rate of delivery, the rest as linux/reno. Losses are repaired by RFC 9937, \
+                 which Linux leaves out with BBR",
+        controller: ControllerSpec::Bbr1(Bbr1Spec {
+            window_gain: 2.0,
+            bandwidth_rounds: 10,
+            rtprop_lifetime: Span::from_millis(10_000),
+            probe_rtt: Span::from_millis(200),
+            pacing_margin: 0.01,
+        }),
+        spec: |_| linux(),
     },
     Preset {
         name: PresetName::BpdReno,

@@ -29,6 +29,9 @@ ROOM = {
 # Of RFC 9293 and RFC 791: what a segment has at least beside its payload.
 _HEADERS = 40
 
+# What a kernel calls the controllers that it has another word for.
+_NAMES = {"bbrv1": "bbr"}
+
 # With SACK it finds losses by time, whichever of the two a scenario names.
 _RECOVERIES = ("rack_tlp", "sack", "newreno")
 
@@ -41,6 +44,11 @@ def kernel_controllers() -> tuple[str, ...]:
         return ()
 
 
+def kernel_name(controller: str) -> str:
+    """What a kernel calls a controller."""
+    return _NAMES.get(controller, controller)
+
+
 def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
     """The group's hosts, without addresses, with what of its settings the kernel takes.
 
@@ -49,7 +57,7 @@ def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
     EmulationError
         If this kernel cannot play it.
     """
-    name, controller = group["group"], group["controller"]
+    name, controller = group["group"], kernel_name(group["controller"])
     known = kernel_controllers()
     if controller not in known:
         raise EmulationError(f"this kernel cannot play `{name}`: it has no controller `{controller}`; it has {', '.join(known)}")
@@ -110,7 +118,7 @@ class End:
             os.close(theirs)
             os.close(answers)
         self._answers = os.fdopen(self._from)
-        self.tell({"flows": group["transfers"], "controller": group["controller"]})
+        self.tell({"flows": group["transfers"], "controller": kernel_name(group["controller"])})
         self._hear()
 
     def tell(self, message: Any) -> None:

@@ -164,7 +164,7 @@ class Setting:
         return (*some, measures.TIMEOUTS)
 
 
-_CONTROLLERS = {"linux/reno": "Reno", "linux/cubic": "CUBIC"}
+_CONTROLLERS = {"linux/reno": "Reno", "linux/cubic": "CUBIC", "linux/bbr": "BBRv1"}
 
 
 def _recovery(setting: Setting) -> dict[str, Any]:

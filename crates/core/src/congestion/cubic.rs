@@ -302,7 +302,7 @@ impl CubicMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    
+
     use crate::congestion::support::model_sender::ModelSender;
     use crate::primitives::random::{Entity, Purpose, Stream};
 
@@ -415,8 +415,8 @@ mod tests {
     /// In whole segments: in congestion avoidance since time 0, reduced from `window`, with a first segment acknowledged.
     fn reduced_in_whole_segments_from(window: f64) -> ModelSender<Cubic> {
         let spec = CubicSpec { steps: Steps::WholeSegments, ..CubicSpec::default() };
-        let mut sender = ModelSender::new(Cubic::new(&spec, Start { window, ssthresh: window, ..Start::default() }))
-            .with_round_trip(100);
+        let mut sender =
+            ModelSender::new(Cubic::new(&spec, Start { window, ssthresh: window, ..Start::default() })).with_round_trip(100);
         sender.lose(1);
         sender.ack(1);
         sender

@@ -62,7 +62,6 @@ impl Controller for Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    
 
     #[test]
     fn it_keeps_the_rate_that_it_was_given() {

@@ -146,7 +146,7 @@ impl Controller for HighSpeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    
+
     use crate::congestion::support::model_sender::ModelSender;
 
     #[test]

@@ -193,14 +193,13 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    
+
     use crate::congestion::support::model_sender::ModelSender;
 
     const BASE: Span = Span::from_millis(100);
 
     fn sender(window: f64, ssthresh: f64) -> ModelSender<Vegas> {
-        ModelSender::new(Vegas::new(&VegasSpec::default(), Start { window, ssthresh, ..Start::default() }))
-            .with_round_trip(100)
+        ModelSender::new(Vegas::new(&VegasSpec::default(), Start { window, ssthresh, ..Start::default() })).with_round_trip(100)
     }
 
     /// Acknowledgements in one-second rounds: the first segment of the round, with the given round trip. Returns the window.

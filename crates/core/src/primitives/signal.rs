@@ -29,4 +29,8 @@ pub struct DeliveredRate {
     pub rate: f64,
     /// When the data was sent, the application had not enough of it to fill the window: the path may be faster.
     pub app_limited: bool,
+    /// Segments delivered so far (C.delivered).
+    pub delivered: u64,
+    /// Of these, when the data was sent (P.delivered).
+    pub delivered_before: u64,
 }

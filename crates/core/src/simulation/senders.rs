@@ -406,17 +406,20 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
         in_group[flow.group as usize] += 1;
         match &group.transport {
             Transport::Tcp(spec, law) => {
-                let start = Start {
+                let mut start = Start {
                     window: spec.initial_window,
                     ssthresh: spec.initial_ssthresh,
                     counting: spec.counting,
-                    handshake_saves: if law.times_handshake() { network.handshake_saves(flow) } else { Span::ZERO },
+                    packet: spec.mss + spec.header,
+                    ..Start::default()
                 };
+                if law.asks_at_start() {
+                    start.handshake_saves = network.handshake_saves(flow);
+                    start.draws = Draws::new(Stream::new(of, Purpose::Controller));
+                }
                 let law = match law {
                     ControllerSpec::User(code) => {
-                        let draws = Draws::new(Stream::new(of, Purpose::Controller));
-                        let packet = spec.mss + spec.header;
-                        Controllers::user(workshop.make(code, |brought| brought.controller(code, start, packet, draws)), start)
+                        Controllers::user(workshop.make(code, |brought| brought.controller(code, start)), start)
                     }
                     law => Controllers::new(law, start),
                 };

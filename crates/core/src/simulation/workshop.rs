@@ -2,7 +2,6 @@
 
 use crate::congestion::{AskedFor, Start, UserController};
 use crate::primitives::random::Draws;
-use crate::primitives::units::Bytes;
 use crate::queue::UserPolicy;
 use crate::traffic::UserSource;
 use crate::user_code::{Alarm, Fault, Instance, NOT_BROUGHT, UserCode, fault};
@@ -14,11 +13,11 @@ pub trait Code {
         AskedFor::default()
     }
 
-    /// The control law of a flow. `packet` is a full segment with its headers, on the wire.
+    /// The control law of a flow.
     ///
     /// # Errors
     /// What keeps it from being made.
-    fn controller(&self, code: &UserCode, start: Start, packet: Bytes, draws: Draws) -> Result<Box<dyn UserController>, Fault>;
+    fn controller(&self, code: &UserCode, start: Start) -> Result<Box<dyn UserController>, Fault>;
 
     /// The policy of a port.
     ///
@@ -37,7 +36,7 @@ pub trait Code {
 pub(crate) struct NoCode;
 
 impl Code for NoCode {
-    fn controller(&self, _: &UserCode, _: Start, _: Bytes, _: Draws) -> Result<Box<dyn UserController>, Fault> {
+    fn controller(&self, _: &UserCode, _: Start) -> Result<Box<dyn UserController>, Fault> {
         Err(fault(NOT_BROUGHT))
     }
 

@@ -98,7 +98,12 @@ impl DeliveryRate {
         // A shorter interval comes from a segment that was sent again although it had arrived.
         let is_reliable = interval > Span::ZERO && self.least_round_trip.is_none_or(|least| interval >= least);
         let rate = (self.delivered - newest.delivered) as f64 / interval.seconds();
-        is_reliable.then_some(DeliveredRate { rate, app_limited: newest.app_limited })
+        is_reliable.then_some(DeliveredRate {
+            rate,
+            app_limited: newest.app_limited,
+            delivered: self.delivered,
+            delivered_before: newest.delivered,
+        })
     }
 
     /// `newest`: of what the acknowledgement delivers, the segment that was sent last, and its number.
@@ -133,8 +138,11 @@ mod tests {
         Time(Span::from_millis(ms).0)
     }
 
-    fn sample(rate: f64) -> Option<DeliveredRate> {
-        Some(DeliveredRate { rate, app_limited: false })
+    /// An acknowledgement of everything below `ack` and of `blocks`: the rate that it gives.
+    fn heard(rate: &mut DeliveryRate, (now, ack): (Time, u32), blocks: &[(u32, u32)], board: Option<&Scoreboard>) -> Option<f64> {
+        let sample = rate.on_ack(now, ack, blocks, board)?;
+        assert_eq!((sample.app_limited, sample.delivered), (false, rate.delivered));
+        Some(sample.rate)
     }
 
     /// Four segments sent at once at 0.
@@ -149,13 +157,13 @@ mod tests {
     fn acknowledgements_ten_milliseconds_apart_say_a_hundred_segments_a_second() {
         let mut rate = four();
         // One in 100 ms, two in 110 and so on.
-        assert_eq!(rate.on_ack(at(100), 1, &[], None), sample(10.0));
+        assert_eq!(heard(&mut rate, (at(100), 1), &[], None), Some(10.0));
         rate.on_sent(4, at(100));
-        assert_eq!(rate.on_ack(at(110), 2, &[], None), sample(2.0 / 0.11));
-        assert_eq!(rate.on_ack(at(120), 3, &[], None), sample(3.0 / 0.12));
-        assert_eq!(rate.on_ack(at(130), 4, &[], None), sample(4.0 / 0.13));
+        assert_eq!(heard(&mut rate, (at(110), 2), &[], None), Some(2.0 / 0.11));
+        assert_eq!(heard(&mut rate, (at(120), 3), &[], None), Some(3.0 / 0.12));
+        assert_eq!(heard(&mut rate, (at(130), 4), &[], None), Some(4.0 / 0.13));
         // 4 was sent when one had been delivered, at 100 ms: four more since then.
-        assert_eq!(rate.on_ack(at(200), 5, &[], None), sample(40.0));
+        assert_eq!(heard(&mut rate, (at(200), 5), &[], None), Some(40.0));
     }
 
     #[test]
@@ -165,36 +173,36 @@ mod tests {
         for segment in 0..4 {
             rate.on_sent(segment, at(50 * u64::from(segment)));
         }
-        assert_eq!(rate.on_ack(at(300), 1, &[], None), sample(1.0 / 0.3));
+        assert_eq!(heard(&mut rate, (at(300), 1), &[], None), Some(1.0 / 0.3));
         rate.on_sent(4, at(400));
         // All the others at once at 420 ms: of the newest, 4, it took 400 ms since 0 to be sent, and 120 ms since 300 ms to be acknowledged.
-        assert_eq!(rate.on_ack(at(420), 5, &[], None), sample(4.0 / 0.4));
+        assert_eq!(heard(&mut rate, (at(420), 5), &[], None), Some(4.0 / 0.4));
     }
 
     #[test]
     fn a_duplicate_that_reports_by_sack_gives_a_sample_and_its_segment_counts_once() {
         let mut rate = four();
         let mut board = Scoreboard::default();
-        assert_eq!(rate.on_ack(at(100), 0, &[(1, 2)], None), sample(10.0));
+        assert_eq!(heard(&mut rate, (at(100), 0), &[(1, 2)], None), Some(10.0));
         board.add(1..2);
-        assert_eq!(rate.on_ack(at(110), 0, &[(1, 3)], Some(&board)), sample(2.0 / 0.11));
+        assert_eq!(heard(&mut rate, (at(110), 0), &[(1, 3)], Some(&board)), Some(2.0 / 0.11));
         board.add(1..3);
-        assert_eq!(rate.on_ack(at(120), 0, &[(1, 3)], Some(&board)), None);
+        assert_eq!(heard(&mut rate, (at(120), 0), &[(1, 3)], Some(&board)), None);
         // 0 is sent again at 120 and acknowledges the three at 230: 2 were delivered at 110.
         rate.on_sent(0, at(120));
-        assert_eq!(rate.on_ack(at(230), 3, &[], Some(&board)), sample(1.0 / 0.12));
+        assert_eq!(heard(&mut rate, (at(230), 3), &[], Some(&board)), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 3);
     }
 
     #[test]
     fn a_sample_shorter_than_the_shortest_round_trip_is_none() {
         let mut rate = four();
-        assert_eq!(rate.on_ack(at(100), 1, &[], None), sample(10.0));
+        assert_eq!(heard(&mut rate, (at(100), 1), &[], None), Some(10.0));
         // Sent again at 105 and at 112, but the first copies are acknowledged at 110 and 115.
         rate.on_sent(1, at(105));
-        assert_eq!(rate.on_ack(at(110), 2, &[], None), sample(1.0 / 0.105));
+        assert_eq!(heard(&mut rate, (at(110), 2), &[], None), Some(1.0 / 0.105));
         rate.on_sent(2, at(112));
-        assert_eq!(rate.on_ack(at(115), 3, &[], None), None);
+        assert_eq!(heard(&mut rate, (at(115), 3), &[], None), None);
     }
 
     #[test]
@@ -202,11 +210,12 @@ mod tests {
         let mut rate = four();
         rate.run_dry(Segments(4));
         rate.on_sent(4, at(50));
-        assert_eq!(rate.on_ack(at(100), 4, &[], None), sample(40.0));
+        assert_eq!(heard(&mut rate, (at(100), 4), &[], None), Some(40.0));
         let limited = rate.on_ack(at(150), 5, &[], None);
-        assert_eq!(limited, Some(DeliveredRate { rate: 5.0 / 0.15, app_limited: true }));
+        let wanted = DeliveredRate { rate: 5.0 / 0.15, app_limited: true, delivered: 5, delivered_before: 0 };
+        assert_eq!(limited, Some(wanted));
         rate.begin_flight(at(200));
         rate.on_sent(5, at(200));
-        assert_eq!(rate.on_ack(at(300), 6, &[], None), sample(10.0));
+        assert_eq!(heard(&mut rate, (at(300), 6), &[], None), Some(10.0));
     }
 }

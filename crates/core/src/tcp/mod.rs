@@ -9,6 +9,7 @@ mod prr;
 mod rack;
 pub(crate) mod receiver;
 pub(crate) mod recovery;
+mod reduction;
 pub(crate) mod scoreboard;
 pub(crate) mod sender;
 pub(crate) mod signal_reader;

@@ -23,7 +23,6 @@ use tailback_core::Code;
 use tailback_core::congestion::{self, AskedFor, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
-use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::UserPolicy;
 use tailback_core::traffic::UserSource;
 use tailback_core::user_code::{Failure, Fault, UserCode};
@@ -49,14 +48,8 @@ impl Code for Registered {
         }
     }
 
-    fn controller(
-        &self,
-        code: &UserCode,
-        start: congestion::Start,
-        packet: Bytes,
-        draws: Draws,
-    ) -> Result<Box<dyn UserController>, Fault> {
-        let congestion::Start { window, ssthresh, counting, .. } = start;
+    fn controller(&self, code: &UserCode, start: congestion::Start) -> Result<Box<dyn UserController>, Fault> {
+        let congestion::Start { window, ssthresh, counting, packet, draws, .. } = start;
         let counts_bytes = counting == congestion::Counting::Bytes;
         let start = Start { window, ssthresh, packet_bytes: packet.0, counts_bytes };
         attached(|py| Ok(Box::new(controller::Controller::new(py, code, start, draws)?) as Box<dyn UserController>))

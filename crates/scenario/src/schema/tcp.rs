@@ -23,6 +23,7 @@ words! {
         Cubic = "cubic",
         LinuxReno = "linux/reno",
         LinuxCubic = "linux/cubic",
+        LinuxBbr = "linux/bbr",
         BpdReno = "bpd-2001/reno",
         BpdSack = "bpd-2001/sack",
         SpdTahoe = "spd-1998/tahoe",

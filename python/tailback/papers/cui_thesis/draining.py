@@ -198,9 +198,17 @@ FIGURE_4_10 = Experiment(
     claims=(
         Claim(
             "C-4.10.1-a",
-            "R",
+            "N",
             "(a) is fair with up to 11 existing flows (least rate of one over that of the new flow)",
             least("a", "module", 11),
+            Inequality(">", 0.95),
+            note="With 11 the queue does not quite empty. What counts as fair, within a twentieth, is ours.",
+        ),
+        Claim(
+            "4.10-a-10",
+            "R",
+            "own: (a) is fair with up to 10",
+            least("a", "module", 10),
             Inequality(">", 0.95),
         ),
         Claim(

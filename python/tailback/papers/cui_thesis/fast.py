@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,58 +93,76 @@ def shared_link(title: str, flows: dict[str, Any], duration_s: int) -> Scenario:
     )
 
 
-def shares(run: Run) -> NDArray[np.float64]:
+@dataclass(frozen=True)
+class Expected:
+    """Flows at rest as a model has them: their shares in the order in which they arrived, and packets in the queue."""
+
+    shares: NDArray[np.float64]
+    queued: float
+
+
+def expected_of_fast(arrived: int, alpha: float) -> Expected:
+    """Equations (4.19) and (4.20)."""
+    found = models.fast_arrivals(arrived=arrived, flow=np.arange(1, arrived + 1))
+    return Expected(np.asarray(found.share), alpha * float(np.asarray(found.queue)[0]))
+
+
+def shares(run: Run | Expected) -> NDArray[np.float64]:
     """Rates of the flows over their sum, in the order in which they arrived."""
+    if isinstance(run, Expected):
+        return run.shares
     rates = np.asarray(run.flows["goodput_bps"], float)
     found: NDArray[np.float64] = rates / rates.sum()
     return found
 
 
-def share_of(run: Run, number: int) -> float:
+def share_of(run: Run | Expected, number: int) -> float:
     """Of a flow, by its place among the arrivals; NaN as long as there is none."""
     found = shares(run)
     return float(found[number - 1]) if len(found) >= number else math.nan
 
 
-def rate_of_second(run: Run) -> float:
+def rate_of_second(run: Run | Expected) -> float:
     """Packets per second."""
     return CAPACITY_PPS * share_of(run, 2)
 
 
-def rate_of_sixth(run: Run) -> float:
+def rate_of_sixth(run: Run | Expected) -> float:
     """Packets per second."""
     return CAPACITY_PPS * share_of(run, 6)
 
 
-def share_1(run: Run) -> float:
+def share_1(run: Run | Expected) -> float:
     """Of the capacity, the first flow's."""
     return share_of(run, 1)
 
 
-def share_2(run: Run) -> float:
+def share_2(run: Run | Expected) -> float:
     """Of the capacity, the second flow's."""
     return share_of(run, 2)
 
 
-def share_3(run: Run) -> float:
+def share_3(run: Run | Expected) -> float:
     """Of the capacity, the third flow's."""
     return share_of(run, 3)
 
 
-def first_of_equal(run: Run) -> float:
+def first_of_equal(run: Run | Expected) -> float:
     """Rate of the first flow over an equal share."""
     found = shares(run)
     return float(found[0]) * len(found)
 
 
-def fairness(run: Run) -> float:
+def fairness(run: Run | Expected) -> float:
     """Jain's index (4.24)."""
     found = shares(run)
     return 1 / (len(found) * float((found**2).sum()))
 
 
-def queue(run: Run) -> float:
+def queue(run: Run | Expected) -> float:
     """Packets in the queue, on average over time."""
+    if isinstance(run, Expected):
+        return run.queued
     return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
 
 
@@ -152,11 +171,10 @@ def utilisation(run: Run) -> float:
     return float(run.queues.where(queue="bottleneck")["utilisation"][0])
 
 
-def off_model(run: Run) -> float:
+def off_model(run: Run | Expected) -> float:
     """Largest deviation of a rate from (4.20), as a part of it."""
     found = shares(run)
-    expected = models.fast_arrivals(arrived=len(found), flow=np.arange(1, len(found) + 1)).share
-    return float(np.abs(found / expected - 1).max())
+    return float(np.abs(found / expected_of_fast(len(found), ALPHA).shares - 1).max())
 
 
 def by_model(arrived: int) -> models.Arrived:
@@ -229,11 +247,10 @@ def first_of_two(alpha: int, form: str) -> Callable[[Measured], Values]:
     return lambda seen: seen.values("share_1", arrived=2, alpha=alpha, form=form)
 
 
-def by_form(alpha: int | None = None) -> tuple[Line, ...]:
-    """One line a form."""
-    return tuple(
-        Line(f"FAST, form {form}", {"form": form} if alpha is None else {"alpha": alpha, "form": form}) for form in FORMS
-    )
+def by_form() -> tuple[Line, ...]:
+    """One line a form, and the model's."""
+    measured = (Line(f"FAST, form {form}", {"alpha": ALPHA, "form": form}) for form in FORMS)
+    return (*measured, Line("(4.20)", {"alpha": ALPHA, "form": "model"}, dashed=True))
 
 
 # Why form `module` is further from the model, the more so the smaller alpha is.
@@ -247,11 +264,20 @@ FIGURE_4_2 = Experiment(
     title="Figures 4.2, 4.5 and 4.8: FAST flows that arrive one after the other",
     question="Does FAST give flows that arrive one after the other what (4.19) and (4.20) say?",
     source="figures 4.2, 4.5 and 4.8, section 4.3.3: 100 Mb/s, 40 ms, alpha 200",
-    variants=tuple(
-        Variant({"arrived": count, "alpha": alpha, "form": form}, arrivals(count, tcp(alpha, update=form)))
-        for form in FORMS
-        for alpha, counts in ((ALPHA, COUNTS), (50, (2,)), (800, (2,)))
-        for count in counts
+    variants=(
+        *(
+            Variant({"arrived": count, "alpha": alpha, "form": form}, arrivals(count, tcp(alpha, update=form)))
+            for form in FORMS
+            for alpha, counts in ((ALPHA, COUNTS), (50, (2,)), (800, (2,)))
+            for count in counts
+        ),
+        *(
+            Variant(
+                {"arrived": count, "alpha": ALPHA, "form": "model"},
+                Computation(expected_of_fast, {"arrived": count, "alpha": ALPHA}),
+            )
+            for count in COUNTS
+        ),
     ),
     measures={
         "rate_of_second": rate_of_second,
@@ -297,11 +323,11 @@ FIGURE_4_2 = Experiment(
     ),
     panels=(
         (
-            Curves("rate_of_second", "arrived", by_form(ALPHA), "rate of the second flow, packets/s", "flows"),
-            Curves("rate_of_sixth", "arrived", by_form(ALPHA), "rate of the sixth flow, packets/s", "flows"),
+            Curves("rate_of_second", "arrived", by_form(), "rate of the second flow, packets/s", "flows"),
+            Curves("rate_of_sixth", "arrived", by_form(), "rate of the sixth flow, packets/s", "flows"),
         ),
-        (Curves("fairness", "arrived", by_form(ALPHA), "Jain's index", "flows"),),
-        (Curves("queue", "arrived", by_form(ALPHA), "queue, packets", "flows"),),
+        (Curves("fairness", "arrived", by_form(), "Jain's index", "flows"),),
+        (Curves("queue", "arrived", by_form(), "queue, packets", "flows"),),
     ),
     left_open=(
         LeftOpen(

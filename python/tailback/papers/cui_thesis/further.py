@@ -69,7 +69,7 @@ def share_of_fast(run: Run) -> float:
 
 
 BUFFERS = {0.25: PRODUCT // 4, 1: PRODUCT, 4: 4 * PRODUCT}
-OTHERS = {"Reno": "linux/reno", "CUBIC": "linux/cubic"}
+OTHERS = {"Reno": "linux/reno", "CUBIC": "linux/cubic", "BBR": "linux/bbr"}
 
 
 def beside(other: str, buffer: float) -> Callable[[Measured], Values]:
@@ -90,8 +90,8 @@ def mean(seen: Measured, measure: str, **labels: Any) -> float:
 
 BESIDE = Experiment(
     id="cui-thesis/further-beside",
-    title="Further research: FAST beside Reno and CUBIC",
-    question="What does a flow of FAST get beside one that fills the queue?",
+    title="Further research: FAST beside Reno, CUBIC and BBR",
+    question="What does a flow of FAST get beside one of another law?",
     source="further research of chapter 4",
     variants=tuple(
         Variant(

@@ -12,6 +12,7 @@ from tailback._run import Run
 from tailback._topologies import dumbbell
 from tailback.papers import (
     Claim,
+    Computation,
     Curves,
     Experiment,
     Inequality,
@@ -26,9 +27,12 @@ from tailback.papers.cui_thesis import fast
 from tailback.papers.cui_thesis.fast import (
     ALPHA,
     CAPACITY_PPS,
+    COUNTS,
     MEASURED_S,
     SPACING_S,
+    Expected,
     arrivals,
+    expected_of_fast,
     fairness,
     first_of_equal,
     name,
@@ -51,6 +55,7 @@ BAND_PPS = 25
 # round trip, and the longer the queue, the longer that takes.
 CASES = {250: (SPACING_S, (1, 2, 3, 4, 6, 8, 10)), 2475: (300, (1, 2, 3, 4, 6))}
 FAST_COUNTS = (1, 2, 3, 4, 6)
+BASE_RTT_S = 0.04
 
 
 def tcp(alpha_pps: float, beta_pps: float) -> dict[str, Any]:
@@ -58,16 +63,23 @@ def tcp(alpha_pps: float, beta_pps: float) -> dict[str, Any]:
     return sender({"kind": "vegas", "alpha_rate": alpha_pps, "beta_rate": beta_pps, "slow_start": False})
 
 
-def off_model(run: Run) -> float:
+def expected_of_vegas(arrived: int, alpha_pps: float) -> Expected:
+    """Equations (4.10) and (4.12)."""
+    found = models.vegas_arrivals(alpha_pps=alpha_pps, capacity_pps=CAPACITY_PPS, arrived=arrived, flow=np.arange(1, arrived + 1))
+    return Expected(np.asarray(found.share), BASE_RTT_S * CAPACITY_PPS * float(np.asarray(found.queue)[0]))
+
+
+def off_model(run: Run | Expected) -> float:
     """Largest deviation of a rate from (4.12), as a part of it; from (4.20) of flows of FAST."""
     found = shares(run)
-    arrived, flow = len(found), np.arange(1, len(found) + 1)
+    if isinstance(run, Expected):
+        return 0.0
     law = run.scenario["flows"][name(1)]["tcp"]["controller"]
     if law["kind"] == "fast":
-        expected = models.fast_arrivals(arrived=arrived, flow=flow).share
+        expected = expected_of_fast(len(found), law["alpha"])
     else:
-        expected = models.vegas_arrivals(alpha_pps=law["alpha_rate"], capacity_pps=CAPACITY_PPS, arrived=arrived, flow=flow).share
-    return float(np.abs(found / expected - 1).max())
+        expected = expected_of_vegas(len(found), law["alpha_rate"])
+    return float(np.abs(found / expected.shares - 1).max())
 
 
 def of(law: str, measure: str, arrived: int) -> Callable[[Measured], Values]:
@@ -102,7 +114,11 @@ def queue_grows(law: str, seen: Measured) -> Values:
 
 
 LAWS = {alpha: f"Vegas {alpha}" for alpha in CASES}
-LINES = (*(Line(law, {"law": law}) for law in LAWS.values()), Line("FAST", {"law": "FAST"}))
+# How the models of the laws are called.
+BY_MODEL = {law: f"{law} by (4.12)" for law in LAWS.values()} | {"FAST": "FAST by (4.20)"}
+LINES = tuple(
+    line for law, model in BY_MODEL.items() for line in (Line(law, {"law": law}), Line(model, {"law": model}, dashed=True))
+)
 
 FIGURE_4_3 = Experiment(
     id="cui-thesis/fig4.3",
@@ -116,6 +132,20 @@ FIGURE_4_3 = Experiment(
             for count in counts
         ),
         *(Variant({"law": "FAST", "arrived": count}, arrivals(count, fast.tcp(ALPHA))) for count in FAST_COUNTS),
+        *(
+            Variant(
+                {"law": BY_MODEL[law], "arrived": count},
+                Computation(expected_of_vegas, {"arrived": count, "alpha_pps": alpha}),
+            )
+            for alpha, law in LAWS.items()
+            for count in COUNTS
+        ),
+        *(
+            Variant(
+                {"law": BY_MODEL["FAST"], "arrived": count}, Computation(expected_of_fast, {"arrived": count, "alpha": ALPHA})
+            )
+            for count in COUNTS
+        ),
     ),
     measures={
         "rate_of_second": rate_of_second,

@@ -296,7 +296,7 @@ impl FastMemory {
 
 impl Controller for Fast {
     const BYTES_BESIDE: usize = Self::BYTES;
-    const TIMES_HANDSHAKE: bool = true;
+    const ASKS_AT_START: bool = true;
     const QUANTITIES: &'static [&'static str] =
         &["alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"];
 
@@ -382,7 +382,7 @@ impl Controller for Fast {
 #[cfg(test)]
 mod bench {
     use super::*;
-    
+
     use crate::congestion::support::model_sender::ModelSender;
 
     pub fn ms(milliseconds: u64) -> Span {
@@ -391,8 +391,7 @@ mod bench {
 
     /// An empty path of 100 ms.
     pub fn sender(window: f64, spec: FastSpec) -> ModelSender<Fast> {
-        ModelSender::new(Fast::new(&spec, Start { window, ..Start::default() }))
-            .with_round_trip(100)
+        ModelSender::new(Fast::new(&spec, Start { window, ..Start::default() })).with_round_trip(100)
     }
 
     /// The same, with a steady round trip of so many milliseconds from now on.

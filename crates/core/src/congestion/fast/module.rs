@@ -157,10 +157,10 @@ impl Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::Start;
     use crate::congestion::fast::bench::{SPEC, ms};
     use crate::congestion::fast::{FastSpec, UpdateForm};
     use crate::congestion::support::model_sender::ModelSender;
-    use crate::congestion::Start;
 
     const MODULE: FastSpec = FastSpec { update: UpdateForm::Module, alpha: 200.0, ..SPEC };
 

@@ -124,6 +124,7 @@ fn checked(control: Control) -> Result<Control, Fault> {
 impl Controller for User {
     /// An object of an interpreter takes about a kilobyte.
     const BYTES_BESIDE: usize = size_of::<Beside>() + 1024;
+    const ASKS_AT_START: bool = true;
 
     #[inline]
     fn window(&self) -> f64 {

@@ -2,7 +2,8 @@
 //! (spd-1998 section 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
 
 use super::{limited_transmit, may_enter, threshold_reached};
-use crate::tcp::sender::{Phase, Repeated, Tcp};
+use crate::tcp::reduction::Repeated;
+use crate::tcp::sender::{Phase, Tcp};
 
 pub(super) fn on_duplicate(tcp: &mut Tcp) {
     if !may_enter(tcp) {

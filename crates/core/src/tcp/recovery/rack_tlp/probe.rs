@@ -2,7 +2,8 @@
 
 use crate::primitives::units::{Segments, Span, Time};
 use crate::tcp::rack::Delivered;
-use crate::tcp::sender::{Arrived, Cause, Phase, Tcp};
+use crate::tcp::reduction::Cause;
+use crate::tcp::sender::{Arrived, Phase, Tcp};
 use serde::{Deserialize, Serialize};
 
 /// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.

@@ -1,0 +1,618 @@
+//! BBR, version 1: the flow sends at the rate at which data is delivered at most, and has twice the product of that and the shortest round trip in
+//! flight at most (Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, whose names are used here; section
+//! numbers are its).
+//!
+//! Differs: there is no handshake whose round trip could give the first rate (4.2.1), so the first round trip of data does. What is in flight is told
+//! by cumulative acknowledgements, so that in loss recovery it contains what was lost or SACKed. Loss recovery tells of an episode, not of each loss:
+//! the window is not lowered by losses one by one (4.2.3.4), and a phase of faster pacing ends early in an episode.
+
+use super::support::beside::Beside;
+use super::{Ack, AskedFor, Congestion, Controller, Start};
+use crate::primitives::random::Draws;
+use crate::primitives::signal::DeliveredRate;
+use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+member! {
+    /// Sends at the rate of delivery, with two bandwidth-delay products in flight (BBR version 1).
+    Bbr1 = "bbrv1", "Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, 2017";
+
+    pub struct Bbr1Spec {
+        /// Bandwidth-delay products in flight at most while bandwidth is probed (cwnd_gain).
+        window_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
+        /// Round trips of which the highest rate of delivery counts (BtlBwFilterLen).
+        bandwidth_rounds: u32 = 10 => Kind::Whole { least: 1, most: 1000 },
+        /// How long a shortest round trip counts until it is measured anew (RTpropFilterLen).
+        rtprop_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+        /// How long nearly nothing is in flight then (ProbeRTTDuration).
+        probe_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
+        /// Share of the rate of delivery that pacing stays below it, which the draft does not have; 1 % in Linux.
+        pacing_margin: f64 = 0.0 => Kind::Probability,
+    }
+}
+
+impl Settings for Bbr1Spec {
+    fn check(&self) -> Vec<Misfit> {
+        let stands_still = Misfit::error(&["pacing_margin"], "nothing would leave", "less than 1");
+        if self.pacing_margin == 1.0 { vec![stands_still] } else { Vec::new() }
+    }
+
+    fn samples() -> Vec<Bbr1Spec> {
+        let usual = Bbr1Spec::default();
+        let hasty = Bbr1Spec { rtprop_lifetime: Span::from_millis(50), probe_rtt: Span::from_millis(1), ..usual };
+        vec![usual, hasty, Bbr1Spec { window_gain: 1.0, bandwidth_rounds: 1, pacing_margin: 0.01, ..usual }]
+    }
+}
+
+/// 2 / ln 2: the least that doubles the rate in each round trip (4.3.2.1).
+const HIGH_GAIN: f64 = 2.885_390_081_777_927;
+/// Of pacing in ProbeBW (4.3.4.1).
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// BBRMinPipeCwnd.
+const LEAST: f64 = 4.0;
+/// What stands for a round trip until one is measured (4.2.1).
+const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
+
+pub type Bbr1 = Beside<Bbr1Memory>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum State {
+    Startup,
+    Drain,
+    /// In this phase of the cycle, since then.
+    ProbeBw {
+        phase: u8,
+        since: Time,
+    },
+    /// Over at this time, once little enough is in flight, and with the next round trip at the earliest.
+    ProbeRtt {
+        over: Option<Time>,
+        is_round_over: bool,
+    },
+}
+
+/// Where loss recovery stands (4.2.3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Repair {
+    Over,
+    /// Its first round trip: no more leaves than is delivered.
+    Conserving,
+    Growing,
+    /// A timeout: until so many segments are acknowledged.
+    Restarted {
+        outstanding: u32,
+    },
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Bbr1Memory {
+    spec: Bbr1Spec,
+    packet: Bytes,
+    initial_window: f64,
+    draws: Draws,
+    state: State,
+    /// Segments per second.
+    pacing_rate: f64,
+    /// Rates of delivery with their round trips, the highest first: each the highest since then.
+    rates: VecDeque<(u64, f64)>,
+    rounds: u64,
+    /// A round trip ends when what was sent after so many were delivered is.
+    round_ends: u64,
+    delivered: u64,
+    /// What was sent before so many are delivered was sent with the window of ProbeRTT.
+    probed_until: u64,
+    /// BtlBw when it last grew by a quarter, and round trips since.
+    full: (f64, u32),
+    filled_pipe: bool,
+    rtprop: Option<Span>,
+    rtprop_at: Time,
+    /// The window to return to.
+    prior_window: f64,
+    repair: Repair,
+    is_idle_restart: bool,
+}
+
+/// What has been learnt of an acknowledgement.
+struct Seen {
+    now: Time,
+    in_flight: f64,
+    round_starts: bool,
+    rtprop_expired: bool,
+}
+
+impl Bbr1 {
+    pub(super) fn new(spec: &Bbr1Spec, start: Start) -> Bbr1 {
+        let memory = Bbr1Memory {
+            spec: *spec,
+            packet: start.packet,
+            initial_window: start.window,
+            draws: start.draws,
+            state: State::Startup,
+            pacing_rate: HIGH_GAIN * start.window / NOMINAL_ROUND_TRIP_S,
+            rates: VecDeque::new(),
+            rounds: 0,
+            round_ends: 0,
+            delivered: 0,
+            probed_until: 0,
+            full: (0.0, 0),
+            filled_pipe: false,
+            rtprop: None,
+            rtprop_at: Time::ZERO,
+            prior_window: 0.0,
+            repair: Repair::Over,
+            is_idle_restart: false,
+        };
+        Beside::with(start, memory)
+    }
+
+    /// BBRUpdateOnACK (4.1.1), of any acknowledgement.
+    fn update(&mut self, ack: &Ack) {
+        let sample = ack.signal.delivered_rate;
+        let in_flight = f64::from(ack.in_flight.0.saturating_sub(ack.acked.0));
+        let delivered = sample.map_or(u64::from(ack.acked.0), |sample| sample.delivered - self.memory.delivered);
+        let starting = sample.filter(|sample| self.memory.hear_of(sample));
+        self.memory.advance_cycle(ack.now, f64::from(ack.in_flight.0));
+        if let Some(sample) = &starting {
+            self.memory.check_full_pipe(sample);
+        }
+        self.memory.check_drain(ack.now, in_flight);
+        let rtprop_expired = self.memory.measure(ack);
+        self.check_probe_rtt(Seen { now: ack.now, in_flight, round_starts: starting.is_some(), rtprop_expired });
+        self.memory.set_pacing_rate();
+        self.set_window(delivered as f64);
+    }
+
+    /// BBRCheckProbeRTT (4.3.5).
+    fn check_probe_rtt(&mut self, seen: Seen) {
+        let Seen { now, in_flight, round_starts, rtprop_expired } = seen;
+        if rtprop_expired && !self.memory.is_idle_restart && !self.memory.probes_rtt() {
+            self.save_window();
+            self.memory.state = State::ProbeRtt { over: None, is_round_over: false };
+        }
+        self.memory.is_idle_restart = false;
+        let State::ProbeRtt { over, is_round_over } = self.memory.state else { return };
+        self.memory.probed_until = self.memory.delivered + in_flight as u64;
+        let is_round_over = is_round_over || (over.is_some() && round_starts);
+        match over {
+            None if in_flight <= LEAST => {
+                self.memory.round_ends = self.memory.delivered;
+                let over = Some(now + self.memory.spec.probe_rtt);
+                self.memory.state = State::ProbeRtt { over, is_round_over };
+            }
+            Some(over) if is_round_over && now > over => {
+                self.memory.rtprop_at = now;
+                self.restore_window();
+                match self.memory.filled_pipe {
+                    true => self.memory.enter_probe_bw(now),
+                    false => self.memory.state = State::Startup,
+                }
+            }
+            _ => self.memory.state = State::ProbeRtt { over, is_round_over },
+        }
+    }
+
+    /// BBRSetCwnd (4.2.3.4).
+    fn set_window(&mut self, delivered: f64) {
+        let memory = &*self.memory;
+        let target = memory.inflight(memory.window_gain());
+        match memory.repair {
+            Repair::Conserving => {}
+            _ if memory.filled_pipe => self.window = (self.window + delivered).min(target),
+            _ if self.window < target || (memory.delivered as f64) < memory.initial_window => self.window += delivered,
+            _ => {}
+        }
+        self.window = self.window.max(LEAST);
+        if memory.probes_rtt() {
+            self.window = LEAST;
+        }
+    }
+
+    /// BBRSaveCwnd.
+    fn save_window(&mut self) {
+        let is_reduced = self.memory.repair != Repair::Over || self.memory.probes_rtt();
+        self.memory.prior_window = if is_reduced { self.memory.prior_window.max(self.window) } else { self.window };
+    }
+
+    /// BBRRestoreCwnd.
+    fn restore_window(&mut self) {
+        self.window = self.window.max(self.memory.prior_window);
+    }
+
+    /// All that was lost is repaired.
+    fn end_repair(&mut self) {
+        self.memory.repair = Repair::Over;
+        self.restore_window();
+    }
+}
+
+impl Bbr1Memory {
+    fn probes_rtt(&self) -> bool {
+        matches!(self.state, State::ProbeRtt { .. })
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => HIGH_GAIN,
+            State::Drain => 1.0 / HIGH_GAIN,
+            State::ProbeBw { phase, .. } => CYCLE[usize::from(phase)],
+            State::ProbeRtt { .. } => 1.0,
+        }
+    }
+
+    fn window_gain(&self) -> f64 {
+        match self.state {
+            State::Startup | State::Drain => HIGH_GAIN,
+            State::ProbeBw { .. } => self.spec.window_gain,
+            State::ProbeRtt { .. } => 1.0,
+        }
+    }
+
+    /// BtlBw, in segments per second.
+    fn bandwidth(&self) -> f64 {
+        self.rates.front().map_or(0.0, |&(_, rate)| rate)
+    }
+
+    /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1). Whether the sample begins a round trip.
+    fn hear_of(&mut self, sample: &DeliveredRate) -> bool {
+        self.delivered = sample.delivered;
+        let round_starts = sample.delivered_before >= self.round_ends;
+        if round_starts {
+            self.round_ends = sample.delivered;
+            self.rounds += 1;
+            if self.repair == Repair::Conserving {
+                self.repair = Repair::Growing;
+            }
+        }
+        if sample.rate >= self.bandwidth() || !self.is_limited(sample) {
+            while self.rates.back().is_some_and(|&(_, rate)| rate <= sample.rate) {
+                self.rates.pop_back();
+            }
+            self.rates.push_back((self.rounds, sample.rate));
+            while self.rates.front().is_some_and(|&(round, _)| self.rounds - round > u64::from(self.spec.bandwidth_rounds)) {
+                self.rates.pop_front();
+            }
+        }
+        round_starts
+    }
+
+    /// Whether less was sent than the path might deliver, for want of data or to probe the round trip.
+    fn is_limited(&self, sample: &DeliveredRate) -> bool {
+        sample.app_limited || sample.delivered_before < self.probed_until
+    }
+
+    /// BBRInflight: so many products of bandwidth and round trip, and what the path's ends may hold back.
+    fn inflight(&self, gain: f64) -> f64 {
+        let Some(rtprop) = self.rtprop else { return self.initial_window };
+        gain * self.bandwidth() * rtprop.seconds() + 3.0 * self.send_quantum()
+    }
+
+    /// BBRSetSendQuantum (4.2.2), in segments.
+    fn send_quantum(&self) -> f64 {
+        match self.pacing_rate * 8.0 * self.packet.0 as f64 {
+            slow if slow < 1.2e6 => 1.0,
+            medium if medium < 24e6 => 2.0,
+            _ => (self.pacing_rate * 1e-3).min(65_536.0 / self.packet.0 as f64),
+        }
+    }
+
+    /// BBRCheckCyclePhase (4.3.4.3). `prior`: in flight before the acknowledgement.
+    fn advance_cycle(&mut self, now: Time, prior: f64) {
+        let State::ProbeBw { phase, since } = self.state else { return };
+        let gain = CYCLE[usize::from(phase)];
+        let is_full_length = self.rtprop.is_some_and(|rtprop| now.since(since) > rtprop);
+        let is_over = match gain {
+            more if more > 1.0 => is_full_length && (self.repair != Repair::Over || prior >= self.inflight(gain)),
+            less if less < 1.0 => is_full_length || prior <= self.inflight(1.0),
+            _ => is_full_length,
+        };
+        if is_over {
+            self.state = State::ProbeBw { phase: (phase + 1) % CYCLE.len() as u8, since: now };
+        }
+    }
+
+    /// BBREnterProbeBW: at any phase but the one of slower pacing.
+    fn enter_probe_bw(&mut self, now: Time) {
+        let skipped = (self.draws.uniform() * 7.0) as u8;
+        self.state = State::ProbeBw { phase: (8 - skipped) % 8, since: now };
+    }
+
+    /// BBRCheckFullPipe (4.3.2.2).
+    fn check_full_pipe(&mut self, sample: &DeliveredRate) {
+        if self.filled_pipe || self.is_limited(sample) {
+            return;
+        }
+        let bandwidth = self.bandwidth();
+        self.full = if bandwidth >= 1.25 * self.full.0 { (bandwidth, 0) } else { (self.full.0, self.full.1 + 1) };
+        self.filled_pipe = self.full.1 >= 3;
+    }
+
+    /// BBRCheckDrain (4.3.3).
+    fn check_drain(&mut self, now: Time, in_flight: f64) {
+        if self.state == State::Startup && self.filled_pipe {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && in_flight <= self.inflight(1.0) {
+            self.enter_probe_bw(now);
+        }
+    }
+
+    /// BBRUpdateRTprop (4.1.2). Whether the shortest round trip was too old to count.
+    fn measure(&mut self, ack: &Ack) -> bool {
+        let is_expired = ack.now.since(self.rtprop_at) > self.spec.rtprop_lifetime && self.rtprop.is_some();
+        if let Some(rtt) = ack.rtt {
+            if self.rtprop.is_none() {
+                self.pacing_rate = HIGH_GAIN * self.initial_window / rtt.seconds().max(1e-9);
+            }
+            if is_expired || self.rtprop.is_none_or(|shortest| rtt <= shortest) {
+                (self.rtprop, self.rtprop_at) = (Some(rtt), ack.now);
+            }
+        }
+        is_expired
+    }
+
+    /// BBRSetPacingRate (4.2.1).
+    fn set_pacing_rate(&mut self) {
+        let rate = self.pacing_gain() * self.bandwidth() * (1.0 - self.spec.pacing_margin);
+        if rate > self.pacing_rate || (self.filled_pipe && rate > 0.0) {
+            self.pacing_rate = rate;
+        }
+    }
+}
+
+impl Controller for Bbr1 {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const ASKS_AT_START: bool = true;
+    const IGNORES_LOSSES: bool = true;
+    const QUANTITIES: &'static [&'static str] = &["bottleneck_bandwidth_bps", "rtprop_s", "pacing_gain", "state"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn pacing(&self) -> Option<Rate> {
+        let bits = self.memory.pacing_rate * 8.0 * self.memory.packet.0 as f64;
+        Some(Rate((bits as u64).max(1)))
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { delivered_rate: true, ..AskedFor::default() }
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        let memory = &self.memory;
+        match index {
+            0 => memory.bandwidth() * 8.0 * memory.packet.0 as f64,
+            1 => memory.rtprop.map_or(f64::NAN, Span::seconds),
+            2 => memory.pacing_gain(),
+            3 => match memory.state {
+                State::Startup => 0.0,
+                State::Drain => 1.0,
+                State::ProbeBw { .. } => 2.0,
+                State::ProbeRtt { .. } => 3.0,
+            },
+            _ => f64::NAN,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        match self.memory.repair {
+            Repair::Over => {}
+            Repair::Restarted { outstanding } if outstanding > ack.acked.0 => {
+                self.memory.repair = Repair::Restarted { outstanding: outstanding - ack.acked.0 };
+            }
+            _ => self.end_repair(),
+        }
+        self.update(ack);
+    }
+
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.update(ack);
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.save_window();
+        self.window = self.window.min(f64::from(seen.in_flight.0)).max(1.0);
+        self.memory.round_ends = self.memory.delivered;
+        self.memory.repair = Repair::Conserving;
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        self.save_window();
+        self.window = 1.0;
+        self.memory.repair = Repair::Restarted { outstanding: seen.in_flight.0 };
+    }
+
+    /// Pacing keeps bursts from being released, and the window is for what is not acknowledged yet, used or not.
+    fn limit_window(&mut self, _: Cwnd) {}
+
+    /// BBRHandleRestartFromIdle (4.3.4.4).
+    fn on_idle(&mut self, _: Span) {
+        self.memory.is_idle_restart = true;
+        if matches!(self.memory.state, State::ProbeBw { .. }) {
+            self.memory.pacing_rate = self.memory.bandwidth() * (1.0 - self.memory.spec.pacing_margin);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Counting;
+    use crate::primitives::signal::Signal;
+    use crate::primitives::units::Segments;
+
+    /// A law whose every round trip takes 100 ms, and what it has been told.
+    struct Heard {
+        law: Bbr1,
+        now: Time,
+        delivered: u64,
+    }
+
+    impl Heard {
+        fn new(spec: Bbr1Spec) -> Heard {
+            let start = Start { window: 10.0, packet: Bytes(1250), counting: Counting::Bytes, ..Start::default() };
+            Heard { law: Bbr1::new(&spec, start), now: Time::ZERO, delivered: 0 }
+        }
+
+        /// A round trip later, in which ten segments were delivered at this rate, in segments per second, an acknowledgement of the last of them.
+        fn round(&mut self, rate: f64, in_flight: u32) {
+            self.after(100, rate, in_flight, self.delivered);
+        }
+
+        fn after(&mut self, milliseconds: u64, rate: f64, in_flight: u32, delivered_before: u64) {
+            self.now += Span::from_millis(milliseconds);
+            self.delivered += 10;
+            let sample = DeliveredRate { rate, app_limited: false, delivered: self.delivered, delivered_before };
+            self.law.on_ack(&Ack {
+                now: self.now,
+                acked: Segments(10),
+                counted: Segments(10),
+                rtt: Some(Span::from_millis(100)),
+                in_flight: Segments(in_flight + 10),
+                window_validated: true,
+                signal: Signal { delivered_rate: Some(sample), ..Signal::default() },
+            });
+        }
+
+        fn loses(&self, in_flight: u32) -> Congestion {
+            Congestion { now: self.now, in_flight: Segments(in_flight), least_window: Segments(2), repeated: false }
+        }
+
+        /// Segments per second.
+        fn pacing(&self) -> f64 {
+            self.law.pacing().unwrap().0 as f64 / 1e4
+        }
+
+        /// In ProbeBW at 1000 segments per second.
+        fn probing() -> Heard {
+            let mut heard = Heard::new(Bbr1Spec::default());
+            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 100));
+            assert!(matches!(heard.law.memory.state, State::ProbeBw { .. }), "{:?}", heard.law.memory.state);
+            heard
+        }
+
+        fn set_phase(&mut self, phase: u8) {
+            self.law.memory.state = State::ProbeBw { phase, since: self.now };
+        }
+
+        fn phase(&self) -> u8 {
+            let State::ProbeBw { phase, .. } = self.law.memory.state else { panic!("{:?}", self.law.memory.state) };
+            phase
+        }
+    }
+
+    fn near(value: f64, wanted: f64) -> bool {
+        (value / wanted - 1.0).abs() < 1e-3
+    }
+
+    #[test]
+    fn the_first_round_trip_of_data_gives_the_first_rate() {
+        let mut heard = Heard::new(Bbr1Spec::default());
+        assert!(near(heard.pacing(), HIGH_GAIN * 10.0 / 1e-3));
+        heard.round(50.0, 10);
+        assert!(near(heard.pacing(), HIGH_GAIN * 10.0 / 0.1));
+    }
+
+    #[test]
+    fn startup_ends_after_three_round_trips_without_a_quarter_more() {
+        let mut heard = Heard::new(Bbr1Spec::default());
+        for rate in [400.0, 800.0, 1000.0, 1100.0, 1200.0] {
+            heard.round(rate, 1000);
+            assert_eq!(heard.law.memory.state, State::Startup);
+            assert!(near(heard.pacing(), HIGH_GAIN * rate.max(100.0)));
+        }
+        // 1249 is less than a quarter above 1000, for the third time.
+        heard.round(1249.0, 1000);
+        assert_eq!(heard.law.memory.state, State::Drain);
+        assert!(near(heard.pacing(), 1249.0 / HIGH_GAIN));
+        // A product is 124.9 segments, and three quanta of two segments are added at 4.3 Mbit/s.
+        heard.round(1249.0, 131);
+        assert_eq!(heard.law.memory.state, State::Drain);
+        heard.round(1249.0, 130);
+        assert_ne!(heard.phase(), 1);
+    }
+
+    #[test]
+    fn the_window_is_two_products_and_what_the_ends_may_hold_back() {
+        let mut heard = Heard::probing();
+        heard.set_phase(2);
+        (0..40).for_each(|_| heard.after(1, 1000.0, 100, 0));
+        // 10 Mbit/s: quanta of two segments.
+        assert_eq!(heard.law.window(), 2.0 * 100.0 + 3.0 * 2.0);
+    }
+
+    #[test]
+    fn a_phase_takes_a_round_trip_and_that_of_faster_pacing_until_more_is_in_flight() {
+        let mut heard = Heard::probing();
+        heard.set_phase(0);
+        heard.after(101, 1000.0, 120, 0);
+        assert_eq!((heard.phase(), heard.pacing().round()), (0, 1250.0));
+        // 125 and three quanta, before the acknowledgement.
+        heard.after(1, 1000.0, 121, 0);
+        assert_eq!((heard.phase(), heard.pacing().round()), (1, 750.0));
+        // Over at once where no more than a product is left, else after a round trip.
+        heard.after(1, 1000.0, 96, 0);
+        assert_eq!((heard.phase(), heard.pacing().round()), (2, 1000.0));
+        heard.after(100, 1000.0, 96, 0);
+        assert_eq!(heard.phase(), 2);
+        heard.after(1, 1000.0, 96, 0);
+        assert_eq!(heard.phase(), 3);
+    }
+
+    #[test]
+    fn a_rate_counts_for_ten_round_trips() {
+        let mut heard = Heard::probing();
+        (0..10).for_each(|_| heard.round(500.0, 100));
+        assert_eq!(heard.law.memory.bandwidth(), 1000.0);
+        heard.round(500.0, 100);
+        assert_eq!(heard.law.memory.bandwidth(), 500.0);
+    }
+
+    #[test]
+    fn a_round_trip_that_is_not_seen_again_for_ten_seconds_is_measured_with_four_segments() {
+        let mut heard = Heard::probing();
+        let before = heard.law.window();
+        heard.law.memory.rtprop = Some(Span::from_millis(90));
+        heard.law.memory.rtprop_at = heard.now;
+        heard.after(10_000, 1000.0, 100, 0);
+        assert!(heard.law.window() > LEAST);
+        heard.after(1, 1000.0, 100, 0);
+        assert_eq!((heard.law.window(), heard.law.memory.rtprop), (LEAST, Some(Span::from_millis(100))));
+        heard.after(50, 1000.0, 4, 0);
+        // For 200 ms and a round trip from here on.
+        let began = heard.delivered;
+        heard.after(150, 40.0, 4, began);
+        heard.after(50, 40.0, 4, began);
+        assert_eq!(heard.law.window(), LEAST);
+        heard.after(1, 40.0, 4, began);
+        assert!(heard.law.window() >= before, "{} {before}", heard.law.window());
+        // What was sent with four segments says nothing about the path.
+        assert_eq!(heard.law.memory.bandwidth(), 1000.0);
+    }
+
+    #[test]
+    fn a_loss_holds_the_window_for_its_repair_and_a_timeout_until_all_is_acknowledged() {
+        let mut heard = Heard::probing();
+        heard.set_phase(2);
+        (0..40).for_each(|_| heard.after(1, 1000.0, 100, 0));
+        let window = heard.law.window();
+        heard.law.on_congestion(&heard.loses(150));
+        assert_eq!(heard.law.window(), 150.0);
+        heard.after(1, 1000.0, 140, 0);
+        assert_eq!(heard.law.window(), window);
+        heard.law.on_timeout(&heard.loses(25));
+        assert_eq!(heard.law.window(), 1.0);
+        let windows = [0; 3].map(|_| {
+            heard.after(1, 1000.0, 10, 0);
+            heard.law.window()
+        });
+        assert_eq!(windows, [11.0, 21.0, window]);
+    }
+}
