@@ -10,7 +10,7 @@ use super::support::beside::Beside;
 use super::{Ack, AskedFor, Congestion, Controller, Start};
 use crate::primitives::random::Draws;
 use crate::primitives::signal::DeliveredRate;
-use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -117,7 +117,7 @@ pub struct Bbr1Memory {
 /// What has been learnt of an acknowledgement.
 struct Seen {
     now: Time,
-    in_flight: f64,
+    in_flight: Segments,
     round_starts: bool,
     rtprop_expired: bool,
 }
@@ -150,7 +150,7 @@ impl Bbr1 {
     /// BBRUpdateOnACK (4.1.1), of any acknowledgement.
     fn update(&mut self, ack: &Ack) {
         let sample = ack.signal.delivered_rate;
-        let in_flight = f64::from(ack.in_flight.0.saturating_sub(ack.acked.0));
+        let in_flight = Segments(ack.in_flight.0.saturating_sub(ack.acked.0));
         let delivered = sample.map_or(u64::from(ack.acked.0), |sample| sample.delivered - self.memory.delivered);
         let starting = sample.filter(|sample| self.memory.hear_of(sample));
         self.memory.advance_cycle(ack.now, f64::from(ack.in_flight.0));
@@ -173,10 +173,10 @@ impl Bbr1 {
         }
         self.memory.is_idle_restart = false;
         let State::ProbeRtt { over, is_round_over } = self.memory.state else { return };
-        self.memory.probed_until = self.memory.delivered + in_flight as u64;
+        self.memory.probed_until = self.memory.delivered + u64::from(in_flight.0);
         let is_round_over = is_round_over || (over.is_some() && round_starts);
         match over {
-            None if in_flight <= LEAST => {
+            None if f64::from(in_flight.0) <= LEAST => {
                 self.memory.round_ends = self.memory.delivered;
                 let over = Some(now + self.memory.spec.probe_rtt);
                 self.memory.state = State::ProbeRtt { over, is_round_over };
@@ -329,11 +329,11 @@ impl Bbr1Memory {
     }
 
     /// BBRCheckDrain (4.3.3).
-    fn check_drain(&mut self, now: Time, in_flight: f64) {
+    fn check_drain(&mut self, now: Time, in_flight: Segments) {
         if self.state == State::Startup && self.filled_pipe {
             self.state = State::Drain;
         }
-        if self.state == State::Drain && in_flight <= self.inflight(1.0) {
+        if self.state == State::Drain && f64::from(in_flight.0) <= self.inflight(1.0) {
             self.enter_probe_bw(now);
         }
     }
@@ -446,7 +446,6 @@ mod tests {
     use super::*;
     use crate::congestion::Counting;
     use crate::primitives::signal::Signal;
-    use crate::primitives::units::Segments;
 
     /// A law whose every round trip takes 100 ms, and what it has been told.
     struct Heard {
