@@ -126,8 +126,8 @@ BESIDE = Experiment(
     ),
     left_open=(LeftOpen("scenario", "100 Mb/s, 50 ms, alpha 50; the document has none"),),
     answer=lambda seen: (
-        "Beside Reno and CUBIC it holds its own as long as the buffer is short; with a product and more, and beside BBR always, it is "
-        "pushed aside: "
+        "Beside Reno and CUBIC it holds its own as long as the buffer is short; with a product and more, and beside BBR always, "
+        "it is pushed aside: "
         + ", ".join(
             f"{told(seen, beside(other, products)(seen))} beside {other} with {products:g} products"
             for other in OTHERS
