@@ -45,7 +45,7 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> str:
     for axis, panel in zip(axes, panels, strict=True):
         axis.set_title(panel.title, loc="left", fontsize=9.5, color=_INK)
         if isinstance(panel, Curves):
-            ends = _curves(axis, measured, panel, names=0.12 * len(panels) if axis is axes[-1] else 0)
+            ends = _curves(axis, measured, panel, names=axis is axes[-1])
         elif isinstance(panel, Ranking):
             _ranking(axis, measured, panel)
         else:
@@ -75,8 +75,8 @@ def _height(panel: Panel) -> float:
     return 2.2 if isinstance(panel, Drawn) else 3.0
 
 
-def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: float) -> dict[str, End]:
-    """Lines of means in their bands, and room for their names at the right. Returns the right end of each."""
+def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: bool) -> dict[str, End]:
+    """Lines of means in their bands, and room for their names at the right if they stand there. Returns the right end of each."""
     chosen = {line.label: measured.where(**line.where) for line in panel.lines}
     places = sorted({_place(point, panel) for points in chosen.values() for point in points if panel.over in point.labels})
     ends: dict[str, End] = {}
@@ -101,13 +101,25 @@ def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: float) -> d
     if panel.printed:
         _printed(axis, panel, chosen)
     span = places[-1] - places[0]
-    axis.set_xlim(places[0] - 0.04 * span, places[-1] + (names + 0.04) * span)
+    widest = max(map(_width, ends), default=0.0) if names else 0.0
+    # As a part of the axis; the lines keep half of it.
+    room = min(0.5, widest / (axis.bbox.width * 72 / axis.figure.dpi))
+    axis.set_xlim(places[0] - 0.04 * span, places[-1] + (0.04 + 1.08 * room / (1 - room)) * span)
     # Of many places not all can be named; round numbers are then.
     if len(places) <= _NAMED:
         axis.set_xticks(places if len(places) <= 6 else places[1::2])
     axis.set_xlabel(panel.unit)
     _levels(axis, panel.levels)
     return ends
+
+
+def _width(name: str) -> float:
+    """Of the name of a line and the space before it, in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    width, _, _ = TextToPath().get_text_width_height_descent(name, FontProperties(size=PAGE["font.size"]), ismath=False)
+    return float(width) + 8
 
 
 def _printed(axis: Axes, panel: Curves, chosen: Mapping[str, list[Point]]) -> None:

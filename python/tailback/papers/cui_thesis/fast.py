@@ -323,8 +323,8 @@ FIGURE_4_2 = Experiment(
     ),
     panels=(
         (
-            Curves("rate_of_second", "arrived", by_form(), "rate of the second flow, packets/s", "flows"),
-            Curves("rate_of_sixth", "arrived", by_form(), "rate of the sixth flow, packets/s", "flows"),
+            Curves("rate_of_second", "arrived", by_form(), "rate, packets/s", "flows", title="second flow"),
+            Curves("rate_of_sixth", "arrived", by_form(), "rate, packets/s", "flows", title="sixth flow"),
         ),
         (Curves("fairness", "arrived", by_form(), "Jain's index", "flows"),),
         (Curves("queue", "arrived", by_form(), "queue, packets", "flows"),),
@@ -396,9 +396,12 @@ def queue_of_two(form: str) -> Callable[[Measured], Values]:
 
 
 def window_of(run: Run, number: int) -> tuple[Any, Any]:
-    """Of a flow, over time."""
+    """Of a flow, over time. A window that rests has no rows: it is drawn on to the flow's end."""
     trace = run.trace("cwnd").where(group=name(number))
-    return trace["time_s"], trace["cwnd_packets"]
+    times, windows = (np.asarray(trace[column], float) for column in ("time_s", "cwnd_packets"))
+    stop = run.scenario["flows"][name(number)].get("stop")
+    end = run.simulated_s if stop is None else min(run.simulated_s, float(stop.removesuffix(" s")))
+    return np.append(times, end), np.append(windows, windows[-1:])
 
 
 def window_1(run: Run) -> tuple[Any, Any]:
@@ -463,12 +466,14 @@ FIGURE_B_1 = Experiment(
             ),
         )
     ),
-    panels=tuple(
-        (
-            Drawn(tuple(f"window {number}, form {form}" for number in (1, 2, 3)), "window, packets", "time, s"),
-            Drawn((f"queue, form {form}",), "queue, packets", "time, s", levels=QUEUES),
-        )
-        for form in FORMS
+    panels=(
+        *(
+            (Drawn(tuple(f"window {number}, form {form}" for number in (1, 2, 3)), "window, packets", "time, s"),)
+            for form in FORMS
+        ),
+        tuple(
+            Drawn((f"queue, form {form}",), "queue, packets", "time, s", levels=QUEUES, title=f"form {form}") for form in FORMS
+        ),
     ),
     traces=tuple(
         trace
