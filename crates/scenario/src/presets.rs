@@ -62,8 +62,8 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: PresetName::LinuxBbr,
-        source: "BBR version 1 as Linux sends: paced 1 % below the rate of delivery, the rest as linux/reno. Losses are repaired by RFC 9937, \
-                 which Linux leaves out with BBR",
+        source: "BBR version 1 as Linux sends: paced 1 % below the rate of delivery, the rest as linux/reno, but for RFC 9937, \
+                 which does not bound what BBR sends",
         controller: ControllerSpec::Bbr1(Bbr1Spec {
             window_gain: 2.0,
             bandwidth_rounds: 10,

@@ -2,8 +2,7 @@
 //! flight at most (Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, whose names are used here; section
 //! numbers are its).
 //!
-//! Differs: there is no handshake whose round trip could give the first rate (4.2.1), so the first round trip of data does. What is in flight is told
-//! by cumulative acknowledgements, so that in loss recovery it contains what was lost or SACKed. Loss recovery tells of an episode, not of each loss:
+//! Differs: there is no handshake whose round trip could give the first rate (4.2.1), so the first round trip of data does. Loss recovery tells of an episode, not of each loss:
 //! the window is not lowered by losses one by one (4.2.3.4), and a phase of faster pacing ends early in an episode.
 
 use super::support::beside::Beside;
@@ -150,10 +149,11 @@ impl Bbr1 {
     /// BBRUpdateOnACK (4.1.1), of any acknowledgement.
     fn update(&mut self, ack: &Ack) {
         let sample = ack.signal.delivered_rate;
-        let in_flight = Segments(ack.in_flight.0.saturating_sub(ack.acked.0));
+        let prior = ack.signal.pipe.unwrap_or(ack.in_flight);
         let delivered = sample.map_or(u64::from(ack.acked.0), |sample| sample.delivered - self.memory.delivered);
+        let in_flight = Segments(prior.0.saturating_sub(delivered as u32));
         let starting = sample.filter(|sample| self.memory.hear_of(sample));
-        self.memory.advance_cycle(ack.now, f64::from(ack.in_flight.0));
+        self.memory.advance_cycle(ack.now, f64::from(prior.0));
         if let Some(sample) = &starting {
             self.memory.check_full_pipe(sample);
         }
@@ -161,7 +161,7 @@ impl Bbr1 {
         let rtprop_expired = self.memory.measure(ack);
         self.check_probe_rtt(Seen { now: ack.now, in_flight, round_starts: starting.is_some(), rtprop_expired });
         self.memory.set_pacing_rate();
-        self.set_window(delivered as f64);
+        self.set_window(in_flight, delivered as f64);
     }
 
     /// BBRCheckProbeRTT (4.3.5).
@@ -194,11 +194,11 @@ impl Bbr1 {
     }
 
     /// BBRSetCwnd (4.2.3.4).
-    fn set_window(&mut self, delivered: f64) {
+    fn set_window(&mut self, in_flight: Segments, delivered: f64) {
         let memory = &*self.memory;
         let target = memory.inflight(memory.window_gain());
         match memory.repair {
-            Repair::Conserving => {}
+            Repair::Conserving => self.window = self.window.max(f64::from(in_flight.0) + delivered),
             _ if memory.filled_pipe => self.window = (self.window + delivered).min(target),
             _ if self.window < target || (memory.delivered as f64) < memory.initial_window => self.window += delivered,
             _ => {}
@@ -365,6 +365,7 @@ impl Controller for Bbr1 {
     const BYTES_BESIDE: usize = Self::BYTES;
     const ASKS_AT_START: bool = true;
     const IGNORES_LOSSES: bool = true;
+    const GOVERNS_RECOVERY: bool = true;
     const QUANTITIES: &'static [&'static str] = &["bottleneck_bandwidth_bps", "rtprop_s", "pacing_gain", "state"];
 
     #[inline]
@@ -418,7 +419,7 @@ impl Controller for Bbr1 {
 
     fn on_congestion(&mut self, seen: &Congestion) {
         self.save_window();
-        self.window = self.window.min(f64::from(seen.in_flight.0)).max(1.0);
+        self.window = f64::from(seen.pipe.0) + 1.0;
         self.memory.round_ends = self.memory.delivered;
         self.memory.repair = Repair::Conserving;
     }
@@ -481,7 +482,13 @@ mod tests {
         }
 
         fn loses(&self, in_flight: u32) -> Congestion {
-            Congestion { now: self.now, in_flight: Segments(in_flight), least_window: Segments(2), repeated: false }
+            Congestion {
+                now: self.now,
+                in_flight: Segments(in_flight),
+                pipe: Segments(in_flight),
+                least_window: Segments(2),
+                repeated: false,
+            }
         }
 
         /// Segments per second.
@@ -603,7 +610,7 @@ mod tests {
         (0..40).for_each(|_| heard.after(1, 1000.0, 100, 0));
         let window = heard.law.window();
         heard.law.on_congestion(&heard.loses(150));
-        assert_eq!(heard.law.window(), 150.0);
+        assert_eq!(heard.law.window(), 151.0);
         heard.after(1, 1000.0, 140, 0);
         assert_eq!(heard.law.window(), window);
         heard.law.on_timeout(&heard.loses(25));

@@ -112,6 +112,8 @@ pub struct Congestion {
     pub now: Time,
     /// Segments outstanding when it was found: RFC 5681's FlightSize.
     pub in_flight: Segments,
+    /// Of these, segments thought to be in the network still.
+    pub pipe: Segments,
     /// The window is not reduced below this.
     pub least_window: Segments,
     /// A timeout of a segment that had timed out before: the threshold stays (RFC 5681 section 3.1).
@@ -125,6 +127,9 @@ pub trait Controller {
 
     /// Whether no loss makes the window smaller, so that all of it may have to be sent again.
     const IGNORES_LOSSES: bool = false;
+
+    /// Whether its window bounds what is in flight also while losses are repaired. For the others RFC 9937 does, with `rack_tlp`.
+    const GOVERNS_RECOVERY: bool = false;
 
     /// Whether it goes by all that [`Start`] says: also by its path and by chance.
     const ASKS_AT_START: bool = false;
@@ -282,6 +287,11 @@ macro_rules! controllers {
                 match spec { $($(#[$when])? ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
             }
 
+            /// Whether the law's window bounds what is in flight also while losses are repaired.
+            pub(crate) fn governs_recovery(&self) -> bool {
+                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::GOVERNS_RECOVERY),+ }
+            }
+
             /// What the law goes by beside its window, with units.
             pub(crate) fn quantities(&self) -> &'static [&'static str] {
                 match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::QUANTITIES),+ }
@@ -426,7 +436,13 @@ mod tests {
             // Half of what is in flight fills the window.
             let in_flight = Segments(if draw(1) == 0 { law.window() as u32 } else { 1 + draw(1_000_000) as u32 });
             let rtt = (draw(2) > 0).then(|| Span(draw(now.0.min(2_000_000_000_000))));
-            let seen = Congestion { now, in_flight, least_window: Segments(1 + draw(1) as u32), repeated: draw(3) == 0 };
+            let seen = Congestion {
+                now,
+                in_flight,
+                pipe: in_flight,
+                least_window: Segments(1 + draw(1) as u32),
+                repeated: draw(3) == 0,
+            };
             let before = law.window();
             match draw(40) {
                 0 => law.on_congestion(&seen),
@@ -446,7 +462,7 @@ mod tests {
                         delivered_before: delivered - draw(delivered.min(100)),
                     });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
-                    let signal = Signal { marks, price, delivered_rate };
+                    let signal = Signal { marks, price, delivered_rate, pipe: None };
                     let (acked, counted) = (Segments(acked), Segments(1 + draw(u64::from(acked) - 1) as u32));
                     let ack = Ack { now, acked, counted, rtt, in_flight, window_validated, signal };
                     if draw(20) == 0 {

@@ -140,7 +140,7 @@ impl Packet {
     /// The signal that a packet carries through the network.
     pub fn signal(&self, prices: &Prices) -> Signal {
         let marks = u32::from(self.is_capable() && self.is_marked());
-        Signal { marks, price: if self.has_price() { prices.at(self.segment).price } else { None }, delivered_rate: None }
+        Signal { marks, price: if self.has_price() { prices.at(self.segment).price } else { None }, ..Signal::default() }
     }
 
     /// What of the signal the packet has room for.
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn what_is_written_where_a_packet_has_no_room_is_lost() {
         let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), &SENT, 41));
-        let signal = Signal { marks: 1, price: Some(0.5), delivered_rate: None };
+        let signal = Signal { marks: 1, price: Some(0.5), ..Signal::default() };
         packet.write_signal(&signal, &mut prices);
         assert_eq!((packet.signal(&prices), packet.segment), (Signal::default(), 77));
         packet.set_ecn(Ecn::CAPABLE);

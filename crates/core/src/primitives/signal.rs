@@ -1,5 +1,6 @@
 //! What the network tells a sender of congestion: one struct from the queue that writes it to the controller that hears it.
 
+use super::units::Segments;
 use serde::{Deserialize, Serialize};
 
 /// A signal of congestion, wherever it travels. Who writes which part of it:
@@ -18,6 +19,8 @@ pub struct Signal {
     pub marks: u32,
     /// What queues wrote, if any did. Only data packets that travel whole carry one, of flows whose controllers ask for prices.
     pub price: Option<f64>,
+    /// Segments thought to be in the network before the acknowledgement (pipe of RFC 6675). Only to a controller.
+    pub pipe: Option<Segments>,
     /// Only to a controller, if the acknowledgement gave a sample.
     pub delivered_rate: Option<DeliveredRate>,
 }

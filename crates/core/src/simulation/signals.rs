@@ -4,6 +4,7 @@ use super::wiring::first_flows;
 use super::workshop::Code;
 use crate::congestion::{AskedFor, ControllerSpec};
 use crate::network::{Group, Network, Transport};
+use crate::tcp::Recovery;
 use crate::tcp::signal_reader::SignalReader;
 
 /// What senders keep for controllers that ask for signals, and for each group of theirs the number of flows before it whose controllers do
@@ -11,18 +12,20 @@ use crate::tcp::signal_reader::SignalReader;
 pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<u32>>) {
     let first_flows = first_flows(network);
     let asked = |group: &Group| match &group.transport {
-        Transport::Tcp(_, ControllerSpec::User(user)) => Some(code.asks_for(user)).filter(|asks_for| asks_for.anything()),
-        Transport::Tcp(_, law) => Some(law.asks_for()).filter(|asks_for| asks_for.anything()),
+        Transport::Tcp(spec, law) => {
+            let asked = if let ControllerSpec::User(user) = law { code.asks_for(user) } else { law.asks_for() };
+            asked.anything().then_some((asked, spec.recovery))
+        }
         Transport::Datagram(_) => None,
     };
-    let asked: Vec<Option<AskedFor>> = network.groups.iter().map(asked).collect();
+    let asked: Vec<Option<(AskedFor, Recovery)>> = network.groups.iter().map(asked).collect();
     let mut readers = Vec::new();
     let mut unsignalled_before = vec![None; asked.len()];
     for flow in &network.flows {
         let group = flow.group as usize;
-        if let Some(asked) = asked[group] {
+        if let Some((asked, recovery)) = asked[group] {
             unsignalled_before[group].get_or_insert_with(|| first_flows[group] - readers.len() as u32);
-            readers.push(SignalReader::new(asked));
+            readers.push(SignalReader::new(asked, recovery));
         }
     }
     (readers, unsignalled_before)

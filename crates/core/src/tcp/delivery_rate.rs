@@ -2,10 +2,12 @@
 //! (Cheng, Cardwell, Hassas Yeganeh and Jacobson, draft-cheng-iccrg-delivery-rate-estimation-02, section 3; the same algorithm in
 //! draft-ietf-ccwg-bbr-04, section 4.1.2).
 //!
-//! Differs: rates are in segments. A duplicate acknowledgement without SACK does not say what was delivered, and so gives no sample; what it
-//! stands for counts once the acknowledgement covers it (section 4.1.3.4.1 of the latter lets one guess).
+//! Differs: rates are in segments. A duplicate acknowledgement without SACK does not say what was delivered: it counts as the next segment in
+//! order that has not been (section 4.1.3.4.1 of the latter lets one guess so).
 
+use super::recovery::uses_sack;
 use super::scoreboard::Scoreboard;
+use super::spec::Recovery;
 use crate::primitives::signal::DeliveredRate;
 use crate::primitives::units::{Segments, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,8 @@ pub(crate) struct DeliveryRate {
     app_limited_until: u64,
     /// The shortest round trip of a segment sent once.
     least_round_trip: Option<Span>,
+    /// Without SACK, a duplicate stands for a segment: this one at the earliest.
+    guessed: Option<u32>,
     /// Number of the first segment in `sent`: the oldest that is not acknowledged.
     oldest: u32,
     sent: VecDeque<Sent>,
@@ -43,6 +47,10 @@ struct Sent {
 }
 
 impl DeliveryRate {
+    pub(crate) fn of(recovery: Recovery) -> DeliveryRate {
+        DeliveryRate { guessed: (!uses_sack(recovery)).then_some(0), ..DeliveryRate::default() }
+    }
+
     /// A segment is about to be sent, and nothing is outstanding before it.
     pub(crate) fn begin_flight(&mut self, now: Time) {
         (self.first_sent, self.delivered_at) = (now, now);
@@ -84,6 +92,9 @@ impl DeliveryRate {
                 self.deliver(segment, now, &mut newest);
             }
         }
+        if ack == self.oldest && blocks.is_empty() {
+            self.guess(now, &mut newest);
+        }
         for segment in self.oldest..ack {
             self.deliver(segment, now, &mut newest);
         }
@@ -104,6 +115,17 @@ impl DeliveryRate {
             delivered: self.delivered,
             delivered_before: newest.delivered,
         })
+    }
+
+    /// A duplicate says that something has arrived, and not what.
+    fn guess(&mut self, now: Time, newest: &mut Option<(u32, Sent)>) {
+        let Some(guessed) = self.guessed else { return };
+        let mut segment = guessed.max(self.oldest + 1);
+        while self.sent.get((segment - self.oldest) as usize).is_some_and(|sent| sent.is_delivered) {
+            segment += 1;
+        }
+        self.deliver(segment, now, newest);
+        self.guessed = Some(segment);
     }
 
     /// `newest`: of what the acknowledgement delivers, the segment that was sent last, and its number.
@@ -192,6 +214,22 @@ mod tests {
         rate.on_sent(0, at(120));
         assert_eq!(heard(&mut rate, (at(230), 3), &[], Some(&board)), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 3);
+    }
+
+    #[test]
+    fn without_sack_a_duplicate_stands_for_the_next_segment_so_that_a_repair_does_not_deliver_all_at_once() {
+        let mut rate = DeliveryRate::of(Recovery::NewReno);
+        rate.begin_flight(at(0));
+        (0..4).for_each(|segment| rate.on_sent(segment, at(0)));
+        // 0 is lost.
+        assert_eq!(heard(&mut rate, (at(100), 0), &[], None), Some(10.0));
+        assert_eq!(heard(&mut rate, (at(110), 0), &[], None), Some(2.0 / 0.11));
+        assert_eq!(heard(&mut rate, (at(120), 0), &[], None), Some(3.0 / 0.12));
+        assert_eq!(heard(&mut rate, (at(125), 0), &[], None), None);
+        rate.on_sent(0, at(120));
+        // One more, and it was sent 120 ms after the others.
+        assert_eq!(heard(&mut rate, (at(230), 4), &[], None), Some(1.0 / 0.12));
+        assert_eq!(rate.delivered, 4);
     }
 
     #[test]

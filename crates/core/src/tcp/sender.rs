@@ -263,7 +263,7 @@ impl Tcp<'_> {
     pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, brought: &Brought) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
-        let signal = if SIGNALLED { brought.signal.unwrap_or_default() } else { Signal::default() };
+        let signal = if SIGNALLED { self.signal(acked, brought) } else { Signal::default() };
         let has_room = sender.controller.window() < f64::from(self.spec.receiver_window.0);
         let window_validated = has_room
             && match self.spec.window_validation {
@@ -273,6 +273,27 @@ impl Tcp<'_> {
                 WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661 => true,
             };
         Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_validated, signal }
+    }
+
+    /// What a controller that asked for signals hears.
+    #[inline(never)]
+    fn signal(&self, acked: Segments, brought: &Brought) -> Signal {
+        let Some(signal) = brought.signal else { return Signal::default() };
+        // A recovery by time has taken in already what was delivered.
+        let taken_in = if self.spec.recovery == Recovery::RackTlp { acked.0 } else { 0 };
+        Signal { pipe: Some(Segments(self.pipe().0 + taken_in)), ..signal }
+    }
+
+    /// Segments thought to be in the network.
+    pub(in crate::tcp) fn pipe(&self) -> Segments {
+        let Sender { una, high, board, duplicates, .. } = *self.sender;
+        let in_flight = self.sender.in_flight();
+        let dup_thresh = Segments(self.spec.fast_retransmit.unwrap_or(3));
+        match self.spec.recovery {
+            Recovery::RackTlp if board != NONE => self.racks.at(board).in_flight(),
+            Recovery::Sack | Recovery::BpdSack if board != NONE => self.boards.at(board).pipe(una..high, dup_thresh),
+            _ => Segments(in_flight.0.saturating_sub(duplicates)),
+        }
     }
 
     /// The window, or else the pacer, holds back what there is to send.

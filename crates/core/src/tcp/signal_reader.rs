@@ -4,6 +4,7 @@
 use super::delivery_rate::DeliveryRate;
 use super::scoreboard::Scoreboard;
 use super::sender::{Arrived, NONE, Sender};
+use super::spec::Recovery;
 use crate::congestion::{AskedFor, Controller};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Segments, Time};
@@ -34,8 +35,8 @@ pub(crate) struct Brought {
 }
 
 impl SignalReader {
-    pub(crate) fn new(asked: AskedFor) -> SignalReader {
-        SignalReader { asked, marks_heard: 0, rate: DeliveryRate::default(), release: u32::MAX, held_back: false }
+    pub(crate) fn new(asked: AskedFor, recovery: Recovery) -> SignalReader {
+        SignalReader { asked, marks_heard: 0, rate: DeliveryRate::of(recovery), release: u32::MAX, held_back: false }
     }
 
     /// An acknowledgement arrived that is about to be heard, with this signal of the receiver. `board`: what was reported before it.
@@ -47,7 +48,11 @@ impl SignalReader {
             false => None,
         };
         let price = signal.price.filter(|_| self.asked.price);
-        Brought { echoes_mark: false, signal: Some(Signal { marks, price, delivered_rate }), held_back: self.held_back }
+        Brought {
+            echoes_mark: false,
+            signal: Some(Signal { marks, price, delivered_rate, pipe: None }),
+            held_back: self.held_back,
+        }
     }
 
     /// The acknowledgement has been heard: bound what it releases.

@@ -80,7 +80,7 @@ impl UnitSignal {
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Ack {
         let congestion::Ack { now, acked, counted, rtt, in_flight, window_validated, signal } = *ack;
-        let Signal { marks, price, delivered_rate } = signal;
+        let Signal { marks, price, delivered_rate, .. } = signal;
         Ack {
             now_s: now.seconds(),
             acked: acked.0,
@@ -105,7 +105,7 @@ impl From<&congestion::RoundTrip> for RoundTrip {
 
 impl From<&congestion::Congestion> for Congestion {
     fn from(seen: &congestion::Congestion) -> Congestion {
-        let congestion::Congestion { now, in_flight, repeated, least_window } = *seen;
+        let congestion::Congestion { now, in_flight, repeated, least_window, .. } = *seen;
         Congestion { now_s: now.seconds(), in_flight: in_flight.0, repeated, least_window: least_window.0 }
     }
 }

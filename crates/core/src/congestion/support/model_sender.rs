@@ -78,6 +78,12 @@ impl<C: Controller> ModelSender<C> {
     }
 
     fn congestion(&self, in_flight: u32) -> Congestion {
-        Congestion { now: self.now, in_flight: Segments(in_flight), least_window: Segments(2), repeated: false }
+        Congestion {
+            now: self.now,
+            in_flight: Segments(in_flight),
+            pipe: Segments(in_flight),
+            least_window: Segments(2),
+            repeated: false,
+        }
     }
 }

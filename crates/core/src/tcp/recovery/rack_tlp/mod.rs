@@ -54,6 +54,11 @@ impl RackTlp {
         self.rack.accounted_for()
     }
 
+    /// Segments thought to be in the network.
+    pub(in crate::tcp) fn in_flight(&self) -> Segments {
+        self.rack.in_flight()
+    }
+
     /// The deadline is that of a retransmission timeout.
     pub(crate) fn awaits_rto(&self) -> bool {
         self.timer == Timer::Retransmission
@@ -280,7 +285,8 @@ pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     let end = sendable(tcp);
     let window = tcp.sender.window(tcp.spec);
     let phase = tcp.sender.phase;
-    let is_reduction = phase.is_reduction();
+    // Some laws bound by their window what is in flight, whatever is repaired.
+    let is_reduction = phase.is_reduction() && !tcp.sender.controller.governs_recovery();
     let is_limited = !tcp.spec.limited_transmit && phase == Phase::Open;
     let new = (high < end).then_some(high);
     let resend = std::mem::replace(&mut tcp.sender.resend, NONE);
