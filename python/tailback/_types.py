@@ -240,7 +240,8 @@ class ControllerTable(TypedDict, total=False):
         The window shrinks by its share on each acknowledgement, so that sending does not pause (Algorithm 1).
     remembered_window
         The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the
-        form `thesis` and on in `module` if not given.
+        form `thesis` and on in `module` if not given. Off in `module`, which updates many times before it sees what
+        came of it, it does not come to rest.
     round_trips
         Of the form `thesis`: round trips from one update of the window to the next.
     update

@@ -63,7 +63,7 @@ fn described(network: &Network, scenario: &Scenario) -> Value {
         of_group(group, given, own)
     });
     let groups: Vec<Value> = groups.collect();
-    json!({"ports": ports, "paths": network.paths, "groups": groups, "changes": network.changes.len()})
+    json!({"ports": ports, "paths": network.paths, "groups": groups, "changes": network.changes.len(), "duration_s": network.duration.seconds()})
 }
 
 fn port(port: &Port) -> Value {

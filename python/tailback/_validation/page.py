@@ -33,7 +33,7 @@ def _lines(head: str, timing: str, comparisons: Sequence[Comparison]) -> Iterato
     yield from textwrap.wrap(timing, _WIDTH)
     others = [name for name in kernel_controllers() if name not in ("reno", "cubic")]
     if others:
-        yield f"This kernel also has {', '.join(others)}, which no preset of the simulator has; nothing was compared."
+        yield f"This kernel also has {', '.join(others)}, which the pack does not compare."
     parting = [each for each in comparisons if each.verdict is Verdict.PART]
     yield ""
     yield "## Where they part"

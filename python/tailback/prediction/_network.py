@@ -180,6 +180,7 @@ class Network:
         rtts = iter(memoryview(base_rtts).cast("d"))
         self.groups = [_group(group, paths, tuple(next(rtts) for _ in range(group["count"]))) for group in outline["groups"]]
         self.changes: int = outline["changes"]
+        self.duration_s: float = outline["duration_s"]
 
     @cached_property
     def flows(self) -> Mapping[str, list[Any]]:

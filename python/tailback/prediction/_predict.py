@@ -139,6 +139,8 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     outcome = Outcome(network)
     if network.changes:
         outcome.leave("timeline", "models describe a steady state, and this changes during the run")
+    elif never := [group.name for group in network.groups if max(group.starts_s) >= network.duration_s]:
+        outcome.leave(f"flows.{never[0]}.start", "some of its flows never start: the run ends before")
     else:
         predict_datagrams(network, outcome)
         predict_trunks(network, outcome)

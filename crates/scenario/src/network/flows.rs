@@ -35,7 +35,7 @@ pub(super) fn flows(
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
         let Some(group) = group(name, flow, &at, graph, report) else { continue };
-        check_times(flow, &at, changes_here, description.duration, report);
+        check_times(flow, &at, changes_here, report);
         let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref() };
         let route = ends(name, flow, graph, report).and_then(|ends| routes.find(ends, &at, graph, report));
         if let Some((forward, backward)) = route {
@@ -58,7 +58,9 @@ pub(super) fn flows(
                 start: changes_here.start.unwrap_or(Time::ZERO),
                 stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.span())).unwrap_or(Time::NEVER),
             };
+            let before = flows.len();
             expansion.flows(&group.transport, &mut flows, report);
+            check_starts(&flows[before..], &at, description.duration, report);
             let rerouted = !changes_here.routes.is_empty();
             let framed = flow.framing.is_some();
             crossings.push(Crossing { name, group: group.clone(), forward, backward, framed, rerouted });
@@ -161,15 +163,21 @@ fn delay(processing: Processing) -> Delay {
     }
 }
 
-fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, duration: Duration, report: &mut Report) {
-    if let (Distribution::Fixed(start), None) = (&flow.start, changes.start) {
-        let at = format!("{at}.start");
-        if *start >= duration && report.sound(&at) && report.sound("duration") {
-            // A scenario may be cut short, to look at its begin.
-            let problem = report.warn(at, "the flows never start: the run ends before");
-            problem.given(start.to_string()).expected(format!("less than the duration, {duration}"));
-        }
+/// A scenario may be cut short, to look at its begin: what never starts is said.
+fn check_starts(flows: &[Flow], at: &str, duration: Duration, report: &mut Report) {
+    let end = Time::ZERO + duration.span();
+    let never = flows.iter().filter(|flow| flow.start >= end).count();
+    let at = format!("{at}.start");
+    if let Some(latest) =
+        flows.iter().map(|flow| flow.start).max().filter(|_| never > 0 && report.sound(&at) && report.sound("duration"))
+    {
+        let which = if never == flows.len() { "the".into() } else { format!("{never} of {}", flows.len()) };
+        let problem = report.warn(at, format!("{which} flows never start: the run ends before"));
+        problem.given(Duration::new(latest.0).to_string()).expected(format!("less than the duration, {duration}"));
     }
+}
+
+fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, report: &mut Report) {
     if let (Distribution::Fixed(start), Some(stop), None) = (&flow.start, flow.stop, changes.start) {
         let at = format!("{at}.stop");
         if stop <= *start && report.sound(&at) {

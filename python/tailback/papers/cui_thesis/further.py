@@ -83,9 +83,10 @@ def told(seen: Measured, values: Values) -> str:
     return f"{100 * interval.mean:.0f} ± {100 * (interval.high - interval.mean):.0f} %"
 
 
-def mean(seen: Measured, measure: str, **labels: Any) -> float:
-    """Over the seeds."""
-    return float(seen.interval(seen.values(measure, **labels)).mean)
+def mean(seen: Measured, measure: str, digits: int = 2, **labels: Any) -> str:
+    """Over the seeds, with its interval."""
+    interval = seen.interval(seen.values(measure, **labels))
+    return f"{interval.mean:.{digits}f} ± {interval.high - interval.mean:.{digits}f}"
 
 
 BESIDE = Experiment(
@@ -174,9 +175,7 @@ MIXTURE = Experiment(
     left_open=(LeftOpen("buffer", "2000 packets: room for all of FAST"),),
     answer=lambda seen: (
         "Nearly: what a flow keeps in the queue does not depend on its round trip. The flow of 300 ms gets "
-        + ", ".join(
-            f"{mean(seen, 'longest_over_shortest', law=law):.2f} times what that of 10 ms gets with {law}" for law in SENDERS
-        )
+        + ", ".join(f"{mean(seen, 'longest_over_shortest', law=law)} times what that of 10 ms gets with {law}" for law in SENDERS)
         + "."
     ),
 )
@@ -217,9 +216,9 @@ MANAGED = Experiment(
     answer=lambda seen: (
         "They keep it from its equilibrium, and that is not bad: the queue empties now and then, and all see the path as it is. "
         + "; ".join(
-            f"{policy}: utilisation {mean(seen, 'utilisation', policy=policy):.3f}, "
-            f"queue {mean(seen, 'queue', policy=policy):.0f} packets, "
-            f"Jain's index {mean(seen, 'fairness', policy=policy):.3f}"
+            f"{policy}: utilisation {mean(seen, 'utilisation', digits=3, policy=policy)}, "
+            f"queue {mean(seen, 'queue', digits=0, policy=policy)} packets, "
+            f"Jain's index {mean(seen, 'fairness', digits=3, policy=policy)}"
             for policy in POLICIES
         )
         + "."
@@ -273,9 +272,7 @@ RANDOM_LOSS = Experiment(
     left_open=(LeftOpen("scenario", "one flow, 100 Mb/s, 50 ms, alpha 100"),),
     answer=lambda seen: (
         "More than laws that take each loss for a full queue, because it returns fast: "
-        + "; ".join(
-            f"{law} " + ", ".join(f"{mean(seen, 'utilisation', law=law, loss=loss):.2f}" for loss in LOSSES) for law in LOSSY
-        )
+        + "; ".join(f"{law} " + ", ".join(f"{mean(seen, 'utilisation', law=law, loss=loss)}" for loss in LOSSES) for law in LOSSY)
         + " (one loss in 100,000 to one in 100)."
     ),
 )
@@ -410,7 +407,7 @@ ROUTE = Experiment(
     answer=lambda seen: (
         "It takes the longer path for a queue, for ever: "
         + "; ".join(
-            f"{law} " + ", ".join(f"{mean(seen, 'utilisation', law=law, flows=count):.2f}" for count in COUNTS) for law in AGAIN
+            f"{law} " + ", ".join(f"{mean(seen, 'utilisation', law=law, flows=count)}" for count in COUNTS) for law in AGAIN
         )
         + " of the link (one flow, four). What helps is to forget the base round trip and to drain the queue again: to forget "
         "alone does not, because where the queue stands, a new base would contain it."

@@ -41,7 +41,7 @@ member! {
         round_trips: u32 = 2 => Kind::Whole { least: 1, most: 1000 },
         /// Of the form `module`: the time from one update of the window to the next, in every other round trip.
         update_period: Span = UPDATE_PERIOD => ABOVE_ZERO,
-        /// The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the form `thesis` and on in `module` if not given.
+        /// The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the form `thesis` and on in `module` if not given. Off in `module`, which updates many times before it sees what came of it, it does not come to rest.
         remembered_window: Option<bool> = None => Kind::Truth,
         /// Slow start while the queueing delay is below this (MIthreshold).
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
@@ -92,8 +92,15 @@ impl Settings for FastSpec {
         };
         let alone = (self.drain_again.is_some() && self.draining.is_none())
             .then(|| Misfit::error(&["drain_again"], "`drain_again` without `draining`", "`draining` beside it"));
+        // Growth below a segment is left out.
+        let rests_at_once = self.update == UpdateForm::Module && alpha > 0.0 && self.gamma > 0.0 && alpha * self.gamma <= 1.0;
+        let too_little = rests_at_once.then(|| {
+            let expected = "`alpha` times `gamma` above 1";
+            Misfit::error(&["alpha"], "the form `module` grows by whole segments, and never by as much as one", expected)
+        });
         let misfits = [
             alone,
+            too_little,
             of_other_form(&["round_trips"], self.round_trips != FastSpec::default().round_trips, UpdateForm::Thesis),
             of_other_form(&["update_period"], self.update_period != UPDATE_PERIOD, UpdateForm::Module),
             still(&["alpha"], alpha, "more than 0 segments"),
