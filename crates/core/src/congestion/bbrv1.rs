@@ -2,8 +2,9 @@
 //! flight at most (Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, whose names are used here; section
 //! numbers are its).
 //!
-//! Differs: there is no handshake whose round trip could give the first rate (4.2.1), so the first round trip of data does. Loss recovery tells of an episode, not of each loss:
-//! the window is not lowered by losses one by one (4.2.3.4), and a phase of faster pacing ends early in an episode.
+//! Differs: there is no handshake whose round trip could give the first rate (4.2.1), so the first round trip of data does. Loss
+//! recovery tells of an episode, not of each loss: the window is not lowered by losses one by one (4.2.3.4), and a phase of faster pacing ends early
+//! in an episode.
 
 use super::support::beside::Beside;
 use super::{Ack, AskedFor, Congestion, Controller, Start};

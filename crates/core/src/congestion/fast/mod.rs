@@ -41,7 +41,8 @@ member! {
         round_trips: u32 = 2 => Kind::Whole { least: 1, most: 1000 },
         /// Of the form `module`: the time from one update of the window to the next, in every other round trip.
         update_period: Span = UPDATE_PERIOD => ABOVE_ZERO,
-        /// The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the form `thesis` and on in `module` if not given. Off in `module`, which updates many times before it sees what came of it, it does not come to rest.
+        /// The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the form `thesis` and on in
+        /// `module` if not given. Off in `module`, which updates many times before it sees what came of it, it does not come to rest.
         remembered_window: Option<bool> = None => Kind::Truth,
         /// Slow start while the queueing delay is below this (MIthreshold).
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },

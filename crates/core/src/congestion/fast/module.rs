@@ -4,8 +4,10 @@
 //! whole segments by which it grows over the time to the next update.
 //!
 //! Its first round trip was that of a handshake: shorter than any of data, so that it takes about one segment of its own for queue. Here the first
-//! of data stands for it, less what a segment takes longer. Differs: no acknowledgement more than doubles the window, also where a round trip is shorter than 4 ms. After a timeout it went on without backing its timer off, which is the
-//! timer's business (`timer.max_backoff = 1`).
+//! of data stands for it, less what a segment takes longer.
+//!
+//! Differs: no acknowledgement more than doubles the window, also where a round trip is shorter than 4 ms. After a timeout it went on without
+//! backing its timer off, which is the timer's business (`timer.max_backoff = 1`).
 
 use super::{Fast, FastMemory};
 use crate::congestion::Ack;
