@@ -151,7 +151,9 @@ impl Bbr1 {
     fn update(&mut self, ack: &Ack) {
         let sample = ack.signal.delivered_rate;
         let prior = ack.signal.pipe.unwrap_or(ack.in_flight);
-        let delivered = sample.map_or(u64::from(ack.acked.0), |sample| sample.delivered - self.memory.delivered);
+        let before = self.memory.delivered;
+        self.memory.delivered = sample.map_or(before + u64::from(ack.acked.0), |sample| sample.delivered.max(before));
+        let delivered = self.memory.delivered - before;
         let in_flight = Segments(prior.0.saturating_sub(delivered as u32));
         let starting = sample.filter(|sample| self.memory.hear_of(sample));
         self.memory.advance_cycle(ack.now, f64::from(prior.0));
@@ -257,7 +259,6 @@ impl Bbr1Memory {
 
     /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1). Whether the sample begins a round trip.
     fn hear_of(&mut self, sample: &DeliveredRate) -> bool {
-        self.delivered = sample.delivered;
         let round_starts = sample.delivered_before >= self.round_ends;
         if round_starts {
             self.round_ends = sample.delivered;
@@ -483,13 +484,7 @@ mod tests {
         }
 
         fn loses(&self, in_flight: u32) -> Congestion {
-            Congestion {
-                now: self.now,
-                in_flight: Segments(in_flight),
-                pipe: Segments(in_flight),
-                least_window: Segments(2),
-                repeated: false,
-            }
+            Congestion::of(self.now, Segments(in_flight))
         }
 
         /// Segments per second.

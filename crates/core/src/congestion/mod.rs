@@ -120,6 +120,13 @@ pub struct Congestion {
     pub repeated: bool,
 }
 
+impl Congestion {
+    /// A first loss, with all of what is outstanding in the network.
+    pub(crate) fn of(now: Time, in_flight: Segments) -> Congestion {
+        Congestion { now, in_flight, pipe: in_flight, least_window: Segments(2), repeated: false }
+    }
+}
+
 /// The control law of one flow. It learns what loss recovery concluded, never how.
 pub trait Controller {
     /// Bytes of its state that lie beside the sender.

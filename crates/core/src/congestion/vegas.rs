@@ -41,11 +41,15 @@ const SEGMENTS_PER_SECOND: Kind = Kind::Number { least: 0.0, most: 1e9 };
 impl Settings for VegasSpec {
     fn check(&self) -> Vec<Misfit> {
         let VegasSpec { alpha, beta, alpha_rate, beta_rate, .. } = *self;
-        let segments = (alpha != VegasSpec::default().alpha, beta != VegasSpec::default().beta);
+        let usual = VegasSpec::default();
+        let in_segments: &'static [&'static str] = match () {
+            () if alpha != usual.alpha => &["alpha"],
+            () if beta != usual.beta => &["beta"],
+            () => &[],
+        };
         let misfit = match (alpha_rate, beta_rate) {
-            (Some(_), Some(_)) if segments.0 || segments.1 => {
-                let keys: &'static [&'static str] = if segments.0 { &["alpha"] } else { &["beta"] };
-                Misfit::error(keys, "a threshold in segments beside `alpha_rate` and `beta_rate`", "one or the other")
+            (Some(_), Some(_)) if !in_segments.is_empty() => {
+                Misfit::error(in_segments, "a threshold in segments beside `alpha_rate` and `beta_rate`", "one or the other")
             }
             (None, None) if beta < alpha => Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}")),
             (Some(alpha), Some(beta)) if beta < alpha => {
@@ -198,7 +202,6 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-
     use crate::congestion::support::model_sender::ModelSender;
 
     const BASE: Span = Span::from_millis(100);

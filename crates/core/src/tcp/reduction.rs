@@ -81,7 +81,7 @@ impl Tcp<'_> {
             // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
             Halves::FlightSize => in_flight.min(window).max(Segments(1)),
         };
-        Congestion { now: self.now, in_flight, pipe: self.pipe(), least_window: Segments(2), repeated: false }
+        Congestion { pipe: self.pipe(), ..Congestion::of(self.now, in_flight) }
     }
 
     /// The controller hears of a timeout, or of what is treated like one. It takes its share of what is outstanding (RFC 5681 equation 4)

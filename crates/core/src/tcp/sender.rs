@@ -263,7 +263,10 @@ impl Tcp<'_> {
     pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, brought: &Brought) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
-        let signal = if SIGNALLED { self.signal(acked, brought) } else { Signal::default() };
+        let signal = match brought.signal {
+            Some(signal) if SIGNALLED => self.with_pipe(signal, acked),
+            _ => Signal::default(),
+        };
         let has_room = sender.controller.window() < f64::from(self.spec.receiver_window.0);
         let window_validated = has_room
             && match self.spec.window_validation {
@@ -277,8 +280,7 @@ impl Tcp<'_> {
 
     /// What a controller that asked for signals hears.
     #[inline(never)]
-    fn signal(&self, acked: Segments, brought: &Brought) -> Signal {
-        let Some(signal) = brought.signal else { return Signal::default() };
+    fn with_pipe(&self, signal: Signal, acked: Segments) -> Signal {
         // A recovery by time has taken in already what was delivered.
         let taken_in = if self.spec.recovery == Recovery::RackTlp { acked.0 } else { 0 };
         Signal { pipe: Some(Segments(self.pipe().0 + taken_in)), ..signal }

@@ -390,7 +390,6 @@ impl Controller for Fast {
 #[cfg(test)]
 mod bench {
     use super::*;
-
     use crate::congestion::support::model_sender::ModelSender;
 
     pub fn ms(milliseconds: u64) -> Span {

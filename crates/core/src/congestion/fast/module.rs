@@ -110,9 +110,8 @@ impl FastMemory {
     /// A sample weighs 1/256, and 3 over what is in flight beyond 768.
     pub(super) fn measure_as_module(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            if self.base.is_none() {
-                let handshake = rtt - std::mem::take(&mut self.handshake_saves);
-                self.measure(handshake, 1.0);
+            if self.average == 0.0 {
+                self.measure(rtt - self.handshake_saves, 1.0);
             }
             self.measure(rtt, (3.0 / f64::from(ack.in_flight.0)).min(1.0 / 256.0));
         }

@@ -78,12 +78,6 @@ impl<C: Controller> ModelSender<C> {
     }
 
     fn congestion(&self, in_flight: u32) -> Congestion {
-        Congestion {
-            now: self.now,
-            in_flight: Segments(in_flight),
-            pipe: Segments(in_flight),
-            least_window: Segments(2),
-            repeated: false,
-        }
+        Congestion::of(self.now, Segments(in_flight))
     }
 }
