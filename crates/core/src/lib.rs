@@ -6,6 +6,7 @@
 //! * `tcp`: sender, receiver, retransmission timer, loss recovery
 //! * `congestion`: control laws, one file each
 //! * `queue`: queue policies, one file each
+//! * `price`: price schemes, one file each
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
 //! * `user_code`: code that a network names and the core does not know
@@ -22,6 +23,7 @@ extern crate self as tailback_core;
 
 pub mod congestion;
 pub mod network;
+pub mod price;
 pub mod primitives;
 pub mod queue;
 pub mod record;

@@ -10,7 +10,7 @@ type Layers = &'static [&'static [&'static str]];
 const CORE: Layers = &[
     &["primitives"],
     &["settings"],
-    &["user_code"],
+    &["price", "user_code"],
     &["congestion", "queue", "traffic"],
     &["tcp"],
     &["network"],

@@ -22,6 +22,7 @@ pub enum Purpose {
     OnOff = 11,
     Policy = 12,
     Controller = 13,
+    Price = 14,
 }
 
 /// One stream of draws.

@@ -1,0 +1,141 @@
+//! ADPM, adaptive deterministic packet marking: each packet asks whether the price is above a threshold that follows from its identification, so
+//! that marks close in on the largest price of the path (Andrew, Hanly, Chan and Cui, "Adaptive deterministic packet marking", IEEE
+//! Communications Letters 10(11), 2006; cui-thesis section 5.2.1).
+
+use super::{Combination, Mapped, Probe, Scheme};
+use crate::primitives::random::Draws;
+use crate::settings::{Kind, PlainWords, Settings, member, words};
+use serde::{Deserialize, Serialize};
+
+words! {
+    /// How the threshold of a probe follows from its 16 bits of identification A + 256 B, as a number between 0 and 1.
+    pub enum Thresholds ("way to thresholds") {
+        /// (A xor B) + 256 A with its bits reversed: thresholds spread evenly whether the sender counts in the low byte or, bytes swapped, in the
+        /// high one.
+        ExclusiveOr = "exclusive_or",
+        /// A + 256 (A xor B) with its bits reversed, as printed (cui-thesis section 5.2.2): of senders that swap bytes, 256 packets in a row have
+        /// thresholds in the same 256th of the range.
+        Printed = "printed",
+        /// The bits reversed: bit-reversed counting of senders that count in the low byte.
+        Reversal = "reversal",
+    }
+}
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Adpm;
+
+member! {
+    /// Adaptive deterministic packet marking: each packet asks whether the price is above its threshold. Tells the largest price.
+    Adpm = "adpm", "cui-thesis section 5.2.1";
+
+    pub struct AdpmSpec {
+        /// How the threshold of a packet follows from its identification.
+        thresholds: Thresholds = Thresholds::ExclusiveOr => Kind::Words(&Thresholds::WORDS),
+    }
+}
+
+impl Settings for AdpmSpec {
+    fn samples() -> Vec<AdpmSpec> {
+        Thresholds::ALL.iter().map(|&thresholds| AdpmSpec { thresholds }).collect()
+    }
+}
+
+/// The estimate, in 65536ths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdpmEstimate(u16);
+
+const THRESHOLDS: f64 = 65_536.0;
+
+impl AdpmSpec {
+    /// The threshold of a probe (i), in 65536ths.
+    fn threshold(&self, identification: u16) -> u16 {
+        let [low, high] = identification.to_le_bytes();
+        let ordered = match self.thresholds {
+            Thresholds::ExclusiveOr => [low ^ high, low],
+            Thresholds::Printed => [low, low ^ high],
+            Thresholds::Reversal => [low, high],
+        };
+        u16::from_le_bytes(ordered).reverse_bits()
+    }
+}
+
+impl Scheme for AdpmSpec {
+    type Estimator = AdpmEstimate;
+    const COMBINES: Combination = Combination::Largest;
+
+    fn mark(&self, probe: &mut Probe, price: Mapped, _: &mut Draws) {
+        if price.0 * THRESHOLDS > f64::from(self.threshold(probe.identification)) {
+            probe.mark = 1;
+        }
+    }
+
+    fn learn(&self, estimator: &mut AdpmEstimate, probe: &Probe) {
+        let threshold = self.threshold(probe.identification);
+        // Marked: the price is above it. Unmarked: at most that.
+        if probe.is_marked() == (threshold > estimator.0) {
+            estimator.0 = threshold;
+        }
+    }
+
+    fn estimate(&self, estimator: &AdpmEstimate) -> f64 {
+        f64::from(estimator.0) / THRESHOLDS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thresholds(of: Thresholds, identifications: impl Iterator<Item = u16>) -> Vec<u16> {
+        identifications.map(|identification| AdpmSpec { thresholds: of }.threshold(identification)).collect()
+    }
+
+    #[test]
+    fn counting_with_its_bits_reversed_halves_the_largest_gap_again_and_again() {
+        // R(1) = 0.1, R(2) = 0.01, R(3) = 0.11, R(4) = 0.001 in binary.
+        assert_eq!(thresholds(Thresholds::Reversal, 1..5), [0x8000, 0x4000, 0xC000, 0x2000]);
+        assert_eq!(thresholds(Thresholds::ExclusiveOr, 1..3), [0x8080, 0x4040]);
+    }
+
+    #[test]
+    fn thresholds_are_all_different_and_only_those_printed_miss_the_swapped_counter() {
+        for &of in Thresholds::ALL {
+            let mut all = thresholds(of, 0..=u16::MAX);
+            all.sort_unstable();
+            assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{of:?}");
+            // 256 packets of a sender that counts, and of one that swaps the bytes of its counter.
+            for (swaps, evenly) in [(false, true), (true, of == Thresholds::ExclusiveOr)] {
+                let counted = (0x1200..0x1300).map(|count: u16| if swaps { count.swap_bytes() } else { count });
+                let mut parts: Vec<u16> = thresholds(of, counted).into_iter().map(|threshold| threshold >> 8).collect();
+                parts.sort_unstable();
+                parts.dedup();
+                assert_eq!(parts.len(), if evenly { 256 } else { 1 }, "{of:?}, bytes swapped: {swaps}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_estimate_moves_to_a_threshold_that_contradicts_it() {
+        let scheme = AdpmSpec { thresholds: Thresholds::Reversal };
+        let mut estimate = AdpmEstimate::default();
+        let mut after = |identification, is_marked| {
+            scheme.learn(&mut estimate, &Probe { identification, hops: 1, mark: u8::from(is_marked) });
+            scheme.estimate(&estimate)
+        };
+        // Above 1/2; below 3/4 says nothing new; above 5/8; a price that has fallen below 1/4.
+        let steps = [after(1, true), after(3, false), after(5, true), after(2, false)];
+        assert_eq!(steps, [0.5, 0.5, 0.625, 0.25]);
+    }
+
+    #[test]
+    fn any_queue_on_the_way_marks_and_none_takes_a_mark_off() {
+        let scheme = AdpmSpec { thresholds: Thresholds::Reversal };
+        let mut probe = Probe { identification: 1, ..Probe::default() };
+        let mut marked_by = |price| {
+            scheme.mark(&mut probe, Mapped(price), &mut Draws::default());
+            probe.is_marked()
+        };
+        assert_eq!([marked_by(0.5), marked_by(0.51), marked_by(0.0)], [false, true, true]);
+    }
+}

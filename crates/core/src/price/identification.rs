@@ -1,0 +1,73 @@
+//! What tells one packet from those around it, for schemes that go by it: the IPid, or where there is none a checksum of what it carries.
+
+use crate::primitives::random::Stream;
+use crate::settings::words;
+use serde::{Deserialize, Serialize};
+
+words! {
+    /// How senders identify packets, of which probes are made.
+    pub enum Identification ("identification") {
+        /// IPids counted from a random one, as many systems do. With thresholds by bit reversal this is random bit-reversed counting.
+        Counting = "counting",
+        /// IPids counted from 1: pure bit-reversed counting.
+        FromOne = "from_one",
+        /// The same as `counting`, and each with its bytes swapped, as hosts write it that forget the order of bytes of the network.
+        ByteSwapped = "byte_swapped",
+        /// IPids drawn at random.
+        Random = "random",
+        /// No IPid: a checksum of the payload, the same when a segment is sent again.
+        Checksum = "checksum",
+    }
+}
+
+/// The packets that a sender has identified.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Numbering {
+    stream: Stream,
+    sent: u64,
+}
+
+impl Numbering {
+    pub fn new(stream: Stream) -> Numbering {
+        Numbering { stream, sent: 0 }
+    }
+
+    /// Of the next packet, which carries this segment.
+    #[inline]
+    pub fn next(&mut self, how: Identification, segment: u32) -> u16 {
+        let number = self.sent;
+        self.sent += 1;
+        // The first draw is where counting begins.
+        let counted = |stream: &Stream| (1 + stream.bits(0) % 65_535 + number) as u16;
+        match how {
+            Identification::Counting => counted(&self.stream),
+            Identification::FromOne => (1 + number) as u16,
+            Identification::ByteSwapped => counted(&self.stream).swap_bytes(),
+            Identification::Random => self.stream.bits(1 + number) as u16,
+            Identification::Checksum => self.stream.bits((1 << 63) + u64::from(segment)) as u16,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::random::{Entity, Purpose};
+
+    #[test]
+    fn counters_count_and_a_checksum_is_of_the_segment() {
+        let stream = Stream::new(Entity { seed: 1, name: "sender", index: 0 }, Purpose::Price);
+        let first = |how, segments: [u32; 3]| {
+            let mut numbering = Numbering::new(stream);
+            segments.map(|segment| numbering.next(how, segment))
+        };
+        assert_eq!(first(Identification::FromOne, [7, 8, 7]), [1, 2, 3]);
+        let counted = first(Identification::Counting, [7, 8, 7]);
+        assert_eq!([counted[1], counted[2]], [counted[0].wrapping_add(1), counted[0].wrapping_add(2)]);
+        assert_eq!(first(Identification::ByteSwapped, [7, 8, 7]), counted.map(u16::swap_bytes));
+        let summed = first(Identification::Checksum, [7, 8, 7]);
+        assert!(summed[0] == summed[2] && summed[0] != summed[1]);
+        let drawn = first(Identification::Random, [7, 7, 7]);
+        assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2]);
+    }
+}

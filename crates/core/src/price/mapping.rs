@@ -1,0 +1,101 @@
+//! From a queue's price to 0 to 1, where schemes tell it, and back. Schemes that tell a sum need a mapping under which sums stay sums (cui-thesis
+//! section 5.2.3).
+
+use super::Mapped;
+use crate::primitives::math;
+use crate::settings::words;
+use serde::{Deserialize, Serialize};
+
+words! {
+    /// How a price is mapped to 0 to 1.
+    pub enum MappingKind ("mapping") {
+        /// By its place between `least` and `most`.
+        Linear = "linear",
+        /// By the place of its logarithm, so that errors are relative. Of RCP, whose price is one over a rate, this is the document's log(1/r).
+        Logarithmic = "logarithmic",
+        /// By the logarithm of its size over `scale`, with its sign: errors are relative for prices of either sign that are large against `scale`.
+        Signed = "signed",
+    }
+}
+
+/// A mapping with its range.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mapping {
+    pub kind: MappingKind,
+    /// The price that becomes 0.
+    pub least: f64,
+    /// The price that becomes 1.
+    pub most: f64,
+    /// Of the signed mapping: prices up to about this size are mapped linearly.
+    pub scale: f64,
+}
+
+impl Mapping {
+    /// Prices that lie between 0 and 1 already.
+    pub const UNIT: Mapping = Mapping { kind: MappingKind::Linear, least: 0.0, most: 1.0, scale: 1.0 };
+
+    /// The price on the scale that is divided evenly.
+    fn bent(&self, price: f64) -> f64 {
+        match self.kind {
+            MappingKind::Linear => price,
+            MappingKind::Logarithmic => math::ln(price),
+            MappingKind::Signed => math::ln(1.0 + price.abs() / self.scale).copysign(price),
+        }
+    }
+
+    /// Whether receivers can be told of it.
+    pub fn covers(&self, price: f64) -> bool {
+        (self.least..=self.most).contains(&price)
+    }
+
+    /// What is beyond the range becomes its end.
+    pub fn mapped(&self, price: f64) -> Mapped {
+        let (least, most) = (self.bent(self.least), self.bent(self.most));
+        Mapped((self.bent(price.clamp(self.least, self.most)) - least) / (most - least))
+    }
+
+    /// The price again. A sum of mapped prices may be above 1.
+    pub fn price(&self, mapped: Mapped) -> f64 {
+        let (least, most) = (self.bent(self.least), self.bent(self.most));
+        let bent = least + mapped.0 * (most - least);
+        match self.kind {
+            MappingKind::Linear => bent,
+            MappingKind::Logarithmic => math::exp(bent),
+            MappingKind::Signed => (self.scale * (math::exp(bent.abs()) - 1.0)).copysign(bent),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_come_back_and_what_is_beyond_the_range_as_its_end() {
+        let range = |kind, least, most| Mapping { kind, least, most, scale: 10.0 };
+        for (mapping, prices) in [
+            (range(MappingKind::Linear, -5.0, 20.0), [-5.0, 0.0, 7.5, 20.0]),
+            (range(MappingKind::Logarithmic, 1e-11, 1e-3), [1e-11, 1e-9, 5e-6, 1e-3]),
+            (range(MappingKind::Signed, -1e5, 1e5), [-1e5, -3.0, 0.0, 2e3]),
+        ] {
+            for price in prices {
+                let back = mapping.price(mapping.mapped(price));
+                assert!(
+                    (back - price).abs() <= 1e-12 * price.abs().max(1e-12) + 1e-18 * mapping.most,
+                    "{mapping:?}: {price} {back}"
+                );
+            }
+            assert_eq!((mapping.mapped(mapping.least), mapping.mapped(2.0 * mapping.most)), (Mapped(0.0), Mapped(1.0)));
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_mapped_rate_is_a_relative_error_of_the_rate() {
+        // 1 kbit/s to 100 Gbit/s over 1024 levels: ln(1e8) / 1024 = 1.8 % a level, as in cui-thesis section 5.3.2.
+        let mapping = Mapping { kind: MappingKind::Logarithmic, least: 1e-11, most: 1e-3, scale: 1.0 };
+        for rate in [2e3, 1e6, 5e10] {
+            let shifted = mapping.price(Mapped(mapping.mapped(1.0 / rate).0 + 1.0 / 1024.0));
+            assert!((shifted * rate - 1.01815).abs() < 1e-4, "{}", shifted * rate);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Price schemes, one file each: how a queue tells its price by a mark on each packet, and what a receiver concludes from the marks about the
+//! price of the path. Both halves work on probes, one after another, and know no network: [`stream`] is all that it takes to try one.
+
+mod average;
+mod identification;
+mod mapping;
+pub mod stream;
+
+pub use identification::{Identification, Numbering};
+pub use mapping::{Mapping, MappingKind};
+
+use crate::primitives::random::Draws;
+use crate::settings::{Named, family, words};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+words! {
+    /// What a scheme tells of the prices of a path.
+    pub enum Combination ("combination") {
+        /// The largest of them, which max-min fairness takes.
+        Largest = "largest",
+        /// Their sum, which the maximum of utility takes.
+        Sum = "sum",
+    }
+}
+
+words! {
+    /// How the price comes from the receiver to the sender.
+    pub enum WayBack ("way back") {
+        /// As a number in each acknowledgement.
+        Exact = "exact",
+        /// As one bit in each acknowledgement (CWR, which pure acknowledgements do not use), compared with a threshold that both ends know: ADPM
+        /// once more (cui-thesis section 5.3.1).
+        OneBit = "one_bit",
+    }
+}
+
+/// A price between 0 and 1, as schemes tell it ([`Mapping`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Mapped(pub f64);
+
+/// A data packet as a scheme sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// What tells it from the packets around it ([`Identification`]).
+    pub identification: u16,
+    /// Queues passed that tell prices; as a queue sees it, itself included. Routers know it by the TTL.
+    pub hops: u8,
+    /// The price mark by the codepoints of the ECN field: 0 is 01, unmarked; 1 is 10, marked, so that 11 keeps its meaning (cui-thesis section
+    /// 5.3.1). Only TPM with two bits uses 2 for 11.
+    pub mark: u8,
+}
+
+impl Probe {
+    fn is_marked(&self) -> bool {
+        self.mark > 0
+    }
+}
+
+/// A price scheme. Its settings are common to all queues and receivers.
+pub trait Scheme {
+    /// What a receiver remembers of a flow.
+    type Estimator: Clone + Debug + Default + Serialize + DeserializeOwned;
+
+    /// What it tells of the prices of a path.
+    const COMBINES: Combination;
+
+    /// The most queues of a path that it tells apart.
+    fn most_hops(&self) -> u8 {
+        u8::MAX
+    }
+
+    /// A queue has this price: mark the probe, leave its mark or take it off.
+    fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws);
+
+    /// A probe has arrived.
+    fn learn(&self, estimator: &mut Self::Estimator, probe: &Probe);
+
+    /// After at least one probe: the largest price, or the sum of the prices.
+    fn estimate(&self, estimator: &Self::Estimator) -> f64;
+}
+
+/// Settings, states and dispatch, from one list: a new scheme is its file and one line here. `exact` has no probes: a number travels.
+macro_rules! schemes {
+    ($($module:ident::$member:ident,)+) => {
+        mod exact;
+        pub use exact::*;
+        $(mod $module; pub use $module::*;)+
+
+        family!(SchemeSpec { Exact, $($member),+ } nameless {});
+
+        /// A scheme's settings, and the scheme.
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum SchemeSpec { Exact(<Exact as Named>::Spec), $($member(<$member as Named>::Spec)),+ }
+
+        impl SchemeSpec {
+            /// What it tells of the prices of a path; `None`: whatever is wanted.
+            pub fn combines(&self) -> Option<Combination> {
+                match self {
+                    SchemeSpec::Exact(()) => None,
+                    $(SchemeSpec::$member(_) => Some(<<$member as Named>::Spec as Scheme>::COMBINES)),+
+                }
+            }
+
+            /// The most queues of a path that it tells apart.
+            pub fn most_hops(&self) -> u8 {
+                match self {
+                    SchemeSpec::Exact(()) => u8::MAX,
+                    $(SchemeSpec::$member(scheme) => scheme.most_hops()),+
+                }
+            }
+
+            /// See [`Scheme::mark`]; `exact` marks nothing.
+            #[inline]
+            pub fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws) {
+                match self {
+                    SchemeSpec::Exact(()) => {}
+                    $(SchemeSpec::$member(scheme) => scheme.mark(probe, price, draws)),+
+                }
+            }
+
+            /// What a receiver knows before the first probe.
+            pub fn estimator(&self) -> Estimators {
+                match self {
+                    SchemeSpec::Exact(()) => Estimators::Exact,
+                    $(SchemeSpec::$member(_) => Estimators::$member(Default::default())),+
+                }
+            }
+
+            /// See [`Scheme::learn`].
+            #[inline]
+            pub fn learn(&self, estimator: &mut Estimators, probe: &Probe) {
+                match (self, estimator) {
+                    $((SchemeSpec::$member(scheme), Estimators::$member(estimator)) => scheme.learn(estimator, probe),)+
+                    _ => {}
+                }
+            }
+
+            /// See [`Scheme::estimate`]; 0 of `exact`, which has nothing to estimate.
+            pub fn estimate(&self, estimator: &Estimators) -> f64 {
+                match (self, estimator) {
+                    $((SchemeSpec::$member(scheme), Estimators::$member(estimator)) => scheme.estimate(estimator),)+
+                    _ => 0.0,
+                }
+            }
+        }
+
+        /// What a receiver remembers of a flow.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        pub enum Estimators { Exact, $($member(<<$member as Named>::Spec as Scheme>::Estimator)),+ }
+
+        $(const _: () = assert!(size_of::<<<$member as Named>::Spec as Scheme>::Estimator>() <= 32, "at most 32 bytes a flow");)+
+    };
+}
+
+schemes! {
+    adpm::Adpm,
+    rem::RemMarks,
+    ram::Ram,
+    tpm::Tpm,
+    rpm::Rpm,
+}
+
+/// How prices travel through a network: the same for all its queues and ends, which have to agree.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PriceSpec {
+    pub scheme: SchemeSpec,
+    /// From a queue's price to 0 to 1. `exact` has none.
+    pub mapping: Mapping,
+    pub identification: Identification,
+    pub way_back: WayBack,
+}
+
+impl Default for PriceSpec {
+    fn default() -> PriceSpec {
+        PriceSpec {
+            scheme: SchemeSpec::Exact(()),
+            mapping: Mapping::UNIT,
+            identification: Identification::Counting,
+            way_back: WayBack::Exact,
+        }
+    }
+}
+
+impl PriceSpec {
+    /// Whether packets carry marks instead of numbers.
+    pub fn is_marked(&self) -> bool {
+        !matches!(self.scheme, SchemeSpec::Exact(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stream::{Path, estimates};
+    use super::*;
+
+    #[test]
+    fn every_scheme_finds_the_price_of_one_queue_and_of_three() {
+        for scheme in SchemeSpec::samples().into_iter().filter(|scheme| scheme.combines().is_some()) {
+            for identification in [Identification::Counting, Identification::Random] {
+                let path = |prices: &[f64]| Path { prices: prices.to_vec(), rise: 0.0 };
+                for (prices, largest, sum) in [(&[0.3][..], 0.3, 0.3), (&[0.1, 0.6, 0.25], 0.6, 0.95), (&[0.0, 0.0], 0.0, 0.0)] {
+                    let true_price = if scheme.combines() == Some(Combination::Sum) { sum } else { largest };
+                    let found = estimates(&scheme, identification, 1, &[path(prices)], &[60_000]);
+                    assert!((found[0][0] - true_price).abs() < 0.1, "{scheme:?} {identification:?} {prices:?}: {found:?}");
+                }
+            }
+        }
+    }
+}

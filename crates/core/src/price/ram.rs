@@ -1,0 +1,73 @@
+//! RAM, random additive marking: the i-th queue of a path keeps the mark with probability (i - 1) / i, else sets it with its price as probability
+//! and clears it otherwise, so that the share of marked packets is the mean of the prices (Adler, Cai, Shapiro and Towsley, "Estimation of congestion price
+//! using probabilistic packet marking", INFOCOM 2003; cui-thesis section 2.3.4).
+
+use super::average::{MarkedShare, Memory};
+use super::{Combination, Mapped, Probe, Scheme};
+use crate::primitives::random::Draws;
+use crate::settings::{Kind, Settings, member};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Ram;
+
+member! {
+    /// Random additive marking: the share of marked packets is the mean of the prices of the path, whose hops are known by the TTL.
+    Ram = "ram", "cui-thesis section 2.3.4";
+
+    pub struct RamSpec {
+        /// Packets over which a receiver averages marks; at first as many as there are.
+        memory: u32 = 1000 => Kind::Whole { least: 1, most: 4_000_000_000 },
+    }
+}
+
+impl Settings for RamSpec {
+    fn samples() -> Vec<RamSpec> {
+        vec![RamSpec { memory: 40_000 }, RamSpec { memory: 60_000 }]
+    }
+}
+
+impl Scheme for RamSpec {
+    type Estimator = MarkedShare;
+    const COMBINES: Combination = Combination::Sum;
+
+    fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws) {
+        let place = draws.uniform() * f64::from(probe.hops);
+        // Below the price, with probability price / i, it is set; from there to 1 it is cleared; the rest keeps it.
+        if place < 1.0 {
+            probe.mark = u8::from(place < price.0);
+        }
+    }
+
+    fn learn(&self, estimator: &mut MarkedShare, probe: &Probe) {
+        estimator.learn(probe, Memory(self.memory));
+    }
+
+    fn estimate(&self, estimator: &MarkedShare) -> f64 {
+        estimator.share * f64::from(estimator.hops)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::random::{Entity, Purpose, Stream};
+
+    #[test]
+    fn each_queue_of_a_path_decides_for_the_same_share_of_the_packets() {
+        // Prices 1, 0 and 1: two thirds, from whichever queue, and a queue with 0 clears what the one before it has set.
+        let mut draws = Draws::new(Stream::new(Entity { seed: 1, name: "ram", index: 0 }, Purpose::Price));
+        let scheme = RamSpec { memory: 1 };
+        let mut marked = 0;
+        for _ in 0..90_000 {
+            let mut probe = Probe::default();
+            for (hops, price) in [(1, 1.0), (2, 0.0), (3, 1.0)] {
+                probe.hops = hops;
+                scheme.mark(&mut probe, Mapped(price), &mut draws);
+            }
+            marked += u32::from(probe.mark);
+        }
+        // 60,000 give or take 5 x sqrt(90,000 x 2/9).
+        assert!((59_293..=60_707).contains(&marked), "{marked}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Random exponential marking as a way to tell prices: each queue marks what is unmarked with probability 1 - phi^-price, so that of a path
+//! 1 - phi^-(sum of prices) of the packets are marked (Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; cui-thesis (2.6) and (2.7)).
+
+use super::average::{MarkedShare, Memory};
+use super::{Combination, Mapped, Probe, Scheme};
+use crate::primitives::math;
+use crate::primitives::random::Draws;
+use crate::settings::{Kind, Misfit, Settings, member};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct RemMarks;
+
+member! {
+    /// Random exponential marking: the share of marked packets tells the sum of the prices, by its logarithm.
+    RemMarks = "rem", "cui-thesis section 2.3.3, equations (2.6) and (2.7)";
+
+    pub struct RemMarksSpec {
+        /// A price of p (0 to 1) marks all but `phi` to the power of -p of the packets (phi), above 1.
+        phi: f64 = 10.0 => Kind::Number { least: 1.0, most: 1e12 },
+        /// Packets over which a receiver averages marks; at first as many as there are.
+        memory: u32 = 1000 => Kind::Whole { least: 1, most: 4_000_000_000 },
+    }
+}
+
+impl Settings for RemMarksSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let never = || Misfit::error(&["phi"], "with this nothing is ever marked", "above 1");
+        (self.phi <= 1.0).then(never).into_iter().collect()
+    }
+
+    fn samples() -> Vec<RemMarksSpec> {
+        vec![RemMarksSpec { phi: 2.0, memory: 40_000 }, RemMarksSpec { phi: 10.0, memory: 60_000 }]
+    }
+}
+
+impl Scheme for RemMarksSpec {
+    type Estimator = MarkedShare;
+    const COMBINES: Combination = Combination::Sum;
+
+    fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws) {
+        // Only what no queue before has marked is drawn for.
+        if probe.mark == 0 && draws.uniform() < 1.0 - math::pow(self.phi, -price.0) {
+            probe.mark = 1;
+        }
+    }
+
+    fn learn(&self, estimator: &mut MarkedShare, probe: &Probe) {
+        estimator.learn(probe, Memory(self.memory));
+    }
+
+    /// No more than 1 for each queue, also where all packets seen were marked, of which the logarithm has no end.
+    fn estimate(&self, estimator: &MarkedShare) -> f64 {
+        let sum = -math::ln(1.0 - estimator.share) / math::ln(self.phi);
+        sum.min(f64::from(estimator.hops))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_marks_tells_the_price_and_all_marked_the_most_that_can_be() {
+        let scheme = RemMarksSpec { phi: 4.0, memory: 1000 };
+        let of = |marks: [bool; 4]| {
+            let mut estimator = MarkedShare::default();
+            for is_marked in marks {
+                scheme.learn(&mut estimator, &Probe { identification: 0, hops: 2, mark: u8::from(is_marked) });
+            }
+            scheme.estimate(&estimator)
+        };
+        // Half of them: 1 - 4^-p = 1/2.
+        assert!((of([true, false, false, true]) - 0.5).abs() < 1e-12);
+        assert_eq!((of([true; 4]), of([false; 4])), (2.0, 0.0));
+    }
+}

@@ -1,0 +1,96 @@
+//! RPM, deterministic packet marking by Ryu and others for max-min fairness: a probe names a level, a queue marks it if its quantised price is just
+//! that level, and the receiver takes the largest level that came marked (cui-thesis section 2.3.6).
+
+use super::{Combination, Mapped, Probe, Scheme};
+use crate::primitives::random::Draws;
+use crate::settings::{Kind, Settings, member};
+use serde::{Deserialize, Serialize};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Rpm;
+
+member! {
+    /// Ryu and others: each packet asks whether a price is just one level. Tells the largest price.
+    Rpm = "rpm", "cui-thesis section 2.3.6";
+
+    pub struct RpmSpec {
+        /// Levels of a quantised price (n).
+        levels: u32 = 100 => Kind::Whole { least: 2, most: 65_536 },
+        /// Packets after which a receiver takes the largest level anew; a larger one it takes at once. With packets counted, as many as
+        /// there are levels bring each once; otherwise several times as many are needed.
+        memory: u32 = 100 => Kind::Whole { least: 1, most: 4_000_000_000 },
+    }
+}
+
+impl Settings for RpmSpec {
+    fn samples() -> Vec<RpmSpec> {
+        vec![RpmSpec { levels: 100, memory: 2000 }, RpmSpec { levels: 16, memory: 400 }]
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RpmEstimate {
+    estimate: u32,
+    /// The largest since this memory began.
+    largest: u32,
+    seen: u32,
+}
+
+impl RpmSpec {
+    fn level(&self, identification: u16) -> u32 {
+        u32::from(identification) % self.levels
+    }
+}
+
+impl Scheme for RpmSpec {
+    type Estimator = RpmEstimate;
+    const COMBINES: Combination = Combination::Largest;
+
+    fn mark(&self, probe: &mut Probe, price: Mapped, _: &mut Draws) {
+        let quantised = (price.0 * f64::from(self.levels - 1)).round() as u32;
+        if quantised == self.level(probe.identification) {
+            probe.mark = 1;
+        }
+    }
+
+    fn learn(&self, estimator: &mut RpmEstimate, probe: &Probe) {
+        if probe.is_marked() {
+            estimator.largest = estimator.largest.max(self.level(probe.identification));
+        }
+        estimator.seen += 1;
+        estimator.estimate = estimator.estimate.max(estimator.largest);
+        if estimator.seen >= self.memory {
+            *estimator = RpmEstimate { estimate: estimator.largest, ..RpmEstimate::default() };
+        }
+    }
+
+    fn estimate(&self, estimator: &RpmEstimate) -> f64 {
+        f64::from(estimator.estimate) / f64::from(self.levels - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_level_counts_at_once_and_a_smaller_one_when_the_memory_ends() {
+        let scheme = RpmSpec { levels: 11, memory: 11 };
+        let mut estimator = RpmEstimate::default();
+        let mut round = |price: f64| {
+            (0..11)
+                .map(|identification| {
+                    let mut probe = Probe { identification, hops: 1, mark: 0 };
+                    scheme.mark(&mut probe, Mapped(price), &mut Draws::default());
+                    scheme.learn(&mut estimator, &probe);
+                    scheme.estimate(&estimator)
+                })
+                .collect::<Vec<f64>>()
+        };
+        let risen = round(0.7);
+        assert_eq!((risen[6], risen[7], risen[10]), (0.0, 0.7, 0.7));
+        let fallen = round(0.3);
+        assert_eq!((fallen[9], fallen[10]), (0.7, 0.3));
+    }
+}

@@ -1,0 +1,208 @@
+//! TPM, deterministic packet marking by Thommes and Coates: a probe is of a queue of the path and a bit of its quantised price, so that the receiver
+//! puts the prices together, bit by bit (Thommes and Coates, "Deterministic packet marking for time-varying congestion price
+//! estimation", IEEE/ACM Transactions on Networking 14(3), 2006; cui-thesis section 2.3.5).
+//!
+//! With one bit for marks, the queue of that number marks the probe if its bit is 1: `bits` times `hops` types of probes. With both bits of the
+//! ECN field there are three codepoints, and two probes tell how many of six queues have the bit: 2 b ceil(h / 6) types, (2.9). How they do that
+//! is ours, as neither document says it: both count the ones on the way, the first modulo 3, the second as none, odd, or even. Of 0 to 6
+//! ones no two give the same pair.
+
+use super::{Combination, Mapped, Probe, Scheme};
+use crate::primitives::random::Draws;
+use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
+use serde::{Deserialize, Serialize};
+
+words! {
+    /// Bits of the ECN field that carry marks.
+    pub enum EcnBits ("number of ECN bits") {
+        /// A probe is marked or not, and of one queue.
+        One = "one",
+        /// A probe has three values, and two probes are of six queues.
+        Two = "two",
+    }
+}
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Tpm;
+
+member! {
+    /// Thommes and Coates: each packet asks for one bit of the quantised prices of certain queues. Tells the sum of the prices.
+    Tpm = "tpm", "cui-thesis section 2.3.5, equation (2.9)";
+
+    pub struct TpmSpec {
+        /// Bits of a quantised price (b).
+        bits: u32 = 4 => Kind::Whole { least: 1, most: 16 },
+        /// The longest path, in queues that tell prices (h).
+        hops: u32 = 30 => Kind::Whole { least: 1, most: 255 },
+        /// Bits of the ECN field that carry marks.
+        ecn_bits: EcnBits = EcnBits::One => Kind::Words(&EcnBits::WORDS),
+    }
+}
+
+impl Settings for TpmSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let (types, most) = (self.types(), MEMORY / self.bits_of_a_type());
+        let many = || {
+            let message = format!("{types} types of probes, more than the 32 bytes of a receiver's memory of a flow are for");
+            Misfit::error(&["bits", "hops"], message, format!("so few `bits` and `hops` that there are at most {most} types"))
+        };
+        (types > most).then(many).into_iter().collect()
+    }
+
+    fn samples() -> Vec<TpmSpec> {
+        let usual = TpmSpec { bits: 4, hops: 30, ecn_bits: EcnBits::One };
+        vec![usual, TpmSpec { bits: 16, hops: 3, ..usual }, TpmSpec { bits: 8, hops: 7, ecn_bits: EcnBits::Two }]
+    }
+}
+
+/// Bits that a receiver remembers of a flow.
+const MEMORY: u32 = 256;
+
+/// Queues of which a pair of probes tells.
+const BLOCK: u32 = 6;
+
+/// The last value of each type of probe; what has not been seen is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TpmEstimate([u64; 4]);
+
+/// What a probe asks for.
+#[derive(Clone, Copy)]
+struct Question {
+    /// The first queue of those that it is of, from 1.
+    first: u32,
+    /// Of the quantised price, 0 being the highest.
+    bit: u32,
+    /// Of a pair, the second.
+    is_second: bool,
+}
+
+/// The number of ones among six bits, by the values of the first probe and of the second; `None`: the prices have changed between them.
+const ONES: [[Option<u32>; 3]; 3] = [[Some(0), Some(3), Some(6)], [None, Some(1), Some(4)], [None, Some(5), Some(2)]];
+
+impl TpmSpec {
+    fn types(&self) -> u32 {
+        match self.ecn_bits {
+            EcnBits::One => self.bits * self.hops,
+            EcnBits::Two => 2 * self.bits * self.hops.div_ceil(BLOCK),
+        }
+    }
+
+    fn bits_of_a_type(&self) -> u32 {
+        match self.ecn_bits {
+            EcnBits::One => 1,
+            EcnBits::Two => 2,
+        }
+    }
+
+    fn kind(&self, probe: &Probe) -> u32 {
+        u32::from(probe.identification) % self.types()
+    }
+
+    /// Types go through the bits, then through the queues, and with two ECN bits through the pairs last.
+    fn question(&self, kind: u32) -> Question {
+        match self.ecn_bits {
+            EcnBits::One => Question { first: 1 + kind / self.bits, bit: kind % self.bits, is_second: false },
+            EcnBits::Two => {
+                let (pair, is_second) = (kind / 2, kind % 2 == 1);
+                Question { first: 1 + BLOCK * (pair / self.bits), bit: pair % self.bits, is_second }
+            }
+        }
+    }
+
+    fn levels(&self) -> f64 {
+        f64::from((1_u32 << self.bits) - 1)
+    }
+
+    fn quantised(&self, price: Mapped) -> u32 {
+        (price.0 * self.levels()).round() as u32
+    }
+
+    fn worth(&self, bit: u32) -> u32 {
+        1 << (self.bits - 1 - bit)
+    }
+}
+
+impl Scheme for TpmSpec {
+    type Estimator = TpmEstimate;
+    const COMBINES: Combination = Combination::Sum;
+
+    fn most_hops(&self) -> u8 {
+        self.hops as u8
+    }
+
+    fn mark(&self, probe: &mut Probe, price: Mapped, _: &mut Draws) {
+        let Question { first, bit, is_second } = self.question(self.kind(probe));
+        let queues = if self.ecn_bits == EcnBits::One { 1 } else { BLOCK };
+        let is_asked = (first..first + queues).contains(&u32::from(probe.hops));
+        if !is_asked || self.quantised(price) & self.worth(bit) == 0 {
+            return;
+        }
+        probe.mark = match (self.ecn_bits, is_second) {
+            (EcnBits::One, _) => 1,
+            (EcnBits::Two, false) => (probe.mark + 1) % 3,
+            (EcnBits::Two, true) => [1, 2, 1][usize::from(probe.mark)],
+        };
+    }
+
+    fn learn(&self, estimator: &mut TpmEstimate, probe: &Probe) {
+        let place = self.kind(probe) * self.bits_of_a_type();
+        let mask = (1_u64 << self.bits_of_a_type()) - 1;
+        let (word, shift) = (&mut estimator.0[place as usize / 64], place % 64);
+        *word = *word & !(mask << shift) | u64::from(probe.mark) << shift;
+    }
+
+    fn estimate(&self, estimator: &TpmEstimate) -> f64 {
+        let width = self.bits_of_a_type();
+        let value = |kind: u32| (estimator.0[(kind * width) as usize / 64] >> (kind * width % 64)) & ((1 << width) - 1);
+        let ones = |kind: u32| match self.ecn_bits {
+            EcnBits::One => value(kind) as u32,
+            // Of a pair that contradicts itself nothing is known.
+            EcnBits::Two => ONES[value(kind) as usize][value(kind + 1) as usize].unwrap_or(0),
+        };
+        let sum: u64 = (0..self.types())
+            .step_by(width as usize)
+            .map(|kind| u64::from(ones(kind)) * u64::from(self.worth(self.question(kind).bit)))
+            .sum();
+        sum as f64 / self.levels()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is known after one of each type.
+    fn told(scheme: TpmSpec, prices: &[f64]) -> f64 {
+        let mut estimator = TpmEstimate::default();
+        for identification in 0..scheme.types() as u16 {
+            let mut probe = Probe { identification, ..Probe::default() };
+            for &price in prices {
+                probe.hops += 1;
+                scheme.mark(&mut probe, Mapped(price), &mut Draws::default());
+            }
+            scheme.learn(&mut estimator, &probe);
+        }
+        scheme.estimate(&estimator)
+    }
+
+    #[test]
+    fn after_one_of_each_type_the_quantised_prices_are_known() {
+        let usual = TpmSpec { bits: 4, hops: 14, ecn_bits: EcnBits::One };
+        for scheme in [usual, TpmSpec { ecn_bits: EcnBits::Two, ..usual }] {
+            // 0.2 of 15 levels is level 3; 0.5 is level 8, rounded up.
+            assert!((told(scheme, &[0.2, 0.5]) - 11.0 / 15.0).abs() < 1e-12, "{scheme:?}");
+            for ones in 0..14 {
+                let prices: Vec<f64> = (0..14).map(|queue| if queue < ones { 1.0 } else { 0.0 }).collect();
+                assert!((told(scheme, &prices) - ones as f64).abs() < 1e-12, "{scheme:?}: {ones}");
+            }
+        }
+    }
+
+    #[test]
+    fn with_two_bits_there_are_as_many_types_as_the_document_says() {
+        // Paths of 30 queues, 4 bits: 40; with one bit 120.
+        let types = |ecn_bits| TpmSpec { bits: 4, hops: 30, ecn_bits }.types();
+        assert_eq!((types(EcnBits::Two), types(EcnBits::One)), (40, 120));
+    }
+}
