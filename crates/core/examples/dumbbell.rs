@@ -29,6 +29,7 @@ use std::time::Duration;
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FastSpec, UpdateForm, VegasSpec};
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
+use tailback_core::price::PriceSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
 use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
@@ -152,6 +153,7 @@ impl Settings {
             seed: 1,
             record: Record::default(),
             stepped: false,
+            prices: PriceSpec::default(),
         }
     }
 

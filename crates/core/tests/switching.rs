@@ -8,6 +8,7 @@ mod common;
 
 use common::{flow, group, link};
 use tailback_core::network::*;
+use tailback_core::price::PriceSpec;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -35,6 +36,7 @@ fn network(switching: Switching, transmitters: u32, places: u64) -> Network {
         seed: 1,
         record: Record::default(),
         stepped: false,
+        prices: PriceSpec::default(),
     }
 }
 

@@ -12,6 +12,7 @@ use common::{first, flow, group, port, run};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tailback_core::network::{Access, Buffer, Flow, MAX_PACKET, Network, Port, Record, Switching, Transport};
+use tailback_core::price::PriceSpec;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Span};
 use tailback_core::traffic::{AlternatingSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
@@ -237,5 +238,6 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
         seed: 1,
         record: Record::default(),
         stepped: false,
+        prices: PriceSpec::default(),
     }
 }

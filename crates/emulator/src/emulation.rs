@@ -280,6 +280,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::rc::Rc;
     use tailback_core::network::*;
+    use tailback_core::price::PriceSpec;
     use tailback_core::primitives::units::Rate;
     use tailback_core::queue::{PolicySpec, RedSpec};
     use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -399,6 +400,7 @@ mod tests {
             seed: 1,
             record: Record::default(),
             stepped: false,
+            prices: PriceSpec::default(),
         };
         let world = Rc::new(World { to_send: RefCell::new(to_send.into()), ..World::default() });
         let ways = [Way { from: LEFT, to: RIGHT, flow: 0, host: 1 }, Way { from: RIGHT, to: LEFT, flow: 1, host: 0 }];

@@ -7,6 +7,7 @@ mod support;
 pub(crate) use support::probe;
 pub use support::user_controller::{Control, UserController};
 
+use crate::price::Meaning;
 use crate::primitives::random::Draws;
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
@@ -144,6 +145,9 @@ pub trait Controller {
     /// What it goes by beside its window, with units: for traces.
     const QUANTITIES: &'static [&'static str] = &[];
 
+    /// Of what the prices are that it goes by.
+    const GOES_BY: Option<Meaning> = None;
+
     /// Whether its slow start ends when it is told so ([`Controller::end_slow_start`]).
     const ENDS_SLOW_START: bool = false;
 
@@ -174,6 +178,10 @@ pub trait Controller {
     /// Of [`Controller::QUANTITIES`], in their order; NaN while there is none.
     fn quantity(&self, _index: usize, _now: Time) -> f64 {
         f64::NAN
+    }
+    /// The average of its round trips, of a law that goes by prices and has measured any: its packets tell queues.
+    fn round_trip(&self) -> Option<Span> {
+        None
     }
     fn on_ack(&mut self, ack: &Ack);
     /// Of acknowledgements that [`Controller::on_ack`] does not hear of: duplicates (with `acked` 0), and those of new data while losses are
@@ -263,6 +271,11 @@ macro_rules! controllers {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }
             }
 
+            /// Of what the prices are that the law goes by.
+            pub fn goes_by(&self) -> Option<Meaning> {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::GOES_BY),+ }
+            }
+
             /// Whether the law goes by all that [`Start`] says.
             pub(crate) fn asks_at_start(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ASKS_AT_START),+ }
@@ -333,6 +346,9 @@ macro_rules! controllers {
             fn release(&self) -> Option<Segments> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }
             }
+            fn round_trip(&self) -> Option<Span> {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.round_trip()),+ }
+            }
             fn quantity(&self, index: usize, now: Time) -> f64 {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.quantity(index, now)),+ }
             }
@@ -381,6 +397,10 @@ controllers! {
     bbrv1::Bbr1,
     vegas::Vegas,
     fast::Fast,
+    maxnet::MaxNet,
+    rcp::Rcp,
+    xcp::Xcp,
+    rem::Rem,
     hstcp::HighSpeed,
     fixed::Fixed,
     ;
@@ -469,7 +489,8 @@ mod tests {
                         delivered_before: delivered - draw(delivered.min(100)),
                     });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
-                    let signal = Signal { marks, price, delivered_rate, pipe: None };
+                    let feedback = (draw(2_000_000) as f64 - 1e6) / 10.0;
+                    let signal = Signal { marks, price, feedback, delivered_rate, pipe: None };
                     let (acked, counted) = (Segments(acked), Segments(1 + draw(u64::from(acked) - 1) as u32));
                     let ack = Ack { now, acked, counted, rtt, in_flight, window_validated, signal };
                     if draw(20) == 0 {

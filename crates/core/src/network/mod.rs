@@ -6,6 +6,7 @@ pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, M
 mod base_rtt;
 
 use crate::congestion::ControllerSpec;
+use crate::price::PriceSpec;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::PolicySpec;
 use crate::settings::words;
@@ -29,6 +30,8 @@ pub struct Network {
     pub groups: Vec<Group>,
     /// All flows; those of one group stand together, in the order of `groups`.
     pub flows: Vec<Flow>,
+    /// How queues that tell prices, receivers and senders that go by them understand one another.
+    pub prices: PriceSpec,
     /// Sorted by time.
     pub changes: Vec<Change>,
     pub duration: Span,

@@ -5,11 +5,15 @@ mod average;
 mod identification;
 mod mapping;
 pub mod stream;
+mod way_back;
 
 pub use identification::{Identification, Numbering};
 pub use mapping::{Mapping, MappingKind};
+pub(crate) use way_back::BitReader;
 
 use crate::primitives::random::Draws;
+use crate::primitives::signal::PriceHeader;
+pub use crate::primitives::signal::Probe;
 use crate::settings::{Named, family, words};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -36,27 +40,39 @@ words! {
     }
 }
 
+/// What a price is of: those who tell it and those who go by it have to mean the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// The congestion cost of MaxNet, of which the largest of a path counts.
+    Cost,
+    /// The price of REM, of which the sum of a path counts.
+    Marginal,
+    /// One over the rate of RCP, in seconds per bit, of which the largest of a path counts.
+    Rate,
+    /// XCP's change of the rate, which is no price and travels as a number only.
+    Feedback,
+}
+
+impl Meaning {
+    /// How those of a path count together.
+    pub fn combines(self) -> Combination {
+        if self == Meaning::Marginal { Combination::Sum } else { Combination::Largest }
+    }
+
+    /// In messages.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Meaning::Cost => "a congestion cost",
+            Meaning::Marginal => "a marginal cost",
+            Meaning::Rate => "one over a rate",
+            Meaning::Feedback => "a change of the rate",
+        }
+    }
+}
+
 /// A price between 0 and 1, as schemes tell it ([`Mapping`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Mapped(pub f64);
-
-/// A data packet as a scheme sees it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Probe {
-    /// What tells it from the packets around it ([`Identification`]).
-    pub identification: u16,
-    /// Queues passed that tell prices; as a queue sees it, itself included. Routers know it by the TTL.
-    pub hops: u8,
-    /// The price mark by the codepoints of the ECN field: 0 is 01, unmarked; 1 is 10, marked, so that 11 keeps its meaning (cui-thesis section
-    /// 5.3.1). Only TPM with two bits uses 2 for 11.
-    pub mark: u8,
-}
-
-impl Probe {
-    fn is_marked(&self) -> bool {
-        self.mark > 0
-    }
-}
 
 /// A price scheme. Its settings are common to all queues and receivers.
 pub trait Scheme {
@@ -184,6 +200,16 @@ impl Default for PriceSpec {
 }
 
 impl PriceSpec {
+    /// What a receiver concludes of the price of the path from a packet with this header.
+    pub(crate) fn heard(&self, estimator: &mut Estimators, header: &PriceHeader) -> Option<f64> {
+        // What no queue has seen says nothing.
+        if header.probe.hops == 0 {
+            return None;
+        }
+        self.scheme.learn(estimator, &header.probe);
+        Some(self.mapping.price(Mapped(self.scheme.estimate(estimator))))
+    }
+
     /// Whether packets carry marks instead of numbers.
     pub fn is_marked(&self) -> bool {
         !matches!(self.scheme, SchemeSpec::Exact(()))

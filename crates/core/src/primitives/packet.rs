@@ -1,6 +1,6 @@
 //! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
 
-use super::signal::Signal;
+use super::signal::{PriceBit, PriceHeader, Signal};
 use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use super::units::{Bytes, Time, Units};
 use serde::{Deserialize, Serialize};
@@ -118,18 +118,23 @@ impl Packet {
     }
 
     /// A data packet is sent with room for a price.
-    pub fn make_room_for_price(&mut self, prices: &mut Prices) {
-        self.segment = prices.put(NumberAndPrice { segment: self.segment, price: None });
+    pub fn make_room_for_price(&mut self, header: PriceHeader, prices: &mut Prices) {
+        self.segment = prices.put(NumberAndHeader { segment: self.segment, header });
         self.place |= HAS_SIDE;
     }
 
+    /// What queues read and write of a data packet that has a price.
+    pub fn price_header<'a>(&self, prices: &'a mut Prices) -> &'a mut PriceHeader {
+        &mut prices.at_mut(self.segment).header
+    }
+
     /// The room for the price of a data packet is no longer needed, nor is the pool's record of its number.
-    pub fn take_price(&mut self, prices: &mut Prices) -> Option<f64> {
-        let NumberAndPrice { segment, price } = *prices.at(self.segment);
+    pub fn take_price(&mut self, prices: &mut Prices) -> PriceHeader {
+        let NumberAndHeader { segment, header } = *prices.at(self.segment);
         prices.release(self.segment);
         self.segment = segment;
         self.place &= !HAS_SIDE;
-        price
+        header
     }
 
     /// The number of a data packet, wherever it lies.
@@ -140,13 +145,13 @@ impl Packet {
     /// The signal that a packet carries through the network.
     pub fn signal(&self, prices: &Prices) -> Signal {
         let marks = u32::from(self.is_capable() && self.is_marked());
-        Signal { marks, price: if self.has_price() { prices.at(self.segment).price } else { None }, ..Signal::default() }
+        Signal { marks, price: if self.has_price() { prices.at(self.segment).header.price } else { None }, ..Signal::default() }
     }
 
     /// What of the signal the packet has room for.
     pub fn write_signal(&mut self, signal: &Signal, prices: &mut Prices) {
         if self.has_price() {
-            prices.at_mut(self.segment).price = signal.price;
+            prices.at_mut(self.segment).header.price = signal.price;
         }
         if self.is_capable() {
             self.place = (self.place & !MARKED) | if signal.marks > 0 { MARKED } else { 0 };
@@ -246,6 +251,8 @@ pub struct Report {
     pub received: Received,
     /// For the controller, if it asked for any.
     pub signal: Signal,
+    /// What the price of the signal has become, where it comes back as one bit.
+    pub price_bit: Option<PriceBit>,
 }
 
 /// What the receiver has, as an acknowledgement says it.
@@ -259,13 +266,13 @@ pub struct Received {
 }
 
 /// The prices of data packets on their way that have room for one.
-pub type Prices = Side<NumberAndPrice>;
+pub type Prices = Side<NumberAndHeader>;
 
-/// A data packet has no room for both its number and a price: they lie here.
+/// A data packet has no room for both its number and what it carries for prices: they lie here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NumberAndPrice {
+pub struct NumberAndHeader {
     segment: u32,
-    price: Option<f64>,
+    header: PriceHeader,
 }
 
 impl Received {
@@ -359,11 +366,11 @@ mod tests {
     #[test]
     fn a_price_takes_the_place_of_the_number_and_gives_it_back() {
         let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), &SENT, 41));
-        packet.make_room_for_price(&mut prices);
+        packet.make_room_for_price(PriceHeader::default(), &mut prices);
         let signal = Signal { price: Some(0.5), ..Signal::default() };
         packet.write_signal(&signal, &mut prices);
         assert_eq!((packet.has_price(), packet.number(&prices), packet.signal(&prices)), (true, 77, signal));
-        assert_eq!(packet.take_price(&mut prices), Some(0.5));
+        assert_eq!(packet.take_price(&mut prices).price, Some(0.5));
         assert_eq!((packet.has_price(), packet.segment, prices.used()), (false, 77, 0));
     }
 

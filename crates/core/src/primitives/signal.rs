@@ -1,6 +1,6 @@
 //! What the network tells a sender of congestion: one struct from the queue that writes it to the controller that hears it.
 
-use super::units::Segments;
+use super::units::{Segments, Span};
 use serde::{Deserialize, Serialize};
 
 /// A signal of congestion, wherever it travels. Who writes which part of it:
@@ -17,12 +17,55 @@ pub struct Signal {
     /// is one bit, which stays set until the sender has answered, so that what it tells is that there was a mark, once per window. Only new
     /// data can be marked (RFC 3168 section 6.1.5).
     pub marks: u32,
-    /// What queues wrote, if any did. Only data packets that travel whole carry one, of flows whose controllers ask for prices.
+    /// What queues wrote, if any did, or what the receiver concludes from their marks on probes. Only data packets that travel whole carry
+    /// one, of flows whose controllers ask for prices.
     pub price: Option<f64>,
+    /// By how much the rate may change, in bytes per second, by all data packets of the acknowledgement together: XCP's Reverse_Feedback.
+    pub feedback: f64,
     /// Segments thought to be in the network before the acknowledgement (pipe of RFC 6675). Only to a controller.
     pub pipe: Option<Segments>,
     /// Only to a controller, if the acknowledgement gave a sample.
     pub delivered_rate: Option<DeliveredRate>,
+}
+
+/// A data packet as a price scheme sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// What tells it from the packets around it.
+    pub identification: u16,
+    /// Queues passed that tell prices; as a queue sees it, itself included. Routers know it by the TTL.
+    pub hops: u8,
+    /// The price mark by the codepoints of the ECN field: 0 is 01, unmarked; 1 is 10, marked, so that 11 keeps its meaning (cui-thesis section
+    /// 5.3.1). Only TPM with two bits uses 2 for 11.
+    pub mark: u8,
+}
+
+impl Probe {
+    pub(crate) fn is_marked(&self) -> bool {
+        self.mark > 0
+    }
+}
+
+/// What data packets carry for queues that tell prices, and from them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PriceHeader {
+    /// The price, where it travels as a number.
+    pub price: Option<f64>,
+    pub probe: Probe,
+    /// As the sender has measured it (H_rtt of XCP); zero before that.
+    pub rtt: Span,
+    /// The sender's window in segments (H_cwnd).
+    pub window: f64,
+    /// By how much the sender may change its rate, in bytes per second (Delta_Throughput); infinite before the first queue.
+    pub feedback: f64,
+}
+
+/// The price on its way back as one bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriceBit {
+    /// In 65536ths, of the checksum of the data packet that is acknowledged, so that both ends know it.
+    pub threshold: u16,
+    pub is_above: bool,
 }
 
 /// A sample of the rate at which data is delivered (draft-cheng-iccrg-delivery-rate-estimation).

@@ -6,8 +6,9 @@ mod support;
 pub(crate) use support::probe;
 pub use support::user_policy::UserPolicy;
 
+use crate::price::Meaning;
 use crate::primitives::random::Stream;
-use crate::primitives::signal::Signal;
+use crate::primitives::signal::{PriceHeader, Signal};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::settings::{Named, family};
 use crate::user_code::{Failure, Instance, UserCode};
@@ -69,6 +70,8 @@ pub struct Unit {
     pub bytes: Bytes,
     /// The last cell of its frame, which is all that AAL5 marks. A packet is its own frame.
     pub is_last: bool,
+    /// A packet of a sender that goes by prices: to mark it tells nobody anything.
+    pub hears_prices: bool,
 }
 
 /// What the buffer holds when a unit arrives. The unit in service is included only where the port counts it.
@@ -139,6 +142,9 @@ pub trait Policy {
     /// is known ahead.
     const IS_STEPPED: bool = false;
 
+    /// Of what it tells prices, if it does.
+    const TELLS: Option<Meaning> = None;
+
     /// Where its draws come from, if it takes any.
     fn draw_from(&mut self, _stream: Stream) {}
 
@@ -152,6 +158,15 @@ pub trait Policy {
     /// A unit that [`Policy::on_departure`] lets go, marked by it or not, may have its signal rewritten before it is sent: any mark, which a
     /// policy may take off again as RAM does, and the price. What the unit has no room for is lost.
     fn on_signal(&mut self, _unit: &Unit, _turn: &Turn, _signal: &mut Signal) {}
+
+    /// A packet whose sender goes by prices has arrived, be it let in or not. Only of policies that tell prices.
+    fn on_price_header(&mut self, _unit: &Unit, _header: &PriceHeader) {}
+
+    /// The turn of such a packet has come: the price that it is to tell; of what is no price, `None`, and what is to be told is in the header.
+    /// Only of policies that tell prices.
+    fn price(&mut self, _unit: &Unit, _header: &mut PriceHeader) -> Option<f64> {
+        None
+    }
 
     /// How often [`Policy::on_period`] is wanted.
     fn period(&self) -> Option<Span> {
@@ -185,6 +200,11 @@ macro_rules! policies {
             /// Whether the policy discards whole frames, so that it needs VCs to judge.
             pub fn judges_frames(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::JUDGES_FRAMES),+ }
+            }
+
+            /// Of what it tells prices, if it does.
+            pub fn tells(&self) -> Option<Meaning> {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::TELLS),+ }
             }
 
             /// Whether its port has to be stepped.
@@ -233,6 +253,14 @@ macro_rules! policies {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_signal(unit, turn, signal)),+ }
             }
 
+            pub(crate) fn on_price_header(&mut self, unit: &Unit, header: &PriceHeader) {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_price_header(unit, header)),+ }
+            }
+
+            pub(crate) fn price(&mut self, unit: &Unit, header: &mut PriceHeader) -> Option<f64> {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.price(unit, header)),+ }
+            }
+
             pub(crate) fn period(&self) -> Option<Span> {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.period()),+ }
             }
@@ -267,6 +295,9 @@ policies! {
     codel::Codel,
     pie::Pie,
     rem::Rem,
+    maxnet::MaxNet,
+    rcp::Rcp,
+    xcp::Xcp,
     ;
     #[cfg(test)]
     Probe(probe::ProbeSpec),

@@ -126,7 +126,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose};
     use crate::primitives::units::{Span, Units};
 
-    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: false };
 
     /// Thresholds 5 and 15, half of each sample, one in ten at the upper threshold.
     fn red(average: f64, gentle: bool) -> Red {

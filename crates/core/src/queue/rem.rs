@@ -7,8 +7,10 @@
 //! What arrives is counted whether or not it is let in. In equilibrium what arrives is what can be sent, and the mean queue is the target.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use crate::price::Meaning;
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
+use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Span, Time};
 use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -71,15 +73,20 @@ impl Policy for Rem {
     type PerFlow = ();
     const SEES_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
+    const TELLS: Option<Meaning> = Some(Meaning::Marginal);
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);
     }
 
-    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
+    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         self.arrived += 1;
-        let marks = self.probability > 0.0 && self.draws.uniform() < self.probability;
+        let marks = !unit.hears_prices && self.probability > 0.0 && self.draws.uniform() < self.probability;
         if marks { Verdict::Mark } else { Verdict::Accept }
+    }
+
+    fn price(&mut self, _unit: &Unit, _header: &mut PriceHeader) -> Option<f64> {
+        Some(self.price)
     }
 
     fn period(&self) -> Option<Span> {
@@ -103,7 +110,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose};
     use crate::primitives::units::{Bytes, Rate, Units};
 
-    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: false };
 
     /// A target of 20 packets; 10 packets of 1000 bytes can be sent in a period.
     fn rem(price: f64) -> Rem {

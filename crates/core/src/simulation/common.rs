@@ -9,6 +9,7 @@ use super::window::Window;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Network, PortId};
+use crate::price::{Estimators, PriceSpec};
 use crate::primitives::calendar::{Calendar, Expected, Slot};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::line::{Line, Pool};
@@ -37,6 +38,9 @@ pub(crate) struct Common {
     pub(crate) prices: Prices,
     /// At the receivers of the flows whose controllers ask for signals ([`Facts::unsignalled_before`]).
     pub(crate) at_receivers: Vec<Signal>,
+    pub(crate) price_spec: PriceSpec,
+    /// What these conclude from marks on probes; empty where prices travel as numbers.
+    pub(crate) estimators: Vec<Estimators>,
     /// By flow; empty if no packet travels in cells.
     pub(crate) channels: Vec<Channel>,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -96,6 +100,8 @@ impl Common {
             reports: Side::default(),
             prices: Side::default(),
             at_receivers: vec![Signal::default(); signalled],
+            price_spec: network.prices,
+            estimators: if network.prices.is_marked() { vec![network.prices.scheme.estimator(); signalled] } else { Vec::new() },
             channels: if has_channels(network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
             recorder: Recorder::new(network).map(Box::new),
             delays: vec![Histogram::default(); groups],

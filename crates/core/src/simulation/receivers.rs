@@ -6,7 +6,9 @@ use super::common::{Became, Common, Fate};
 use super::event_order::FlowKind;
 use super::facts::Facts;
 use super::path::Path;
+use crate::price::WayBack;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
+use crate::primitives::signal::PriceBit;
 use crate::primitives::units::Units;
 use crate::tcp::receiver::{Cause, Reply, Said};
 
@@ -91,7 +93,14 @@ impl Path {
             let signal = &mut common.at_receivers[place];
             signal.marks += u32::from(packet.is_marked());
             if packet.has_price() {
-                signal.price = packet.take_price(&mut common.prices);
+                let header = packet.take_price(&mut common.prices);
+                signal.price = match common.estimators.get_mut(place) {
+                    Some(estimator) => common.price_spec.heard(estimator, &header),
+                    None => header.price,
+                };
+                if header.feedback.is_finite() {
+                    signal.feedback += header.feedback;
+                }
             }
         }
         if !PLAIN && facts.ecn {
@@ -177,7 +186,16 @@ impl Path {
         let place = if PLAIN { None } else { facts.place_among_signalled(packet.flow) };
         if let Some(place) = place {
             let received = Received { ack: self.receiver.expected, ..Received::default() };
-            report.get_or_insert(Report { received, ..Report::default() }).signal = common.at_receivers[place];
+            let report = report.get_or_insert(Report { received, ..Report::default() });
+            let signal = &mut common.at_receivers[place];
+            report.signal = *signal;
+            // What is told once is not told again.
+            signal.feedback = 0.0;
+            if common.price_spec.way_back == WayBack::OneBit
+                && let Some(price) = report.signal.price.take()
+            {
+                report.price_bit = Some(PriceBit::of(common.price_spec.mapping.mapped(price), packet.segment));
+            }
         }
         let number = match report {
             Some(report) => AckNumber::InReport(common.reports.put(report)),

@@ -8,9 +8,8 @@ use super::wiring::{Plan, first_flows, segments_of};
 use super::workshop::Workshop;
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
-use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
+use crate::primitives::packet::{Ecn, Outgoing, Packet, Report, Side};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::signal::Signal;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Span, Time};
 use crate::record::recorder::Heard;
@@ -140,8 +139,8 @@ impl Senders {
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
         if packet.signals() || self.fabric.common.recorder.is_some() {
-            let signal = if packet.has_report() { reports.at(packet.ack_word()).signal } else { Signal::default() };
-            let brought = self.read_signal(&packet, &arrived, signal);
+            let report = if packet.has_report() { *reports.at(packet.ack_word()) } else { Report::default() };
+            let brought = self.read_signal(&packet, &arrived, &report);
             self.act::<true>(flow, Some(arrived), &brought);
         } else {
             self.act::<false>(flow, Some(arrived), &Brought::default());
@@ -162,15 +161,15 @@ impl Senders {
         self.act_in_time(flow);
     }
 
-    /// What an acknowledgement brings that says more than what has arrived. `signal`: of the receiver, if the controller asked for any.
+    /// What an acknowledgement brings that says more than what has arrived. `report`: with the receiver's signal, if the controller asked for any.
     #[cold]
     #[inline(never)]
-    fn read_signal(&mut self, packet: &Packet, arrived: &Arrived, signal: Signal) -> Brought {
+    fn read_signal(&mut self, packet: &Packet, arrived: &Arrived, report: &Report) -> Brought {
         let mut brought = Brought::default();
         if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
             let facts = &self.fabric.facts[self.fabric.paths[packet.flow as usize].wire.group as usize];
             let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
-            brought = self.readers[place].read(self.fabric.common.now, arrived, signal, board);
+            brought = self.readers[place].read(self.fabric.common.now, arrived, report, board);
         }
         brought.echoes_mark = packet.is_marked();
         brought
@@ -293,9 +292,9 @@ impl Senders {
                 _ => transmission,
             };
             let packet = Outgoing { flow, segment, transmission, bytes };
-            match &reader {
-                Some(reader) if reader.prices() => self.fabric.send_priced(&packet, ecn),
-                _ => self.fabric.send::<SIGNALLED>(&packet, ecn),
+            match reader.as_mut().and_then(|reader| reader.price_header(tcp.sender, segment)) {
+                Some(header) => self.fabric.send_priced(&packet, ecn, header),
+                None => self.fabric.send::<SIGNALLED>(&packet, ecn),
             }
         }
         if let Some(reader) = &mut reader {

@@ -4,6 +4,7 @@ use super::wiring::first_flows;
 use super::workshop::Code;
 use crate::congestion::{AskedFor, ControllerSpec};
 use crate::network::{Group, Network, Transport};
+use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::tcp::Recovery;
 use crate::tcp::signal_reader::SignalReader;
 
@@ -21,11 +22,13 @@ pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalRea
     let asked: Vec<Option<(AskedFor, Recovery)>> = network.groups.iter().map(asked).collect();
     let mut readers = Vec::new();
     let mut unsignalled_before = vec![None; asked.len()];
-    for flow in &network.flows {
+    for (index, flow) in (0..).zip(&network.flows) {
         let group = flow.group as usize;
         if let Some((asked, recovery)) = asked[group] {
             unsignalled_before[group].get_or_insert_with(|| first_flows[group] - readers.len() as u32);
-            readers.push(SignalReader::new(asked, recovery));
+            let of =
+                Entity { seed: network.seed, name: &network.groups[group].name, index: index - u64::from(first_flows[group]) };
+            readers.push(SignalReader::new(asked, recovery, &network.prices, Stream::new(of, Purpose::Price)));
         }
     }
     (readers, unsignalled_before)

@@ -6,7 +6,10 @@ use super::scoreboard::Scoreboard;
 use super::sender::{Arrived, NONE, Sender};
 use super::spec::Recovery;
 use crate::congestion::{AskedFor, Controller};
-use crate::primitives::signal::Signal;
+use crate::price::{BitReader, Numbering, PriceSpec};
+use crate::primitives::packet::Report;
+use crate::primitives::random::Stream;
+use crate::primitives::signal::{PriceHeader, Probe, Signal};
 use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +24,16 @@ pub(crate) struct SignalReader {
     release: u32,
     /// There was more to send than they.
     held_back: bool,
+    /// Of a law that goes by prices.
+    priced: Option<Box<Priced>>,
+}
+
+/// What a sender that goes by prices keeps for them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Priced {
+    spec: PriceSpec,
+    numbering: Numbering,
+    bits: BitReader,
 }
 
 /// What an acknowledgement brings beside what every sender reads of it.
@@ -35,22 +48,35 @@ pub(crate) struct Brought {
 }
 
 impl SignalReader {
-    pub(crate) fn new(asked: AskedFor, recovery: Recovery) -> SignalReader {
-        SignalReader { asked, marks_heard: 0, rate: DeliveryRate::of(recovery), release: u32::MAX, held_back: false }
+    /// `identifies`: where the identification of its packets comes from.
+    pub(crate) fn new(asked: AskedFor, recovery: Recovery, prices: &PriceSpec, identifies: Stream) -> SignalReader {
+        let priced = || Box::new(Priced { spec: *prices, numbering: Numbering::new(identifies), bits: BitReader::default() });
+        SignalReader {
+            asked,
+            marks_heard: 0,
+            rate: DeliveryRate::of(recovery),
+            release: u32::MAX,
+            held_back: false,
+            priced: asked.price.then(priced),
+        }
     }
 
     /// An acknowledgement arrived that is about to be heard, with this signal of the receiver. `board`: what was reported before it.
-    pub(crate) fn read(&mut self, now: Time, arrived: &Arrived, signal: Signal, board: Option<&Scoreboard>) -> Brought {
+    pub(crate) fn read(&mut self, now: Time, arrived: &Arrived, report: &Report, board: Option<&Scoreboard>) -> Brought {
+        let signal = &report.signal;
         let marks = if self.asked.marks { signal.marks.saturating_sub(self.marks_heard) } else { 0 };
         self.marks_heard = self.marks_heard.max(signal.marks);
         let delivered_rate = match self.asked.delivered_rate {
             true => self.rate.on_ack(now, arrived.ack, arrived.blocks, board),
             false => None,
         };
-        let price = signal.price.filter(|_| self.asked.price);
+        let price = self.priced.as_mut().and_then(|priced| match report.price_bit {
+            Some(bit) => Some(priced.spec.mapping.price(priced.bits.read(bit))),
+            None => signal.price,
+        });
         Brought {
             echoes_mark: false,
-            signal: Some(Signal { marks, price, delivered_rate, pipe: None }),
+            signal: Some(Signal { marks, price, feedback: signal.feedback, delivered_rate, pipe: None }),
             held_back: self.held_back,
         }
     }
@@ -63,9 +89,18 @@ impl SignalReader {
         self.held_back = false;
     }
 
-    /// Whether data packets have to carry prices.
-    pub(crate) fn prices(&self) -> bool {
-        self.asked.price
+    /// What a data packet with this segment carries for prices, if it has to carry any.
+    pub(crate) fn price_header(&mut self, sender: &Sender, segment: u32) -> Option<PriceHeader> {
+        let priced = self.priced.as_mut()?;
+        let identification = priced.numbering.next(priced.spec.identification, segment);
+        let law = &sender.controller;
+        Some(PriceHeader {
+            price: None,
+            probe: Probe { identification, ..Probe::default() },
+            rtt: law.round_trip().unwrap_or_default(),
+            window: law.window(),
+            feedback: f64::INFINITY,
+        })
     }
 
     /// Something else than an acknowledgement lets the sender go on.

@@ -7,6 +7,7 @@ pub mod statistics;
 
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
+use tailback_core::price::PriceSpec;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
@@ -177,6 +178,7 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span
         seed: 1,
         record: Record::default(),
         stepped: false,
+        prices: PriceSpec::default(),
     }
 }
 
@@ -254,6 +256,7 @@ pub fn random_network(seed: u64) -> Network {
         seed,
         record: Record { traces, delay_percentiles: dice.chance(2) },
         stepped: false,
+        prices: PriceSpec::default(),
     }
 }
 

@@ -3,6 +3,7 @@
 pub(super) mod beside;
 #[cfg(test)]
 pub(super) mod model_sender;
+pub(super) mod priced;
 #[cfg(test)]
 pub(crate) mod probe;
 pub(super) mod user_controller;

@@ -19,6 +19,7 @@ use super::wiring::{make_paths, make_ports};
 use super::workshop::Workshop;
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
+use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::Reason;
 use crate::tcp::receiver::Cause;
@@ -91,17 +92,17 @@ impl Fabric {
     /// A sender hands down a data packet. `RECORDED`: something may be recorded.
     #[inline(always)]
     pub(crate) fn send<const RECORDED: bool>(&mut self, packet: &Outgoing, ecn: Ecn) {
-        self.send_as::<false, RECORDED>(packet, ecn);
+        self.send_as::<RECORDED>(packet, ecn, None);
     }
 
     /// The same with room for the price that queues write on it, unless it travels in cells.
     #[inline(never)]
-    pub(crate) fn send_priced(&mut self, packet: &Outgoing, ecn: Ecn) {
-        self.send_as::<true, true>(packet, ecn);
+    pub(crate) fn send_priced(&mut self, packet: &Outgoing, ecn: Ecn, header: PriceHeader) {
+        self.send_as::<true>(packet, ecn, Some(header));
     }
 
     #[inline(always)]
-    fn send_as<const PRICED: bool, const RECORDED: bool>(&mut self, packet: &Outgoing, ecn: Ecn) {
+    fn send_as<const RECORDED: bool>(&mut self, packet: &Outgoing, ecn: Ecn, header: Option<PriceHeader>) {
         let common = &mut self.common;
         let (now, flow) = (common.now, packet.flow);
         if RECORDED && let Some(recorder) = &mut common.recorder {
@@ -119,8 +120,8 @@ impl Fabric {
             return self.walk_in_cells(Direction::Forth, packet);
         }
         packet.set_ecn(ecn);
-        if PRICED {
-            packet.make_room_for_price(&mut common.prices);
+        if let Some(header) = header {
+            packet.make_room_for_price(header, &mut common.prices);
         }
         packet.time = path.wire.sender_up(time, packet.bytes(), &mut common.rates);
         self.walk(Some(Feeder::Send), packet);

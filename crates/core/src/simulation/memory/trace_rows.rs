@@ -305,6 +305,7 @@ mod tests {
     use super::*;
     use crate::congestion::ControllerSpec;
     use crate::network::{Access, Group, Port, Record};
+    use crate::price::PriceSpec;
     use crate::primitives::units::{Rate, Segments, Time};
     use crate::queue::{CodelSpec, PolicySpec};
     use crate::tcp::{Counting, Halves, Recovery, TimerSpec};
@@ -380,6 +381,7 @@ mod tests {
                 delay_percentiles: false,
             },
             stepped: false,
+            prices: PriceSpec::default(),
         }
     }
 

@@ -3,9 +3,10 @@
 use super::care::Care;
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
+use crate::price::{Combination, Mapped, Meaning, PriceSpec, SchemeSpec};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::random::{Entity, Purpose, Stream};
+use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::{Parts, Window};
@@ -22,12 +23,25 @@ pub(crate) struct Equipment {
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
     pub(super) policy: Policies,
+    /// Of a policy that tells prices.
+    teller: Option<Box<Teller>>,
     loss: RandomLoss,
     listed: Listed,
     pub(crate) counts: PortCounts,
     waits: Option<Histogram>,
     /// Occupancy after each change, if traced.
     pub(super) trace: Option<Vec<(Time, u32)>>,
+}
+
+/// How a port tells prices.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Teller {
+    spec: PriceSpec,
+    /// Of a path the sum counts, and not the largest.
+    adds: bool,
+    draws: Draws,
+    /// The last price, and what it was mapped to: it changes once a period.
+    last: (f64, Mapped),
 }
 
 /// Losses on the wire.
@@ -63,6 +77,8 @@ pub(crate) struct PortCounts {
     /// By reason, as [`Reason`] orders them.
     pub(crate) discarded: [Parts; Reason::ALL.len()],
     pub(crate) marked: Parts,
+    /// Packets that were told a price which the mapping's range does not cover: its end.
+    pub(crate) beyond_range: Parts,
     /// Transmitter-time in use.
     pub(crate) busy: u128,
     /// Sum over packets of their time in the buffer, picoseconds.
@@ -86,7 +102,16 @@ pub(super) struct Held {
 }
 
 impl Equipment {
-    pub(super) fn new(spec: &network::Port, seed: u64, policy: Policies, kept: Kept) -> Equipment {
+    pub(super) fn new(spec: &network::Port, of: &network::Network, policy: Policies, kept: Kept) -> Equipment {
+        let seed = of.seed;
+        let teller = |meaning: Meaning| {
+            Box::new(Teller {
+                spec: of.prices,
+                adds: meaning.combines() == Combination::Sum,
+                draws: Draws::new(Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Price)),
+                last: (f64::NAN, Mapped::default()),
+            })
+        };
         let mut drops = spec.listed_drops.clone();
         drops.sort_unstable();
         Equipment {
@@ -96,6 +121,7 @@ impl Equipment {
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
             policy,
+            teller: spec.policy.tells().map(teller),
             loss: RandomLoss {
                 share: spec.random_loss,
                 stream: Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Loss),
@@ -167,7 +193,7 @@ impl Equipment {
         if !C::DECIDES {
             return if full { Err(Reason::Full) } else { Ok(()) };
         }
-        let unit = Unit { bytes, is_last: packet.is_last() };
+        let unit = Unit { bytes, is_last: packet.is_last(), hears_prices: packet.has_price() };
         // What the buffer holds of flows, the policy's records know.
         let occupancy = Occupancy {
             units: held.units,
@@ -187,12 +213,48 @@ impl Equipment {
         }
     }
 
+    /// A packet whose sender goes by prices arrives.
+    #[cold]
+    pub(super) fn hear_of_sender(&mut self, packet: &Packet, bytes: Bytes, prices: &mut Prices) {
+        if self.teller.is_some() {
+            let unit = Unit { bytes, is_last: packet.is_last(), hears_prices: true };
+            self.policy.on_price_header(&unit, packet.price_header(prices));
+        }
+    }
+
+    /// The policy tells its price.
+    #[inline(never)]
+    fn tell(&mut self, packet: &Packet, unit: &Unit, now: Time, window: &Window, prices: &mut Prices) {
+        let Some(teller) = &mut self.teller else { return };
+        let header = packet.price_header(prices);
+        header.probe.hops = header.probe.hops.saturating_add(1);
+        let Some(price) = self.policy.price(unit, header) else { return };
+        if let SchemeSpec::Exact(()) = teller.spec.scheme {
+            let before = header.price.unwrap_or(price);
+            header.price = Some(match header.price {
+                Some(before) if teller.adds => before + price,
+                _ => price.max(before),
+            });
+            return;
+        }
+        if teller.last.0.to_bits() != price.to_bits() {
+            teller.last = (price, teller.spec.mapping.mapped(price));
+        }
+        if !teller.spec.mapping.covers(price) {
+            self.counts.beyond_range.add(window.part(now), 1);
+        }
+        teller.spec.scheme.mark(&mut header.probe, teller.last.1, &mut teller.draws);
+    }
+
     /// Let the policy write on the signal that a packet carries.
     pub(super) fn signal(&mut self, packet: &mut Packet, unit: &Unit, turn: &Turn, window: &Window, prices: &mut Prices) {
         let before = packet.signal(prices);
         let mut signal = before;
         self.policy.on_signal(unit, turn, &mut signal);
         packet.write_signal(&signal, prices);
+        if packet.has_price() {
+            self.tell(packet, unit, turn.now, window, prices);
+        }
         if turn.is_capable && signal.marks > 0 && before.marks == 0 {
             self.counts.marked.add(window.part(turn.now), 1);
         }

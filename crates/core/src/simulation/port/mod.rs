@@ -61,9 +61,15 @@ pub(crate) enum Serves {
 
 impl Port {
     /// `first_transmitter`: its number among those of all ports, if the port is stepped.
-    pub(crate) fn new(spec: &network::Port, seed: u64, policy: Policies, kept: Kept, first_transmitter: Option<u32>) -> Port {
+    pub(crate) fn new(
+        spec: &network::Port,
+        of: &network::Network,
+        policy: Policies,
+        kept: Kept,
+        first_transmitter: Option<u32>,
+    ) -> Port {
         let takes_all = policy.takes_all();
-        let equipment = Equipment::new(spec, seed, policy, kept);
+        let equipment = Equipment::new(spec, of, policy, kept);
         let serves = match first_transmitter {
             Some(first) => Serves::Stepped(Stepped::new(first..first + spec.transmitters)),
             None if equipment.observes() => Serves::Observes(Ahead::default()),

@@ -77,6 +77,9 @@ impl Stepped {
         let (units, held_bytes) = self.held(equipment);
         let transmitters = self.transmitters.len() as u64;
         let held = Held { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for, transmitters };
+        if packet.has_price() {
+            equipment.hear_of_sender(packet, bytes, prices);
+        }
         if let Err(reason) = equipment.admit::<Observes>(packet, bytes, &held, window, prices) {
             equipment.counts.discarded[reason as usize].add(window.part(now), 1);
             return Arrival::Discarded(reason);
@@ -121,7 +124,7 @@ impl Stepped {
         window: &Window,
         prices: &mut Prices,
     ) -> Result<(), Reason> {
-        let unit = Unit { bytes, is_last: packet.is_last() };
+        let unit = Unit { bytes, is_last: packet.is_last(), hears_prices: packet.has_price() };
         let (waited, bytes_behind) = (now.since(packet.time), self.waiting_bytes);
         let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
         let goes = match equipment.policy.on_departure(&unit, &turn) {

@@ -47,7 +47,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             policy => Policies::new(policy, flows, stream),
         };
         let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index, TraceKind::Queue) };
-        let mut port = Port::new(spec, network.seed, policy, kept, first);
+        let mut port = Port::new(spec, network, policy, kept, first);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
         port.entry = match spec.switching {

@@ -1,0 +1,72 @@
+//! A source of MaxNet: it wants less the higher the largest congestion cost of its path, by an exponential demand function, so that rates are (weighted)
+//! max-min fair (Wydrowski and Zukerman, IEEE Communications Letters 6(11), 2002; Wydrowski, Andrew and Zukerman, "MaxNet: a congestion
+//! control architecture for scalable networks", IEEE Communications Letters 7(10), 2003).
+//!
+//! Differs: all sources have the same demand at a cost, where the second paper divides the cost by the round trip, which is stable whatever it is
+//! but shares by round trips.
+
+use super::Start;
+use super::support::priced::{Demand, Priced};
+use crate::price::Meaning;
+use crate::primitives::math;
+use crate::primitives::units::Rate;
+use crate::settings::{Kind, Misfit, Settings, member};
+
+member! {
+    /// A source of MaxNet: its rate falls exponentially with the largest congestion cost of its path.
+    MaxNet = "maxnet", "Wydrowski and Zukerman, IEEE Communications Letters 6(11), 2002; cui-thesis section 5.3.2";
+
+    pub struct MaxNetSourceSpec {
+        /// Rate at a cost of 0.
+        fastest: Rate = Rate(1_000_000_000) => Kind::Rate,
+        /// A source of weight 2 wants twice as much at each cost.
+        weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
+        /// Whether the window at most doubles in a round trip, while the cost is learnt.
+        slow_start: bool = true => Kind::Truth,
+    }
+}
+
+impl Settings for MaxNetSourceSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let nothing = || Misfit::error(&["weight"], "it would send nothing", "above 0");
+        (self.weight == 0.0).then(nothing).into_iter().collect()
+    }
+
+    fn samples() -> Vec<MaxNetSourceSpec> {
+        let usual = MaxNetSourceSpec::default();
+        vec![usual, MaxNetSourceSpec { fastest: Rate(5_000_000), weight: 3.0, slow_start: false }]
+    }
+}
+
+pub type MaxNet = Priced<MaxNetSourceSpec>;
+
+impl MaxNet {
+    pub(super) fn new(spec: &MaxNetSourceSpec, start: Start) -> MaxNet {
+        Priced::of(spec, start)
+    }
+}
+
+impl Demand for MaxNetSourceSpec {
+    const GOES_BY: Meaning = Meaning::Cost;
+
+    fn rate(&self, price: f64) -> f64 {
+        // Beyond these the rate would not be a number of bits per second.
+        self.weight * self.fastest.0 as f64 * math::exp(-price.clamp(-30.0, 100.0))
+    }
+
+    fn starts_slowly(&self) -> bool {
+        self.slow_start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn demand_falls_by_the_same_factor_for_each_unit_of_cost() {
+        let spec = MaxNetSourceSpec { fastest: Rate(1_000_000), weight: 2.0, slow_start: true };
+        assert_eq!(spec.rate(0.0), 2e6);
+        assert!((spec.rate(1.0) / spec.rate(2.0) - std::f64::consts::E).abs() < 1e-12);
+    }
+}

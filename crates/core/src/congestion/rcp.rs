@@ -1,0 +1,104 @@
+//! A source of RCP: it sends at the rate that the queues of its path tell, from the first acknowledgement on (Dukkipati, Kobayashi, Zhang-Shen and
+//! McKeown, IWQoS 2005).
+//!
+//! Differs: there is no handshake that could bring the rate (that of the paper carries it), so the first window is the initial one; a rate
+//! below a segment a round trip is one segment a round trip, where RCP sends less and asks for the rate by small packets of their own.
+
+use super::Start;
+use super::support::priced::{Demand, Priced};
+use crate::price::Meaning;
+use crate::primitives::units::Rate;
+use crate::settings::{Kind, Misfit, Settings, member};
+
+member! {
+    /// A source of RCP: sends at the rate that the queues of its path tell.
+    Rcp = "rcp", "Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005";
+
+    pub struct RcpSourceSpec {
+        /// Of rates: a source of weight 2 sends twice as much as it is told, so that a queue shares by weights.
+        weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
+        /// The most that it sends.
+        fastest: Option<Rate> = None => Kind::Rate,
+        /// Whether the window at most doubles in a round trip, while an estimated price is still far off.
+        slow_start: bool = false => Kind::Truth,
+    }
+}
+
+impl Settings for RcpSourceSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let nothing = || Misfit::error(&["weight"], "it would send nothing", "above 0");
+        (self.weight == 0.0).then(nothing).into_iter().collect()
+    }
+
+    fn samples() -> Vec<RcpSourceSpec> {
+        let usual = RcpSourceSpec::default();
+        vec![usual, RcpSourceSpec { weight: 2.0, fastest: Some(Rate(5_000_000)), slow_start: true }]
+    }
+}
+
+pub type Rcp = Priced<RcpSourceSpec>;
+
+impl Rcp {
+    pub(super) fn new(spec: &RcpSourceSpec, start: Start) -> Rcp {
+        Priced::of(spec, start)
+    }
+}
+
+impl Demand for RcpSourceSpec {
+    const GOES_BY: Meaning = Meaning::Rate;
+
+    /// The price is one over the rate.
+    fn rate(&self, price: f64) -> f64 {
+        let fastest = self.fastest.map_or(MOST, |fastest| fastest.0 as f64);
+        (self.weight / price.max(1.0 / MOST)).min(fastest)
+    }
+
+    fn starts_slowly(&self) -> bool {
+        self.slow_start
+    }
+}
+
+/// Bits per second that no source exceeds, whatever it is told.
+const MOST: f64 = 1e13;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::{Ack, Congestion, Controller, RoundTrip};
+    use crate::primitives::signal::Signal;
+    use crate::primitives::units::{Bytes, Segments, Span, Time};
+
+    /// After an acknowledgement that tells a rate, with round trips of 100 ms and segments of 10,000 bits: window, and rate in Mbit/s.
+    fn told(spec: RcpSourceSpec, rates: &[f64]) -> (f64, u64) {
+        let mut law = Rcp::new(&spec, Start { window: 4.0, packet: Bytes(1250), ..Start::default() });
+        assert_eq!((law.window(), law.pacing()), (4.0, None));
+        for rate in rates {
+            law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
+            let signal = Signal { price: Some(1.0 / rate), ..Signal::default() };
+            law.on_ack(&Ack { acked: Segments(4), signal, ..Ack::of_one(Time::ZERO) });
+        }
+        (law.window(), law.pacing().map_or(0, |rate| rate.0.div_ceil(1_000_000)))
+    }
+
+    #[test]
+    fn it_takes_the_rate_that_it_is_told_with_a_round_trip_of_it_in_flight() {
+        let usual = RcpSourceSpec::default();
+        assert_eq!(told(usual, &[5e6]), (52.0, 5));
+        assert_eq!(told(RcpSourceSpec { weight: 2.0, ..usual }, &[5e6]), (102.0, 10));
+        assert_eq!(told(RcpSourceSpec { fastest: Some(Rate(3_000_000)), ..usual }, &[5e6]), (32.0, 3));
+        assert_eq!(told(RcpSourceSpec { slow_start: true, ..usual }, &[5e6, 5e6]), (12.0, 5));
+        // Less than a segment a round trip is one.
+        assert_eq!(told(usual, &[1e4]), (2.1, 1));
+    }
+
+    #[test]
+    fn a_timeout_leaves_one_segment_until_the_next_acknowledgement() {
+        let mut law = Rcp::new(&RcpSourceSpec::default(), Start { window: 4.0, packet: Bytes(1250), ..Start::default() });
+        law.on_congestion(&Congestion::of(Time::ZERO, Segments(4)));
+        assert_eq!(law.window(), 4.0);
+        law.on_timeout(&Congestion::of(Time::ZERO, Segments(4)));
+        assert_eq!(law.window(), 1.0);
+        law.on_ack(&Ack::of_one(Time::ZERO));
+        assert_eq!(law.window(), 4.0);
+    }
+}

@@ -1,0 +1,69 @@
+//! A source of REM's optimisation of utility: with logarithmic utility it sends its weight over the sum of the prices of its path, so that rates are
+//! (weighted) proportionally fair (Athuraliya, Low, Li and Yin, IEEE Network 15(3), 2001; Low and Lapsley, "Optimization flow control I", IEEE/ACM
+//! Transactions on Networking 7(6), 1999).
+
+use super::Start;
+use super::support::priced::{Demand, Priced};
+use crate::price::Meaning;
+use crate::primitives::units::Rate;
+use crate::settings::{Kind, Misfit, Settings, member};
+
+member! {
+    /// A source that maximises its utility, the logarithm of its rate, less what its path costs (the source of REM, NUM).
+    Rem = "rem", "Low and Lapsley, IEEE/ACM Transactions on Networking 7(6), 1999; cui-thesis section 2.3.3";
+
+    pub struct RemSourceSpec {
+        /// Rate at a price of 1, which is the weight of the utility.
+        weight: Rate = Rate(1_000_000) => Kind::Rate,
+        /// The most that it sends, which it does at a price of 0.
+        fastest: Rate = Rate(1_000_000_000) => Kind::Rate,
+        /// Whether the window at most doubles in a round trip, while the price is learnt.
+        slow_start: bool = true => Kind::Truth,
+    }
+}
+
+impl Settings for RemSourceSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let never =
+            || Misfit::warning(&["fastest", "weight"], "it slows down at prices above 1 only", "`fastest` above `weight`");
+        (self.fastest <= self.weight).then(never).into_iter().collect()
+    }
+
+    fn samples() -> Vec<RemSourceSpec> {
+        let usual = RemSourceSpec::default();
+        vec![usual, RemSourceSpec { weight: Rate(100_000), fastest: Rate(5_000_000), slow_start: false }]
+    }
+}
+
+pub type Rem = Priced<RemSourceSpec>;
+
+impl Rem {
+    pub(super) fn new(spec: &RemSourceSpec, start: Start) -> Rem {
+        Priced::of(spec, start)
+    }
+}
+
+impl Demand for RemSourceSpec {
+    const GOES_BY: Meaning = Meaning::Marginal;
+
+    /// U'(x) = weight / x is the price.
+    fn rate(&self, price: f64) -> f64 {
+        let fastest = self.fastest.0 as f64;
+        if price > 0.0 { (self.weight.0 as f64 / price).min(fastest) } else { fastest }
+    }
+
+    fn starts_slowly(&self) -> bool {
+        self.slow_start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marginal_utility_is_the_price() {
+        let spec = RemSourceSpec { weight: Rate(1_000_000), fastest: Rate(8_000_000), slow_start: true };
+        assert_eq!([0.0, 0.1, 0.5, 4.0].map(|price| spec.rate(price)), [8e6, 8e6, 2e6, 0.25e6]);
+    }
+}

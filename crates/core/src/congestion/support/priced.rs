@@ -1,0 +1,126 @@
+//! What sources have in common that take their rate from a price: they pace at it, with as much in flight as it brings in a round trip.
+
+use super::beside::Beside;
+use crate::congestion::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use crate::price::Meaning;
+use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// What makes a law of this kind: how much it wants at a price.
+pub trait Demand: Copy + Debug {
+    /// Of what its prices are.
+    const GOES_BY: Meaning;
+
+    /// Bits per second on the wire at this price; more than nothing.
+    fn rate(&self, price: f64) -> f64;
+
+    /// Whether its window at most doubles in a round trip, while it learns the price.
+    fn starts_slowly(&self) -> bool;
+}
+
+pub type Priced<D> = Beside<PricedMemory<D>>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PricedMemory<D> {
+    demand: D,
+    packet: Bytes,
+    /// The mean of round trips, as in RFC 6298, in seconds.
+    rtt: Option<f64>,
+    /// The last price heard.
+    price: Option<f64>,
+    /// Timed out, and nothing acknowledged since: the price may be of long ago.
+    waits: bool,
+}
+
+/// In flight beyond what the rate brings in a round trip: what an acknowledgement of two segments, or a rounded number of segments, would hold back.
+const SLACK: f64 = 2.0;
+
+impl<D: Demand> Priced<D> {
+    pub(in crate::congestion) fn of(demand: &D, start: Start) -> Priced<D> {
+        let memory = PricedMemory { demand: *demand, packet: start.packet, rtt: None, price: None, waits: false };
+        Beside::with(start, memory)
+    }
+
+    /// Segments per second; `None` before the first price.
+    fn rate(&self) -> Option<f64> {
+        let packet = 8.0 * self.memory.packet.0 as f64;
+        self.memory.price.map(|price| self.memory.demand.rate(price) / packet)
+    }
+
+    fn hear(&mut self, ack: &Ack) {
+        self.memory.price = ack.signal.price.or(self.memory.price);
+        self.memory.waits = false;
+        let (Some(rate), Some(rtt)) = (self.rate(), self.memory.rtt) else { return };
+        let target = (rate * rtt + SLACK).max(1.0);
+        let may_leap = !self.memory.demand.starts_slowly();
+        self.window = if may_leap { target } else { target.min(self.window + f64::from(ack.acked.0)) };
+    }
+}
+
+impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const IGNORES_LOSSES: bool = true;
+    const GOES_BY: Option<Meaning> = Some(D::GOES_BY);
+    const QUANTITIES: &'static [&'static str] = &["price", "rate (bit/s)"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        if self.memory.waits { 1.0 } else { self.window }
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// At least a segment a round trip: a lower rate would hear of a lower price too late.
+    fn pacing(&self) -> Option<Rate> {
+        let (rate, rtt) = (self.rate()?, self.memory.rtt?);
+        let bits = rate.max(1.0 / rtt) * 8.0 * self.memory.packet.0 as f64;
+        Some(Rate((bits as u64).max(1)))
+    }
+
+    fn may_pace(&self) -> bool {
+        true
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { price: true, ..AskedFor::default() }
+    }
+
+    fn round_trip(&self) -> Option<Span> {
+        self.memory.rtt.map(Span::from_seconds)
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        match index {
+            0 => self.memory.price.unwrap_or(f64::NAN),
+            1 => self.pacing().map_or(f64::NAN, |rate| rate.0 as f64),
+            _ => f64::NAN,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.hear(ack);
+    }
+
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(ack);
+    }
+
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        let sample = measured.sample.seconds();
+        let rtt = self.memory.rtt.get_or_insert(sample);
+        *rtt += (sample - *rtt) / 8.0;
+    }
+
+    /// The price tells of congestion, a loss does not.
+    fn on_congestion(&mut self, _: &Congestion) {}
+
+    fn on_timeout(&mut self, _: &Congestion) {
+        self.memory.waits = true;
+    }
+
+    /// Pacing keeps bursts from being released.
+    fn limit_window(&mut self, _: Cwnd) {}
+}

@@ -1,0 +1,115 @@
+//! A source of XCP: its packets tell its window and its round trip, and its window changes by what the queues of its path work out (Katabi, Handley and
+//! Rohrs, SIGCOMM 2002, section 3.1; the change is one of the rate, as in draft-falk-xcp-spec).
+//!
+//! A loss halves the window, and a timeout leaves one segment, as of Reno (section 3.1 of the paper: losses are rare, and then TCP's answer is
+//! theirs).
+
+use super::support::beside::Beside;
+use super::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use crate::price::Meaning;
+use crate::primitives::units::{Bytes, Cwnd, Span, Time};
+use crate::settings::member;
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// A source of XCP: its window changes by what the queues of its path tell, packet by packet.
+    Xcp = "xcp", "Katabi, Handley and Rohrs, SIGCOMM 2002";
+}
+
+pub type Xcp = Beside<XcpMemory>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct XcpMemory {
+    packet: Bytes,
+    /// The mean of round trips, as in RFC 6298, in seconds.
+    rtt: Option<f64>,
+}
+
+impl Xcp {
+    pub(super) fn new(_: &(), start: Start) -> Xcp {
+        Beside::with(start, XcpMemory { packet: start.packet, rtt: None })
+    }
+
+    fn hear(&mut self, ack: &Ack) {
+        if let Some(rtt) = self.memory.rtt {
+            let change = ack.signal.feedback * rtt / self.memory.packet.0 as f64;
+            // What is not used does not grow, and no acknowledgement releases more than is in flight.
+            let most = if ack.window_validated { self.window } else { 0.0 };
+            self.window = (self.window + change.min(most)).max(1.0);
+        }
+    }
+}
+
+impl Controller for Xcp {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const GOES_BY: Option<Meaning> = Some(Meaning::Feedback);
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { price: true, ..AskedFor::default() }
+    }
+
+    fn round_trip(&self) -> Option<Span> {
+        self.memory.rtt.map(Span::from_seconds)
+    }
+
+    fn quantity(&self, _: usize, _: Time) -> f64 {
+        f64::NAN
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.hear(ack);
+    }
+
+    /// While losses are repaired the window may only shrink.
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(&Ack { window_validated: false, ..*ack });
+    }
+
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        let sample = measured.sample.seconds();
+        let rtt = self.memory.rtt.get_or_insert(sample);
+        *rtt += (sample - *rtt) / 8.0;
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.window = (f64::from(seen.in_flight.0) / 2.0).max(f64::from(seen.least_window.0));
+    }
+
+    fn on_timeout(&mut self, _: &Congestion) {
+        self.window = 1.0;
+    }
+
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::signal::Signal;
+    use crate::primitives::units::Segments;
+
+    #[test]
+    fn the_window_changes_by_the_feedback_over_a_round_trip() {
+        let mut law = Xcp::new(&(), Start { window: 4.0, packet: Bytes(1000), ..Start::default() });
+        law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
+        let mut hear = |feedback| {
+            law.on_ack(&Ack { signal: Signal { feedback, ..Signal::default() }, ..Ack::of_one(Time::ZERO) });
+            law.window()
+        };
+        // 20,000 bytes per second over 0.1 s are two packets.
+        assert_eq!([hear(20_000.0), hear(-10_000.0), hear(-1e6)], [6.0, 5.0, 1.0]);
+        law.on_congestion(&Congestion::of(Time::ZERO, Segments(8)));
+        assert_eq!(law.window(), 4.0);
+    }
+}

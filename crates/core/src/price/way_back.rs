@@ -1,0 +1,47 @@
+//! A price on its way back to the sender as one bit in each acknowledgement: whether it is above a threshold that both ends take from the checksum of the
+//! data packet, as ADPM does (cui-thesis section 5.3.1).
+
+use super::Mapped;
+use crate::primitives::random::Stream;
+use crate::primitives::signal::PriceBit;
+use serde::{Deserialize, Serialize};
+
+const THRESHOLDS: f64 = 65_536.0;
+
+impl PriceBit {
+    /// In the acknowledgement of this segment.
+    pub(crate) fn of(price: Mapped, segment: u32) -> PriceBit {
+        let threshold = Stream::default().bits(segment.into()) as u16;
+        PriceBit { threshold, is_above: price.0 * THRESHOLDS > f64::from(threshold) }
+    }
+}
+
+/// What a sender concludes from the bits.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct BitReader {
+    /// In 65536ths.
+    estimate: u16,
+}
+
+impl BitReader {
+    pub(crate) fn read(&mut self, bit: PriceBit) -> Mapped {
+        if bit.is_above == (bit.threshold > self.estimate) {
+            self.estimate = bit.threshold;
+        }
+        Mapped(f64::from(self.estimate) / THRESHOLDS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_acknowledgements_tell_the_price_to_a_hundredth() {
+        let mut reader = BitReader::default();
+        for price in [0.3, 0.8, 0.0] {
+            let heard = (0..1000).map(|segment| reader.read(PriceBit::of(Mapped(price), segment))).last();
+            assert!(heard.is_some_and(|heard| (heard.0 - price).abs() < 0.01), "{price}: {heard:?}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! MaxNet's router: a congestion cost that rises while more arrives than a target rate and falls while less does; sources go by the largest of
+//! their path (Wydrowski and Zukerman, "MaxNet: a congestion control architecture", IEEE Communications Letters 6(11), 2002; cui-thesis section
+//! 5.3.2).
+//!
+//! Differs: the cost is counted in shares of the target, so that `gain` is phi c of (5.6): with exponential demand it is then independent of the
+//! rate of the link how fast sources settle. Nothing is discarded while there is room.
+
+use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use crate::price::Meaning;
+use crate::primitives::signal::PriceHeader;
+use crate::primitives::units::{Bytes, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders that go by it.
+    MaxNet = "maxnet", "cui-thesis section 5.3.2, equation (5.6)";
+
+    pub struct MaxNetSpec {
+        /// Target rate, as a share of the link's (c).
+        target: f64 = 0.95 => Kind::Probability,
+        /// By how much the cost changes in a period in which nothing arrives, or twice the target (phi c).
+        gain: f64 = 0.05 => Kind::Number { least: 0.0, most: 1000.0 },
+        /// Time between updates of the cost.
+        period: Span = Span::from_millis(10) => ABOVE_ZERO,
+        /// Whether the cost may fall below 0, as (5.6) is printed. An idle link then lowers it without end, and sources take as long to slow down
+        /// again.
+        signed: bool = false => Kind::Truth,
+    }
+}
+
+impl Settings for MaxNetSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let target = (self.target == 0.0).then(|| Misfit::error(&["target"], "nothing may arrive", "above 0, at most 1"));
+        let gain = (self.gain == 0.0).then(|| Misfit::error(&["gain"], "with this the cost never changes", "above 0"));
+        target.into_iter().chain(gain).collect()
+    }
+
+    fn samples() -> Vec<MaxNetSpec> {
+        let usual = MaxNetSpec::default();
+        vec![usual, MaxNetSpec { target: 1.0, gain: 0.5, period: Span::from_millis(1), signed: true }]
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MaxNet {
+    spec: MaxNetSpec,
+    /// p.
+    cost: f64,
+    /// In this period.
+    arrived: Bytes,
+}
+
+impl MaxNet {
+    pub(super) fn new(spec: &MaxNetSpec) -> MaxNet {
+        MaxNet { spec: *spec, cost: 0.0, arrived: Bytes(0) }
+    }
+}
+
+impl Policy for MaxNet {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+    const TELLS: Option<Meaning> = Some(Meaning::Cost);
+
+    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
+        self.arrived += unit.bytes;
+        Verdict::Accept
+    }
+
+    fn price(&mut self, _unit: &Unit, _header: &mut PriceHeader) -> Option<f64> {
+        Some(self.cost)
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.spec.period)
+    }
+
+    /// Equation (5.6).
+    fn on_period(&mut self, end: &PeriodEnd) {
+        let MaxNetSpec { target, gain, period, signed } = self.spec;
+        let wanted = target * end.rate.0 as f64 * period.seconds() / 8.0;
+        let cost = self.cost + gain * (self.arrived.0 as f64 / wanted - 1.0);
+        self.cost = if signed { cost } else { cost.max(0.0) };
+        self.arrived = Bytes(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::{Rate, Units};
+
+    /// At a link of 8 Mbit/s, 10,000 bytes in 10 ms: after periods in which so many packets of 1000 bytes arrived.
+    fn cost_after(signed: bool, arrivals: &[u32]) -> f64 {
+        let mut maxnet = MaxNet::new(&MaxNetSpec { target: 0.8, gain: 0.1, signed, ..MaxNetSpec::default() });
+        for &packets in arrivals {
+            for _ in 0..packets {
+                let packet = Unit { bytes: Bytes(1000), is_last: true, hears_prices: true };
+                maxnet.on_arrival(&packet, &mut (), &Occupancy::of(Units(0), Bytes(0)), Time::ZERO);
+            }
+            maxnet.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(0), rate: Rate(8_000_000) });
+        }
+        maxnet.cost
+    }
+
+    #[test]
+    fn the_cost_integrates_what_arrives_beyond_the_target() {
+        // The target is eight packets. Ten are a quarter too many, eight just right, twice as many twice.
+        let near = |cost: f64, by_hand: f64| assert!((cost - by_hand).abs() < 1e-12, "{cost}, not {by_hand}");
+        near(cost_after(false, &[10]), 0.025);
+        near(cost_after(false, &[10, 8, 16]), 0.125);
+        near(cost_after(false, &[10, 0]), 0.0);
+        near(cost_after(true, &[10, 0]), -0.075);
+    }
+}

@@ -1,0 +1,175 @@
+//! RCP's router: one rate for all flows of a link, which grows with spare capacity and shrinks with the queue; each packet is told the least of its path
+//! (Dukkipati, Kobayashi, Zhang-Shen and McKeown, "Processor sharing flows in the Internet", IWQoS 2005; Dukkipati, "Rate control protocol (RCP)", thesis,
+//! Stanford, 2007; cui-thesis section 5.3.2).
+//!
+//! Differs: the rate is updated at a fixed period, as in the thesis, also where the mean round trip is shorter; senders that measure none yet
+//! do not count in that mean. What is told is one over the rate, of which the largest counts.
+
+use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use crate::price::Meaning;
+use crate::primitives::signal::PriceHeader;
+use crate::primitives::units::{Bytes, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+// alpha, beta, period, the first rate and the first round trip are those of the authors' own simulator.
+member! {
+    /// The rate control protocol: one rate for all flows of the link, told to senders that take it.
+    Rcp = "rcp", "Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005; cui-thesis section 5.3.2";
+
+    pub struct RcpSpec {
+        /// How much spare capacity counts in a round trip (alpha).
+        alpha: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
+        /// How much the queue counts (beta).
+        beta: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
+        /// Share of the link's rate that flows may have together (eta).
+        target: f64 = 1.0 => Kind::Probability,
+        /// Time between updates of the rate (T).
+        period: Span = Span::from_millis(10) => ABOVE_ZERO,
+        /// The first rate, as a share of the link's.
+        first_share: f64 = 0.05 => Kind::Probability,
+        /// Stands for the mean round trip until packets tell one.
+        first_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
+    }
+}
+
+/// The least rate, in packets of 1000 bytes a round trip.
+const LEAST_PACKETS: f64 = 0.01;
+
+impl Settings for RcpSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let never = |keys, expected| Misfit::error(keys, "with this the rate never changes for the better", expected);
+        let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
+        let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
+        let first = (self.first_share == 0.0).then(|| never(&["first_share"], "above 0, at most 1"));
+        let beta = (self.beta == 0.0).then(|| Misfit::warning(&["beta"], "with this a queue stays as it is", "above 0"));
+        alpha.into_iter().chain(target).chain(first).chain(beta).collect()
+    }
+
+    fn samples() -> Vec<RcpSpec> {
+        let usual = RcpSpec::default();
+        vec![usual, RcpSpec { alpha: 0.1, beta: 1.0, target: 0.9, period: Span::from_millis(2), ..usual }]
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Rcp {
+    spec: RcpSpec,
+    /// R over the capacity.
+    share: f64,
+    /// R in bit/s; `None` until the first period, as the link's rate is not known before.
+    rate: Option<f64>,
+    /// d, in seconds.
+    rtt: f64,
+    /// In this period.
+    arrived: Bytes,
+    /// Of those that tell a round trip: bytes times seconds, and bytes.
+    rtt_bytes: f64,
+    bytes: f64,
+}
+
+impl Rcp {
+    pub(super) fn new(spec: &RcpSpec) -> Rcp {
+        let rtt = spec.first_rtt.seconds();
+        Rcp { spec: *spec, share: spec.first_share, rate: None, rtt, arrived: Bytes(0), rtt_bytes: 0.0, bytes: 0.0 }
+    }
+
+    /// The mean round trip: a mean over the last one, in which a shorter one counts less, as its packets come more often.
+    fn average_rtt(&mut self) {
+        if self.bytes > 0.0 {
+            let seen = self.rtt_bytes / self.bytes;
+            let weight = (self.spec.period.seconds() / self.rtt).min(1.0);
+            let weight = if seen >= self.rtt { weight } else { weight * self.share.min(1.0) * seen / self.rtt };
+            self.rtt += weight * (seen - self.rtt);
+        }
+        (self.rtt_bytes, self.bytes) = (0.0, 0.0);
+    }
+}
+
+impl Policy for Rcp {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+    const TELLS: Option<Meaning> = Some(Meaning::Rate);
+
+    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
+        self.arrived += unit.bytes;
+        self.rate.get_or_insert(self.spec.first_share * buffer.rate.0 as f64);
+        Verdict::Accept
+    }
+
+    fn on_price_header(&mut self, unit: &Unit, header: &PriceHeader) {
+        if header.rtt > Span::ZERO {
+            self.rtt_bytes += header.rtt.seconds() * unit.bytes.0 as f64;
+            self.bytes += unit.bytes.0 as f64;
+        }
+    }
+
+    fn price(&mut self, _unit: &Unit, _header: &mut PriceHeader) -> Option<f64> {
+        self.rate.map(|rate| 1.0 / rate)
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.spec.period)
+    }
+
+    /// R += R (T / d) (alpha (eta C - y) - beta q / d) / (eta C).
+    fn on_period(&mut self, end: &PeriodEnd) {
+        self.average_rtt();
+        let RcpSpec { alpha, beta, target, period, .. } = self.spec;
+        let period = period.seconds().min(self.rtt);
+        let capacity = target * end.rate.0 as f64;
+        let input = self.arrived.0 as f64 * 8.0 / self.spec.period.seconds();
+        let queue = end.bytes.0 as f64 * 8.0;
+        let relative = (alpha * (capacity - input) - beta * queue / self.rtt) / capacity;
+        let least = LEAST_PACKETS * 8000.0 / self.rtt / end.rate.0 as f64;
+        self.share = (self.share * (1.0 + period / self.rtt * relative)).min(target).max(least.min(target));
+        self.rate = Some(self.share * end.rate.0 as f64);
+        self.arrived = Bytes(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::{Rate, Units};
+
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: true };
+
+    /// A link of 8 Mbit/s, 10,000 bytes in a period; round trips of 100 ms.
+    fn rcp(share: f64) -> Rcp {
+        let spec = RcpSpec { alpha: 0.5, beta: 1.0, first_share: share, first_rtt: Span::from_millis(100), ..RcpSpec::default() };
+        Rcp::new(&spec)
+    }
+
+    fn period(mut rcp: Rcp, packets: u32, queue: u64) -> Rcp {
+        for _ in 0..packets {
+            rcp.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(0), Bytes(0)), Time::ZERO);
+        }
+        rcp.on_period(&PeriodEnd { units: Units(queue), bytes: Bytes(1000 * queue), rate: Rate(8_000_000) });
+        rcp
+    }
+
+    #[test]
+    fn the_rate_grows_with_what_is_spare_and_shrinks_with_the_queue() {
+        let near = |rate: f64, by_hand: f64| assert!((rate - by_hand).abs() < 1e-12, "{rate}, not {by_hand}");
+        // Half of the link is spare: T / d = 0.1 of alpha = 0.5 of that.
+        near(period(rcp(0.1), 5, 0).share, 0.1 * 1.025);
+        // 20 packets in the queue are 0.2 of what leaves in a round trip.
+        near(period(rcp(0.1), 10, 20).share, 0.1 * 0.98);
+        // It is never more than the link.
+        near(period(rcp(0.999), 0, 0).share, 1.0);
+        assert_eq!(period(rcp(0.1), 10, 0).price(&PACKET, &mut PriceHeader::default()), Some(1.0 / 8e5));
+    }
+
+    #[test]
+    fn the_mean_round_trip_is_that_of_the_bytes_that_tell_one() {
+        let mut rcp = rcp(0.5);
+        for (millis, bytes) in [(0, 9000), (200, 1000), (400, 1000)] {
+            let header = PriceHeader { rtt: Span::from_millis(millis), ..PriceHeader::default() };
+            rcp.on_price_header(&Unit { bytes: Bytes(bytes), ..PACKET }, &header);
+        }
+        // 300 ms, of which T / d = 0.1 counts.
+        assert!((period(rcp, 0, 0).rtt - 0.12).abs() < 1e-12);
+    }
+}

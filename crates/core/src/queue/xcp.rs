@@ -1,0 +1,224 @@
+//! XCP's router: once a mean round trip it works out by how much all flows together should send more or less, and shares that out packet by packet, gains
+//! alike for all, losses in proportion to their rates (Katabi, Handley and Rohrs, "Congestion control for high bandwidth-delay product
+//! networks", SIGCOMM 2002, in the rates of draft-falk-xcp-spec, whose names are used here).
+//!
+//! Differs: an interval ends with the first `period` at which it is due, and the queue that counts is the shortest at the end of any `period` of the
+//! interval, where the draft looks at every packet.
+
+use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use crate::price::Meaning;
+use crate::primitives::signal::PriceHeader;
+use crate::primitives::units::{Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+// The paper's own values.
+member! {
+    /// XCP: works out once a round trip by how much flows should change their rates, and shares it out among their packets.
+    Xcp = "xcp", "Katabi, Handley and Rohrs, SIGCOMM 2002";
+
+    pub struct XcpSpec {
+        /// How much of the spare capacity is given away in an interval (alpha).
+        alpha: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
+        /// How much of the standing queue is taken back (beta).
+        beta: f64 = 0.226 => Kind::Number { least: 0.0, most: 10.0 },
+        /// Share of the traffic that changes hands in an interval, for fairness (gamma).
+        gamma: f64 = 0.1 => Kind::Probability,
+        /// Share of the link's rate that flows may have together.
+        target: f64 = 1.0 => Kind::Probability,
+        /// How finely the length of an interval is told, which is the mean round trip.
+        period: Span = Span::from_millis(1) => ABOVE_ZERO,
+    }
+}
+
+impl Settings for XcpSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let never = |keys, expected| Misfit::error(keys, "with this nothing is ever given away", expected);
+        let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
+        let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
+        alpha.into_iter().chain(target).collect()
+    }
+
+    fn samples() -> Vec<XcpSpec> {
+        let usual = XcpSpec::default();
+        vec![usual, XcpSpec { gamma: 0.0, target: 0.9, period: Span::from_millis(5), ..usual }]
+    }
+}
+
+/// An interval is no longer than this, if round trips are (draft section on the average round trip).
+const LONGEST_ROUND_TRIP_S: f64 = 1.0;
+
+/// Rates in bytes per second, times in seconds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Xcp {
+    spec: XcpSpec,
+    /// Of this interval: bytes that arrived.
+    input: f64,
+    /// Sums over packets of the time from one to the next of its flow (X), and of that times its round trip.
+    sum_x: f64,
+    sum_rtt_x: f64,
+    /// How long it has lasted, and how long it shall.
+    age: f64,
+    length: f64,
+    /// Bytes; the shortest queue so far.
+    queue: f64,
+    /// What is left to give and to take, and the factors by which packets get of it.
+    residue_up: f64,
+    residue_down: f64,
+    factor_up: f64,
+    factor_down: f64,
+}
+
+impl Xcp {
+    pub(super) fn new(spec: &XcpSpec) -> Xcp {
+        Xcp {
+            spec: *spec,
+            input: 0.0,
+            sum_x: 0.0,
+            sum_rtt_x: 0.0,
+            age: 0.0,
+            length: spec.period.seconds(),
+            queue: f64::INFINITY,
+            residue_up: 0.0,
+            residue_down: 0.0,
+            factor_up: 0.0,
+            factor_down: 0.0,
+        }
+    }
+
+    /// The interval is over: efficiency controller and fairness controller (section 3.5 of the paper).
+    fn settle(&mut self, capacity: f64) {
+        let rtt = if self.sum_x > 0.0 { self.sum_rtt_x / self.sum_x } else { 0.0 };
+        if rtt > 0.0 {
+            let input = self.input / self.age;
+            let spare = self.spec.alpha * (capacity - input) - self.spec.beta * self.queue / rtt;
+            let shuffled = (self.spec.gamma * input - spare.abs()).max(0.0);
+            self.residue_up = shuffled + spare.max(0.0);
+            self.residue_down = shuffled + (-spare).max(0.0);
+            self.factor_up = self.residue_up / self.sum_x;
+            self.factor_down = self.residue_down / self.input;
+        } else {
+            (self.residue_up, self.residue_down, self.factor_up, self.factor_down) = (0.0, 0.0, 0.0, 0.0);
+        }
+        self.length = rtt.max(self.spec.period.seconds());
+        (self.input, self.sum_x, self.sum_rtt_x, self.age) = (0.0, 0.0, 0.0, 0.0);
+        self.queue = f64::INFINITY;
+    }
+
+    /// Time from one packet of the flow to its next (X); nothing before the sender has measured a round trip.
+    fn gap(header: &PriceHeader) -> Option<f64> {
+        (header.rtt > Span::ZERO && header.window > 0.0).then(|| header.rtt.seconds() / header.window)
+    }
+}
+
+impl Policy for Xcp {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+    const TELLS: Option<Meaning> = Some(Meaning::Feedback);
+
+    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
+        self.input += unit.bytes.0 as f64;
+        Verdict::Accept
+    }
+
+    fn on_price_header(&mut self, _unit: &Unit, header: &PriceHeader) {
+        if let Some(gap) = Xcp::gap(header) {
+            self.sum_x += gap;
+            self.sum_rtt_x += gap * header.rtt.seconds().min(LONGEST_ROUND_TRIP_S);
+        }
+    }
+
+    fn price(&mut self, unit: &Unit, header: &mut PriceHeader) -> Option<f64> {
+        let Some(gap) = Xcp::gap(header) else {
+            header.feedback = header.feedback.min(0.0);
+            return None;
+        };
+        let mut up = (self.factor_up * gap).min(self.residue_up);
+        let mut down = (self.factor_down * unit.bytes.0 as f64).min(self.residue_down);
+        let feedback = up - down;
+        if header.feedback >= feedback {
+            header.feedback = feedback;
+        } else {
+            // Another queue gives less: what is not taken here is left for others.
+            down = self.residue_down.min(down + feedback - header.feedback);
+            up = (header.feedback + down).max(0.0);
+        }
+        self.residue_up = (self.residue_up - up).max(0.0);
+        self.residue_down = (self.residue_down - down).max(0.0);
+        None
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.spec.period)
+    }
+
+    fn on_period(&mut self, end: &PeriodEnd) {
+        self.age += self.spec.period.seconds();
+        self.queue = self.queue.min(end.bytes.0 as f64);
+        if self.age >= self.length {
+            self.settle(self.spec.target * end.rate.0 as f64 / 8.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::{Bytes, Rate, Units};
+
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: true };
+
+    fn header(window: f64) -> PriceHeader {
+        PriceHeader { rtt: Span::from_millis(10), window, feedback: f64::INFINITY, ..PriceHeader::default() }
+    }
+
+    /// An interval of 10 ms at 8 Mbit/s, a million bytes per second, in which packets with these windows arrived; then what they are told.
+    fn told(windows: &[f64], queue: u64) -> Vec<f64> {
+        let mut xcp = Xcp::new(&XcpSpec { period: Span::from_millis(10), ..XcpSpec::default() });
+        for &window in windows {
+            xcp.on_price_header(&PACKET, &header(window));
+            xcp.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(0), Bytes(0)), Time::ZERO);
+        }
+        xcp.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(1000 * queue), rate: Rate(8_000_000) });
+        let tell = |&window: &f64| {
+            let mut header = header(window);
+            xcp.price(&PACKET, &mut header);
+            header.feedback
+        };
+        windows.iter().map(tell).collect()
+    }
+
+    #[test]
+    fn what_is_spare_is_given_to_flows_alike_whatever_their_rates() {
+        // Five packets of 1000 bytes in 10 ms are half of the link: 0.4 x 500,000 bytes per second are given away. Four packets of one flow get
+        // together what the one of another gets.
+        let told = told(&[4.0, 4.0, 4.0, 4.0, 1.0], 0);
+        assert!((told.iter().sum::<f64>() - 200_000.0).abs() < 1e-6, "{told:?}");
+        assert!((told[..4].iter().sum::<f64>() - told[4]).abs() < 1e-6, "{told:?}");
+    }
+
+    #[test]
+    fn a_queue_is_taken_back_in_proportion_to_rates_and_a_tenth_changes_hands_at_balance() {
+        // Ten packets fill the link; a queue of ten packets takes 0.226 x 10,000 / 0.01.
+        let taken = told(&[10.0; 10], 10);
+        assert!((taken.iter().sum::<f64>() + 226_000.0).abs() < 1e-6, "{taken:?}");
+        // Balanced: a tenth of a million is shuffled, from a flow with nine packets to one with a single one.
+        let mut windows = [9.0; 10];
+        windows[9] = 1.0;
+        let shuffled = told(&windows, 0);
+        assert!(shuffled.iter().sum::<f64>().abs() < 1e-6, "{shuffled:?}");
+        assert!((shuffled[9] - (50_000.0 - 10_000.0)).abs() < 1e-6, "{shuffled:?}");
+    }
+
+    #[test]
+    fn the_least_of_a_path_counts_and_what_it_leaves_is_for_others() {
+        let mut xcp = Xcp { factor_up: 1e7, residue_up: 1e5, ..Xcp::new(&XcpSpec::default()) };
+        let mut limited = PriceHeader { feedback: 100.0, ..header(10.0) };
+        xcp.price(&PACKET, &mut limited);
+        assert_eq!((limited.feedback, xcp.residue_up), (100.0, 1e5 - 100.0));
+        let mut new = PriceHeader { rtt: Span::ZERO, ..header(1.0) };
+        xcp.price(&PACKET, &mut new);
+        assert_eq!(new.feedback, 0.0);
+    }
+}
