@@ -11,7 +11,7 @@ known, `errors` what can go wrong.
 True
 """
 
-from tailback import errors, models, statistics, user_code
+from tailback import errors, models, prices, statistics, user_code
 from tailback._capture import Analysis, CaptureDamage, analyse
 from tailback._core import __version__
 from tailback._emulation import Command, CommandEnd, Emulated, emulate
@@ -95,6 +95,7 @@ __all__ = [
     "models",
     "parking_lot",
     "policy",
+    "prices",
     "predict",
     "reproduce",
     "schema",

@@ -30,9 +30,11 @@ __all__ = [
     "evaluate",
     "fast_retransmit",
     "models",
+    "most_hops",
     "named_user_code",
     "normalise",
     "outline",
+    "probe_estimates",
     "remarks",
     "scenario_error",
     "scenario_errors",
@@ -52,6 +54,16 @@ def sources() -> str: ...
 def outline(text: str, file: str, format: str, seed: int | None = None) -> tuple[str, bytes]: ...
 def write_capture(packets: Table, path: str | PathLike[str], *, scenario: str, seed: int) -> None: ...
 def buffer_question(text: str, file: str) -> str: ...
+def probe_estimates(
+    text: str,
+    prices: Sequence[Sequence[float]],
+    after: Sequence[int],
+    *,
+    seed: int,
+    ramp: float | None = None,
+    step: tuple[int, float] | None = None,
+) -> bytes: ...
+def most_hops(text: str) -> int: ...
 def named_user_code(text: str, file: str, format: str) -> list[tuple[str, str, str]]: ...
 def scenario_error(
     file: str,

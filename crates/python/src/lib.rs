@@ -11,6 +11,7 @@ mod errors;
 mod memory;
 mod models;
 mod outline;
+mod prices;
 mod simulation;
 mod table;
 mod user_code;
@@ -38,6 +39,8 @@ mod _core {
     use crate::models::trunk_simulation::TrunkSimulation;
     #[pymodule_export]
     use crate::outline::{buffer_question, outline};
+    #[pymodule_export]
+    use crate::prices::{most_hops, probe_estimates};
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]

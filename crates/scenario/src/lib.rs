@@ -10,7 +10,7 @@
 //! * `record.rs`, `values.rs`: what those values are: tables with named keys, and plain ones;
 //! * `user_code.rs`: code that the core does not know, by name and parameters;
 //! * `problem.rs`: how faults read;
-//! * `question.rs`: a question about a buffer, asked without a network;
+//! * `question.rs`, `probes.rs`: a question about a buffer, and a price scheme, without a network;
 //! * `emulation.rs`: a network in which some of the packets are real;
 //! * `network/`: names to indices, routes, flows, changes, traces.
 
@@ -22,6 +22,7 @@ mod emulation;
 mod member;
 mod network;
 mod presets;
+mod probes;
 mod problem;
 mod quantity;
 mod question;
@@ -37,6 +38,7 @@ pub use distribution::Distribution;
 pub use emulation::{Emulated, Host, Played, Transfer, Way};
 pub use member::{Choice, Chosen, Family};
 pub use presets::{PRESETS, Preset, presets_markdown, settings_markdown};
+pub use probes::ProbeQuestion;
 pub use problem::{Errors, Problem, Warnings};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size};
 pub use question::BufferQuestion;

@@ -5,7 +5,7 @@ use crate::network;
 use crate::problem::{Errors, Report, Source, Warnings};
 use crate::quantity::Duration;
 use crate::record::record;
-use crate::schema::{Event, Flow, Link, Node, Record, Topology};
+use crate::schema::{Event, Flow, Link, Node, Prices, Record, Topology};
 use crate::tree;
 use crate::user_code::{self, Objection};
 use crate::values::{Name, Whole};
@@ -37,6 +37,8 @@ record! {
         nodes: BTreeMap<Name, Node> = BTreeMap::new(),
         /// Links by name.
         links: BTreeMap<Name, Link> = BTreeMap::new(),
+        /// How prices of congestion travel, where queues tell any.
+        prices: Option<Prices>,
         /// Flow groups by name. Their order is that of every table of results.
         flows: IndexMap<Name, Flow> = IndexMap::new(),
         /// Changes while the network runs.

@@ -127,6 +127,35 @@ impl<T: Decode> Decode for IndexMap<Name, T> {
     }
 }
 
+/// A finite number without a unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(transparent)]
+pub struct Number(pub f64);
+
+impl Decode for Number {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Number> {
+        real(node, f64::MIN..=f64::MAX, &Number::expected(), decoder).map(Number)
+    }
+
+    fn expected() -> String {
+        "a finite number".into()
+    }
+}
+
+impl JsonSchema for Number {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "number"})
+    }
+}
+
 /// The name of a node, link or flow group: letters, digits, `_` and `-`, so that dotted paths stay readable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]

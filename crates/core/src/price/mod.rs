@@ -218,18 +218,21 @@ impl PriceSpec {
 
 #[cfg(test)]
 mod tests {
-    use super::stream::{Path, estimates};
+    use super::stream::{Change, Path, Sequence};
     use super::*;
 
     #[test]
-    fn every_scheme_finds_the_price_of_one_queue_and_of_three() {
+    fn every_scheme_finds_the_price_of_one_queue_and_of_three_and_follows_a_step() {
         for scheme in SchemeSpec::samples().into_iter().filter(|scheme| scheme.combines().is_some()) {
-            for identification in [Identification::Counting, Identification::Random] {
-                let path = |prices: &[f64]| Path { prices: prices.to_vec(), rise: 0.0 };
-                for (prices, largest, sum) in [(&[0.3][..], 0.3, 0.3), (&[0.1, 0.6, 0.25], 0.6, 0.95), (&[0.0, 0.0], 0.0, 0.0)] {
-                    let true_price = if scheme.combines() == Some(Combination::Sum) { sum } else { largest };
-                    let found = estimates(&scheme, identification, 1, &[path(prices)], &[60_000]);
-                    assert!((found[0][0] - true_price).abs() < 0.1, "{scheme:?} {identification:?} {prices:?}: {found:?}");
+            for identification in [Identification::Counting, Identification::Random, Identification::Checksum] {
+                for prices in [&[0.3][..], &[0.1, 0.6, 0.25], &[0.0, 0.0]] {
+                    let path = Path { prices: prices.to_vec(), change: Change::Step { at: 60_000, to: 0.9 } };
+                    let found = Sequence { identification, seed: 1 }.estimates(&scheme, &path, 0, &[60_000, 300_000]);
+                    let off = |estimate: &stream::Estimate| (estimate.estimate - estimate.price).abs();
+                    assert!(
+                        found.iter().all(|estimate| off(estimate) < 0.1),
+                        "{scheme:?} {identification:?} {prices:?}: {found:?}"
+                    );
                 }
             }
         }

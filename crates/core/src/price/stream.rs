@@ -6,65 +6,122 @@ use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 /// The queues on the way of some probes.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// At the first probe, 0 to 1.
+    /// 0 to 1; at least one.
     pub prices: Vec<f64>,
-    /// By how much the first queue's price changes with each probe, until it reaches 0 or 1 and turns round.
-    pub rise: f64,
+    /// Of the first queue.
+    pub change: Change,
+}
+
+/// How a price changes.
+#[derive(Clone, Copy, Debug)]
+pub enum Change {
+    Constant,
+    /// By so much with each probe; at 0 and 1 it turns round.
+    Ramp(f64),
+    /// From this probe on, counted from 0, it is another.
+    Step {
+        at: u64,
+        to: f64,
+    },
+}
+
+/// What a receiver thinks, and what is.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimate {
+    pub estimate: f64,
+    /// Of the last probe.
+    pub price: f64,
 }
 
 impl Path {
-    /// The price of the first queue at the probe of this number: up and down between 0 and 1.
+    /// The price of the first queue at a probe.
+    #[inline]
     fn first(&self, number: u64) -> f64 {
-        let way = (self.prices[0] + self.rise * number as f64).rem_euclid(2.0);
-        way.min(2.0 - way)
+        match self.change {
+            Change::Constant => self.prices[0],
+            Change::Ramp(rise) => {
+                let way = (self.prices[0] + rise * number as f64).rem_euclid(2.0);
+                way.min(2.0 - way)
+            }
+            Change::Step { at, to } => {
+                if number < at {
+                    self.prices[0]
+                } else {
+                    to
+                }
+            }
+        }
     }
 
-    /// What a scheme has to tell at the probe of this number.
-    pub fn price(&self, combination: Combination, number: u64) -> f64 {
-        let first = self.first(number);
+    /// What a scheme has to tell at a probe.
+    fn price(&self, combination: Combination, number: u64) -> f64 {
+        let (first, others) = (self.first(number), self.prices[1..].iter().copied());
         match combination {
-            Combination::Largest => self.prices[1..].iter().copied().fold(first, f64::max),
-            Combination::Sum => first + self.prices[1..].iter().sum::<f64>(),
+            Combination::Largest => others.fold(first, f64::max),
+            Combination::Sum => first + others.sum::<f64>(),
         }
     }
 }
 
-/// What receivers think of each path after so many probes, ascending: a row a path. The sequence of probes is the same on all paths.
-pub fn estimates(scheme: &SchemeSpec, how: Identification, seed: u64, paths: &[Path], after: &[u64]) -> Vec<Vec<f64>> {
-    let stream = |name, index| Stream::new(Entity { seed, name, index }, Purpose::Price);
-    let mut rows = Vec::with_capacity(paths.len());
-    for (index, path) in (0..).zip(paths) {
-        let mut numbering = Numbering::new(stream("probes", 0));
-        let mut draws = Draws::new(stream("queues", index));
-        let mut row = Vec::with_capacity(after.len());
-        macro_rules! walk {
-            ($scheme:expr) => {{
-                let mut estimator = Default::default();
-                let mut sent = 0;
-                for &until in after {
-                    while sent < until {
-                        let mut probe = Probe { identification: numbering.next(how, sent as u32), ..Probe::default() };
-                        let first = if path.rise == 0.0 { path.prices[0] } else { path.first(sent) };
-                        for price in std::iter::once(first).chain(path.prices[1..].iter().copied()) {
-                            probe.hops += 1;
-                            $scheme.mark(&mut probe, Mapped(price), &mut draws);
-                        }
-                        $scheme.learn(&mut estimator, &probe);
-                        sent += 1;
-                    }
-                    row.push($scheme.estimate(&estimator));
-                }
-            }};
-        }
+/// The probes of a sequence. What queues draw differs from path to path, the sequence does not.
+#[derive(Clone, Copy, Debug)]
+pub struct Sequence {
+    pub identification: Identification,
+    pub seed: u64,
+}
+
+impl Sequence {
+    /// What the receiver at the end of a path thinks after so many probes, ascending and at least one. `number`: of the path.
+    pub fn estimates(&self, scheme: &SchemeSpec, path: &Path, number: u64, after: &[u64]) -> Vec<Estimate> {
         match scheme {
-            SchemeSpec::Exact(()) => {}
-            SchemeSpec::Adpm(scheme) => walk!(scheme),
-            SchemeSpec::RemMarks(scheme) => walk!(scheme),
-            SchemeSpec::Ram(scheme) => walk!(scheme),
-            SchemeSpec::Tpm(scheme) => walk!(scheme),
-            SchemeSpec::Rpm(scheme) => walk!(scheme),
+            SchemeSpec::Exact(()) => after
+                .iter()
+                .map(|&sent| {
+                    let price = path.price(Combination::Largest, sent - 1);
+                    Estimate { estimate: price, price }
+                })
+                .collect(),
+            SchemeSpec::Adpm(scheme) => self.walk(scheme, path, number, after),
+            SchemeSpec::RemMarks(scheme) => self.walk(scheme, path, number, after),
+            SchemeSpec::Ram(scheme) => self.walk(scheme, path, number, after),
+            SchemeSpec::Tpm(scheme) => self.walk(scheme, path, number, after),
+            SchemeSpec::Rpm(scheme) => self.walk(scheme, path, number, after),
         }
-        rows.push(row);
     }
-    rows
+
+    fn walk<S: Scheme>(&self, scheme: &S, path: &Path, number: u64, after: &[u64]) -> Vec<Estimate> {
+        let stream = |name, index| Stream::new(Entity { seed: self.seed, name, index }, Purpose::Price);
+        let mut numbering = Numbering::new(stream("probes", 0));
+        let mut draws = Draws::new(stream("queues", number));
+        let mut estimator = S::Estimator::default();
+        let mut sent = 0;
+        let mut read_off = |&until: &u64| {
+            while sent < until {
+                let mut probe = Probe { identification: numbering.next(self.identification, sent as u32), ..Probe::default() };
+                for price in std::iter::once(path.first(sent)).chain(path.prices[1..].iter().copied()) {
+                    probe.hops += 1;
+                    scheme.mark(&mut probe, Mapped(price), &mut draws);
+                }
+                scheme.learn(&mut estimator, &probe);
+                sent += 1;
+            }
+            Estimate { estimate: scheme.estimate(&estimator), price: path.price(S::COMBINES, until - 1) }
+        };
+        after.iter().map(&mut read_off).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ramp_turns_round_at_the_ends_and_a_step_is_taken_once() {
+        let path = |change| Path { prices: vec![0.5, 0.25], change };
+        let ramp = path(Change::Ramp(0.25));
+        assert_eq!([0, 1, 2, 3, 6, 7].map(|number| ramp.first(number)), [0.5, 0.75, 1.0, 0.75, 0.0, 0.25]);
+        let step = path(Change::Step { at: 2, to: 0.125 });
+        assert_eq!([0, 1, 2, 3].map(|number| step.price(Combination::Largest, number)), [0.5, 0.5, 0.25, 0.25]);
+        assert_eq!(step.price(Combination::Sum, 2), 0.375);
+    }
 }

@@ -108,6 +108,11 @@ impl Graph {
         self.add_port(port, ends.map(|(from, to)| (to, from)), Some(first));
     }
 
+    /// Where the scenario has the queue of a port.
+    pub(super) fn queue_place(&self, port: PortId) -> &str {
+        &self.written[port as usize].1
+    }
+
     fn add_port(&mut self, port: Port, ends: Option<(usize, usize)>, mirror: Option<PortId>) {
         let id = self.ports.len() as PortId;
         if let Some((from, to)) = ends {

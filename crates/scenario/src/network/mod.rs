@@ -11,6 +11,7 @@ mod graph;
 mod groups;
 mod offered;
 mod phases;
+mod prices;
 mod traces;
 mod transport;
 
@@ -35,6 +36,8 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     let (core_groups, flows) = flows::flows(description, &groups, &graph, &changes, &mut paths, report);
     paths.check(report);
     Feeders::new(&graph, &changes).check(&paths.list, &changes, &core_groups, &flows, report);
+    let prices = prices::prices(description, report);
+    prices::check(&prices, &graph, &paths.list, &core_groups, &flows, report);
     let record = traces::record(description, &groups, &graph, report);
     traces::check_laws(description, &core_groups, report);
     Some(Network {
@@ -42,6 +45,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         paths: paths.list,
         groups: core_groups,
         flows,
+        prices,
         changes: changes.list,
         duration: description.duration.span(),
         warmup: description.warmup.span(),

@@ -1,0 +1,45 @@
+//! A price scheme in a few words, where there is no network to describe.
+
+use crate::decode::{Decode, Decoder};
+use crate::member::Choice;
+use crate::problem::{Errors, Report};
+use crate::record::record;
+use crate::schema::Scheme;
+use crate::tree;
+use crate::values::Word;
+use tailback_core::price::{Identification, SchemeSpec};
+
+record! {
+    /// A scheme, and the probes that it is tried with.
+    pub struct ProbeQuestion {
+        /// How packets are identified, of which probes are made.
+        identification: Word<Identification> = Word(Identification::Counting),
+    }
+    with
+    /// The scheme.
+    scheme: Scheme
+}
+
+impl ProbeQuestion {
+    /// Reads JSON.
+    ///
+    /// # Errors
+    /// Everything that is wrong, each with its key.
+    pub fn from_json(text: &str) -> Result<(SchemeSpec, Identification), Errors> {
+        let (node, source) = tree::from_json(text, "")?;
+        let mut decoder = Decoder::new(Report::new(&source));
+        let question = ProbeQuestion::decode(&node, &mut decoder);
+        let mut report = decoder.report;
+        if let Some(ProbeQuestion { identification, scheme: Choice::Member(chosen, _) }) = question {
+            let values = chosen.values(None, &mut report);
+            let spec = SchemeSpec::read(chosen.name(), &values);
+            if let Some(spec) = spec {
+                chosen.complain(spec.check(), &values, "", None, &mut report);
+                if report.is_empty() {
+                    return Ok((spec, identification.0));
+                }
+            }
+        }
+        Err(report.finish())
+    }
+}
