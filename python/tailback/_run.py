@@ -117,7 +117,19 @@ class Run:
     @property
     def remarks(self) -> list[str]:
         """What a reader of these results should know (`Scenario.remarks`)."""
-        return Scenario(self.scenario).remarks()
+        return [*Scenario(self.scenario).remarks(), *self._beyond_range()]
+
+    def _beyond_range(self) -> Iterator[str]:
+        """Queues whose prices the range of the scheme did not always cover."""
+        if "beyond_range_packets" not in self.queues.columns:
+            return
+        rows = zip(self.queues["queue"], self.queues["beyond_range_packets"], self.queues["departed_units"], strict=True)
+        for queue, beyond, departed in rows:
+            if beyond:
+                yield (
+                    f"the price of `{queue}` was beyond the range of `prices` for {beyond} of {departed} packets, "
+                    "which were told its end"
+                )
 
     def summary(self) -> str:
         """What a person wants to know first, as text."""

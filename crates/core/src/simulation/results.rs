@@ -194,6 +194,10 @@ impl Engine {
             ("max_queue_units", integer(&|i| counts(i).most)),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ]);
+        if self.senders.network.ports.iter().any(|port| port.policy.tells().is_some()) {
+            columns.push(("price", float(&|i| self.senders.fabric.ports[i].equipment.price())));
+            columns.push(("beyond_range_packets", integer(&|i| counts(i).beyond_range.measured())));
+        }
         if self.senders.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
                 columns.push((name, float(&|i| self.senders.fabric.ports[i].equipment.wait_percentile(at).unwrap_or(f64::NAN))));

@@ -7,11 +7,12 @@ pub mod statistics;
 
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
-use tailback_core::price::PriceSpec;
+use tailback_core::price::{Identification, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
+use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation};
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
@@ -182,6 +183,38 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span
     }
 }
 
+/// In some networks, queues that tell prices and senders that go by them, by any scheme. Its dice are its own: other networks stay what they are.
+fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSpec {
+    let mut dice = Dice::new(seed + (1 << 43));
+    if !dice.chance(3) {
+        return PriceSpec::default();
+    }
+    let meaning = dice.one_of(&[Meaning::Cost, Meaning::Marginal, Meaning::Rate, Meaning::Feedback]);
+    let laws: Vec<ControllerSpec> = ControllerSpec::samples().into_iter().filter(|law| law.goes_by() == Some(meaning)).collect();
+    let policies: Vec<PolicySpec> = PolicySpec::samples().into_iter().filter(|policy| policy.tells() == Some(meaning)).collect();
+    for port in ports {
+        if !dice.chance(4) {
+            port.policy = dice.one_of(&policies);
+        }
+    }
+    for group in groups {
+        if let Transport::Tcp(_, law) = &mut group.transport {
+            *law = dice.one_of(&laws);
+        }
+    }
+    let (kind, least, most) = match meaning {
+        Meaning::Rate => (MappingKind::Logarithmic, 1e-9, 1e-3),
+        Meaning::Marginal => (MappingKind::Linear, 0.0, 1.0),
+        _ => dice.one_of(&[(MappingKind::Linear, 0.0, 10.0), (MappingKind::Signed, -5.0, 20.0)]),
+    };
+    PriceSpec {
+        scheme: dice.one_of(&SchemeSpec::samples()),
+        mapping: Mapping { kind, least, most, scale: 0.5 },
+        identification: dice.one_of(Identification::ALL),
+        way_back: dice.one_of(WayBack::ALL),
+    }
+}
+
 /// A chain of one to three hops each way, flows over parts of it, everything else by the dice.
 pub fn random_network(seed: u64) -> Network {
     let mut dice = Dice::new(seed);
@@ -201,7 +234,7 @@ pub fn random_network(seed: u64) -> Network {
             paths.push((first..=last).rev().map(|hop| (hops + hop) as u32).collect());
         }
     }
-    let groups: Vec<Group> =
+    let mut groups: Vec<Group> =
         (0..dice.pick(1, 3)).map(|index| random_group(&format!("group{index}"), &mut dice, in_cells)).collect();
     let mut flows = Vec::new();
     for (index, group) in groups.iter().enumerate() {
@@ -245,6 +278,7 @@ pub fn random_network(seed: u64) -> Network {
         traces.push(Trace { kind: TraceKind::Queue, of: (0..ports.len() as u32).collect() });
         traces.push(Trace { kind: TraceKind::Drops, of: (0..ports.len() as u32).collect() });
     }
+    let prices = random_prices(seed, &mut ports, &mut groups);
     Network {
         ports,
         paths,
@@ -256,7 +290,7 @@ pub fn random_network(seed: u64) -> Network {
         seed,
         record: Record { traces, delay_percentiles: dice.chance(2) },
         stepped: false,
-        prices: PriceSpec::default(),
+        prices,
     }
 }
 

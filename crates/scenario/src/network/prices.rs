@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Flow, Group, PortId, Transport};
 use tailback_core::price::{Combination, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
+use tailback_core::settings::PlainWords;
 
 const AT: &str = "prices";
 
@@ -73,10 +74,7 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         return None;
     }
     if spec.scheme.combines() == Some(Combination::Sum) && (kind != MappingKind::Linear || least != 0.0) {
-        let given = format!(
-            "a mapping under which they do not ({}, `least` = {least})",
-            prices.mapping.map_or("as it is", |_| "not linear")
-        );
+        let given = format!("mapping = \"{}\", least = {least}", kind.word());
         refuse(
             "mapping",
             "this scheme tells the sum of mapped prices, which have to add up as prices do",
@@ -120,13 +118,13 @@ pub(super) fn check(
     let mut heard: BTreeSet<PortId> = BTreeSet::new();
     let scheme = spec.scheme.name().unwrap_or_default();
     for flow in flows {
-        let group = &groups[flow.group as usize];
+        // Of what could not be read there are no flows, or flows without a path.
+        let (Some(group), Some(ports)) = (groups.get(flow.group as usize), paths.get(flow.forward as usize)) else { continue };
         let Transport::Tcp(_, law) = &group.transport else { continue };
         let is_user = matches!(law, ControllerSpec::User(_));
         if law.goes_by().is_none() && !is_user {
             continue;
         }
-        let ports = &paths[flow.forward as usize];
         heard.extend(ports);
         if is_user || !seen.insert((flow.group, flow.forward)) {
             continue;

@@ -3,7 +3,7 @@
 use super::care::Care;
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
-use crate::price::{Combination, Mapped, Meaning, PriceSpec, SchemeSpec};
+use crate::price::{Combination, Mapped, Meaning, PriceSpec};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
@@ -160,6 +160,11 @@ impl Equipment {
         self.waits.as_ref().map(|waits| waits.percentile(share))
     }
 
+    /// The last price told; not a number of a port that tells none, or has told none yet.
+    pub(crate) fn price(&self) -> f64 {
+        self.teller.as_ref().map_or(f64::NAN, |teller| teller.last.0)
+    }
+
     /// How often the policy is to be heard.
     pub(crate) fn period(&self) -> Option<Span> {
         self.policy.period()
@@ -229,16 +234,16 @@ impl Equipment {
         let header = packet.price_header(prices);
         header.probe.hops = header.probe.hops.saturating_add(1);
         let Some(price) = self.policy.price(unit, header) else { return };
-        if let SchemeSpec::Exact(()) = teller.spec.scheme {
-            let before = header.price.unwrap_or(price);
+        if teller.last.0.to_bits() != price.to_bits() {
+            teller.last = (price, if teller.spec.is_marked() { teller.spec.mapping.mapped(price) } else { Mapped::default() });
+        }
+        if !teller.spec.is_marked() {
             header.price = Some(match header.price {
                 Some(before) if teller.adds => before + price,
-                _ => price.max(before),
+                Some(before) => before.max(price),
+                None => price,
             });
             return;
-        }
-        if teller.last.0.to_bits() != price.to_bits() {
-            teller.last = (price, teller.spec.mapping.mapped(price));
         }
         if !teller.spec.mapping.covers(price) {
             self.counts.beyond_range.add(window.part(now), 1);

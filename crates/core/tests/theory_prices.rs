@@ -1,0 +1,123 @@
+//! Sources that go by prices reach the allocation that theory says, whatever scheme tells them: on a parking lot it is known by hand.
+
+mod common;
+
+use common::{floats, flow, group, link, run, tcp};
+use tailback_core::congestion::{ControllerSpec, MaxNetSourceSpec, RcpSourceSpec, RemSourceSpec};
+use tailback_core::network::*;
+use tailback_core::price::{
+    AdpmSpec, Identification, Mapping, MappingKind, PriceSpec, RamSpec, RpmSpec, SchemeSpec, Thresholds, TpmSpec, WayBack,
+};
+use tailback_core::price::{EcnBits, RemMarksSpec};
+use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::queue::{MaxNetSpec, PolicySpec, RcpSpec, RemSpec, XcpSpec};
+use tailback_core::tcp::{Recovery, TcpSpec};
+
+/// Three links of 10 Mbit/s in a row, 5 ms each: flow 0 crosses all of them, flows 1 to 3 one each. Rates of the second half of the run, as shares
+/// of a link.
+fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec, seconds: u64) -> Vec<f64> {
+    let delay = Span::from_millis(5);
+    let there = |hop: usize| Port { policy: policy.clone(), ..link(&format!("hop{hop}"), 10, delay, Buffer::Units(1000)) };
+    let back = |hop: usize| link(&format!("back{hop}"), 10, delay, Buffer::Unlimited);
+    let spec = TcpSpec { mss: Bytes(960), initial_window: 10.0, ..tcp(Recovery::NewReno) };
+    let duration = Span::from_millis(1000 * seconds);
+    let results = run(Network {
+        ports: (0..3).map(there).chain((0..3).map(back)).collect(),
+        paths: vec![vec![0, 1, 2], vec![5, 4, 3], vec![0], vec![3], vec![1], vec![4], vec![2], vec![5]],
+        groups: laws
+            .into_iter()
+            .zip(["long", "first", "second", "third"])
+            .map(|(law, name)| group(name, Transport::Tcp(spec.clone(), law)))
+            .collect(),
+        flows: (0..4).map(|index| flow(index, 2 * index, 2 * index + 1)).collect(),
+        changes: Vec::new(),
+        duration,
+        warmup: Span(duration.0 / 2),
+        seed: 1,
+        record: Record::default(),
+        stepped: false,
+        prices,
+    });
+    floats(&results.flows, "goodput_bps").into_iter().map(|goodput| goodput / 9.6e6).collect()
+}
+
+fn told_by(scheme: SchemeSpec, kind: MappingKind, range: (f64, f64)) -> PriceSpec {
+    let mapping = Mapping { kind, least: range.0, most: range.1, scale: 1.0 };
+    PriceSpec { scheme, mapping, ..PriceSpec::default() }
+}
+
+fn near(rates: &[f64], expected: [f64; 4], within: f64, what: &str) {
+    let is_near = rates.iter().zip(expected).all(|(rate, expected)| (rate / expected - 1.0).abs() < within);
+    assert!(is_near, "{what}: {rates:?}, not {expected:?}");
+}
+
+fn adpm() -> SchemeSpec {
+    SchemeSpec::Adpm(AdpmSpec { thresholds: Thresholds::ExclusiveOr })
+}
+
+#[test]
+fn maxnet_is_max_min_fair_by_any_scheme_that_tells_the_largest_price() {
+    let target = 0.9;
+    let policy = PolicySpec::MaxNet(MaxNetSpec { target, ..MaxNetSpec::default() });
+    let source = MaxNetSourceSpec { fastest: Rate(10_000_000), ..MaxNetSourceSpec::default() };
+    let law = ControllerSpec::MaxNet(source);
+    let half = [target / 2.0; 4];
+    let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| law.clone()), prices, 20);
+    near(&rates(PriceSpec::default()), half, 0.005, "exact");
+    let marked = told_by(adpm(), MappingKind::Linear, (0.0, 10.0));
+    near(&rates(marked), half, 0.02, "adpm");
+    near(&rates(PriceSpec { way_back: WayBack::OneBit, ..marked }), half, 0.03, "adpm there and back");
+    near(&rates(PriceSpec { identification: Identification::Checksum, ..marked }), half, 0.03, "adpm by checksums");
+    let rpm = SchemeSpec::Rpm(RpmSpec { levels: 100, memory: 100 });
+    near(&rates(told_by(rpm, MappingKind::Linear, (0.0, 10.0))), half, 0.06, "rpm");
+}
+
+#[test]
+fn weights_are_shares_of_the_bottleneck() {
+    let policy = PolicySpec::MaxNet(MaxNetSpec { target: 0.9, ..MaxNetSpec::default() });
+    let law =
+        |weight| ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: Rate(10_000_000), weight, ..MaxNetSourceSpec::default() });
+    let rates = parking_lot(policy, [2.0, 1.0, 1.0, 1.0].map(law), PriceSpec::default(), 20);
+    near(&rates, [0.6, 0.3, 0.3, 0.3], 0.005, "a long flow of weight 2");
+}
+
+#[test]
+fn rcp_is_max_min_fair_told_as_a_number_or_by_adpm() {
+    let policy = PolicySpec::Rcp(RcpSpec { target: 0.95, ..RcpSpec::default() });
+    let law = ControllerSpec::Rcp(RcpSourceSpec { slow_start: true, ..RcpSourceSpec::default() });
+    let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| law.clone()), prices, 20);
+    // The long flow goes by the least of three rates, each of which wanders a little.
+    near(&rates(PriceSpec::default()), [0.475; 4], 0.02, "exact");
+    near(&rates(told_by(adpm(), MappingKind::Logarithmic, (1e-9, 1e-4))), [0.475; 4], 0.03, "adpm");
+}
+
+#[test]
+fn xcp_is_max_min_fair_but_for_what_other_queues_hold_back() {
+    // Of a flow that another queue limits, shuffling takes a little (Low, Andrew and Wydrowski, "Understanding XCP", INFOCOM 2005).
+    let policy = PolicySpec::Xcp(XcpSpec::default());
+    let rates = parking_lot(policy, [(); 4].map(|()| ControllerSpec::Xcp(())), PriceSpec::default(), 30);
+    near(&rates, [0.5; 4], 0.1, "xcp");
+}
+
+#[test]
+fn rem_is_proportionally_fair_by_any_scheme_that_tells_the_sum() {
+    // The long flow pays three prices: a quarter of each link, and the others three quarters. A price is then 1 over 7.5.
+    let policy = PolicySpec::Rem(RemSpec {
+        target: 10,
+        alpha: 0.1,
+        gamma: 0.0002,
+        phi: 1.001,
+        period: Span::from_millis(2),
+        packet: 1000,
+    });
+    let source = RemSourceSpec { weight: Rate(1_000_000), fastest: Rate(10_000_000), slow_start: true };
+    let shares = [0.25, 0.75, 0.75, 0.75];
+    let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| ControllerSpec::Rem(source)), prices, 60);
+    near(&rates(PriceSpec::default()), shares, 0.01, "exact");
+    let sums = |scheme| told_by(scheme, MappingKind::Linear, (0.0, 0.5));
+    near(&rates(sums(SchemeSpec::Ram(RamSpec { memory: 300 }))), shares, 0.1, "ram");
+    near(&rates(sums(SchemeSpec::RemMarks(RemMarksSpec { phi: 10.0, memory: 300 }))), shares, 0.1, "rem");
+    for ecn_bits in [EcnBits::One, EcnBits::Two] {
+        near(&rates(sums(SchemeSpec::Tpm(TpmSpec { bits: 8, hops: 3, ecn_bits }))), shares, 0.1, "tpm");
+    }
+}
