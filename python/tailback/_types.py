@@ -28,14 +28,17 @@ __all__ = [
     "Dumbbell",
     "Duration",
     "DurationDistribution",
+    "EcnBits",
     "Event",
     "FastRetransmit",
     "Flow",
     "Framing",
     "Halves",
+    "Identification",
     "InRecovery",
     "Link",
     "Loss",
+    "MappingKind",
     "Node",
     "NodeKind",
     "PacketBytes",
@@ -43,6 +46,7 @@ __all__ = [
     "Parameters",
     "ParkingLot",
     "PresetName",
+    "Prices",
     "Probability",
     "Processing",
     "Queue",
@@ -61,6 +65,7 @@ __all__ = [
     "Switching",
     "Tcp",
     "Threshold",
+    "Thresholds",
     "Throughput",
     "Timer",
     "TimerForm",
@@ -69,6 +74,7 @@ __all__ = [
     "TraceWord",
     "Traces",
     "UpdateForm",
+    "WayBack",
     "Window",
     "WindowValidation",
 ]
@@ -157,9 +163,11 @@ class Chain(TypedDict, total=False):
     rates: list[Rate]
 
 
-# one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `hstcp`, `fixed`, `user:NAME` for a law in Python, or a
-# table such as {kind = "vegas", alpha = 1, beta = 3}
-Controller: TypeAlias = "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'hstcp', 'fixed'] | str | ControllerTable"
+# one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `fixed`, `user:NAME`
+# for a law in Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
+Controller: TypeAlias = (
+    "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'fixed'] | str | ControllerTable"
+)
 
 
 class ControllerTable(TypedDict, total=False):
@@ -176,6 +184,11 @@ class ControllerTable(TypedDict, total=False):
         * ``"bbrv1"``: Sends at the rate of delivery, with two bandwidth-delay products in flight (BBR version 1).
         * ``"vegas"``: Keeps a few segments in the queues.
         * ``"fast"``: A given number of segments in the queues (FAST TCP).
+        * ``"maxnet"``: A source of MaxNet: its rate falls exponentially with the largest congestion cost of its path.
+        * ``"rcp"``: A source of RCP: sends at the rate that the queues of its path tell.
+        * ``"xcp"``: A source of XCP: its window changes by what the queues of its path tell, packet by packet.
+        * ``"rem"``: A source that maximises its utility, the logarithm of its rate, less what its path costs (the
+        source of REM, NUM).
         * ``"hstcp"``: The larger the window, the faster it grows and the less it backs off.
         * ``"fixed"``: The initial window, unchanged for the whole run.
         * ``user:NAME``: `user:NAME`: a law in Python registered under that name.
@@ -249,6 +262,33 @@ class ControllerTable(TypedDict, total=False):
     update_period
         Of the form `module`: the time from one update of the window to the next, in every other round trip.
 
+    With kind = "maxnet"
+    --------------------
+    fastest
+        Rate at a cost of 0.
+    slow_start
+        Whether the window at most doubles in a round trip, while the cost is learnt.
+    weight
+        A source of weight 2 wants twice as much at each cost.
+
+    With kind = "rcp"
+    -----------------
+    fastest
+        The most that it sends.
+    slow_start
+        Whether the window at most doubles in a round trip, while an estimated price is still far off.
+    weight
+        Of rates: a source of weight 2 sends twice as much as it is told, so that a queue shares by weights.
+
+    With kind = "rem"
+    -----------------
+    fastest
+        The most that it sends, which it does at a price of 0.
+    slow_start
+        Whether the window at most doubles in a round trip, while the price is learnt.
+    weight
+        Rate at a price of 1, which is the weight of the utility.
+
     With kind = "hstcp"
     -------------------
     high_decrease
@@ -273,7 +313,7 @@ class ControllerTable(TypedDict, total=False):
         Keyword arguments for the law's class (of `user:NAME`).
     """
 
-    kind: Literal["reno", "cubic", "bbrv1", "vegas", "fast", "hstcp", "fixed"] | str
+    kind: Literal["reno", "cubic", "bbrv1", "vegas", "fast", "maxnet", "rcp", "xcp", "rem", "hstcp", "fixed"] | str
     fast_convergence: bool
     steps: Steps
     bandwidth_rounds: int
@@ -297,6 +337,8 @@ class ControllerTable(TypedDict, total=False):
     round_trips: int
     update: UpdateForm
     update_period: Duration
+    fastest: Rate
+    weight: float | Rate
     high_decrease: Probability
     high_p: Probability
     high_window: float
@@ -356,6 +398,8 @@ class Description(TypedDict, total=False):
         What the scenario is about, in a few words.
     nodes
         Nodes by name.
+    prices
+        How prices of congestion travel, where queues tell any.
     record
         What to keep in addition to the counters.
     seed
@@ -373,6 +417,7 @@ class Description(TypedDict, total=False):
     links: dict[str, Link]
     name: str
     nodes: dict[str, Node]
+    prices: Prices
     record: Record
     seed: int
     timeline: list[Event]
@@ -435,6 +480,9 @@ Duration: TypeAlias = "str"
 
 # One value per flow: the same for all, a list, or drawn.
 DurationDistribution: TypeAlias = "Duration | list[Duration] | dict[str, Any]"
+
+# Bits of the ECN field that carry marks.
+EcnBits: TypeAlias = Literal["one", "two"]
 
 
 class Event(TypedDict, total=False):
@@ -574,6 +622,9 @@ class Framing(TypedDict, total=False):
 # The quantity whose half becomes the slow-start threshold when a segment is lost.
 Halves: TypeAlias = Literal["flight_size", "window"]
 
+# How senders identify packets, of which probes are made.
+Identification: TypeAlias = Literal["counting", "from_one", "byte_swapped", "random", "checksum"]
+
 # Which partial acknowledgements restart the retransmission timer: the variants of RFC 6582 section 4. With
 # `rack_tlp` all do.
 InRecovery: TypeAlias = Literal["impatient", "slow_but_steady"]
@@ -635,6 +686,10 @@ class Loss(TypedDict, total=False):
 
     drops: list[Drop]
     probability: Probability
+
+
+# How a price is mapped to 0 to 1.
+MappingKind: TypeAlias = Literal["linear", "logarithmic", "signed"]
 
 
 class Node(TypedDict, total=False):
@@ -705,6 +760,97 @@ PresetName: TypeAlias = Literal[
     "spd-1998/tahoe",
 ]
 
+
+class Prices(TypedDict, total=False):
+    """How queues that tell prices, receivers and senders that go by them understand one another.
+
+    Attributes
+    ----------
+    fastest
+        Instead of `least`, where prices are one over a rate (`rcp`): the largest rate.
+    identification
+        How senders identify packets, of which probes are made.
+    least
+        Price that is mapped to 0.
+    mapping
+        How a price is mapped to 0 to 1, where it does not travel as a number: linearly, if nothing says otherwise,
+        and by its logarithm between `slowest` and `fastest`.
+    most
+        Price that is mapped to 1.
+    scale
+        Of the signed mapping: prices up to about this size are mapped linearly, larger ones by their logarithm.
+    slowest
+        Instead of `most`, where prices are one over a rate (`rcp`): the least rate.
+    way_back
+        How the price comes from the receiver to the sender.
+
+    scheme
+        What the rest of the table means:
+
+        * ``"exact"``: The price itself, as a number in each packet's header.
+        * ``"adpm"``: Adaptive deterministic packet marking: each packet asks whether the price is above its
+        threshold. Tells the largest price.
+        * ``"rem"``: Random exponential marking: the share of marked packets tells the sum of the prices, by its
+        logarithm.
+        * ``"ram"``: Random additive marking: the share of marked packets is the mean of the prices of the path, whose
+        hops are known by the TTL.
+        * ``"tpm"``: Thommes and Coates: each packet asks for one bit of the quantised prices of certain queues. Tells
+        the sum of the prices.
+        * ``"rpm"``: Ryu and others: each packet asks whether a price is just one level. Tells the largest price.
+
+    With scheme = "adpm"
+    --------------------
+    thresholds
+        How the threshold of a packet follows from its identification.
+
+    With scheme = "rem"
+    -------------------
+    memory
+        Packets over which a receiver averages marks; at first as many as there are.
+    phi
+        A price of p (0 to 1) marks all but `phi` to the power of -p of the packets (phi), above 1.
+
+    With scheme = "ram"
+    -------------------
+    memory
+        Packets over which a receiver averages marks; at first as many as there are.
+
+    With scheme = "tpm"
+    -------------------
+    bits
+        Bits of a quantised price (b).
+    ecn_bits
+        Bits of the ECN field that carry marks.
+    hops
+        The longest path, in queues that tell prices (h).
+
+    With scheme = "rpm"
+    -------------------
+    levels
+        Levels of a quantised price (n).
+    memory
+        Packets after which a receiver takes the largest level anew; a larger one it takes at once. With packets
+        counted, as many as there are levels bring each once; otherwise several times as many are needed.
+    """
+
+    fastest: Rate
+    identification: Identification
+    least: float
+    mapping: MappingKind
+    most: float
+    scale: float
+    scheme: Literal["exact", "adpm", "rem", "ram", "tpm", "rpm"]
+    slowest: Rate
+    way_back: WayBack
+    thresholds: Thresholds
+    memory: int
+    phi: float
+    bits: int
+    ecn_bits: EcnBits
+    hops: int
+    levels: int
+
+
 # a number from 0 to 1, or a percentage such as `1 %`
 Probability: TypeAlias = "float | str"
 
@@ -748,6 +894,11 @@ class Queue(TypedDict, total=False):
         packets that are not ECN-capable.
         * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
         Discards what is not ECN-capable.
+        * ``"maxnet"``: MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders
+        that go by it.
+        * ``"rcp"``: The rate control protocol: one rate for all flows of the link, told to senders that take it.
+        * ``"xcp"``: XCP: works out once a round trip by how much flows should change their rates, and shares it out
+        among their packets.
         * ``user:NAME``: `user:NAME`: a policy in Python registered under that name.
 
     With policy = "epd"
@@ -835,6 +986,46 @@ class Queue(TypedDict, total=False):
     target
         Queue length to maintain (b*).
 
+    With policy = "maxnet"
+    ----------------------
+    gain
+        By how much the cost changes in a period in which nothing arrives, or twice the target (phi c).
+    period
+        Time between updates of the cost.
+    signed
+        Whether the cost may fall below 0, as (5.6) is printed. An idle link then lowers it without end, and sources
+        take as long to slow down again.
+    target
+        Target rate, as a share of the link's (c).
+
+    With policy = "rcp"
+    -------------------
+    alpha
+        How much spare capacity counts in a round trip (alpha).
+    beta
+        How much the queue counts (beta).
+    first_rtt
+        Stands for the mean round trip until packets tell one.
+    first_share
+        The first rate, as a share of the link's.
+    period
+        Time between updates of the rate (T).
+    target
+        Share of the link's rate that flows may have together (eta).
+
+    With policy = "xcp"
+    -------------------
+    alpha
+        How much of the spare capacity is given away in an interval (alpha).
+    beta
+        How much of the standing queue is taken back (beta).
+    gamma
+        Share of the traffic that changes hands in an interval, for fairness (gamma).
+    period
+        How finely the length of an interval is told, which is the mean round trip.
+    target
+        Share of the link's rate that flows may have together.
+
     With policy = "user:NAME"
     -------------------------
     parameters
@@ -845,7 +1036,9 @@ class Queue(TypedDict, total=False):
     bdp_rtt: Duration
     buffer: Buffer
     counts_in_service: bool
-    policy: Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie", "rem"] | str
+    policy: (
+        Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie", "rem", "maxnet", "rcp", "xcp"] | str
+    )
     threshold: Threshold
     active: ActiveVcs
     gap: int
@@ -860,13 +1053,18 @@ class Queue(TypedDict, total=False):
     packet: Size
     weight: Probability
     interval: Duration
-    target: Duration | QueueLength
+    target: Duration | QueueLength | Probability
     burst: Duration
     max_marked: Probability
     period: Duration
     alpha: float
-    gamma: float
+    gamma: float | Probability
     phi: float
+    gain: float
+    signed: bool
+    beta: float
+    first_rtt: Duration
+    first_share: Probability
     parameters: Parameters
 
 
@@ -1096,6 +1294,10 @@ class Tcp(TypedDict, total=False):
 # `480 cells` or `40 %` (of the buffer)
 Threshold: TypeAlias = "str"
 
+# How the threshold of a probe follows from its 16 bits of identification A + 256 B, as a number between 0 and
+# 1.
+Thresholds: TypeAlias = Literal["exclusive_or", "printed", "reversal"]
+
 
 class Throughput(TypedDict, total=False):
     """A throughput trace.
@@ -1224,6 +1426,9 @@ Traces: TypeAlias = "list[TraceWord] | TraceTable"
 
 # When and how the window of FAST is updated.
 UpdateForm: TypeAlias = Literal["thesis", "module"]
+
+# How the price comes from the receiver to the sender.
+WayBack: TypeAlias = Literal["exact", "one_bit"]
 
 # a whole number of segments from 1 to 1073741824, or a size such as `64 KiB`
 Window: TypeAlias = "int | Size"

@@ -83,7 +83,7 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     assert_eq!(
         violations("primitives/packet.rs", "\nuse crate::network::MAX_PACKET;\n", "", CORE),
         [
-            "primitives/packet.rs, line 2: `primitives` imports `network`; expected itself or a layer below: primitives < settings < user_code < congestion, \
+            "primitives/packet.rs, line 2: `primitives` imports `network`; expected itself or a layer below: primitives < settings < price, user_code < congestion, \
           queue, traffic < tcp < network < record < simulation"
         ]
     );

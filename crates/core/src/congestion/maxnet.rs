@@ -17,7 +17,7 @@ member! {
     MaxNet = "maxnet", "Wydrowski and Zukerman, IEEE Communications Letters 6(11), 2002; cui-thesis section 5.3.2";
 
     pub struct MaxNetSourceSpec {
-        /// Rate at a cost of 0.
+        /// Rate at a cost of 0, and the most that a source of weight 1 sends.
         fastest: Rate = Rate(1_000_000_000) => Kind::Rate,
         /// A source of weight 2 wants twice as much at each cost.
         weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
@@ -50,8 +50,8 @@ impl Demand for MaxNetSourceSpec {
     const GOES_BY: Meaning = Meaning::Cost;
 
     fn rate(&self, price: f64) -> f64 {
-        // Beyond these the rate would not be a number of bits per second.
-        self.weight * self.fastest.0 as f64 * math::exp(-price.clamp(-30.0, 100.0))
+        // At costs below 0, which a queue may have (`signed`), it wants no more than at 0.
+        self.weight * self.fastest.0 as f64 * math::exp(-price.clamp(0.0, 100.0))
     }
 
     fn starts_slowly(&self) -> bool {

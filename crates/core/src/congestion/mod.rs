@@ -183,6 +183,10 @@ pub trait Controller {
     fn round_trip(&self) -> Option<Span> {
         None
     }
+    /// Bits per second on the wire that it sends at most at this price, of a law that goes by one alone.
+    fn rate_at(&self, _price: f64) -> f64 {
+        0.0
+    }
     fn on_ack(&mut self, ack: &Ack);
     /// Of acknowledgements that [`Controller::on_ack`] does not hear of: duplicates (with `acked` 0), and those of new data while losses are
     /// repaired. Only if the law asks for anything. Each acknowledgement is heard of once.
@@ -276,6 +280,11 @@ macro_rules! controllers {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::GOES_BY),+ }
             }
 
+            /// Bits per second that the law sends at most at a price, if it goes by a price alone; else 0.
+            pub(crate) fn rate_at(&self, price: f64) -> f64 {
+                Controllers::new(self, Start::default()).rate_at(price)
+            }
+
             /// Whether the law goes by all that [`Start`] says.
             pub(crate) fn asks_at_start(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ASKS_AT_START),+ }
@@ -348,6 +357,9 @@ macro_rules! controllers {
             }
             fn round_trip(&self) -> Option<Span> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.round_trip()),+ }
+            }
+            fn rate_at(&self, price: f64) -> f64 {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.rate_at(price)),+ }
             }
             fn quantity(&self, index: usize, now: Time) -> f64 {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.quantity(index, now)),+ }

@@ -92,6 +92,10 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
         self.memory.rtt.map(Span::from_seconds)
     }
 
+    fn rate_at(&self, price: f64) -> f64 {
+        self.memory.demand.rate(price)
+    }
+
     fn quantity(&self, index: usize, _: Time) -> f64 {
         match index {
             0 => self.memory.price.unwrap_or(f64::NAN),

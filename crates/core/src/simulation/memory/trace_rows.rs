@@ -4,8 +4,9 @@
 //! acknowledgements follow from that. What is lost beside it is bounded for a sender that hears of losses (some in each round trip, and
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
-use crate::congestion::MOST_QUANTITIES;
+use crate::congestion::{ControllerSpec, MOST_QUANTITIES};
 use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
+use crate::price::Meaning;
 use crate::primitives::units::{Bytes, Span};
 use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
@@ -184,7 +185,10 @@ impl<'a> Ways<'a> {
                 sum.rounds += rounds;
                 let may_shrink = spec.window_validation != WindowValidation::None;
                 sum.restarts += if group.application.is_some() && may_shrink { rounds } else { 0.0 };
-                sum.attempts += if law.ignores_losses() {
+                sum.attempts += if let Some(price) = self.least_price(law, rate) {
+                    // What it may send at all, received or not.
+                    law.rate_at(price) * seconds / 8.0 / bytes + spec.initial_window + rounds
+                } else if law.ignores_losses() {
                     // Each repair and each timeout may send the whole of it again.
                     spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
                 } else {
@@ -205,6 +209,17 @@ impl<'a> Ways<'a> {
         let (port, rate) = further.fold(of_path(flow.forward), |(_, rate), &(path, _)| (SEVERAL, rate.max(of_path(path).1)));
         let access = [flow.sender_access, flow.receiver_access].into_iter().filter_map(|access| access.rate);
         (port, access.fold(rate, |rate, access| rate.min(access.0 as f64)))
+    }
+
+    /// The least price that a law may hear of which it goes by one: of a link that is `rate` fast, or what receivers begin with.
+    fn least_price(&self, law: &ControllerSpec, rate: f64) -> Option<f64> {
+        let prices = &self.network.prices;
+        let told = if prices.is_marked() { prices.mapping.least } else { f64::INFINITY };
+        match law.goes_by()? {
+            Meaning::Cost | Meaning::Marginal => Some(0.0),
+            Meaning::Rate => Some(told.min(1.0 / rate)),
+            Meaning::Feedback => None,
+        }
     }
 
     /// There and back; nothing, if that changes.
