@@ -267,6 +267,7 @@ policies! {
     codel::Codel,
     pie::Pie,
     rem::Rem,
+    threshold::Threshold,
     ;
     #[cfg(test)]
     Probe(probe::ProbeSpec),

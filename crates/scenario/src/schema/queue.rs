@@ -215,6 +215,7 @@ mod tests {
     use tailback_core::primitives::units::Span;
     use tailback_core::queue::{
         ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedCounts, RedSignals, RedSpec, SpdReading, SpdSpec,
+        ThresholdSpec,
     };
 
     /// A queue from JSON, its policy as the core takes it, and what is wrong with it as place and message. Its port sends 8 Mbit/s.
@@ -311,6 +312,8 @@ mod tests {
         assert_eq!(spec(r#"{"policy": "codel", "buffer": "unlimited"}"#), PolicySpec::Codel(codel));
         let pie = PieSpec { target: ms(15), period: ms(15), burst: ms(150), max_marked: 0.1, packet: 1000 };
         assert_eq!(spec(r#"{"policy": "pie", "buffer": "50 kB"}"#), PolicySpec::Pie(pie));
+        let switch = spec(r#"{"policy": "threshold", "buffer": "80 packets", "threshold": "25 %"}"#);
+        assert_eq!(switch, PolicySpec::Threshold(ThresholdSpec { threshold: 20 }));
     }
 
     #[test]
