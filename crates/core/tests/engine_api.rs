@@ -9,7 +9,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Span, Time};
-use tailback_core::queue::{PolicySpec, Reason, RedSpec};
+use tailback_core::queue::{PolicySpec, Reason, RedCounts, RedSignals, RedSpec};
 use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Became, Engine, Fate, Results};
@@ -76,17 +76,29 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
 #[test]
 fn what_may_be_marked_is_marked_and_the_rest_discarded() {
     // The third finds one waiting, at which RED, without averaging, marks all.
-    let red = RedSpec { lower: 0, upper: 1, max_probability: 1.0, weight: 1.0, gentle: false, packet: 1000 };
-    let third = |ecn| {
-        let mut engine = external_through(Port { policy: PolicySpec::Red(red), ..bottleneck(Buffer::Units(5)) });
+    let red = RedSpec {
+        lower: 0,
+        upper: 1,
+        max_probability: 1.0,
+        weight: 1.0,
+        gentle: false,
+        packet: 1000,
+        counts: RedCounts::Packets,
+        signals: RedSignals::Marks,
+    };
+    let third = |ecn, signals| {
+        let policy = PolicySpec::Red(RedSpec { signals, ..red });
+        let mut engine = external_through(Port { policy, ..bottleneck(Buffer::Units(5)) });
         for _ in 0..3 {
             engine.inject(0, Bytes(960), ecn).unwrap();
         }
         engine.run_until(Time::NEVER);
         fates(&mut engine).into_iter().find(|fate| fate.datagram == 2).unwrap().became
     };
-    assert_eq!(third(Ecn::CAPABLE), Became::Delivered { is_marked: true });
-    assert_eq!(third(Ecn::INCAPABLE), Became::Discarded { port: 0, reason: Reason::Early });
+    let discarded = Became::Discarded { port: 0, reason: Reason::Early };
+    assert_eq!(third(Ecn::CAPABLE, RedSignals::Marks), Became::Delivered { is_marked: true });
+    assert_eq!(third(Ecn::INCAPABLE, RedSignals::Marks), discarded);
+    assert_eq!(third(Ecn::CAPABLE, RedSignals::Drops), discarded);
 }
 
 #[test]

@@ -282,7 +282,7 @@ mod tests {
     use tailback_core::network::*;
     use tailback_core::price::PriceSpec;
     use tailback_core::primitives::units::Rate;
-    use tailback_core::queue::{PolicySpec, RedSpec};
+    use tailback_core::queue::{PolicySpec, RedCounts, RedSignals, RedSpec};
     use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 
     const LEFT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
@@ -464,7 +464,16 @@ mod tests {
 
     #[test]
     fn marks_are_written_on_what_is_capable() {
-        let red = RedSpec { lower: 0, upper: 1, max_probability: 1.0, weight: 1.0, gentle: false, packet: 1000 };
+        let red = RedSpec {
+            lower: 0,
+            upper: 1,
+            max_probability: 1.0,
+            weight: 1.0,
+            gentle: false,
+            packet: 1000,
+            counts: RedCounts::Packets,
+            signals: RedSignals::Marks,
+        };
         let fields = |ecn| {
             let (world, mut emulation) = world(sends(&[10, 10, 10], ecn), PolicySpec::Red(red));
             emulation.run(&Control::default()).unwrap();

@@ -295,6 +295,7 @@ policies! {
     codel::Codel,
     pie::Pie,
     rem::Rem,
+    threshold::Threshold,
     maxnet::MaxNet,
     rcp::Rcp,
     xcp::Xcp,

@@ -2,21 +2,29 @@
 //! overflows, and not all at once (Floyd and Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM Transactions on
 //! Networking 1(4), 1993, figure 2).
 //!
-//! Differs: the queue is counted in packets (or cells), not in bytes; an idle time begins when the port has nothing more to send, which
-//! is when the last packet has left and not when its service begins.
+//! Counted in bytes, the queue is the typical packets that its bytes make, and a packet is marked as many times as likely as it is larger
+//! than a typical one (section 4 of the paper, which divides by the largest packet; Floyd, "RED: discussions of byte and packet modes",
+//! 1997, tells the two apart, here they go together). RFC 7141, section 2.2, advises against it, because it favours small packets.
+//!
+//! With a probability of p_b at a steady average, twice as much is signalled: the distances between marks are spread evenly over 1 to 1 / p_b
+//! (section 7). The RED of ns-2 lets 1 / p_b packets pass first unless told otherwise (`wait_`), and signals two thirds of p_b.
+//!
+//! Differs: an idle time begins when the port has nothing more to send, which is when the last packet has left and not when its service
+//! begins. Counted in bytes, marks are spread over bytes as they otherwise are over packets: the count since the last mark is in typical
+//! packets, too.
 
-use super::{Occupancy, Policy, Unit, Verdict};
+use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time};
-use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
+use crate::settings::{Kind, Misfit, PACKET_BYTES, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 // The weight is that of section 6 of the paper, the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of
 // RED", 2000).
 member! {
-    /// Random early detection: marks at random, with a probability that grows with the average queue. Discards packets that are
-    /// not ECN-capable.
+    /// Random early detection: marks or discards at random, with a probability that grows with the average queue. What cannot be marked
+    /// is discarded.
     Red = "red", "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993";
 
     pub struct RedSpec {
@@ -32,6 +40,31 @@ member! {
         gentle: bool = true => Kind::Truth,
         /// Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have been sent meanwhile.
         packet: u32 = 1000 => PACKET_BYTES,
+        /// What the average queue is counted in. Thresholds keep the unit of the buffer: counted in bytes, a packet of a threshold is one
+        /// of the size `packet`.
+        counts: RedCounts = RedCounts::Packets => Kind::Words(&RedCounts::WORDS),
+        /// What becomes of a packet that is to tell of congestion.
+        signals: RedSignals = RedSignals::Marks => Kind::Words(&RedSignals::WORDS),
+    }
+}
+
+words! {
+    /// What RED counts the average queue in.
+    pub enum RedCounts ("count") {
+        /// Packets or cells, whatever their size; all are equally likely to be marked.
+        Packets = "packets",
+        /// Bytes, over those of a typical packet; a packet is the likelier to be marked the larger it is.
+        Bytes = "bytes",
+    }
+}
+
+words! {
+    /// How RED tells of congestion.
+    pub enum RedSignals ("signal") {
+        /// A mark; what is not ECN-capable is discarded.
+        Marks = "marks",
+        /// A loss, of what is ECN-capable, too.
+        Drops = "drops",
     }
 }
 
@@ -45,10 +78,12 @@ impl Settings for RedSpec {
     }
 
     fn samples() -> Vec<RedSpec> {
-        let usual = RedSpec { lower: 2, upper: 8, max_probability: 0.5, weight: 0.1, gentle: true, packet: 500 };
+        let (counts, signals) = (RedCounts::Packets, RedSignals::Marks);
+        let usual = RedSpec { lower: 2, upper: 8, max_probability: 0.5, weight: 0.1, gentle: true, packet: 500, counts, signals };
         vec![
             usual,
-            RedSpec { gentle: false, ..usual },
+            RedSpec { gentle: false, signals: RedSignals::Drops, ..usual },
+            RedSpec { counts: RedCounts::Bytes, ..usual },
             RedSpec { lower: 0, upper: 20, max_probability: 0.02, weight: 0.002, ..usual },
             RedSpec { lower: 4, upper: 5, max_probability: 1.0, weight: 1.0, gentle: false, ..usual },
         ]
@@ -58,10 +93,10 @@ impl Settings for RedSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Red {
     spec: RedSpec,
-    /// Of the queue, in packets (avg).
+    /// Of the queue, in packets or typical packets (avg).
     average: f64,
-    /// Packets since the last mark (count); `None` while the average is below `lower`.
-    since_mark: Option<u64>,
+    /// Packets or typical packets since the last mark (count); `None` while the average is below `lower`.
+    since_mark: Option<f64>,
     draws: Draws,
 }
 
@@ -74,13 +109,22 @@ impl Red {
     fn averaged(&self, buffer: &Occupancy) -> f64 {
         let kept = 1.0 - self.spec.weight;
         if buffer.idle.0 == 0 {
-            return kept * self.average + self.spec.weight * buffer.units.0 as f64;
+            let queue = match self.spec.counts {
+                RedCounts::Packets => buffer.units.0 as f64,
+                RedCounts::Bytes => self.typical(buffer.bytes),
+            };
+            return kept * self.average + self.spec.weight * queue;
         }
         let missed = buffer.idle.0 as f64 / buffer.rate.time_to_send(Bytes(self.spec.packet.into())).0 as f64;
         math::pow(kept, missed) * self.average
     }
 
-    /// The probability at this average, before marks are spread out (p_b); 1 or more marks everything.
+    /// So many typical packets.
+    fn typical(&self, bytes: Bytes) -> f64 {
+        bytes.0 as f64 / f64::from(self.spec.packet)
+    }
+
+    /// The probability at this average, of a typical packet and before marks are spread out (p_b); 1 or more marks everything.
     fn raw_probability(&self) -> f64 {
         let RedSpec { max_probability, gentle, .. } = self.spec;
         let (lower, upper) = (self.spec.lower as f64, self.spec.upper as f64);
@@ -90,12 +134,22 @@ impl Red {
             _ => 1.0,
         }
     }
-}
 
-/// The probability that spreads marks evenly: each of the next 1 / `raw` packets is equally likely to be the one (p_a).
-fn spread(raw: f64, since_mark: u64) -> f64 {
-    let left = 1.0 - since_mark as f64 * raw;
-    if left > raw { raw / left } else { 1.0 }
+    /// For how many packets it counts.
+    fn counts_for(&self, unit: &Unit) -> f64 {
+        match self.spec.counts {
+            RedCounts::Packets => 1.0,
+            RedCounts::Bytes => self.typical(unit.bytes),
+        }
+    }
+
+    /// The probability that spreads marks evenly: each of the next 1 / `raw` packets is equally likely to be the one (p_a).
+    fn probability(&self, unit: &Unit) -> f64 {
+        let raw = self.raw_probability();
+        let (own, left) = (self.counts_for(unit) * raw, 1.0 - self.since_mark.unwrap_or(0.0) * raw);
+        // From 1 on everything is marked, however small.
+        if raw < 1.0 && left > own { own / left } else { 1.0 }
+    }
 }
 
 impl Policy for Red {
@@ -106,17 +160,23 @@ impl Policy for Red {
         self.draws = Draws::new(stream);
     }
 
-    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
+    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         self.average = self.averaged(buffer);
         if self.average < self.spec.lower as f64 {
             self.since_mark = None;
             return Verdict::Accept;
         }
-        let since_mark = self.since_mark.map_or(0, |since| since + 1);
-        let probability = spread(self.raw_probability(), since_mark);
-        let marks = probability >= 1.0 || self.draws.uniform() < probability;
-        self.since_mark = Some(if marks { 0 } else { since_mark });
-        if marks { Verdict::Mark } else { Verdict::Accept }
+        self.since_mark = Some(self.since_mark.map_or(0.0, |since| since + self.counts_for(unit)));
+        let probability = self.probability(unit);
+        let signals = probability >= 1.0 || self.draws.uniform() < probability;
+        if signals {
+            self.since_mark = Some(0.0);
+        }
+        match self.spec.signals {
+            _ if !signals => Verdict::Accept,
+            RedSignals::Marks => Verdict::Mark,
+            RedSignals::Drops => Verdict::Discard(Reason::Early),
+        }
     }
 }
 
@@ -128,10 +188,36 @@ mod tests {
 
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: false };
 
+    fn of_size(bytes: u64) -> Unit {
+        Unit { bytes: Bytes(bytes), ..PACKET }
+    }
+
     /// Thresholds 5 and 15, half of each sample, one in ten at the upper threshold.
     fn red(average: f64, gentle: bool) -> Red {
-        let spec = RedSpec { lower: 5, upper: 15, weight: 0.5, max_probability: 0.1, gentle, packet: 1000 };
+        let (counts, signals) = (RedCounts::Packets, RedSignals::Marks);
+        let spec = RedSpec { lower: 5, upper: 15, weight: 0.5, max_probability: 0.1, gentle, packet: 1000, counts, signals };
         Red { average, ..Red::new(&spec) }
+    }
+
+    /// At one in four, so many packets after a mark.
+    fn quarter(since_mark: f64) -> Red {
+        let red = in_bytes(10.0);
+        Red { spec: RedSpec { max_probability: 0.5, ..red.spec }, since_mark: Some(since_mark), ..red }
+    }
+
+    /// As [`red`], counted in bytes.
+    fn in_bytes(average: f64) -> Red {
+        let red = red(average, false);
+        Red { spec: RedSpec { counts: RedCounts::Bytes, ..red.spec }, ..red }
+    }
+
+    /// Marks among so many arrivals of this size at a steady queue of ten typical packets.
+    fn marks(mut red: Red, arrivals: u32, bytes: u64) -> usize {
+        red.draw_from(Stream::new(Entity { seed: 1, name: "steady", index: 0 }, Purpose::Policy));
+        let unit = of_size(bytes);
+        // The queue holds units of the same size.
+        let buffer = Occupancy::of(Units(10_000 / bytes), Bytes(10_000));
+        (0..arrivals).filter(|_| red.on_arrival(&unit, &mut (), &buffer, Time::ZERO) == Verdict::Mark).count()
     }
 
     #[test]
@@ -152,27 +238,60 @@ mod tests {
     #[test]
     fn marks_are_spread_evenly_over_the_packets() {
         // One in four: 1/4, then 1/3 of what is left, 1/2, and the fourth surely.
-        assert_eq!([0, 1, 2, 3, 4].map(|since| spread(0.25, since)), [0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
+        let at = |since| quarter(since).probability(&PACKET);
+        assert_eq!([0.0, 1.0, 2.0, 3.0, 4.0].map(at), [0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
+        // Halves of a packet: 1/8, 1/7, 1/6, 1/5 of what is left. And one that is as large as five.
+        let at = |since| quarter(since).probability(&of_size(500));
+        assert_eq!([0.0, 0.5, 1.0, 1.5].map(at), [1.0 / 8.0, 1.0 / 7.0, 1.0 / 6.0, 1.0 / 5.0]);
+        assert_eq!(quarter(0.0).probability(&of_size(5000)), 1.0);
+        assert_eq!(in_bytes(15.0).probability(&of_size(40)), 1.0);
     }
 
     #[test]
     fn below_the_lower_threshold_nothing_is_marked_and_from_the_upper_on_everything() {
-        let mut red = Red { since_mark: Some(7), ..red(0.0, false) };
+        let mut red = Red { since_mark: Some(7.0), ..red(0.0, false) };
         assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(9), Bytes(9000)), Time::ZERO), Verdict::Accept);
         assert_eq!((red.average, red.since_mark), (4.5, None));
         assert_eq!(red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(26), Bytes(26_000)), Time::ZERO), Verdict::Mark);
-        assert_eq!((red.average, red.since_mark), (15.25, Some(0)));
+        assert_eq!((red.average, red.since_mark), (15.25, Some(0.0)));
     }
 
     #[test]
     fn at_a_steady_average_of_ten_one_packet_in_eleven_is_marked() {
         // p_b = 0.05. After a mark the count is 1 at the next packet (figure 2), so that the marks are 1 to 19 packets apart, each as likely:
         // 10 on average. 10,000 packets hold 1000 marks, give or take 5 x sqrt(1000) x 5.48 / 10 = 87.
-        let mut red = red(10.0, false);
-        red.draw_from(Stream::new(Entity { seed: 1, name: "steady", index: 0 }, Purpose::Policy));
-        let mut arrive =
-            |_: &u32| red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(10), Bytes(10_000)), Time::ZERO) == Verdict::Mark;
-        let marks = (0..10_000).filter(|packet| arrive(packet)).count();
+        let marks = marks(red(10.0, false), 10_000, 1000);
         assert!((913..=1087).contains(&marks), "{marks}");
+    }
+
+    #[test]
+    fn counted_in_bytes_the_average_is_in_typical_packets() {
+        // 40 acknowledgements of 50 bytes are two packets of 1000: (8 + 2) / 2.
+        assert_eq!(in_bytes(8.0).averaged(&Occupancy::of(Units(40), Bytes(2000))), 5.0);
+        // At an average of 10 a packet has 0.05 and one of half the size half of that, before marks are spread out.
+        assert_eq!(in_bytes(10.0).probability(&of_size(500)), 0.025);
+    }
+
+    #[test]
+    fn counted_in_bytes_so_many_bytes_are_marked_whatever_they_come_in() {
+        // Typical packets as above. Of packets of 500 bytes the marks are 1 to 39 apart, 20 on average: 20,000 hold 1000, give or take
+        // 5 x sqrt(1000) x 11.3 / 20 = 89. Counted in packets they were 20 in the queue, where all is marked.
+        assert_eq!(marks(in_bytes(10.0), 10_000, 1000), marks(red(10.0, false), 10_000, 1000));
+        let found = marks(in_bytes(10.0), 20_000, 500);
+        assert!((911..=1089).contains(&found), "{found}");
+        assert_eq!(marks(red(20.0, false), 100, 500), 100);
+    }
+
+    #[test]
+    fn it_discards_where_it_is_to_drop() {
+        let red = red(40.0, false);
+        let mut red = Red { spec: RedSpec { signals: RedSignals::Drops, ..red.spec }, ..red };
+        let mut arrive =
+            |waiting| red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(waiting), Bytes(1000 * waiting)), Time::ZERO);
+        // (40 + 10) / 2 = 25, then (25 + 4) / 2 = 14.5 where it may pass, then (14.5 + 1) / 2 = 7.75 and 4.375, below the threshold.
+        assert_eq!(arrive(10), Verdict::Discard(Reason::Early));
+        arrive(4);
+        arrive(1);
+        assert_eq!(arrive(1), Verdict::Accept);
     }
 }

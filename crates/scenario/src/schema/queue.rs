@@ -213,7 +213,10 @@ impl JsonSchema for Buffer {
 mod tests {
     use super::*;
     use tailback_core::primitives::units::Span;
-    use tailback_core::queue::{ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedSpec, SpdReading, SpdSpec};
+    use tailback_core::queue::{
+        ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedCounts, RedSignals, RedSpec, SpdReading, SpdSpec,
+        ThresholdSpec,
+    };
 
     /// A queue from JSON, its policy as the core takes it, and what is wrong with it as place and message. Its port sends 8 Mbit/s.
     fn read(json: &str) -> (Queue, PolicySpec, Vec<(String, String)>) {
@@ -287,17 +290,30 @@ mod tests {
     #[test]
     fn settings_of_active_queue_management_reach_the_core() {
         let red = |rest: &str| spec(&format!(r#"{{"policy": "red", "buffer": "80 packets", "lower": "25 %"{rest}}}"#));
-        let usual = RedSpec { lower: 20, upper: 60, weight: 0.002, max_probability: 0.1, gentle: true, packet: 1000 };
+        let usual = RedSpec {
+            lower: 20,
+            upper: 60,
+            weight: 0.002,
+            max_probability: 0.1,
+            gentle: true,
+            packet: 1000,
+            counts: RedCounts::Packets,
+            signals: RedSignals::Marks,
+        };
         assert_eq!(red(r#", "upper": "60 packets""#), PolicySpec::Red(usual));
         let given = r#", "upper": "75 %", "weight": 0.01, "max_probability": 0.02, "gentle": false, "packet": "500 B""#;
         let other = RedSpec { weight: 0.01, max_probability: 0.02, gentle: false, packet: 500, ..usual };
         assert_eq!(red(given), PolicySpec::Red(other));
+        let words = r#", "upper": "60 packets", "counts": "bytes", "signals": "drops""#;
+        assert_eq!(red(words), PolicySpec::Red(RedSpec { counts: RedCounts::Bytes, signals: RedSignals::Drops, ..usual }));
         // RFC 8289 sections 4.2 and 4.3, RFC 8033 sections 4 and 5.1.
         let ms = Span::from_millis;
         let codel = CodelSpec { target: ms(5), interval: ms(100) };
         assert_eq!(spec(r#"{"policy": "codel", "buffer": "unlimited"}"#), PolicySpec::Codel(codel));
         let pie = PieSpec { target: ms(15), period: ms(15), burst: ms(150), max_marked: 0.1, packet: 1000 };
         assert_eq!(spec(r#"{"policy": "pie", "buffer": "50 kB"}"#), PolicySpec::Pie(pie));
+        let switch = spec(r#"{"policy": "threshold", "buffer": "80 packets", "threshold": "25 %"}"#);
+        assert_eq!(switch, PolicySpec::Threshold(ThresholdSpec { threshold: 20 }));
     }
 
     #[test]

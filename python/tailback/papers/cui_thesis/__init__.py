@@ -1,15 +1,26 @@
-"""The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapters 3 (models) and 4 (packets).
+"""The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapters 2 to 4.
 
-`losses` has what the open-loop figures are made of and `open_loop` these figures, `closed_loop` trunks that TCP loads, `sizing`
-the sizing rules; `fast` and `vegas` flows that arrive one after the other, `draining` flows that empty the queues once,
-`overflow` flows whose buffer is too small, `appendix_b` the rest,
-`further` what the document leaves to further research; `tables` has the printed numbers.
+Of chapter 2 (background) `signals` has RED and REM. Of chapter 3 (models) `losses` has what the open-loop figures are made of
+and `open_loop` these figures, `closed_loop` trunks that TCP loads, `sizing` the sizing rules. Of chapter 4 (packets) `fast` and
+`vegas` have flows that arrive one after the other, `draining` flows that empty the queues once, `overflow` flows whose buffer is
+too small, `appendix_b` the rest, `further` what the document leaves to further research. `tables` has the printed numbers.
 """
 
 from __future__ import annotations
 
 from tailback.papers import Document, LeftOpen
-from tailback.papers.cui_thesis import appendix_b, closed_loop, draining, fast, further, open_loop, overflow, sizing, vegas
+from tailback.papers.cui_thesis import (
+    appendix_b,
+    closed_loop,
+    draining,
+    fast,
+    further,
+    open_loop,
+    overflow,
+    signals,
+    sizing,
+    vegas,
+)
 
 __all__ = ["DOCUMENT"]
 
@@ -49,6 +60,7 @@ DOCUMENT = Document(
         ),
     ),
     experiments=(
+        *signals.EXPERIMENTS,
         *closed_loop.EXTRAPOLATIONS,
         *open_loop.EXPERIMENTS,
         *closed_loop.FIGURES,

@@ -1,0 +1,75 @@
+//! Threshold: mark what finds more than so much waiting, the switch of DCTCP (Bensley and others, RFC 8257, section 3.1; Alizadeh and
+//! others, "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1). Nothing is averaged and nothing is random: a sender learns from the part of
+//! its packets that are marked.
+//!
+//! The queue is what waits when a packet arrives, without that packet: one that counts it has a threshold that is larger by one.
+//!
+//! What is not ECN-capable is discarded instead (RFC 3168, section 5): for such packets the buffer ends at the threshold.
+
+use super::{Occupancy, Policy, Unit, Verdict};
+use crate::primitives::units::Time;
+use crate::settings::{Kind, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that are not ECN-capable.
+    Threshold = "threshold", "RFC 8257 section 3.1";
+
+    pub struct ThresholdSpec {
+        /// Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
+        threshold: u64 => Kind::QueueLength,
+    }
+}
+
+impl Settings for ThresholdSpec {
+    fn samples() -> Vec<ThresholdSpec> {
+        [0, 5, 20].map(|threshold| ThresholdSpec { threshold }).into()
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Threshold {
+    spec: ThresholdSpec,
+}
+
+impl Threshold {
+    pub(super) fn new(spec: &ThresholdSpec) -> Threshold {
+        Threshold { spec: *spec }
+    }
+}
+
+impl Policy for Threshold {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
+        if buffer.units.0 > self.spec.threshold { Verdict::Mark } else { Verdict::Accept }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::{Bytes, Units};
+
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: false };
+
+    /// What becomes of a packet that finds so many waiting.
+    fn finds(threshold: u64, waiting: u64) -> Verdict {
+        let buffer = Occupancy::of(Units(waiting), Bytes(1000 * waiting));
+        Threshold::new(&ThresholdSpec { threshold }).on_arrival(&PACKET, &mut (), &buffer, Time::ZERO)
+    }
+
+    #[test]
+    fn it_marks_from_one_beyond_the_threshold_on() {
+        assert_eq!(
+            [4, 5, 6, 99].map(|waiting| finds(5, waiting)),
+            [Verdict::Accept, Verdict::Accept, Verdict::Mark, Verdict::Mark]
+        );
+    }
+
+    #[test]
+    fn at_a_threshold_of_zero_only_what_does_not_wait_behind_others_passes() {
+        assert_eq!((finds(0, 0), finds(0, 1)), (Verdict::Accept, Verdict::Mark));
+    }
+}

@@ -1,0 +1,56 @@
+"""What the measures of chapter 2 of `cui-thesis` read, and what they are held against."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from tailback.papers import experiments
+from tailback.papers.cui_thesis import signals
+
+
+def test_marks_that_are_spread_evenly_are_twice_as_many() -> None:
+    # One in twenty before: 1 to 19 packets apart, each as likely. One in four: 1, 2 or 3.
+    assert [signals.spread(p) for p in (0, 0.05, 0.25, 0.5, 0.7, 1)] == pytest.approx([0, 0.1, 0.5, 1, 1, 1])
+    # Of three in ten: 1, 2, 3 with 3/7, 3/7 and 1/7, for the third is certain. 12/7 on average.
+    assert signals.spread(0.3) == pytest.approx(7 / 12)
+
+
+def test_the_probability_of_figure_2_1() -> None:
+    assert [signals.raw(queue, True) for queue in (10, 20, 40, 60, 90, 120, 130)] == pytest.approx([0, 0, 0.05, 0.1, 0.55, 1, 1])
+    assert [signals.raw(queue, False) for queue in (40, 59.999, 60)] == pytest.approx([0.05, 0.1, 1], abs=1e-5)
+
+
+def test_every_packet_finds_the_queue_that_is_asked_for() -> None:
+    run = tb.simulate(signals.standing(25, True).with_({"record.traces": {"queue": ["bottleneck"]}, "duration": "12 s"}))
+    trace = run.trace("queue")
+    settled = np.asarray(trace["queue_units"])[np.asarray(trace["time_s"]) > 1]
+    # Before an arrival and after it.
+    assert set(settled) == {25, 26}
+
+
+def test_the_price_is_held_where_it_is_asked_for() -> None:
+    run = tb.simulate(signals.priced(3, 1.0))
+    assert signals.prices(run) == pytest.approx([1 / 3] * 3, rel=0.01)
+    assert abs(signals.off_link(run)) < 0.02
+    assert signals.end_to_end(run) == pytest.approx(0.5, abs=0.03)
+
+
+def test_the_linear_system_knows_delay_and_capacity_by_their_product() -> None:
+    assert signals.loop(20, 100).gain == pytest.approx(signals.loop(40, 50).gain)
+    # At rest p W^2 = 2, with p twice 0.1 / 400 for each packet beyond 100.
+    queue = signals.loop(40, 100).queue
+    assert (queue - 100) * 0.0005 * ((500 + queue) / 50) ** 2 == pytest.approx(2)
+    assert signals.loop(40, signals.LIMITS["delay"]).gain == pytest.approx(1)
+
+
+def test_a_queue_varies_more_beyond_the_condition() -> None:
+    within, beyond = (signals.variation(tb.simulate(signals.regulated(40, delay))) for delay in (20, 150))
+    assert within < 0.1
+    assert beyond > 0.9
+
+
+def test_chapter_2_comes_first() -> None:
+    found = [experiment.id for experiment in experiments("cui-thesis")]
+    assert found[:4] == [f"cui-thesis/{name}" for name in ("fig2.1", "fig2.2", "rem-load", "red-stability")]
