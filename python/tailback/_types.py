@@ -54,6 +54,8 @@ __all__ = [
     "Rate",
     "Record",
     "Recovery",
+    "RedCounts",
+    "RedSignals",
     "Reverse",
     "Segments",
     "Size",
@@ -265,7 +267,7 @@ class ControllerTable(TypedDict, total=False):
     With kind = "maxnet"
     --------------------
     fastest
-        Rate at a cost of 0.
+        Rate at a cost of 0, and the most that a source of weight 1 sends.
     slow_start
         Whether the window at most doubles in a round trip, while the cost is learnt.
     weight
@@ -886,14 +888,16 @@ class Queue(TypedDict, total=False):
         * ``"bpd"``: Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
         * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early
         packet discard.
-        * ``"red"``: Random early detection: marks at random, with a probability that grows with the average queue.
-        Discards packets that are not ECN-capable.
+        * ``"red"``: Random early detection: marks or discards at random, with a probability that grows with the
+        average queue. What cannot be marked is discarded.
         * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
         are not ECN-capable.
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
         packets that are not ECN-capable.
         * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
         Discards what is not ECN-capable.
+        * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
+        are not ECN-capable.
         * ``"maxnet"``: MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders
         that go by it.
         * ``"rcp"``: The rate control protocol: one rate for all flows of the link, told to senders that take it.
@@ -936,6 +940,9 @@ class Queue(TypedDict, total=False):
 
     With policy = "red"
     -------------------
+    counts
+        What the average queue is counted in. Thresholds keep the unit of the buffer: counted in bytes, a packet of a
+        threshold is one of the size `packet`.
     gentle
         Between `upper` and twice that, the probability grows to 1.
     lower
@@ -945,6 +952,8 @@ class Queue(TypedDict, total=False):
     packet
         Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have
         been sent meanwhile.
+    signals
+        What becomes of a packet that is to tell of congestion.
     upper
         Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`)
         or is 1.
@@ -985,6 +994,11 @@ class Queue(TypedDict, total=False):
         A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
     target
         Queue length to maintain (b*).
+
+    With policy = "threshold"
+    -------------------------
+    threshold
+        Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
 
     With policy = "maxnet"
     ----------------------
@@ -1037,9 +1051,25 @@ class Queue(TypedDict, total=False):
     buffer: Buffer
     counts_in_service: bool
     policy: (
-        Literal["drop_tail", "ppd", "epd", "epd_per_vc", "bpd", "spd", "red", "codel", "pie", "rem", "maxnet", "rcp", "xcp"] | str
+        Literal[
+            "drop_tail",
+            "ppd",
+            "epd",
+            "epd_per_vc",
+            "bpd",
+            "spd",
+            "red",
+            "codel",
+            "pie",
+            "rem",
+            "threshold",
+            "maxnet",
+            "rcp",
+            "xcp",
+        ]
+        | str
     )
-    threshold: Threshold
+    threshold: Threshold | QueueLength
     active: ActiveVcs
     gap: int
     lower: Threshold | QueueLength
@@ -1048,9 +1078,11 @@ class Queue(TypedDict, total=False):
     dropping_threshold: DroppingThreshold
     epd_threshold: Threshold
     reading: SpdReading
+    counts: RedCounts
     gentle: bool
     max_probability: Probability
     packet: Size
+    signals: RedSignals
     weight: Probability
     interval: Duration
     target: Duration | QueueLength | Probability
@@ -1092,6 +1124,12 @@ class Record(TypedDict, total=False):
 
 # How losses are found and repaired.
 Recovery: TypeAlias = Literal["newreno", "reno", "sack", "rack_tlp", "tahoe", "bpd_sack"]
+
+# What RED counts the average queue in.
+RedCounts: TypeAlias = Literal["packets", "bytes"]
+
+# How RED tells of congestion.
+RedSignals: TypeAlias = Literal["marks", "drops"]
 
 
 class Reverse(TypedDict, total=False):

@@ -7,7 +7,7 @@ import pytest
 
 import tailback as tb
 from tailback.papers import experiments
-from tailback.papers.cui_thesis import signals
+from tailback.papers.cui_thesis import marked_tcp, signals
 
 
 def test_marks_that_are_spread_evenly_are_twice_as_many() -> None:
@@ -38,15 +38,15 @@ def test_the_price_is_held_where_it_is_asked_for() -> None:
 
 
 def test_the_linear_system_knows_delay_and_capacity_by_their_product() -> None:
-    assert signals.loop(20, 100).gain == pytest.approx(signals.loop(40, 50).gain)
+    assert marked_tcp.loop(20, 100).gain == pytest.approx(marked_tcp.loop(40, 50).gain)
     # At rest p W^2 = 2, with p twice 0.1 / 400 for each packet beyond 100.
-    queue = signals.loop(40, 100).queue
+    queue = marked_tcp.loop(40, 100).queue
     assert (queue - 100) * 0.0005 * ((500 + queue) / 50) ** 2 == pytest.approx(2)
-    assert signals.loop(40, signals.LIMITS["delay"]).gain == pytest.approx(1)
+    assert marked_tcp.loop(40, marked_tcp.LIMITS["delay"]).gain == pytest.approx(1)
 
 
 def test_a_queue_varies_more_beyond_the_condition() -> None:
-    within, beyond = (signals.variation(tb.simulate(signals.regulated(40, delay))) for delay in (20, 150))
+    within, beyond = (marked_tcp.variation(tb.simulate(marked_tcp.regulated(40, delay))) for delay in (20, 150))
     assert within < 0.1
     assert beyond > 0.9
 

@@ -326,6 +326,11 @@ macro_rules! controllers {
                 match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::QUANTITIES),+ }
             }
 
+            #[inline(never)]
+            fn on_round_trip_called(&mut self, measured: &RoundTrip) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_round_trip(measured)),+ }
+            }
+
             #[cold]
             #[inline(never)]
             fn on_ack_called(&mut self, ack: Ack) {
@@ -375,9 +380,11 @@ macro_rules! controllers {
                     _ => self.on_ack_called(*ack),
                 }
             }
-            #[inline]
+            #[inline(always)]
             fn on_round_trip(&mut self, measured: &RoundTrip) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_round_trip(measured)),+ }
+                if !matches!(self, Controllers::Reno(_)) {
+                    self.on_round_trip_called(measured);
+                }
             }
             fn on_congestion(&mut self, seen: &Congestion) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_congestion(seen)),+ }
@@ -501,8 +508,7 @@ mod tests {
                         delivered_before: delivered - draw(delivered.min(100)),
                     });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
-                    let feedback = (draw(2_000_000) as f64 - 1e6) / 10.0;
-                    let signal = Signal { marks, price, feedback, delivered_rate, pipe: None };
+                    let signal = Signal { marks, price, delivered_rate, pipe: None };
                     let (acked, counted) = (Segments(acked), Segments(1 + draw(u64::from(acked) - 1) as u32));
                     let ack = Ack { now, acked, counted, rtt, in_flight, window_validated, signal };
                     if draw(20) == 0 {

@@ -31,8 +31,8 @@ impl Xcp {
     }
 
     fn hear(&mut self, ack: &Ack) {
-        if let Some(rtt) = self.memory.rtt {
-            let change = ack.signal.feedback * rtt / self.memory.packet.0 as f64;
+        if let (Some(rtt), Some(feedback)) = (self.memory.rtt, ack.signal.price) {
+            let change = feedback * rtt / self.memory.packet.0 as f64;
             // What is not used does not grow, and no acknowledgement releases more than is in flight.
             let most = if ack.window_validated { self.window } else { 0.0 };
             self.window = (self.window + change.min(most)).max(1.0);
@@ -104,7 +104,7 @@ mod tests {
         let mut law = Xcp::new(&(), Start { window: 4.0, packet: Bytes(1000), ..Start::default() });
         law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
         let mut hear = |feedback| {
-            law.on_ack(&Ack { signal: Signal { feedback, ..Signal::default() }, ..Ack::of_one(Time::ZERO) });
+            law.on_ack(&Ack { signal: Signal { price: Some(feedback), ..Signal::default() }, ..Ack::of_one(Time::ZERO) });
             law.window()
         };
         // 20,000 bytes per second over 0.1 s are two packets.

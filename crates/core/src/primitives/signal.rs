@@ -17,11 +17,10 @@ pub struct Signal {
     /// is one bit, which stays set until the sender has answered, so that what it tells is that there was a mark, once per window. Only new
     /// data can be marked (RFC 3168 section 6.1.5).
     pub marks: u32,
-    /// What queues wrote, if any did, or what the receiver concludes from their marks on probes. Only data packets that travel whole carry
-    /// one, of flows whose controllers ask for prices.
+    /// What queues wrote, if any did, or what the receiver concludes from their marks on probes. Of XCP's queues it is by how much the rate
+    /// may change, in bytes per second, by all data packets of the acknowledgement together (Reverse_Feedback). Only data packets that travel
+    /// whole carry one, of flows whose controllers ask for prices.
     pub price: Option<f64>,
-    /// By how much the rate may change, in bytes per second, by all data packets of the acknowledgement together: XCP's Reverse_Feedback.
-    pub feedback: f64,
     /// Segments thought to be in the network before the acknowledgement (pipe of RFC 6675). Only to a controller.
     pub pipe: Option<Segments>,
     /// Only to a controller, if the acknowledgement gave a sample.

@@ -130,7 +130,7 @@ mod tests {
                 bytes_behind: Bytes(5000),
                 is_capable: true,
             };
-            codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true, hears_prices: false }, &turn) == Verdict::Mark
+            codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true }, &turn) == Verdict::Mark
         };
         times.step_by(10).filter(|ms| leave(ms)).collect()
     }
@@ -181,10 +181,7 @@ mod tests {
                 bytes_behind: Bytes(1000),
                 is_capable: true,
             };
-            assert_eq!(
-                codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true, hears_prices: false }, &turn),
-                Verdict::Accept
-            );
+            assert_eq!(codel.on_departure(&Unit { bytes: Bytes(1000), is_last: true }, &turn), Verdict::Accept);
         }
     }
 }

@@ -96,7 +96,7 @@ mod tests {
         let mut maxnet = MaxNet::new(&MaxNetSpec { target: 0.8, gain: 0.1, signed, ..MaxNetSpec::default() });
         for &packets in arrivals {
             for _ in 0..packets {
-                let packet = Unit { bytes: Bytes(1000), is_last: true, hears_prices: true };
+                let packet = Unit { bytes: Bytes(1000), is_last: true };
                 maxnet.on_arrival(&packet, &mut (), &Occupancy::of(Units(0), Bytes(0)), Time::ZERO);
             }
             maxnet.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(0), rate: Rate(8_000_000) });

@@ -70,8 +70,6 @@ pub struct Unit {
     pub bytes: Bytes,
     /// The last cell of its frame, which is all that AAL5 marks. A packet is its own frame.
     pub is_last: bool,
-    /// A packet of a sender that goes by prices: to mark it tells nobody anything.
-    pub hears_prices: bool,
 }
 
 /// What the buffer holds when a unit arrives. The unit in service is included only where the port counts it.

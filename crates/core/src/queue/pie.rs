@@ -115,7 +115,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose};
     use crate::primitives::units::{Rate, Units};
 
-    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: false };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     /// Packets of 1 ms each.
     fn held(packets: u64) -> PeriodEnd {

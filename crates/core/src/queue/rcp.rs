@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::primitives::units::{Rate, Units};
 
-    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: true };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     /// A link of 8 Mbit/s, 10,000 bytes in a period; round trips of 100 ms.
     fn rcp(share: f64) -> Rcp {

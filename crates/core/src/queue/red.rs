@@ -186,7 +186,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose};
     use crate::primitives::units::{Span, Units};
 
-    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: false };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     fn of_size(bytes: u64) -> Unit {
         Unit { bytes: Bytes(bytes), ..PACKET }

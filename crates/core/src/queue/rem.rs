@@ -79,9 +79,9 @@ impl Policy for Rem {
         self.draws = Draws::new(stream);
     }
 
-    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         self.arrived += 1;
-        let marks = !unit.hears_prices && self.probability > 0.0 && self.draws.uniform() < self.probability;
+        let marks = self.probability > 0.0 && self.draws.uniform() < self.probability;
         if marks { Verdict::Mark } else { Verdict::Accept }
     }
 
@@ -110,7 +110,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose};
     use crate::primitives::units::{Bytes, Rate, Units};
 
-    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: false };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     /// A target of 20 packets; 10 packets of 1000 bytes can be sent in a period.
     fn rem(price: f64) -> Rem {

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::primitives::units::{Bytes, Units};
 
-    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: false };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     /// What becomes of a packet that finds so many waiting.
     fn finds(threshold: u64, waiting: u64) -> Verdict {

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::primitives::units::{Bytes, Rate, Units};
 
-    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true, hears_prices: true };
+    const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     fn header(window: f64) -> PriceHeader {
         PriceHeader { rtt: Span::from_millis(10), window, feedback: f64::INFINITY, ..PriceHeader::default() }

@@ -38,6 +38,8 @@ pub(crate) struct Common {
     pub(crate) prices: Prices,
     /// At the receivers of the flows whose controllers ask for signals ([`Facts::unsignalled_before`]).
     pub(crate) at_receivers: Vec<Signal>,
+    /// What queues of XCP have told these, and no acknowledgement has brought back yet, in bytes per second.
+    pub(crate) feedbacks: Vec<f64>,
     pub(crate) price_spec: PriceSpec,
     /// What these conclude from marks on probes; empty where prices travel as numbers.
     pub(crate) estimators: Vec<Estimators>,
@@ -100,6 +102,7 @@ impl Common {
             reports: Side::default(),
             prices: Side::default(),
             at_receivers: vec![Signal::default(); signalled],
+            feedbacks: vec![0.0; signalled],
             price_spec: network.prices,
             estimators: if network.prices.is_marked() { vec![network.prices.scheme.estimator(); signalled] } else { Vec::new() },
             channels: if has_channels(network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },

@@ -99,7 +99,7 @@ impl Path {
                     None => header.price,
                 };
                 if header.feedback.is_finite() {
-                    signal.feedback += header.feedback;
+                    common.feedbacks[place] += header.feedback;
                 }
             }
         }
@@ -187,10 +187,12 @@ impl Path {
         if let Some(place) = place {
             let received = Received { ack: self.receiver.expected, ..Received::default() };
             let report = report.get_or_insert(Report { received, ..Report::default() });
-            let signal = &mut common.at_receivers[place];
-            report.signal = *signal;
+            report.signal = common.at_receivers[place];
             // What is told once is not told again.
-            signal.feedback = 0.0;
+            let feedback = std::mem::take(&mut common.feedbacks[place]);
+            if feedback != 0.0 {
+                report.signal.price = Some(feedback);
+            }
             if common.price_spec.way_back == WayBack::OneBit
                 && let Some(price) = report.signal.price.take()
             {

@@ -191,11 +191,13 @@ impl Sender {
     }
 
     /// From one departure to the next, if they are spread: at the controller's rate, or else a window over the round trip.
-    #[inline]
+    #[inline(always)]
     fn gap(&self, spec: &TcpSpec) -> Option<Span> {
-        if !self.is_paced {
-            return None;
-        }
+        if self.is_paced { self.paced_gap(spec) } else { None }
+    }
+
+    #[inline(never)]
+    fn paced_gap(&self, spec: &TcpSpec) -> Option<Span> {
         if let Some(rate) = self.controller.pacing() {
             return Some(rate.time_to_send(spec.mss + spec.header));
         }
@@ -209,7 +211,7 @@ impl Sender {
     /// Whether departures are spread now.
     #[inline(always)]
     fn paces(&self, spec: &TcpSpec) -> bool {
-        self.is_paced && (spec.pacing || self.controller.pacing().is_some())
+        self.is_paced && self.paced_gap(spec).is_some()
     }
 
     /// `floor(min(cwnd, receiver window))`, at least one segment.

@@ -76,7 +76,7 @@ impl SignalReader {
         });
         Brought {
             echoes_mark: false,
-            signal: Some(Signal { marks, price, feedback: signal.feedback, delivered_rate, pipe: None }),
+            signal: Some(Signal { marks, price, delivered_rate, pipe: None }),
             held_back: self.held_back,
         }
     }

@@ -187,6 +187,15 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span
 fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSpec {
     let mut dice = Dice::new(seed + (1 << 43));
     if !dice.chance(3) {
+        // Prices that mean something else than senders take them for, no scenario has.
+        let told: Vec<Meaning> = ports.iter().filter_map(|port| port.policy.tells()).collect();
+        for group in groups {
+            if let Transport::Tcp(_, law) = &mut group.transport
+                && law.goes_by().is_some_and(|meaning| told.iter().any(|&other| other != meaning))
+            {
+                *law = ControllerSpec::Reno(());
+            }
+        }
         return PriceSpec::default();
     }
     let meaning = dice.one_of(&[Meaning::Cost, Meaning::Marginal, Meaning::Rate, Meaning::Feedback]);

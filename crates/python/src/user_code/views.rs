@@ -112,7 +112,7 @@ impl From<&congestion::Congestion> for Congestion {
 
 impl From<&queue::Unit> for Unit {
     fn from(unit: &queue::Unit) -> Unit {
-        let queue::Unit { bytes, is_last, .. } = *unit;
+        let queue::Unit { bytes, is_last } = *unit;
         Unit { bytes: bytes.0, is_last }
     }
 }

@@ -1,6 +1,6 @@
-"""The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapters 2 to 4.
+"""The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapters 2 to 5.
 
-Of chapter 2 (background) `signals` has RED and REM. Of chapter 3 (models) `losses` has what the open-loop figures are made of
+Of chapter 2 (background) `signals` has RED and REM alone and `marked_tcp` under TCP. Of chapter 3 (models) `losses` has what the open-loop figures are made of
 and `open_loop` these figures, `closed_loop` trunks that TCP loads, `sizing` the sizing rules. Of chapter 4 (packets) `fast` and
 `vegas` have flows that arrive one after the other, `draining` flows that empty the queues once, `overflow` flows whose buffer is
 too small, `appendix_b` the rest, `further` what the document leaves to further research. `tables` has the printed numbers.
@@ -15,6 +15,8 @@ from tailback.papers.cui_thesis import (
     draining,
     fast,
     further,
+    marked_tcp,
+    marking,
     open_loop,
     overflow,
     signals,
@@ -61,6 +63,7 @@ DOCUMENT = Document(
     ),
     experiments=(
         *signals.EXPERIMENTS,
+        *marked_tcp.EXPERIMENTS,
         *closed_loop.EXTRAPOLATIONS,
         *open_loop.EXPERIMENTS,
         *closed_loop.FIGURES,
@@ -71,5 +74,6 @@ DOCUMENT = Document(
         *overflow.EXPERIMENTS,
         *appendix_b.EXPERIMENTS,
         *further.EXPERIMENTS,
+        *marking.EXPERIMENTS,
     ),
 )

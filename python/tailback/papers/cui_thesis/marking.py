@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailback import models, prices
-from tailback.papers import Choice, Claim, Computation, Curves, Experiment, Inequality, LeftOpen, Line, Measured, Value, Values, vary
+from tailback.papers import (
+    Choice,
+    Claim,
+    Computation,
+    Curves,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Line,
+    Measured,
+    Value,
+    Values,
+    vary,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,11 +108,15 @@ def ratio(measure: str, order: str, other: str, counts: Sequence[int] = COUNTS) 
     return rows
 
 
-def against(measure: str, order: str, curve: Callable[[int], float], counts: Sequence[int] = COUNTS) -> Callable[[Measured], NDArray[np.float64]]:
+def against(
+    measure: str, order: str, curve: Callable[[int], float], counts: Sequence[int] = COUNTS
+) -> Callable[[Measured], NDArray[np.float64]]:
     """Of an order of probes to a curve, at each k."""
 
     def rows(seen: Measured) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = over_counts(seen, measure, "probes", order, counts) / np.array([[curve(count)] for count in counts])
+        found: NDArray[np.float64] = over_counts(seen, measure, "probes", order, counts) / np.array(
+            [[curve(count)] for count in counts]
+        )
         return found
 
     return rows
@@ -113,11 +130,6 @@ def bounds(order: str, curve: Callable[[int], float], counts: Sequence[int] = CO
         return np.full(rows.shape[1], rows.max())
 
     return values
-
-
-def by_formula(name: str) -> Callable[..., models.AdpmError]:
-    """The model as a computation of a point."""
-    return FORMULAS[name]
 
 
 def pure_brc(count: int) -> models.AdpmError:
@@ -155,7 +167,10 @@ def lines(measures: dict[str, str]) -> tuple[Line, ...]:
     return tuple(
         line
         for order, label in measures.items()
-        for line in (Line(label, {"by": "probes", "order": order}), Line(f"{label}, model", {"by": "model", "order": order}, dashed=True))
+        for line in (
+            Line(label, {"by": "probes", "order": order}),
+            Line(f"{label}, model", {"by": "model", "order": order}, dashed=True),
+        )
     )
 
 
@@ -223,7 +238,9 @@ MEAN_ERROR = Experiment(
             "C-5.1.4-powers",
             "R",
             "for k + 1 = K, the mean error of pure BRC is 1/(2k + 2)",
-            of_all(lambda seen: np.abs(against("mean", "pure_brc", lambda count: 1 / (2 * count + 2), POWERS)(seen) - 1), np.argmax),
+            of_all(
+                lambda seen: np.abs(against("mean", "pure_brc", lambda count: 1 / (2 * count + 2), POWERS)(seen) - 1), np.argmax
+            ),
             Inequality("<", 0.05),
             note="how far it is off, at the k at which it is furthest; the bound is ours",
         ),
@@ -260,7 +277,7 @@ LARGEST_ERROR = Experiment(
             "the maximum observed error of pure BRC corresponds well to the bound of 1/K",
             of_all(against("largest", "pure_brc", lambda count: 1 / power(count)), np.argmin),
             Inequality(">", 0.7),
-            note="largest error over 1/K, at the k at which it is least; of 1000 prices few lie near the end of an interval when k is large",
+            note="over 1/K, at the k at which it is least; of 1000 prices few lie near the end of an interval",
         ),
         Claim(
             "C-5.2.1-bound",
@@ -287,7 +304,7 @@ LARGEST_ERROR = Experiment(
         Claim(
             "C-5.2.2-steps",
             "R",
-            "after 1.5 times 2^n probes, the largest sum of the lengths of adjacent intervals is 1.5 times one of the intervals after 2^n probes",
+            "after 1.5 x 2^n probes the largest sum of adjacent intervals is 1.5 times one of the intervals after 2^n probes",
             lambda seen: (
                 over_counts(seen, "largest", "probes", "random_brc", (1535,))[0]
                 / over_counts(seen, "largest", "probes", "random_brc", (1023,))[0]
@@ -298,8 +315,22 @@ LARGEST_ERROR = Experiment(
     ),
     panels=(
         (
-            Curves("largest", "count", lines({key: NAMES[key] for key in ("pure_brc", "random_brc")}), "largest error", "packets received", log=True),
-            Curves("percentile", "count", lines({"random": NAMES["random"]}), "99th percentile of the error", "packets received", log=True),
+            Curves(
+                "largest",
+                "count",
+                lines({key: NAMES[key] for key in ("pure_brc", "random_brc")}),
+                "largest error",
+                "packets received",
+                log=True,
+            ),
+            Curves(
+                "percentile",
+                "count",
+                lines({"random": NAMES["random"]}),
+                "99th percentile of the error",
+                "packets received",
+                log=True,
+            ),
         ),
     ),
     left_open=LEFT_OPEN,
@@ -374,7 +405,12 @@ MEAN_SQUARE = Experiment(
             "C-5.3.1-power",
             "R",
             "the results for ADPM show a power law",
-            lambda seen: np.log2(seen.values("mean_square", scheme="adpm", count=256) / seen.values("mean_square", scheme="adpm", count=4096)) / 4,
+            lambda seen: (
+                np.log2(
+                    seen.values("mean_square", scheme="adpm", count=256) / seen.values("mean_square", scheme="adpm", count=4096)
+                )
+                / 4
+            ),
             Value(2.0, 0.05),
             note="exponent from 256 to 4096 packets: 2 by the model, so that the mean error goes with 1/k",
         ),
@@ -390,7 +426,9 @@ MEAN_SQUARE = Experiment(
             "C-5.3.2-first",
             "R",
             "when only a small fraction of the probe types have been received, there is a large mean square error (TPM)",
-            lambda seen: seen.values("mean_square", scheme="tpm8", count=64) / seen.values("mean_square", scheme="adpm", count=64),
+            lambda seen: (
+                seen.values("mean_square", scheme="tpm8", count=64) / seen.values("mean_square", scheme="adpm", count=64)
+            ),
             Inequality(">", 10.0),
             note="TPM of 8 bits over ADPM with 64 packets, of 240 types",
         ),
@@ -398,7 +436,9 @@ MEAN_SQUARE = Experiment(
             "C-5.3.2-drop",
             "R",
             "the error then drops rapidly after most probe types have been observed (TPM)",
-            lambda seen: np.log2(seen.values("mean_square", scheme="tpm4", count=256) / seen.values("mean_square", scheme="tpm4", count=512)),
+            lambda seen: np.log2(
+                seen.values("mean_square", scheme="tpm4", count=256) / seen.values("mean_square", scheme="tpm4", count=512)
+            ),
             Inequality(">", 2.0),
             note="exponent from 256 to 512 packets, of TPM of 4 bits with 120 types: faster than ADPM's power law",
         ),
@@ -444,9 +484,14 @@ MEAN_SQUARE = Experiment(
         ),
     ),
     left_open=(
-        LeftOpen("bits of TPM", "2, 4 and 8; with 30 queues 8 bits are as many as fit into the 32 bytes that receivers have here"),
+        LeftOpen(
+            "bits of TPM", "2, 4 and 8; with 30 queues 8 bits are as many as fit into the 32 bytes that receivers have here"
+        ),
         LeftOpen("bits that have not been seen", "0, also before the first packet"),
-        LeftOpen("quantisers", "levels at both ends and evenly between them, to the nearest; RPM with 100 levels, from an estimate of 0"),
+        LeftOpen(
+            "quantisers",
+            "levels at both ends and evenly between them, to the nearest; RPM with 100 levels, from an estimate of 0",
+        ),
         LeftOpen("the range of k", f"{SQUARE_COUNTS[0]} to {SQUARE_COUNTS[-1]}, powers of two"),
     ),
 )
@@ -488,7 +533,7 @@ DRIFTING = [Choice({"drift": drift}, {"drift": drift}) for drift in DRIFTS]
 
 
 def over_bound(seen: Measured) -> Values:
-    """ADPM's mean error over sqrt(2 delta), at the delta at which it is largest, of those that thresholds of 16 bits do not limit."""
+    """ADPM's mean error over sqrt(2 delta), at the delta at which it is largest."""
     rows = np.array([seen.values("mean", scheme="adpm", drift=drift) / ramp_bound(drift) for drift in DRIFTS])
     found: Values = rows[np.argmax(rows.mean(axis=1))]
     return found
@@ -533,7 +578,10 @@ TRACKING = Experiment(
                 "R",
                 f"it tracks the changing price much more closely than the scheme of Thommes and Coates, of {bits} bits",
                 lambda seen, bits=bits: np.min(  # type: ignore[misc]
-                    [seen.values("mean", scheme=f"tpm{bits}", drift=drift) / seen.values("mean", scheme="adpm", drift=drift) for drift in DRIFTS],
+                    [
+                        seen.values("mean", scheme=f"tpm{bits}", drift=drift) / seen.values("mean", scheme="adpm", drift=drift)
+                        for drift in DRIFTS
+                    ],
                     axis=0,
                 ),
                 Inequality(">", 1.0),
@@ -561,7 +609,10 @@ TRACKING = Experiment(
     ),
     left_open=(
         LeftOpen("bits of TPM", "2, 4 and 8"),
-        LeftOpen("length of a run", f"{READ[-1]} packets, of which the first {SETTLED} are left out; the price starts anywhere and turns at 0 and 1"),
+        LeftOpen(
+            "length of a run",
+            f"{READ[-1]} packets, of which the first {SETTLED} are left out; the price starts anywhere and turns at 0 and 1",
+        ),
     ),
 )
 

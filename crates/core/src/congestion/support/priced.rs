@@ -29,8 +29,8 @@ pub struct PricedMemory<D> {
     rtt: Option<f64>,
     /// The last price heard.
     price: Option<f64>,
-    /// Timed out, and nothing acknowledged since: the price may be of long ago.
-    waits: bool,
+    /// Before the first price.
+    first_window: f64,
 }
 
 /// In flight beyond what the rate brings in a round trip: what an acknowledgement of two segments, or a rounded number of segments, would hold back.
@@ -38,7 +38,7 @@ const SLACK: f64 = 2.0;
 
 impl<D: Demand> Priced<D> {
     pub(in crate::congestion) fn of(demand: &D, start: Start) -> Priced<D> {
-        let memory = PricedMemory { demand: *demand, packet: start.packet, rtt: None, price: None, waits: false };
+        let memory = PricedMemory { demand: *demand, packet: start.packet, rtt: None, price: None, first_window: start.window };
         Beside::with(start, memory)
     }
 
@@ -50,9 +50,10 @@ impl<D: Demand> Priced<D> {
 
     fn hear(&mut self, ack: &Ack) {
         self.memory.price = ack.signal.price.or(self.memory.price);
-        self.memory.waits = false;
-        let (Some(rate), Some(rtt)) = (self.rate(), self.memory.rtt) else { return };
-        let target = (rate * rtt + SLACK).max(1.0);
+        let target = match (self.rate(), self.memory.rtt) {
+            (Some(rate), Some(rtt)) => (rate * rtt + SLACK).max(1.0),
+            _ => self.memory.first_window,
+        };
         let may_leap = !self.memory.demand.starts_slowly();
         self.window = if may_leap { target } else { target.min(self.window + f64::from(ack.acked.0)) };
     }
@@ -66,7 +67,7 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
 
     #[inline]
     fn window(&self) -> f64 {
-        if self.memory.waits { 1.0 } else { self.window }
+        self.window
     }
 
     fn ssthresh(&self) -> f64 {
@@ -121,8 +122,9 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
     /// The price tells of congestion, a loss does not.
     fn on_congestion(&mut self, _: &Congestion) {}
 
+    /// Until the next acknowledgement: the price may be of long ago.
     fn on_timeout(&mut self, _: &Congestion) {
-        self.memory.waits = true;
+        self.window = 1.0;
     }
 
     /// Pacing keeps bursts from being released.

@@ -38,7 +38,7 @@ impl<P: Policy> ModelBuffer<P> {
         let has_room = units < self.places;
         let mut buffer = Occupancy { has_room, ..Occupancy::of(Units(units), Bytes(bytes)) };
         let record = self.records.describe(vc, &mut buffer);
-        let cell = Unit { bytes: CELL_BYTES, is_last, hears_prices: false };
+        let cell = Unit { bytes: CELL_BYTES, is_last };
         let verdict = self.policy.on_arrival(&cell, record, &buffer, Time::ZERO);
         if verdict == Verdict::Accept {
             assert!(has_room, "the policy is to remember overflow, so it is to see it");

@@ -198,7 +198,7 @@ impl Equipment {
         if !C::DECIDES {
             return if full { Err(Reason::Full) } else { Ok(()) };
         }
-        let unit = Unit { bytes, is_last: packet.is_last(), hears_prices: packet.has_price() };
+        let unit = Unit { bytes, is_last: packet.is_last() };
         // What the buffer holds of flows, the policy's records know.
         let occupancy = Occupancy {
             units: held.units,
@@ -222,7 +222,7 @@ impl Equipment {
     #[cold]
     pub(super) fn hear_of_sender(&mut self, packet: &Packet, bytes: Bytes, prices: &mut Prices) {
         if self.teller.is_some() {
-            let unit = Unit { bytes, is_last: packet.is_last(), hears_prices: true };
+            let unit = Unit { bytes, is_last: packet.is_last() };
             self.policy.on_price_header(&unit, packet.price_header(prices));
         }
     }
@@ -267,6 +267,10 @@ impl Equipment {
 
     /// A mark; what cannot carry one is discarded for this reason.
     pub(super) fn mark(&mut self, packet: &mut Packet, now: Time, otherwise: Reason, window: &Window) -> Result<(), Reason> {
+        if packet.has_price() && self.teller.is_some() {
+            // Its sender goes by the price, and needs no mark.
+            return Ok(());
+        }
         if !packet.is_capable() {
             return Err(otherwise);
         }

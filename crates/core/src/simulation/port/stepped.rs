@@ -124,7 +124,7 @@ impl Stepped {
         window: &Window,
         prices: &mut Prices,
     ) -> Result<(), Reason> {
-        let unit = Unit { bytes, is_last: packet.is_last(), hears_prices: packet.has_price() };
+        let unit = Unit { bytes, is_last: packet.is_last() };
         let (waited, bytes_behind) = (now.since(packet.time), self.waiting_bytes);
         let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
         let goes = match equipment.policy.on_departure(&unit, &turn) {

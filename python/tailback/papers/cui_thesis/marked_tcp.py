@@ -1,0 +1,436 @@
+"""Section 2.3: queues of RED and REM under TCP, how many flows they bear and when they oscillate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tailback._run import Run
+from tailback._scenario import Scenario
+from tailback.papers import (
+    Claim,
+    Computation,
+    Curves,
+    Drawn,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Line,
+    Measured,
+    Trace,
+    Value,
+    Values,
+    Variant,
+)
+from tailback.papers.cui_thesis.signals import (
+    MOST,
+    Height,
+    bisect,
+    counted,
+    marked,
+    mean_queue,
+    on_one_link,
+    red,
+    told,
+    utilisation,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["EXPERIMENTS"]
+
+# A sender of Reno with ECN.
+RENO = {
+    "preset": "sack",
+    "mss": "960 B",
+    "delayed_ack": False,
+    "ecn": True,
+    "timestamps": True,
+    "receiver_window": 100_000,
+}
+# Section 2.3.3: how many flows, and the queue that REM is to hold.
+COUNTS = (10, 20, 40, 80, 160)
+TARGET = 50
+QUEUES: dict[str, dict[str, Any]] = {
+    # Five times the usual gamma: a price that settles within the warm-up also with most flows.
+    "REM": {"policy": "rem", "buffer": "1000 packets", "target": f"{TARGET} packets", "gamma": 0.005, "packet": "1000 B"},
+    "RED": red(lower=f"{TARGET // 2} packets", upper=f"{3 * TARGET} packets", buffer="1000 packets"),
+}
+
+
+def loaded(policy: str, count: int) -> Scenario:
+    """So many flows of Reno with ECN on 40 Mb/s, 50 ms."""
+    flow = {"count": count, "rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
+    return on_one_link("cui-thesis, section 2.3.3", "40 Mbps", QUEUES[policy], flow, (20, 60))
+
+
+def lost(run: Run) -> float:
+    """The part of what arrives at the bottleneck that is discarded."""
+    return counted(run, "bottleneck", "discarded_units")
+
+
+def by_count(policy: str, measure: str, of: Callable[..., Any]) -> Callable[[Measured], Values]:
+    """The largest or another of a measure over the numbers of flows."""
+
+    def found(seen: Measured) -> Values:
+        values: Values = of([seen.values(measure, policy=policy, flows=count) for count in COUNTS], axis=0)
+        return values
+
+    return found
+
+
+def off_target(values: Any, axis: int) -> Any:
+    """The largest distance from the target, in packets."""
+    return np.abs(np.asarray(values) - TARGET).max(axis=axis)
+
+
+LOAD = Experiment(
+    id="cui-thesis/rem-load",
+    title="Section 2.3.3: REM and the number of flows",
+    question="Does REM hold input rate and queue whatever the number of flows?",
+    source="section 2.3.3, equation (2.5)",
+    variants=tuple(Variant({"policy": policy, "flows": count}, loaded(policy, count)) for policy in QUEUES for count in COUNTS),
+    measures={"queue_length": mean_queue, "utilisation": utilisation, "marked": marked, "lost": lost},
+    claims=(
+        Claim(
+            "C-2.3.3-queue",
+            "R",
+            "REM stabilises the queue around its target regardless of the number of flows (largest distance, packets)",
+            by_count("REM", "queue_length", off_target),
+            Inequality("<", 10),
+        ),
+        Claim(
+            "C-2.3.3-rate",
+            "R",
+            "and the input rate around the capacity: high utilisation (the least)",
+            by_count("REM", "utilisation", np.min),
+            Inequality(">", 0.95),
+        ),
+        Claim(
+            "C-2.3.3-loss",
+            "R",
+            "and negligible loss (the largest part of the packets)",
+            by_count("REM", "lost", np.max),
+            Inequality("<", 0.001),
+        ),
+        Claim(
+            "C-2.3.3-price",
+            "R",
+            "with more users the marking probability is pushed up (least growth as their number doubles)",
+            by_count("REM", "marked", lambda values, axis: np.diff(values, axis=axis).min(axis=axis)),
+            Inequality(">", 0),
+        ),
+        Claim(
+            "C-2.3.3-red",
+            "R",
+            "where the queue is the congestion measure it varies with the number of sources (RED, 160 flows over 10)",
+            lambda seen: (
+                seen.values("queue_length", policy="RED", flows=COUNTS[-1])
+                / seen.values("queue_length", policy="RED", flows=COUNTS[0])
+            ),
+            Inequality(">", 2),
+        ),
+    ),
+    panels=(
+        (
+            Curves(
+                "queue_length",
+                "flows",
+                tuple(Line(policy, {"policy": policy}) for policy in QUEUES),
+                "average queue, packets",
+                "flows",
+                levels=(Level("target of REM", TARGET),),
+            ),
+        ),
+        (
+            Curves(
+                "marked",
+                "flows",
+                tuple(Line(policy, {"policy": policy}) for policy in QUEUES),
+                "part of the packets that is marked",
+                "flows",
+            ),
+        ),
+    ),
+    left_open=(
+        LeftOpen(
+            "scenario", "Reno with ECN, 40 Mb/s, 50 ms; REM with gamma 0.005, alpha 0.1 and phi 1.001, RED of 25 and 150 packets"
+        ),
+    ),
+    answer=lambda seen: (
+        f"It does: from {COUNTS[0]} to {COUNTS[-1]} flows the queue is within "
+        f"{told(seen, by_count('REM', 'queue_length', off_target), 1)} packets of its target of {TARGET}, and at least "
+        f"{told(seen, by_count('REM', 'utilisation', np.min), 3)} of the link is used. With RED the queue grows to "
+        f"{told(seen, lambda each: each.values('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
+    ),
+)
+
+# Section 2.3.1: instability. Wide thresholds, so that the queue has room on either side of where it rests.
+FLOWS = 50
+MIN_THRES, MAX_THRES, WEIGHT = 100, 500, 0.0005
+DELAYS_MS = (20, 30, 40, 50, 60, 65, 75, 85, 100, 150, 200, 300)
+CAPACITIES_MBPS = (10, 13, 16, 20, 22, 24, 26, 30, 34, 40, 60, 80)
+# Of the sweep of delays, and of that of capacities.
+CAPACITY_MBPS, DELAY_MS = 40, 100
+SETTLED_S, END_S = 20, 60
+# How much a queue varies that oscillates: about as far above what it does at small delay as below what it does at large delay.
+OSCILLATES = 0.3
+
+
+@dataclass(frozen=True)
+class Loop:
+    """RED and equal flows of Reno as a linear system about where they rest.
+
+    The fluid model of Misra, Gong and Towsley (SIGCOMM 2000) as Hollot, Misra, Towsley and Gong linearise it ("A control
+    theoretic analysis of RED", INFOCOM 2001). With C packets/s, N flows, a round trip R with its queueing, slope L of the
+    probability and corner K = -C ln(1 - w) of the average,
+
+        L(s) = L C^2 / (2 N) e^(-s R) / ((s + 2 N / (R^2 C)) (s + 1 / R) (1 + s / K)).
+
+    Gain and phase both fall with the frequency, so it is stable if and only if the gain is below 1 where the phase is -180
+    degrees (Nyquist). At low frequencies the gain is L (R C)^3 / (2 N)^2. Low, Paganini, Wang and Doyle, whom the document cites,
+    give a condition for a model of their own that suffices; this one is exact for its model.
+    """
+
+    # Packets at rest.
+    queue: float
+    gain: float
+
+
+def loop(capacity_mbps: float, delay_ms: float) -> Loop:
+    """In one setting. RED marks twice the probability by which it is set (figure 2.1): the slope is that of what it marks."""
+    capacity, delay = capacity_mbps * 1e6 / 8000, delay_ms / 1e3
+    slope = 2 * MOST / (MAX_THRES - MIN_THRES)
+
+    def below_rest(queue: float) -> bool:
+        # At rest p W^2 = 2: a packet more in each round trip, half a window less for each mark.
+        return slope * (queue - MIN_THRES) < 2 * (FLOWS / (delay * capacity + queue)) ** 2
+
+    queue = bisect(below_rest, MIN_THRES, MAX_THRES)
+    round_trip = delay + queue / capacity
+    corners = (2 * FLOWS / (round_trip**2 * capacity), 1 / round_trip, -math.log1p(-WEIGHT) * capacity)
+
+    def below_half_turn(frequency: float) -> bool:
+        return frequency * round_trip + sum(math.atan(frequency / corner) for corner in corners) < math.pi
+
+    turned = bisect(below_half_turn, 0, math.pi / round_trip)
+    at_rest = slope * (round_trip * capacity) ** 3 / (2 * FLOWS) ** 2
+    return Loop(queue, at_rest / math.prod(math.hypot(1, turned / corner) for corner in corners))
+
+
+def regulated(capacity_mbps: float, delay_ms: float) -> Scenario:
+    """Flows of Reno with ECN at RED."""
+    queue = red(lower=f"{MIN_THRES} packets", upper=f"{MAX_THRES} packets", weight=WEIGHT, buffer="10000 packets")
+    flow = {"count": FLOWS, "rtt": f"{delay_ms} ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
+    record = {"traces": {"queue": ["bottleneck"]}}
+    return on_one_link("cui-thesis, section 2.3.1", f"{capacity_mbps:g} Mbps", queue, flow, (SETTLED_S, END_S), record=record)
+
+
+def queue_over_time(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Packets that wait, for drawing: every 20 ms."""
+    trace = run.trace("queue")
+    times = np.arange(SETTLED_S, run.simulated_s, 0.02)
+    place = np.searchsorted(trace["time_s"], times, side="right") - 1
+    return times, np.asarray(trace["queue_units"], float)[place]
+
+
+def variation(run: Run | Height) -> float:
+    """Standard deviation of the queue over its mean, over time."""
+    if isinstance(run, Height):
+        return run.height
+    trace = run.trace("queue")
+    times = np.append(np.asarray(trace["time_s"], float), run.simulated_s)
+    lengths, spans = np.asarray(trace["queue_units"], float), np.diff(np.maximum(times, SETTLED_S))
+    mean = np.average(lengths, weights=spans)
+    return float(np.sqrt(np.average((lengths - mean) ** 2, weights=spans)) / mean)
+
+
+SWEEPS = {
+    "delay": {at: (CAPACITY_MBPS, at) for at in DELAYS_MS},
+    "capacity": {at: (at, DELAY_MS) for at in CAPACITIES_MBPS},
+}
+GAINS = {(sweep, at): loop(*setting).gain for sweep, settings in SWEEPS.items() for at, setting in settings.items()}
+# Where the linear system becomes unstable.
+LIMITS = {
+    "delay": bisect(lambda delay: loop(CAPACITY_MBPS, delay).gain < 1, DELAYS_MS[0], DELAYS_MS[-1]),
+    "capacity": bisect(lambda capacity: loop(capacity, DELAY_MS).gain < 1, CAPACITIES_MBPS[0], CAPACITIES_MBPS[-1]),
+    "gain": 1.0,
+}
+# Settings that are well within the condition, and well beyond it.
+STABLE = tuple(place for place, gain in GAINS.items() if gain < 0.6)
+UNSTABLE = tuple(place for place, gain in GAINS.items() if gain > 1.4)
+DOUBLED = {"delay": (50, 100, 200), "capacity": (20, 40, 80)}
+# Of the line that marks the condition, by what it is drawn over.
+HEIGHTS = {"delay": 1.8, "capacity": 1.8, "gain": 1.0}
+
+
+def at_places(places: tuple[tuple[str, float], ...], of: Callable[..., Any]) -> Callable[[Measured], Values]:
+    """The largest or least variation at these places."""
+
+    def found(seen: Measured) -> Values:
+        values: Values = of([seen.values("variation", line="measured", sweep=sweep, at=at) for sweep, at in places], axis=0)
+        return values
+
+    return found
+
+
+def least_growth(sweep: str) -> Callable[[Measured], Values]:
+    """The least growth of the variation as delay or capacity doubles, from within the condition on."""
+
+    def found(seen: Measured) -> Values:
+        values = [seen.values("variation", line="measured", sweep=sweep, at=at) for at in DOUBLED[sweep]]
+        least: Values = np.diff(values, axis=0).min(axis=0)
+        return least
+
+    return found
+
+
+def begins(sweep: str) -> Callable[[Measured], Values]:
+    """The gain of the linear system at which the queue begins to oscillate, between the places that were run."""
+
+    def found(seen: Measured) -> Values:
+        gains = [GAINS[sweep, at] for at in SWEEPS[sweep]]
+        runs = np.array([seen.values("variation", line="measured", sweep=sweep, at=at) for at in SWEEPS[sweep]])
+        crossed: Values = np.array([np.interp(OSCILLATES, np.maximum.accumulate(run), gains) for run in runs.T])
+        return crossed
+
+    return found
+
+
+INSTABILITY = Experiment(
+    id="cui-thesis/red-stability",
+    title="Section 2.3.1: RED and TCP at a large bandwidth-delay product",
+    question="Do TCP and RED begin to oscillate where the linear system of both becomes unstable?",
+    source="section 2.3.1, after Low, Paganini, Wang and Doyle, Computer Networks 43, 2003",
+    variants=(
+        *(
+            Variant(
+                # Far beyond the condition the gain is left out: what is to be seen is near it.
+                {"line": "measured", "sweep": sweep, "at": at, **({"gain": GAINS[sweep, at]} if GAINS[sweep, at] < 3 else {})},
+                regulated(*SWEEPS[sweep][at]),
+            )
+            for sweep in SWEEPS
+            for at in SWEEPS[sweep]
+        ),
+        *(
+            Variant(
+                {"line": "condition", "sweep": sweep, "gain" if sweep == "gain" else "at": limit, "end": height},
+                Computation(Height, {"height": height}),
+            )
+            for sweep, limit in LIMITS.items()
+            for height in (0.0, HEIGHTS[sweep])
+        ),
+    ),
+    measures={"variation": variation, "utilisation": utilisation},
+    claims=(
+        Claim(
+            "C-2.3.1-within",
+            "R",
+            "within the condition the queue does not oscillate (largest relative standard deviation, gain below 0.6)",
+            at_places(STABLE, np.max),
+            Inequality("<", 0.2),
+        ),
+        Claim(
+            "C-2.3.1-beyond",
+            "R",
+            "beyond it it does (least relative standard deviation, gain above 1.4)",
+            at_places(UNSTABLE, np.min),
+            Inequality(">", 0.7),
+        ),
+        *(
+            Claim(
+                f"C-2.3.1-{sweep}",
+                "R",
+                f"it eventually fluctuates as the bandwidth-delay product increases, by {sweep} (least growth of the relative "
+                "standard deviation as it doubles and doubles again, from within the condition on)",
+                least_growth(sweep),
+                Inequality(">", 0),
+            )
+            for sweep in SWEEPS
+        ),
+        *(
+            Claim(
+                f"C-2.3.1-at-{sweep}",
+                "N",
+                f"it begins where the linear system becomes unstable, by {sweep} (gain at which the relative standard deviation "
+                f"is {OSCILLATES})",
+                begins(sweep),
+                Value(1, 0.05),
+                note="Somewhat before: near its limit the system hardly damps what single marks and windows add to the queue.",
+            )
+            for sweep in SWEEPS
+        ),
+        Claim(
+            "C-2.3.1-cost",
+            "R",
+            "the oscillation costs throughput (utilisation at the largest delay)",
+            lambda seen: seen.values("utilisation", line="measured", sweep="delay", at=DELAYS_MS[-1]),
+            Inequality("<", 0.95),
+        ),
+    ),
+    panels=(
+        tuple(
+            Curves(
+                "variation",
+                "at",
+                (
+                    Line("measured", {"line": "measured", "sweep": sweep}),
+                    Line("unstable beyond", {"line": "condition", "sweep": sweep}, dashed=True),
+                ),
+                "relative deviation of the queue",
+                unit,
+                title=title,
+            )
+            for sweep, unit, title in (
+                ("delay", "round trip without queueing, ms", f"{CAPACITY_MBPS} Mb/s"),
+                ("capacity", "capacity, Mb/s", f"{DELAY_MS} ms"),
+            )
+        ),
+        (
+            Curves(
+                "variation",
+                "gain",
+                (
+                    Line("by delay", {"line": "measured", "sweep": "delay"}),
+                    Line("by capacity", {"line": "measured", "sweep": "capacity"}),
+                    Line("unstable beyond", {"line": "condition", "sweep": "gain"}, dashed=True),
+                ),
+                "relative deviation of the queue",
+                "gain of the linear system at half a turn",
+            ),
+        ),
+        (Drawn(("50 ms",), "queue, packets", "time, s", title="50 ms: stable"),),
+        (Drawn(("100 ms",), "queue, packets", "time, s", title="100 ms: unstable"),),
+    ),
+    traces=tuple(
+        Trace(f"{at} ms", {"line": "measured", "sweep": "delay", "at": at}, {"queue": ["bottleneck"]}, queue_over_time)
+        for at in (50, 100)
+    ),
+    left_open=(
+        LeftOpen(
+            "flows and RED",
+            f"{FLOWS} flows of Reno with ECN, thresholds of {MIN_THRES} and {MAX_THRES} packets, max_p {MOST}, weight {WEIGHT}",
+        ),
+        LeftOpen(
+            "the condition",
+            "that of the linear system of Hollot, Misra, Towsley and Gong (2001), by Nyquist, with the slope that figure 2.1 "
+            "measures: twice that of the settings",
+        ),
+        LeftOpen("what an oscillation is", f"a relative standard deviation of {OSCILLATES}"),
+    ),
+    answer=lambda seen: (
+        f"Nearly. The linear system becomes unstable at {LIMITS['delay']:.0f} ms with {CAPACITY_MBPS} Mb/s, and at "
+        f"{LIMITS['capacity']:.0f} Mb/s with {DELAY_MS} ms. The relative standard deviation of the queue is at most "
+        f"{told(seen, at_places(STABLE, np.max), 3)} where its gain is below 0.6, and at least "
+        f"{told(seen, at_places(UNSTABLE, np.min), 3)} where it exceeds 1.4; it passes {OSCILLATES} at a gain of "
+        f"{told(seen, begins('delay'))} by delay and {told(seen, begins('capacity'))} by capacity."
+    ),
+)
+
+EXPERIMENTS = (LOAD, INSTABILITY)
