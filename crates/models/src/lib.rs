@@ -1,14 +1,15 @@
 //! Closed forms: what theory predicts for the quantities that the simulator measures.
 //!
 //! Start in [`queues`] for loss and waiting at one port, in [`trunk`] for the loss of many links that share a few wavelengths, in
-//! [`tcp`] for what one transport can carry, in [`delay_based`] for FAST and Vegas, in [`sizing`] for how much buffer a bottleneck needs. A
-//! model is a pure function of checked parameters ([`parameter`]), which says once what it is ([`model`]). Queues are dimensionless: load is
-//! offered work over capacity, and times are in mean service times, so that one number serves cells and packets alike. Transcendental
-//! functions come from `libm`, so that every platform computes the same bits.
+//! [`tcp`] for what one transport can carry, in [`delay_based`] for FAST and Vegas, in [`prices`] for prices that marks carry, in [`sizing`] for
+//! how much buffer a bottleneck needs. A model is a pure function of checked parameters ([`parameter`]), which says once what it is ([`model`]).
+//! Queues are dimensionless: load is offered work over capacity, and times are in mean service times, so that one number serves cells and
+//! packets alike. Transcendental functions come from `libm`, so that every platform computes the same bits.
 
 pub mod delay_based;
 pub mod model;
 pub mod parameter;
+pub mod prices;
 pub mod queues;
 mod root;
 pub mod sizing;
@@ -19,13 +20,14 @@ pub use model::Model;
 pub use parameter::ParameterError;
 
 /// All models, by what they are of.
-pub fn families() -> [(&'static str, Vec<&'static Model>); 5] {
+pub fn families() -> [(&'static str, Vec<&'static Model>); 6] {
     [
         ("queues", queues::MODELS),
         ("trunk", trunk::MODELS),
         ("sizing", sizing::MODELS),
         ("tcp", tcp::MODELS),
         ("delay_based", delay_based::MODELS),
+        ("prices", prices::MODELS),
     ]
     .map(|(family, files)| (family, files.iter().copied().flatten().collect()))
 }

@@ -1,0 +1,292 @@
+//! Prices in a fixed number of levels: the quantiser alone, Thommes and Coates (TPM), Ryu, Cho and others (RPM).
+
+use super::choice::choice;
+use super::{Price, none_of};
+use crate::model::{answers, arguments, models};
+use crate::parameter::{Count, ParameterError, Whole};
+
+choice! {
+    /// How much one packet of TPM carries.
+    pub enum TpmMarking as "marking" {
+        /// A bit of the price of one router.
+        OneBit {
+            word: "one_bit",
+            title: "one bit",
+            help: "a packet is marked or not: a bit of the price of one router",
+            source: "cui-thesis, section 5.4"
+        },
+        /// Both bits of ECN.
+        TwoBits {
+            word: "two_bits",
+            title: "two bits",
+            help: "the values of both bits of ECN: two packets tell a bit of the prices of six routers",
+            source: "cui-thesis, equation (2.9)"
+        },
+    }
+}
+
+choice! {
+    /// What a receiver of TPM takes for a bit that it has not seen; the document does not say.
+    pub enum UnseenBit as "unseen" {
+        /// No mark.
+        Zero {
+            word: "zero",
+            title: "zero",
+            help: "as 0: estimates begin at the least price and are too low",
+            source: ""
+        },
+        /// What it is on average.
+        Half {
+            word: "half",
+            title: "half",
+            help: "as 1/2, its mean over all prices: estimates begin in the middle",
+            source: ""
+        },
+    }
+}
+
+answers! {
+    /// Error of a quantiser.
+    pub struct QuantiserError {
+        /// Mean error: 1/(4k).
+        mean: f64,
+        /// Mean of its square: 1/(12 k^2).
+        mean_square: f64,
+        /// The largest: 1/(2k).
+        largest: f64,
+    }
+}
+
+answers! {
+    /// What a receiver of TPM waits for.
+    pub struct TpmProbeTypes {
+        /// T, kinds of packets.
+        types: u64,
+        /// Packets until each kind has come, if all are drawn equally likely, on average; in a row it takes `types`.
+        random_packets: f64,
+    }
+}
+
+answers! {
+    /// Mean square error of a scheme with a fixed quantiser.
+    pub struct BinaryError {
+        /// After so many packets.
+        mean_square: f64,
+        /// What the quantiser leaves after any number of them.
+        floor: f64,
+    }
+}
+
+arguments! {
+    /// A path with TPM.
+    pub struct Tpm {
+        /// k, packets received.
+        probes: Whole,
+        /// b, binary digits of a router's price, 1 to 52.
+        bits: Count,
+        /// n, routers on the path, with prices that are independent of each other.
+        hops: Count,
+        /// h, routers for which there are kinds of packets.
+        max_hops: Count = 30,
+        /// What stands for bits that have not come.
+        unseen: UnseenBit = "zero",
+    }
+}
+
+arguments! {
+    /// A path with RPM.
+    pub struct Rpm {
+        /// k, packets received.
+        probes: Whole,
+        /// n, levels of the price.
+        levels: Count,
+        /// What the receiver believes before a mark.
+        initial: Price = 0,
+    }
+}
+
+models! {
+    /// Error of a quantiser with uniform levels, each of which stands for its middle.
+    pub fn quantiser_error(
+        /// k, levels between 0 and 1.
+        levels: Count,
+    ) -> QuantiserError {
+        let levels = levels.get() as f64;
+        QuantiserError { mean: 1.0 / (4.0 * levels), mean_square: 1.0 / (12.0 * levels * levels), largest: 1.0 / (2.0 * levels) }
+    }
+    quantity: "error of a quantiser";
+    equation: "mean 1/(4k), mean square 1/(12 k^2)";
+    source: "cui-thesis, section 5.2.2";
+    assumes: ["prices uniform in 0 to 1"];
+
+    /// Kinds of packets in the scheme of Thommes and Coates (TPM), which carries the bits of each router's price.
+    pub fn tpm_probe_types(
+        /// b, binary digits of a router's price.
+        bits: Count,
+        /// h, routers for which there are kinds of packets.
+        max_hops: Count = 30,
+        /// How much one packet carries.
+        marking: TpmMarking = "one_bit",
+    ) -> Result<TpmProbeTypes, ParameterError> {
+        let packets = match marking {
+            TpmMarking::OneBit => Some(max_hops.get()),
+            TpmMarking::TwoBits => max_hops.get().div_ceil(6).checked_mul(2),
+        };
+        let types = packets.and_then(|packets| packets.checked_mul(bits.get())).filter(|&types| types <= MOST_TYPES);
+        let types = types.ok_or_else(|| ParameterError::new("bits", bits.get(), "fewer: there are at most 2^53 kinds of packets"))?;
+        Ok(TpmProbeTypes { types, random_packets: types as f64 * harmonic(types) })
+    }
+    quantity: "kinds of packets in TPM";
+    equation: "one bit: b h; two bits: 2 b ceil(h/6); until all were drawn: T (1 + 1/2 + ... + 1/T)";
+    source: "cui-thesis, section 2.3.5 and equation (2.9); section 5.4 for one bit";
+    assumes: ["no packet is lost"];
+    refuses: "more than 2^53 kinds";
+    example: ">>> tb.models.tpm_probe_types(bits=4, marking=\"two_bits\").types\n40";
+
+    /// Mean square error of TPM with marks of one bit, of the mean price of a path of uniform prices, after `probes` packets of kinds that are
+    /// drawn.
+    ///
+    /// A kind of T has not come with probability (1 - 1/T)^k, two of them with (1 - 2/T)^k. What lies below the last bit is taken for its middle.
+    /// Bits and remainder of a uniform price are independent, so that errors of different bits add up as squares if unseen ones are taken for
+    /// 1/2; taken for 0 they are all of one sign, and their products remain.
+    pub fn tpm_error(tpm: Tpm) -> Result<BinaryError, ParameterError> {
+        let Tpm { probes, bits, hops, max_hops, unseen } = tpm;
+        if bits.get() > 52 {
+            return Err(ParameterError::new("bits", bits.get(), "1 to 52"));
+        }
+        if hops.get() > max_hops.get() {
+            return Err(ParameterError::new("hops", hops.get(), format!("at most `max_hops`, {}", max_hops.get())));
+        }
+        let (count, routers) = (probes.get() as f64, hops.get() as f64);
+        let types = bits.get() as f64 * max_hops.get() as f64;
+        let (one, two) = (none_of(1.0 / types, count), none_of(2.0 / types, count));
+        // Of the bits of one router: the sum of their weights, and of its squares.
+        let least = (0..bits.get()).fold(1.0, |weight, _| weight / 2.0);
+        let (weight, square) = (1.0 - least, (1.0 - least * least) / 3.0);
+        let missing = match unseen {
+            UnseenBit::Zero => one * square / (2.0 * routers) + two * (weight * weight - square / routers).max(0.0) / 4.0,
+            UnseenBit::Half => one * square / (4.0 * routers),
+        };
+        let floor = least * least / (12.0 * routers);
+        Ok(BinaryError { mean_square: missing + floor, floor })
+    }
+    quantity: "error of TPM";
+    equation: "unseen as 1/2: u V / (4n) + 4^-b / (12 n); as 0: u V / (2n) + u2 (W^2 - V/n) / 4 + 4^-b / (12 n), u = (1 - 1/T)^k, \
+        u2 = (1 - 2/T)^k, T = b h, W = 1 - 2^-b, V = (1 - 4^-b) / 3";
+    source: "cui-thesis, sections 2.3.5 and 5.4 for the scheme; derived in docs/theory.md";
+    assumes: ["marks of one bit", "n independent prices uniform in 0 to 1, added and divided by n", "kinds of packets drawn, all equally likely"];
+    refuses: "more than 52 digits, and more routers than there are kinds of packets for";
+    example: ">>> error = tb.models.tpm_error(probes=1000, bits=4, hops=10)\n\
+        >>> round(error.mean_square, 7), round(error.floor, 7)\n(3.63e-05, 3.26e-05)";
+
+    /// Mean square error of the scheme of Ryu and others (RPM), in which a packet is marked if the price is the level that it asks for, after
+    /// `probes` packets of levels that are drawn.
+    pub fn rpm_error(rpm: Rpm) -> BinaryError {
+        let Rpm { probes, levels, initial } = rpm;
+        let levels = levels.get() as f64;
+        let (unseen, initial) = (none_of(1.0 / levels, probes.get() as f64), initial.get());
+        let floor = 1.0 / (12.0 * levels * levels);
+        BinaryError { mean_square: unseen * (1.0 / 3.0 - initial * (1.0 - initial)) + (1.0 - unseen) * floor, floor }
+    }
+    quantity: "error of RPM";
+    equation: "u (1/3 - i (1 - i)) + (1 - u) / (12 n^2), u = (1 - 1/n)^k";
+    source: "cui-thesis, sections 2.3.6 and 5.2.3 for the scheme";
+    assumes: ["one price uniform in 0 to 1, and no other marks on the path", "levels drawn, all equally likely", "a level stands for its middle"];
+    example: ">>> round(tb.models.rpm_error(probes=100, levels=100).mean_square, 4)\n0.122";
+}
+
+/// Every whole number up to it is one of floating point.
+const MOST_TYPES: u64 = 1 << 53;
+
+/// 1 + 1/2 + ... + 1/n.
+fn harmonic(n: u64) -> f64 {
+    const EULER: f64 = 0.577_215_664_901_532_9;
+    match n {
+        ..=1000 => (1..=n).map(|each| 1.0 / each as f64).sum(),
+        _ => {
+            let n = n as f64;
+            libm::log(n) + EULER + 1.0 / (2.0 * n) - 1.0 / (12.0 * n * n)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(value: u64) -> Result<Count, ParameterError> {
+        Count::new("count", value)
+    }
+
+    fn tpm(probes: u64, bits: u64, hops: u64, max_hops: u64, unseen: UnseenBit) -> Result<BinaryError, ParameterError> {
+        let (bits, hops, max_hops) = (count(bits)?, count(hops)?, count(max_hops)?);
+        tpm_error(Tpm { probes: Whole::new(probes), bits, hops, max_hops, unseen })
+    }
+
+    /// All sequences of kinds, all bits of all routers, and the remainders by their variance.
+    fn by_enumeration(probes: u32, bits: u32, hops: u32, max_hops: u32, unseen: f64) -> f64 {
+        let (types, needed) = (bits * max_hops, bits * hops);
+        let weight = |kind: u32| 0.5f64.powi((kind % bits + 1) as i32);
+        let sequences = types.pow(probes);
+        let mut sum = 0.0;
+        for sequence in 0..sequences {
+            let seen = (0..probes).fold(0u32, |seen, at| seen | 1 << (sequence / types.pow(at) % types));
+            for prices in 0..1u32 << needed {
+                let missing = (0..needed).filter(|kind| seen >> kind & 1 == 0);
+                let error: f64 = missing.map(|kind| weight(kind) * (f64::from(prices >> kind & 1) - unseen)).sum();
+                sum += error * error;
+            }
+        }
+        let remainder = f64::from(hops) * 0.25f64.powi(bits as i32) / 12.0;
+        (sum / f64::from(sequences) / f64::from(1u32 << needed) + remainder) / f64::from(hops * hops)
+    }
+
+    #[test]
+    fn tpm_is_what_all_sequences_and_prices_give() -> Result<(), ParameterError> {
+        for (probes, bits, hops, max_hops) in
+            [(0, 2, 2, 3), (1, 1, 1, 1), (2, 3, 1, 1), (3, 2, 2, 3), (4, 2, 3, 3), (3, 3, 2, 2), (6, 1, 2, 5)]
+        {
+            for (unseen, value) in [(UnseenBit::Zero, 0.0), (UnseenBit::Half, 0.5)] {
+                let expected = by_enumeration(probes, bits, hops, max_hops, value);
+                let found = tpm(probes.into(), bits.into(), hops.into(), max_hops.into(), unseen)?.mean_square;
+                assert!(
+                    (found - expected).abs() < 1e-15,
+                    "{probes}, {bits}, {hops} of {max_hops}, {unseen:?}: {found} for {expected}"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_floor_is_the_quantisers_over_the_number_of_routers() -> Result<(), ParameterError> {
+        let quantiser = quantiser_error(count(16)?);
+        assert_eq!((quantiser.mean, quantiser.mean_square, quantiser.largest), (1.0 / 64.0, 1.0 / 3072.0, 1.0 / 32.0));
+        let late = tpm(1_000_000, 4, 10, 30, UnseenBit::Zero)?;
+        assert!((late.mean_square * 30_720.0 - 1.0).abs() < 1e-12 && late.floor == late.mean_square);
+        assert!(tpm(1, 4, 31, 30, UnseenBit::Zero).is_err() && tpm(1, 53, 3, 30, UnseenBit::Zero).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn kinds_of_packets_as_in_the_document() -> Result<(), ParameterError> {
+        let of = |bits, marking| tpm_probe_types(count(bits)?, count(30)?, marking);
+        assert_eq!((of(4, TpmMarking::TwoBits)?.types, of(4, TpmMarking::OneBit)?.types), (40, 120));
+        // Two kinds: the second takes two packets more on average. 1 + 1/2 + ... + 1/1001 by both ways.
+        assert_eq!(tpm_probe_types(count(2)?, count(1)?, TpmMarking::OneBit)?.random_packets, 3.0);
+        assert!((harmonic(1001) - harmonic(1000) - 1.0 / 1001.0).abs() < 1e-13);
+        assert!(tpm_probe_types(count(1 << 30)?, count(1 << 30)?, TpmMarking::TwoBits).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn rpm_by_hand() -> Result<(), ParameterError> {
+        // Two levels, one packet: seen or not with 1/2 each. Seen, 1/48; not, 1/3 from 0 and 1/12 from 1/2.
+        let of =
+            |initial| Ok::<BinaryError, ParameterError>(rpm_error(Rpm { probes: Whole::new(1), levels: count(2)?, initial }));
+        let (low, middle) = (of(Price::new("initial", 0.0)?)?, of(Price::new("initial", 0.5)?)?);
+        assert!((low.mean_square - (1.0 / 48.0 + 1.0 / 3.0) / 2.0).abs() < 1e-15);
+        assert!((middle.mean_square - (1.0 / 48.0 + 1.0 / 12.0) / 2.0).abs() < 1e-15);
+        Ok(())
+    }
+}
