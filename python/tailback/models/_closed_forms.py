@@ -14,21 +14,48 @@ if TYPE_CHECKING:
     from tailback.models._broadcasting import Numbers, Result
 
 __all__ = [
+    "DETECTION_FORMS",
     "LOSS_MODELS",
     "OPEN_LOOPS",
+    "PROBE_ORDERS",
     "READINGS",
     "SIZING_RULES",
+    "TPM_MARKINGS",
+    "UNSEEN_BITS",
+    "AdpmCoarseRampError",
+    "AdpmError",
+    "AdpmRampError",
+    "AdpmStepError",
     "Arrived",
+    "BinaryError",
     "BufferSize",
     "ClosedLoop",
     "DelayEquilibrium",
+    "DetectionForm",
+    "DetectionPackets",
     "DrainedFlows",
     "FiniteQueue",
     "LossModel",
+    "MaxnetBase",
+    "MaxnetPrice",
     "OpenLoop",
+    "PriceLevels",
+    "ProbeOrder",
+    "QuantiserError",
+    "RateError",
     "Reading",
+    "RemError",
     "SlowStart",
+    "TpmMarking",
+    "TpmProbeTypes",
     "TrunkLoss",
+    "UnseenBit",
+    "adpm_coarse_ramp_error",
+    "adpm_detection_packets",
+    "adpm_error",
+    "adpm_ramp_error",
+    "adpm_step_error",
+    "adpm_undetected",
     "appenzeller_buffer",
     "appenzeller_flows",
     "appenzeller_utilisation",
@@ -57,21 +84,72 @@ __all__ = [
     "late_arrival_coefficient",
     "least_queue",
     "mathis_rate",
+    "maxnet_base",
+    "maxnet_price",
     "md1_mean_wait",
     "md1k",
     "mm1k",
     "mmck",
     "padhye_goodput",
     "padhye_rate",
+    "price_levels",
+    "quantiser_error",
+    "ram_error",
+    "rcp_price",
+    "rcp_rate_error",
+    "rem_best_phi",
+    "rem_error",
+    "rpm_error",
     "single_flow_mean_queue",
     "single_flow_utilisation",
     "slow_start",
     "synchronised_buffer",
     "synchronised_utilisation",
+    "tpm_error",
+    "tpm_probe_types",
     "trunk_loss",
     "vegas_arrivals",
     "window_limited_rate",
 ]
+
+ProbeOrder: TypeAlias = Literal["random", "pure_brc", "random_brc"]
+PROBE_ORDERS: dict[ProbeOrder, Word] = {
+    "random": Word("random", "each threshold is drawn anew", "cui-thesis, section 5.2.2"),
+    "pure_brc": Word("pure BRC", "bit-reversed counting from 1: 1/2, 1/4, 3/4, 1/8 and on", "cui-thesis, sections 5.2.2 and 5.4"),
+    "random_brc": Word(
+        "random BRC", "bit-reversed counting from a counter that is drawn, all of them equally likely", "cui-thesis, section 5.4"
+    ),
+}
+
+DetectionForm: TypeAlias = Literal["random", "brc", "brc_direct", "brc_printed"]
+DETECTION_FORMS: dict[DetectionForm, Word] = {
+    "random": Word("random", "thresholds drawn anew: (1 - a)^k", "cui-thesis, equation (5.4)"),
+    "brc": Word("BRC", "bit-reversed counting, exactly: the mean over all starts and places of the step", "docs/theory.md"),
+    "brc_direct": Word(
+        "BRC, direct", "max(0, 1 - a k), as if no two thresholds were closer than the step: a lower bound", "docs/theory.md"
+    ),
+    "brc_printed": Word(
+        "BRC, printed",
+        "1 - a 2^m multiplied over m = 1 to j = floor(log2 k), as if scales were independent, and 0 from a 2^j = 1",
+        "cui-thesis, equation (5.5)",
+    ),
+}
+
+TpmMarking: TypeAlias = Literal["one_bit", "two_bits"]
+TPM_MARKINGS: dict[TpmMarking, Word] = {
+    "one_bit": Word("one bit", "a packet is marked or not: a bit of the price of one router", "cui-thesis, section 5.4"),
+    "two_bits": Word(
+        "two bits",
+        "the values of both bits of ECN: two packets tell a bit of the prices of six routers",
+        "cui-thesis, equation (2.9)",
+    ),
+}
+
+UnseenBit: TypeAlias = Literal["zero", "half"]
+UNSEEN_BITS: dict[UnseenBit, Word] = {
+    "zero": Word("zero", "as 0: estimates begin at the least price and are too low", ""),
+    "half": Word("half", "as 1/2, its mean over all prices: estimates begin in the middle", ""),
+}
 
 LossModel: TypeAlias = Literal["g1dm", "ebd", "ebi", "eb", "mmkkb", "ebl"]
 LOSS_MODELS: dict[LossModel, Word] = {
@@ -298,6 +376,254 @@ class DrainedFlows:
 
     flows: Result
     approximation: Result
+
+
+@dataclass(frozen=True)
+class AdpmError:
+    """By how much an estimate of ADPM is too low, over all prices.
+
+    Attributes
+    ----------
+    mean : float or array
+        Mean error.
+    mean_square : float or array
+        Mean of its square.
+    largest : float or array
+        The largest there can be: 1 with thresholds that are drawn.
+    percentile : float or array
+        The error that the share `quantile` does not exceed.
+    document : float or array or None
+        What the document says of it: 1/k, the mean of random probes (5.2); of pure BRC the bound (5.3); of random BRC the
+        bound 2/K.
+    """
+
+    mean: Result
+    mean_square: Result
+    largest: Result
+    percentile: Result
+    document: Result | None = None
+
+
+@dataclass(frozen=True)
+class AdpmStepError:
+    """By how much an estimate of ADPM is off after a price has changed.
+
+    Attributes
+    ----------
+    mean : float or array
+        Mean error.
+    mean_square : float or array
+        Mean of its square.
+    approximation : float or array
+        The document's approximation, min(step, 1/k).
+    """
+
+    mean: Result
+    mean_square: Result
+    approximation: Result
+
+
+@dataclass(frozen=True)
+class DetectionPackets:
+    """Packets until one contradicts the interval, that one included.
+
+    Attributes
+    ----------
+    random : float or array
+        With random probes, 1/a.
+    brc : float or array
+        With bit-reversed counting, exactly.
+    """
+
+    random: Result
+    brc: Result
+
+
+@dataclass(frozen=True)
+class AdpmRampError:
+    """By how much the estimate of a rising price is too low.
+
+    Attributes
+    ----------
+    mean : float or array
+        Mean error once a packet has been used: sqrt(pi drift / 2) - 5/6 drift and less.
+    mean_square : float or array
+        Mean of its square.
+    mean_before : float or array
+        Mean error before a packet is used, which finds the price higher by `drift`.
+    mean_square_before : float or array
+        Mean of its square: 2 drift, the document's.
+    bound : float or array
+        The document's bound of the mean, sqrt(2 drift).
+    """
+
+    mean: Result
+    mean_square: Result
+    mean_before: Result
+    mean_square_before: Result
+    bound: Result
+
+
+@dataclass(frozen=True)
+class AdpmCoarseRampError:
+    """The same with a finite number of thresholds.
+
+    Attributes
+    ----------
+    mean : float or array
+        Mean error.
+    mean_square : float or array
+        Mean of its square.
+    """
+
+    mean: Result
+    mean_square: Result
+
+
+@dataclass(frozen=True)
+class RemError:
+    """How well the share of marked packets tells a sum of prices.
+
+    Attributes
+    ----------
+    marked : float or array
+        q, the probability of a mark.
+    share_mean_square : float or array
+        Mean square error of the share of marked packets: q (1 - q) / k.
+    price_mean_square : float or array
+        Mean square error of the price that follows, to first order.
+    all_marked : float or array
+        Probability that all packets are marked, which says no more than that the price is large.
+    """
+
+    marked: Result
+    share_mean_square: Result
+    price_mean_square: Result
+    all_marked: Result
+
+
+@dataclass(frozen=True)
+class QuantiserError:
+    """Error of a quantiser.
+
+    Attributes
+    ----------
+    mean : float or array
+        Mean error: 1/(4k).
+    mean_square : float or array
+        Mean of its square: 1/(12 k^2).
+    largest : float or array
+        The largest: 1/(2k).
+    """
+
+    mean: Result
+    mean_square: Result
+    largest: Result
+
+
+@dataclass(frozen=True)
+class TpmProbeTypes:
+    """What a receiver of TPM waits for.
+
+    Attributes
+    ----------
+    types : int or array
+        T, kinds of packets.
+    random_packets : float or array
+        Packets until each kind has come, if all are drawn equally likely, on average; in a row it takes `types`.
+    """
+
+    types: Result
+    random_packets: Result
+
+
+@dataclass(frozen=True)
+class BinaryError:
+    """Mean square error of a scheme with a fixed quantiser.
+
+    Attributes
+    ----------
+    mean_square : float or array
+        After so many packets.
+    floor : float or array
+        What the quantiser leaves after any number of them.
+    """
+
+    mean_square: Result
+    floor: Result
+
+
+@dataclass(frozen=True)
+class PriceLevels:
+    """How many prices tell all rates apart.
+
+    Attributes
+    ----------
+    levels : int or array
+        Levels.
+    bits : int or array
+        Binary digits that number them.
+    thresholds : int or array
+        Thresholds of so many digits.
+    """
+
+    levels: Result
+    bits: Result
+    thresholds: Result
+
+
+@dataclass(frozen=True)
+class RateError:
+    """How far off a rate is that is read from a price.
+
+    Attributes
+    ----------
+    over : float or array
+        By which part the rate is too high if the price is too low.
+    under : float or array
+        By which part the rate is too low if the price is too high.
+    """
+
+    over: Result
+    under: Result
+
+
+@dataclass(frozen=True)
+class MaxnetPrice:
+    """A cost as it is carried, and as it is read.
+
+    Attributes
+    ----------
+    code : int or array
+        What is carried.
+    decoded : float or array
+        The cost that is read from it: not below what it was.
+    error : float or array
+        By how much that is more.
+    relative_error : float or array or None
+        The same over the cost: up to (q - 1) (1 + q/p). None of a cost of 0 or less.
+    """
+
+    code: Result
+    decoded: Result
+    error: Result
+    relative_error: Result | None = None
+
+
+@dataclass(frozen=True)
+class MaxnetBase:
+    """A base for costs.
+
+    Attributes
+    ----------
+    base : float or array
+        q, base and offset.
+    granularity : float or array
+        q - 1, the relative error of large costs.
+    """
+
+    base: Result
+    granularity: Result
 
 
 @dataclass(frozen=True)
@@ -661,6 +987,756 @@ def drained_flows(*, alpha: Numbers, capacity_pps: Numbers, slowdown: Numbers, b
     return DrainedFlows(
         *answers("drained_flows", alpha=alpha, capacity_pps=capacity_pps, slowdown=slowdown, base_rtt_s=base_rtt_s)
     )
+
+
+def adpm_error(*, probes: Numbers, order: ProbeOrder = "random", bits: Numbers = 16, quantile: Numbers = 0.99) -> AdpmError:
+    """Error of ADPM's estimate of a price that stays, averaged over all prices: after `probes` packets, from an estimate of 0.
+
+    Random probes: price and thresholds are k + 1 points that fall anywhere, and the error is the gap below one of them,
+    which is above x with probability (1 - x)^(k+1). So its mean is 1/(k+2) exactly and its mean square 2/((k+2)(k+3)), but
+    for the finite number of thresholds, which is kept: at values of x between those of two thresholds the probability is on
+    the line between theirs. An estimate that begins at 1 is too high by as much.
+
+    Parameters
+    ----------
+    probes : int or array
+        k, packets received; >= 0.
+    order : str, optional
+        Of their thresholds. ``"random"``, each threshold is drawn anew; ``"pure_brc"``, bit-reversed counting from 1: 1/2,
+        1/4, 3/4, 1/8 and on; ``"random_brc"``, bit-reversed counting from a counter that is drawn, all of them equally
+        likely.
+    bits : int or array, optional
+        Binary digits of a threshold: there are 2^bits of them, and the IPid has 16; 1 to 16.
+    quantile : float or array, optional
+        Which share of the errors is not to exceed `percentile`; 0 to 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``random: 1/(k+2), square 2/((k+2)(k+3)); pure BRC: 1/(2K) (1 - Delta/(2K)), largest 1/K, with K = 2^floor(log2(k+1)),
+    Delta = k + 1 - K; random BRC: all starts``
+
+    Assumes:
+
+    - prices uniform in 0 to 1
+    - an estimate of 0 at first
+    - no packet is lost
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, sections 5.2.2 and 5.4, equations (5.1) to
+    (5.3); the mean of pure BRC is printed with a sum for the product.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.adpm_error(probes=98).mean, 6)
+    0.01
+    >>> tb.models.adpm_error(probes=7, order="pure_brc").mean
+    0.0625
+    """
+    return AdpmError(*answers("adpm_error", order, probes=probes, bits=bits, quantile=quantile))
+
+
+def adpm_step_error(step: Numbers, probes: Numbers) -> AdpmStepError:
+    """The same after a price has risen once by `step` from an estimate that was right, or fallen; with random probes, and
+    thresholds of any number of digits.
+
+    The error is above x, where x < step, if none of the thresholds fell in the x next to the price.
+
+    Parameters
+    ----------
+    step : float or array
+        By how much the price has changed; above 0 and below 1.
+    probes : int or array
+        k, packets received since; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``(1 - (1 - a)^(k+1)) / (k+1); the document has about min(a, 1/k)``
+
+    Assumes:
+
+    - independent thresholds uniform in 0 to 1
+    - an estimate that was right before
+    - no packet is lost
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.2.2.
+    """
+    return AdpmStepError(*answers("adpm_step_error", step=step, probes=probes))
+
+
+def adpm_undetected(*, step: Numbers, probes: Numbers, form: DetectionForm = "random", bits: Numbers = 16) -> Result:
+    """Probability that a step of a price has not been noticed after `probes` packets.
+
+    The exact form for BRC places the step anywhere in 0 to 1, and begins the counting anywhere.
+
+    Parameters
+    ----------
+    step : float or array
+        a, how far the price is beyond the interval: p - i+ in (5.4) and (5.5); above 0 and below 1.
+    probes : int or array
+        k, packets received since; >= 0.
+    form : str, optional
+        Which formula. ``"random"``, thresholds drawn anew: (1 - a)^k; ``"brc"``, bit-reversed counting, exactly: the mean
+        over all starts and places of the step; ``"brc_direct"``, max(0, 1 - a k), as if no two thresholds were closer than
+        the step: a lower bound; ``"brc_printed"``, 1 - a 2^m multiplied over m = 1 to j = floor(log2 k), as if scales were
+        independent, and 0 from a 2^j = 1.
+    bits : int or array, optional
+        Of the exact form for BRC: binary digits of a threshold; 1 to 16.
+
+    Returns
+    -------
+    float or array
+        a probability.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``random: (1 - a)^k; BRC: sum of (w - a)+ over all intervals w that k thresholds leave / (1 - a), mean over all starts``
+
+    Assumes:
+
+    - BRC: the step may be anywhere between 0 and 1, counting begins anywhere
+    - no packet is lost
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, equations (5.4) and (5.5), which
+    multiplies what one scale says alone.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> forms = ["random", "brc", "brc_direct", "brc_printed"]
+    >>> [round(tb.models.adpm_undetected(step=0.1, probes=4, form=form), 3) for form in forms]
+    [0.656, 0.603, 0.6, 0.48]
+    """
+    return number("adpm_undetected", form, step=step, probes=probes, bits=bits)
+
+
+def adpm_detection_packets(*, step: Numbers, bits: Numbers = 16) -> DetectionPackets:
+    """Packets until a step of a price is noticed, on average.
+
+    Parameters
+    ----------
+    step : float or array
+        a, how far the price is beyond the interval in which its receiver believes it; above 0 and below 1.
+    bits : int or array, optional
+        Of BRC: binary digits of a threshold; 1 to 16.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a step smaller than the distance of two thresholds.
+
+    Notes
+    -----
+    ``random: 1/a; BRC: (1 + sum of g^2 / 2^bits) / 2 over the gaps g, in packets, between probes of the step, mean over all
+    places``
+
+    Assumes:
+
+    - BRC: the step may be anywhere between 0 and 1, counting begins anywhere
+    - no packet is lost
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.2.2, which says: within
+    ceil(log2(1/a)) packets, and means 2 to that power.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> detected = tb.models.adpm_detection_packets(step=0.25)
+    >>> detected.random, round(detected.brc, 2)
+    (4.0, 2.69)
+    """
+    return DetectionPackets(*answers("adpm_detection_packets", step=step, bits=bits))
+
+
+def adpm_ramp_error(drift: Numbers) -> AdpmRampError:
+    """Error of ADPM's estimate of a price that rises by `drift` with every packet, in the long run, with random probes.
+
+    The estimate is y or less if no threshold fell between y and the price of its time. So the error after a packet is above
+    x with probability (1 - x) G(x), where G(x), of the error X before it, is the product of 1 - (x - drift), 1 - (x - 2
+    drift) and so on, as long as these are 1 or less. Integrated, this gives E X^2 = 2 drift, the document's. For slow ramps
+    errors have Rayleigh's distribution, exp(-x^2 / (2 drift)), whose mean is sqrt(pi drift / 2), 0.886 of the document's
+    bound. Falling prices are estimated as much too high.
+
+    Parameters
+    ----------
+    drift : float or array
+        delta, by how much the price rises from packet to packet; above 0 and below 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for ramps slower than 1e-10 or faster than 0.02.
+
+    Notes
+    -----
+    ``P(X > x + drift) = (1 - x) P(X > x); E X^2 = 2 drift; E X = sqrt(pi drift / 2) + drift / 6 + ...``
+
+    Assumes:
+
+    - independent thresholds uniform in 0 to 1
+    - far from 0 and 1, and long after the ramp began
+    - no packet is lost
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.2.2, for the mean square; the
+    distribution is derived in docs/theory.md.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> error = tb.models.adpm_ramp_error(1e-6)
+    >>> round(error.mean, 6), round(error.bound, 6)
+    (0.001252, 0.001414)
+    """
+    return AdpmRampError(*answers("adpm_ramp_error", drift=drift))
+
+
+def adpm_coarse_ramp_error(*, drift: Numbers, bits: Numbers = 16) -> AdpmCoarseRampError:
+    """The same, once a packet has been used, with thresholds of finitely many digits: more where the price takes long from one
+    to the next.
+
+    The price at a share u between two thresholds, and rising continuously: the estimate is n thresholds or more below the
+    lower one with probability exp(-(n (n-1) / 2 + n u) / s), where s = drift 4^bits. What the price rises from packet to
+    packet is taken to first order.
+
+    Parameters
+    ----------
+    drift : float or array
+        delta, by how much the price rises from packet to packet; above 0 and below 1.
+    bits : int or array, optional
+        Binary digits of a threshold: there are 2^bits of them, and the IPid has 16; 1 to 16.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for ramps faster than 0.02.
+
+    Notes
+    -----
+    ``mean error in thresholds: 1/2 + sum over n of s/n exp(-n (n-1) / (2s)) (1 - exp(-n/s)), s = drift 4^bits, less 5/6
+    drift``
+
+    Assumes:
+
+    - independent thresholds, all equally likely
+    - far from 0 and 1, and long after the ramp began
+    - no packet is lost
+
+    References
+    ----------
+    docs/theory.md.
+    """
+    return AdpmCoarseRampError(*answers("adpm_coarse_ramp_error", drift=drift, bits=bits))
+
+
+def rem_error(price: Numbers, phi: Numbers, packets: Numbers) -> RemError:
+    """Error of REM: `packets` marked independently, with a probability that is exponential in the sum of the prices of a path.
+
+    The error of the price is that of the share over the slope of the mapping, ln(phi) phi^-p; it is meant where
+    `all_marked` is small.
+
+    Parameters
+    ----------
+    price : float or array
+        p, the sum of the prices along the path, not mapped; >= 0.
+    phi : float or array
+        phi, base of the mapping, above 1; > 0.
+    packets : int or array
+        k, packets received; >= 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a base of 1 or less, and prices whose error no number
+        holds.
+
+    Notes
+    -----
+    ``q = 1 - phi^-p; share: q (1 - q) / k; price: (phi^p - 1) / (k ln(phi)^2)``
+
+    Assumes:
+
+    - every packet is marked independently of the others
+    - a price that stays
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.2.3 and equations (2.6) and
+    (2.7).
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> error = tb.models.rem_error(price=1.0, phi=2.0, packets=100)
+    >>> error.marked, error.share_mean_square
+    (0.5, 0.0025)
+    """
+    return RemError(*answers("rem_error", price=price, phi=phi, packets=packets))
+
+
+def rem_best_phi(price: Numbers) -> Result:
+    """The base with which REM tells a sum of prices with the smallest error: it marks 80 % of the packets.
+
+    Parameters
+    ----------
+    price : float or array
+        p, the sum of the prices along the path, not mapped; > 0.
+
+    Returns
+    -------
+    float or array
+        phi, without a unit.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for prices so small or so large that the base is out of the
+        range of numbers.
+
+    Notes
+    -----
+    ``phi = e^(x/p) with x e^x = 2 (e^x - 1), x = 1.5936``
+
+    Assumes:
+
+    - every packet is marked independently of the others
+    - a price that stays
+
+    References
+    ----------
+    from the error of the price, by its derivative.
+    """
+    return number("rem_best_phi", price=price)
+
+
+def ram_error(*, packets: Numbers, hops: Numbers = 1, price: Numbers | None = None) -> Result:
+    """Mean square error of RAM's estimate of the mean price of a path: `packets` marked independently, with that mean as their
+    probability.
+
+    With one hop and no price given it is 1/(6k), as figure 5.3 has it, also of the share of marked packets in REM. The mean
+    of several uniform prices is nearer to 1/2, where marks tell least: 45 % more with ten hops.
+
+    Parameters
+    ----------
+    packets : int or array
+        k, packets received; >= 1.
+    hops : int or array, optional
+        n, routers on the path, with prices that are independent of each other; >= 1.
+    price : float or array, optional
+        The mean price of the path; prices uniform in 0 to 1 if not given; 0 to 1.
+
+    Returns
+    -------
+    float or array
+        mean square error; that of the sum of prices is n^2 times as large.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``q (1 - q) / k; of n uniform prices (1/4 - 1/(12 n)) / k, for one 1/(6k)``
+
+    Assumes:
+
+    - every packet is marked independently of the others
+    - a price that stays
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, sections 2.3.4, 5.2.3 and 5.4.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.ram_error(packets=100), 6)
+    0.001667
+    """
+    return number("ram_error", packets=packets, hops=hops, price=price)
+
+
+def quantiser_error(levels: Numbers) -> QuantiserError:
+    """Error of a quantiser with uniform levels, each of which stands for its middle.
+
+    Parameters
+    ----------
+    levels : int or array
+        k, levels between 0 and 1; >= 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``mean 1/(4k), mean square 1/(12 k^2)``
+
+    Assumes:
+
+    - prices uniform in 0 to 1
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.2.2.
+    """
+    return QuantiserError(*answers("quantiser_error", levels=levels))
+
+
+def tpm_probe_types(*, bits: Numbers, max_hops: Numbers = 30, marking: TpmMarking = "one_bit") -> TpmProbeTypes:
+    """Kinds of packets in the scheme of Thommes and Coates (TPM), which carries the bits of each router's price.
+
+    Parameters
+    ----------
+    bits : int or array
+        b, binary digits of a router's price; >= 1.
+    max_hops : int or array, optional
+        h, routers for which there are kinds of packets; >= 1.
+    marking : str, optional
+        How much one packet carries. ``"one_bit"``, a packet is marked or not: a bit of the price of one router;
+        ``"two_bits"``, the values of both bits of ECN: two packets tell a bit of the prices of six routers.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for more than 2^53 kinds.
+
+    Notes
+    -----
+    ``one bit: b h; two bits: 2 b ceil(h/6); until all were drawn: T (1 + 1/2 + ... + 1/T)``
+
+    Assumes:
+
+    - no packet is lost
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 2.3.5 and equation (2.9); section
+    5.4 for one bit.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.tpm_probe_types(bits=4, marking="two_bits").types
+    40
+    """
+    return TpmProbeTypes(*answers("tpm_probe_types", marking, bits=bits, max_hops=max_hops))
+
+
+def tpm_error(
+    *, probes: Numbers, bits: Numbers, hops: Numbers, max_hops: Numbers = 30, unseen: UnseenBit = "zero"
+) -> BinaryError:
+    """Mean square error of TPM with marks of one bit, of the mean price of a path of uniform prices, after `probes` packets of
+    kinds that are drawn.
+
+    A kind of T has not come with probability (1 - 1/T)^k, two of them with (1 - 2/T)^k. What lies below the last bit is
+    taken for its middle. Bits and remainder of a uniform price are independent, so that errors of different bits add up as
+    squares if unseen ones are taken for 1/2; taken for 0 they are all of one sign, and their products remain.
+
+    Parameters
+    ----------
+    probes : int or array
+        k, packets received; >= 0.
+    bits : int or array
+        b, binary digits of a router's price, 1 to 52; >= 1.
+    hops : int or array
+        n, routers on the path, with prices that are independent of each other; >= 1.
+    max_hops : int or array, optional
+        h, routers for which there are kinds of packets; >= 1.
+    unseen : str, optional
+        What stands for bits that have not come. ``"zero"``, as 0: estimates begin at the least price and are too low;
+        ``"half"``, as 1/2, its mean over all prices: estimates begin in the middle.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for more than 52 digits, and more routers than there are
+        kinds of packets for.
+
+    Notes
+    -----
+    ``unseen as 1/2: u V / (4n) + 4^-b / (12 n); as 0: u V / (2n) + u2 (W^2 - V/n) / 4 + 4^-b / (12 n), u = (1 - 1/T)^k, u2
+    = (1 - 2/T)^k, T = b h, W = 1 - 2^-b, V = (1 - 4^-b) / 3``
+
+    Assumes:
+
+    - marks of one bit
+    - n independent prices uniform in 0 to 1, added and divided by n
+    - kinds of packets drawn, all equally likely
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, sections 2.3.5 and 5.4 for the scheme;
+    derived in docs/theory.md.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> error = tb.models.tpm_error(probes=1000, bits=4, hops=10)
+    >>> round(error.mean_square, 7), round(error.floor, 7)
+    (3.64e-05, 3.26e-05)
+    """
+    return BinaryError(*answers("tpm_error", unseen, probes=probes, bits=bits, hops=hops, max_hops=max_hops))
+
+
+def rpm_error(*, probes: Numbers, levels: Numbers, initial: Numbers = 0) -> BinaryError:
+    """Mean square error of the scheme of Ryu and others (RPM), in which a packet is marked if the price is the level that it
+    asks for, after `probes` packets of levels that are drawn.
+
+    Parameters
+    ----------
+    probes : int or array
+        k, packets received; >= 0.
+    levels : int or array
+        n, levels of the price; >= 1.
+    initial : float or array, optional
+        What the receiver believes before a mark; 0 to 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``u (1/3 - i (1 - i)) + (1 - u) / (12 n^2), u = (1 - 1/n)^k``
+
+    Assumes:
+
+    - one price uniform in 0 to 1, and no other marks on the path
+    - levels drawn, all equally likely
+    - a level stands for its middle
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, sections 2.3.6 and 5.2.3 for the scheme.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.rpm_error(probes=100, levels=100).mean_square, 4)
+    0.122
+    """
+    return BinaryError(*answers("rpm_error", probes=probes, levels=levels, initial=initial))
+
+
+def price_levels(*, largest_bps: Numbers, smallest_bps: Numbers, granularity: Numbers) -> PriceLevels:
+    """Levels of a price that tell rates apart whose ratio is 1 + `granularity`.
+
+    Parameters
+    ----------
+    largest_bps : float or array
+        r_max, which a price of 0 stands for; bit/s, > 0.
+    smallest_bps : float or array
+        r_min, which a price of 1 stands for; bit/s, > 0.
+    granularity : float or array
+        epsilon, the largest relative difference of two rates with the same price; > 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for rates in the wrong order, and more levels than numbers
+        hold.
+
+    Notes
+    -----
+    ``ceil(log(r_max / r_min) / log(1 + epsilon))``
+
+    Assumes:
+
+    - the price is the logarithm of a rate
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.3.2.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> tb.models.price_levels(largest_bps=100e9, smallest_bps=1e3, granularity=0.02).levels
+    931
+    """
+    return PriceLevels(*answers("price_levels", largest_bps=largest_bps, smallest_bps=smallest_bps, granularity=granularity))
+
+
+def rcp_price(*, largest_bps: Numbers, smallest_bps: Numbers, rate_bps: Numbers) -> Result:
+    """The price that stands for a rate of RCP: 0 for the largest and 1 for the smallest, so that the largest price of a path
+    is its smallest rate.
+
+    Parameters
+    ----------
+    largest_bps : float or array
+        r_max, which a price of 0 stands for; bit/s, > 0.
+    smallest_bps : float or array
+        r_min, which a price of 1 stands for; bit/s, > 0.
+    rate_bps : float or array
+        r, the rate that a router allows; what is outside is 0 or 1; bit/s, > 0.
+
+    Returns
+    -------
+    float or array
+        a price, 0 to 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for rates in the wrong order.
+
+    Notes
+    -----
+    ``p = log(r_max / r) / log(r_max / r_min)``
+
+    Assumes:
+
+    - the price is the logarithm of a rate
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.3.2, which has log(1/r), mapped
+    to 0 to 1.
+    """
+    return number("rcp_price", largest_bps=largest_bps, smallest_bps=smallest_bps, rate_bps=rate_bps)
+
+
+def rcp_rate_error(*, largest_bps: Numbers, smallest_bps: Numbers, error: Numbers) -> RateError:
+    """How far off a rate of RCP is if its price is off by `error`: the same part of every rate.
+
+    Parameters
+    ----------
+    largest_bps : float or array
+        r_max, which a price of 0 stands for; bit/s, > 0.
+    smallest_bps : float or array
+        r_min, which a price of 1 stands for; bit/s, > 0.
+    error : float or array
+        Of the price, either way; 0 to 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for rates in the wrong order.
+
+    Notes
+    -----
+    ``over (r_max / r_min)^e - 1, under 1 - (r_max / r_min)^-e``
+
+    Assumes:
+
+    - the price is the logarithm of a rate
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.3.2.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> error = tb.models.rcp_rate_error(largest_bps=100e9, smallest_bps=1e3, error=1 / 1024)
+    >>> round(error.over, 5)
+    0.01815
+    """
+    return RateError(*answers("rcp_rate_error", largest_bps=largest_bps, smallest_bps=smallest_bps, error=error))
+
+
+def maxnet_price(cost: Numbers, base: Numbers) -> MaxnetPrice:
+    """A cost of MaxNet as a whole number, and what is read from that.
+
+    Costs of 0 down to 1 - q are carried as those of 0, all below as 1 - q. What a cost of 1 is decides how close small ones
+    come, for q is an offset as well.
+
+    Parameters
+    ----------
+    cost : float or array
+        p, the cost, negative below the target rate; a finite number.
+    base : float or array
+        q, base and offset, above 1; > 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for a base of 1 or less, and codes that no number holds.
+
+    Notes
+    -----
+    ``v = ceil(log_q(max(1, p + q))), read as q^v - q``
+
+    Assumes:
+
+    - large costs: of small ones the offset q hides which part they are off
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.3.2, whose reading is not
+    written out.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> price = tb.models.maxnet_price(cost=100, base=2)
+    >>> price.code, price.decoded
+    (7, 126.0)
+    """
+    return MaxnetPrice(*answers("maxnet_price", cost=cost, base=base))
+
+
+def maxnet_base(largest_cost: Numbers, levels: Numbers) -> MaxnetBase:
+    """The smallest base with which MaxNet carries costs up to a largest one in so many codes.
+
+    Parameters
+    ----------
+    largest_cost : float or array
+        The largest p, in the unit in which costs are carried; > 0.
+    levels : int or array
+        Codes, 0 among them; at least 3; >= 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits; also for fewer than 3 codes, and costs that are hardly numbers.
+
+    Notes
+    -----
+    ``q^(levels - 1) - q = p_max``
+
+    Assumes:
+
+    - costs down to 0: those below share a code
+
+    References
+    ----------
+    Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.3.2.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> round(tb.models.maxnet_base(largest_cost=1e11, levels=1024).granularity, 4)
+    0.0251
+    """
+    return MaxnetBase(*answers("maxnet_base", largest_cost=largest_cost, levels=levels))
 
 
 def mm1k(load: Numbers, places: Numbers) -> FiniteQueue:
