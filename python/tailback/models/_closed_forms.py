@@ -1125,7 +1125,7 @@ def adpm_undetected(*, step: Numbers, probes: Numbers, form: DetectionForm = "ra
     >>> import tailback as tb
     >>> forms = ["random", "brc", "brc_direct", "brc_printed"]
     >>> [round(tb.models.adpm_undetected(step=0.1, probes=4, form=form), 3) for form in forms]
-    [0.656, 0.608, 0.6, 0.48]
+    [0.656, 0.603, 0.6, 0.48]
     """
     return number("adpm_undetected", form, step=step, probes=probes, bits=bits)
 
@@ -1499,7 +1499,7 @@ def tpm_error(
     >>> import tailback as tb
     >>> error = tb.models.tpm_error(probes=1000, bits=4, hops=10)
     >>> round(error.mean_square, 7), round(error.floor, 7)
-    (3.63e-05, 3.26e-05)
+    (3.64e-05, 3.26e-05)
     """
     return BinaryError(*answers("tpm_error", unseen, probes=probes, bits=bits, hops=hops, max_hops=max_hops))
 
@@ -1611,6 +1611,10 @@ def rcp_price(*, largest_bps: Numbers, smallest_bps: Numbers, rate_bps: Numbers)
     -----
     ``p = log(r_max / r) / log(r_max / r_min)``
 
+    Assumes:
+
+    - the price is the logarithm of a rate
+
     References
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.3.2, which has log(1/r), mapped
@@ -1639,6 +1643,10 @@ def rcp_rate_error(*, largest_bps: Numbers, smallest_bps: Numbers, error: Number
     Notes
     -----
     ``over (r_max / r_min)^e - 1, under 1 - (r_max / r_min)^-e``
+
+    Assumes:
+
+    - the price is the logarithm of a rate
 
     References
     ----------
@@ -1708,11 +1716,15 @@ def maxnet_base(largest_cost: Numbers, levels: Numbers) -> MaxnetBase:
     Raises
     ------
     ParameterError
-        Names the parameter, what was given and what fits; also for fewer than 3 codes.
+        Names the parameter, what was given and what fits; also for fewer than 3 codes, and costs that are hardly numbers.
 
     Notes
     -----
     ``q^(levels - 1) - q = p_max``
+
+    Assumes:
+
+    - costs down to 0: those below share a code
 
     References
     ----------

@@ -177,7 +177,7 @@ models! {
     assumes: ["marks of one bit", "n independent prices uniform in 0 to 1, added and divided by n", "kinds of packets drawn, all equally likely"];
     refuses: "more than 52 digits, and more routers than there are kinds of packets for";
     example: ">>> error = tb.models.tpm_error(probes=1000, bits=4, hops=10)\n\
-        >>> round(error.mean_square, 7), round(error.floor, 7)\n(3.63e-05, 3.26e-05)";
+        >>> round(error.mean_square, 7), round(error.floor, 7)\n(3.64e-05, 3.26e-05)";
 
     /// Mean square error of the scheme of Ryu and others (RPM), in which a packet is marked if the price is the level that it asks for, after
     /// `probes` packets of levels that are drawn.

@@ -89,7 +89,7 @@ models! {
     assumes: ["BRC: the step may be anywhere between 0 and 1, counting begins anywhere", "no packet is lost"];
     returns: "a probability.";
     example: ">>> forms = [\"random\", \"brc\", \"brc_direct\", \"brc_printed\"]\n\
-        >>> [round(tb.models.adpm_undetected(step=0.1, probes=4, form=form), 3) for form in forms]\n[0.656, 0.608, 0.6, 0.48]";
+        >>> [round(tb.models.adpm_undetected(step=0.1, probes=4, form=form), 3) for form in forms]\n[0.656, 0.603, 0.6, 0.48]";
 
     /// Packets until a step of a price is noticed, on average.
     pub fn adpm_detection_packets(

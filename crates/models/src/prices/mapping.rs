@@ -111,7 +111,7 @@ models! {
     quantity: "price of a rate";
     equation: "p = log(r_max / r) / log(r_max / r_min)";
     source: "cui-thesis, section 5.3.2, which has log(1/r), mapped to 0 to 1";
-    assumes: [];
+    assumes: ["the price is the logarithm of a rate"];
     refuses: "rates in the wrong order";
     returns: "a price, 0 to 1.";
 
@@ -126,7 +126,7 @@ models! {
     }
     equation: "over (r_max / r_min)^e - 1, under 1 - (r_max / r_min)^-e";
     source: "cui-thesis, section 5.3.2";
-    assumes: [];
+    assumes: ["the price is the logarithm of a rate"];
     refuses: "rates in the wrong order";
     example: ">>> error = tb.models.rcp_rate_error(largest_bps=100e9, smallest_bps=1e3, error=1 / 1024)\n>>> round(error.over, 5)\n0.01815";
 
@@ -170,6 +170,9 @@ models! {
         if levels < 3 {
             return Err(ParameterError::new("levels", levels, "at least 3: codes 0 and 1 are all costs of 0 and less"));
         }
+        if !(1e-100..=1e100).contains(&largest) {
+            return Err(ParameterError::new("largest_cost", largest, "1e-100 to 1e100"));
+        }
         let top = (levels - 1) as f64;
         // In q - 1, which may be small. At the upper end q^v - q is at least q (q - 1), more than the cost.
         let excess = |granularity: f64| top * libm::log1p(granularity) - libm::log1p(granularity + largest);
@@ -178,8 +181,8 @@ models! {
     }
     equation: "q^(levels - 1) - q = p_max";
     source: "cui-thesis, section 5.3.2";
-    assumes: [];
-    refuses: "fewer than 3 codes";
+    assumes: ["costs down to 0: those below share a code"];
+    refuses: "fewer than 3 codes, and costs that are hardly numbers";
     example: ">>> round(tb.models.maxnet_base(largest_cost=1e11, levels=1024).granularity, 4)\n0.0251";
 }
 
@@ -278,6 +281,7 @@ mod tests {
         // q^2 - q = 2 has the root 2.
         assert!((maxnet_base(positive(2.0)?, Count::new("levels", 3)?)?.base - 2.0).abs() < 1e-14);
         assert!(maxnet_base(positive(1.0)?, Count::new("levels", 2)?).is_err());
+        assert!(maxnet_base(positive(5e-324)?, Count::new("levels", 5)?).is_err_and(|error| error.name == "largest_cost"));
         Ok(())
     }
 }

@@ -512,9 +512,9 @@ def tracking(scheme: str, drift: float, seed: int, bits: int = 4) -> Errors:
     return Errors(np.abs(probed.errors).ravel())
 
 
-def ramp_model(drift: float) -> models.AdpmError:
+def ramp_model(drift: float) -> models.AdpmCoarseRampError:
     """By model, with 16-bit thresholds."""
-    return models.adpm_coarse_ramp_error(drift)
+    return models.adpm_coarse_ramp_error(drift=drift)
 
 
 def ramp_bound(drift: float) -> float:
