@@ -2,8 +2,8 @@
 
 Describe a network (`Scenario`, `load`, or a helper such as `dumbbell`), run it (`simulate`), look at the `Run`: its tables are
 columns that any Arrow reader takes. `sweep` runs a whole grid, as a `Study` that outlives its process. `analyse` measures the
-connections of a capture of packets. `models` has what theory predicts for the same quantities, `statistics` how well a mean is
-known, `errors` what can go wrong.
+connections of a capture of packets. `allocation` has fair shares of capacity, `models` what theory predicts for the same
+quantities, `statistics` how well a mean is known, `errors` what can go wrong.
 
 >>> import tailback as tb
 >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="10 s"))
@@ -11,7 +11,7 @@ known, `errors` what can go wrong.
 True
 """
 
-from tailback import errors, models, statistics, user_code
+from tailback import allocation, errors, models, statistics, user_code
 from tailback._capture import Analysis, CaptureDamage, analyse
 from tailback._core import __version__
 from tailback._emulation import Command, CommandEnd, Emulated, emulate
@@ -85,6 +85,7 @@ __all__ = [
     "Validation",
     "ValidationInterrupted",
     "__version__",
+    "allocation",
     "analyse",
     "chain",
     "controller",
