@@ -13,7 +13,7 @@ from support import ROOT
 LAYERS = """
 _core errors _format _interval _processors _slices _types
 _scenario _table allocation models plots statistics user_code
-_run_plot _store _summary _topologies
+_optimum _run_plot _store _summary _topologies
 _capture _run
 _simulation _emulation
 _study prediction

@@ -15,6 +15,7 @@ from tailback import allocation, errors, models, statistics, user_code
 from tailback._capture import Analysis, CaptureDamage, analyse
 from tailback._core import __version__
 from tailback._emulation import Command, CommandEnd, Emulated, emulate
+from tailback._optimum import Distance, Optimum
 from tailback._progress import ProgressBar, RunsBar
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario, load, schema
@@ -51,6 +52,7 @@ __all__ = [
     "CaptureError",
     "Command",
     "CommandEnd",
+    "Distance",
     "Emulated",
     "EmulationError",
     "EmulationWarning",
@@ -61,6 +63,7 @@ __all__ = [
     "Link",
     "MissingExtra",
     "Node",
+    "Optimum",
     "OutputError",
     "ParameterError",
     "ProgressBar",
