@@ -2,8 +2,8 @@
 
 Describe a network (`Scenario`, `load`, or a helper such as `dumbbell`), run it (`simulate`), look at the `Run`: its tables are
 columns that any Arrow reader takes. `sweep` runs a whole grid, as a `Study` that outlives its process. `analyse` measures the
-connections of a capture of packets. `models` has what theory predicts for the same quantities, `statistics` how well a mean is
-known, `errors` what can go wrong.
+connections of a capture of packets. `allocation` has fair shares of capacity, `models` what theory predicts for the same
+quantities, `statistics` how well a mean is known, `errors` what can go wrong.
 
 >>> import tailback as tb
 >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=2, duration="10 s"))
@@ -11,10 +11,11 @@ known, `errors` what can go wrong.
 True
 """
 
-from tailback import errors, models, prices, statistics, user_code
+from tailback import allocation, errors, models, prices, statistics, user_code
 from tailback._capture import Analysis, CaptureDamage, analyse
 from tailback._core import __version__
 from tailback._emulation import Command, CommandEnd, Emulated, emulate
+from tailback._optimum import Distance, Optimum
 from tailback._progress import ProgressBar, RunsBar
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario, load, schema
@@ -22,7 +23,7 @@ from tailback._simulation import simulate
 from tailback._study import Span, Study, sweep
 from tailback._table import Table
 from tailback._topologies import chain, dumbbell, parking_lot
-from tailback._types import Application, Event, Flow, Link, Node, Queue, Record, Source, Tcp
+from tailback._types import Application, Event, Flow, Link, Node, Prices, Queue, Record, Source, Tcp
 from tailback._validation import Validation, ValidationInterrupted, validate
 from tailback.errors import (
     CaptureError,
@@ -51,6 +52,7 @@ __all__ = [
     "CaptureError",
     "Command",
     "CommandEnd",
+    "Distance",
     "Emulated",
     "EmulationError",
     "EmulationWarning",
@@ -61,8 +63,10 @@ __all__ = [
     "Link",
     "MissingExtra",
     "Node",
+    "Optimum",
     "OutputError",
     "ParameterError",
+    "Prices",
     "ProgressBar",
     "Queue",
     "Record",
@@ -85,6 +89,7 @@ __all__ = [
     "Validation",
     "ValidationInterrupted",
     "__version__",
+    "allocation",
     "analyse",
     "chain",
     "controller",

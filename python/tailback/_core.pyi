@@ -29,16 +29,19 @@ __all__ = [
     "content_hashes",
     "evaluate",
     "fast_retransmit",
+    "max_min",
     "models",
     "most_hops",
     "named_user_code",
     "normalise",
     "outline",
     "probe_estimates",
+    "proportional",
     "remarks",
     "scenario_error",
     "scenario_errors",
     "schema",
+    "shared_network",
     "sources",
     "write_capture",
 ]
@@ -52,6 +55,13 @@ def content_hashes(text: str, file: str, format: str, seeds: list[int]) -> list[
 def schema() -> str: ...
 def sources() -> str: ...
 def outline(text: str, file: str, format: str, seed: int | None = None) -> tuple[str, bytes]: ...
+def max_min(
+    routes: Sequence[Sequence[int]], capacities: Sequence[float], weights: Sequence[float], names: Sequence[str]
+) -> tuple[bytes, bytes]: ...
+def proportional(
+    routes: Sequence[Sequence[int]], capacities: Sequence[float], weights: Sequence[float], names: Sequence[str]
+) -> tuple[bytes, bytes]: ...
+def shared_network(text: str, file: str, format: str, seed: int) -> str: ...
 def write_capture(packets: Table, path: str | PathLike[str], *, scenario: str, seed: int) -> None: ...
 def buffer_question(text: str, file: str) -> str: ...
 def probe_estimates(

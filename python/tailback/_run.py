@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from tailback.errors import UnknownName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from tailback._optimum import Optimum
 
 __all__ = ["Interrupted", "Run"]
 
@@ -130,6 +133,49 @@ class Run:
                     f"the price of `{queue}` was beyond the range of `prices` for {beyond} of {departed} packets, "
                     "which were told its end"
                 )
+
+    def optimum(self, weights: Mapping[str, float] | None = None) -> Optimum:
+        """How far the flows are from the rates that ideal allocations would give them: max-min and proportionally fair ones.
+
+        Flows that send all they can over the whole measured part share the capacity. Whatever else crosses their links
+        (datagrams, what an application limits, transfers that were completed, flows that start or stop meanwhile) keeps what it
+        was measured to deliver, headers included, and `Optimum.notes` names it. A link carries its rate, of which a flow's
+        goodput is the payload's part of a full packet. Rates of links are those at the end of the warm-up. Left out of account
+        are acknowledgements, random loss, what is lost behind a link that it crossed, and windows that receivers limit.
+
+        Parameters
+        ----------
+        weights : mapping of str to float, optional
+            Of flow groups, for each of their flows, 1e-6 to 1e6; 1 where none is given.
+
+        Raises
+        ------
+        UnknownName
+            No such flow group.
+        ParameterError
+            There is no one optimum: no flow sends all it can, a route or the rate of a link changes in the measured part, others
+            take all of a link, nothing was measured, or real flows were emulated.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> run = tb.simulate(tb.parking_lot(
+        ...     hops=2, rate="10 Mbps", delay="5 ms", buffer="50 packets", duration="60 s", warmup="20 s",
+        ...     flows={
+        ...         "long": {"tcp": {"preset": "newreno"}},
+        ...         "first": {"to": "n1", "tcp": {"preset": "newreno"}},
+        ...         "second": {"from": "n1", "tcp": {"preset": "newreno"}},
+        ...     },
+        ... ))
+        >>> optimum = run.optimum()
+        >>> (optimum.flows["max_min_bps"] / 1e6).round(3), (optimum.flows["proportional_bps"] / 1e6).round(3)
+        (array([4.867, 4.867, 4.867]), array([3.244, 6.489, 6.489]))
+        >>> optimum.proportional.distance < optimum.max_min.distance
+        True
+        """
+        from tailback._optimum import optimum_of
+
+        return optimum_of(Scenario(self.scenario), self.seed, self.flows, self.simulated_s, weights or {})
 
     def summary(self) -> str:
         """What a person wants to know first, as text."""

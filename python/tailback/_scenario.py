@@ -165,6 +165,9 @@ class Scenario:
     def _emulation(self, seed: int | None, played: Sequence[str]) -> _core.Emulation:
         return _core.Emulation(*self._source(), None if seed is None else _whole(seed), list(played))
 
+    def _shared_network(self, seed: int) -> str:
+        return _core.shared_network(*self._source(), seed)
+
     def _outline(self, seed: int | None) -> tuple[str, bytes]:
         return _core.outline(*self._source(), None if seed is None else _whole(seed))
 

@@ -44,6 +44,25 @@ def test_json_is_one_document_with_all_tables(command: Command, file: Path) -> N
     assert document["tables"]["flows"]["completion_time_s"] == [None, None]
 
 
+def test_the_optimum_is_printed_beside_what_was_measured(command: Command, file: Path) -> None:
+    done = command("run", file, "--optimum")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(command("run", file).stdout)
+    assert "\n  max-min fair " in done.stdout
+    document = json.loads(command("run", file, "--optimum", "--json").stdout, parse_constant=pytest.fail)
+    assert document["optimum"]["flows"]["max_min_bps"] == pytest.approx([5e6 * 1460 / 1500] * 2)
+    assert document["optimum"]["max_min"].keys() == {"distance", "fairness"}
+    assert document["optimum"]["proportional"].keys() == {"distance", "fairness", "utility_gap"}
+
+
+def test_a_run_without_an_optimum_is_kept(command: Command, file: Path) -> None:
+    file.write_text(SMALL.replace("[record]", '[[timeline]]\nat = "3 s"\nlink = "bottleneck"\nrate = "5 Mbps"\n\n[record]'))
+    done = command("run", file, "--optimum", "--json")
+    assert done.returncode == 1
+    assert done.stderr.startswith("no optimum: the rate of `bottleneck` changes at 3 s, in the measured part")
+    assert json.loads(done.stdout)["optimum"] is None
+
+
 def test_out_holds_every_table_and_provenance(command: Command, file: Path) -> None:
     done = command("run", file, "--out", "results", "--plot")
     results = file.parent / "results"

@@ -54,7 +54,8 @@ const EMULATOR: &str = "";
 /// arguments.
 #[pyfunction]
 pub fn sources() -> String {
-    [tailback_core::SOURCES, tailback_scenario::SOURCES, tailback_models::SOURCES, EMULATOR, env!("TAILBACK_SOURCES")].concat()
+    let crates = [tailback_core::SOURCES, tailback_scenario::SOURCES, tailback_models::SOURCES, tailback_allocation::SOURCES];
+    [crates.concat().as_str(), EMULATOR, env!("TAILBACK_SOURCES")].concat()
 }
 
 /// The JSON Schema of a scenario.

@@ -27,6 +27,11 @@ pub fn parameter_error(py: Python<'_>, error: &ParameterError, place: &str) -> P
     raise(py, "ParameterError", (format!("{error}{place}"),))
 }
 
+/// Capacities, weights or routes that cannot be shared.
+pub fn allocation_error(py: Python<'_>, text: &str) -> PyErr {
+    raise(py, "ParameterError", (text,))
+}
+
 /// Our bug: `message` says which invariant broke; hash and seed let anyone repeat it.
 pub fn internal_error(py: Python<'_>, message: &str, content_hash: &str, seed: u64) -> PyErr {
     raise(py, "InternalError", (message, content_hash, seed))

@@ -3,6 +3,7 @@
 //! Start in [`simulation`] for a run and its results, [`table`] for columns, [`capture`] for captures of packets, [`user_code`] for user code in Python. What can go wrong becomes
 //! an exception of `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
 
+mod allocation;
 mod capture;
 mod description;
 #[cfg(target_os = "linux")]
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::allocation::{max_min, proportional, shared_network};
     #[pymodule_export]
     use crate::capture::{CaptureAnalysis, write_capture};
     #[pymodule_export]

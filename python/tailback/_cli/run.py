@@ -31,6 +31,9 @@ def run(
     capture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what senders send and hear to this new pcapng file.", parser=path)
     ] = None,
+    optimum: Annotated[
+        bool, typer.Option("--optimum", help="Also say how far the flows are from max-min and proportionally fair rates.")
+    ] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")] = False,
     seed: Seed = None,
     code: Code = None,
@@ -39,6 +42,7 @@ def run(
     from tailback import _simulation, _store
     from tailback._run import Interrupted
     from tailback._scenario import load
+    from tailback.errors import ParameterError
     from tailback.plots import require
 
     if plot:
@@ -61,10 +65,20 @@ def run(
                 result.plot().savefig(folder / "plot.svg")
         if packets:
             result._write_capture(packets)
+    best = None
+    if optimum:
+        try:
+            best = result.optimum()
+        except ParameterError as error:
+            note(f"no optimum: {error}")
+            exit_code = exit_code or Exit.INCOMPLETE
     if as_json:
-        data(document(result.provenance, result.tables))
+        extra = {"optimum": best and best.to_dict()} if optimum else {}
+        data(document({**result.provenance, **extra}, result.tables))
     else:
         show(result)
+        if best:
+            data(f"\n{best}")
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if capture is not None:

@@ -1,0 +1,285 @@
+"""How far the flows of a run are from fair shares of the capacity."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tailback import allocation
+from tailback._format import aligned, quantity
+from tailback._scenario import Scenario
+from tailback._table import Table
+from tailback.errors import ParameterError, UnknownName
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Distance", "Optimum", "optimum_of"]
+
+# Flows that the text shows.
+_ROWS = 12
+_WEIGHTS = (1e-6, 1e6)
+# The least part of a link that others must leave.
+_LEAST_LEFT = 1e-3
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far goodputs x are from ideal ones x*.
+
+    Attributes
+    ----------
+    distance : float
+        Relative distance, the root of the mean of (x / x* - 1)^2 over the flows; 0 is the ideal.
+    fairness : float
+        Jain's index of x / x*, 0 to 1: 1 if all flows have the same part of what they should have. NaN if none has anything.
+    """
+
+    distance: float
+    fairness: float
+
+
+@dataclass(frozen=True, repr=False)
+class Optimum:
+    """What ideal allocations would have given to the flows of a run; see `Run.optimum`.
+
+    Attributes
+    ----------
+    flows : Table
+        One row for each flow that sends all it can: ``goodput_bps`` as measured, ``max_min_bps`` and ``proportional_bps``, and
+        ``of_max_min`` and ``of_proportional``, the first over these.
+    links : Table
+        One row for each queue that they cross: ``capacity_bps``, headers included; ``others_bps``, what other flows take of that;
+        ``held_flows``, how many have their max-min bottleneck here; ``price_per_bps``, how much the sum of ``w log x`` would
+        grow with the link.
+    max_min, proportional : Distance
+        Of the goodputs from max-min and from proportionally fair ones.
+    utility_gap : float
+        Mean of ``w log(x* / x)`` over the flows, x* being proportionally fair; 0 is the ideal, infinite if a flow has nothing.
+    notes : tuple of str
+        What was not shared, and why.
+    """
+
+    flows: Table
+    links: Table
+    max_min: Distance
+    proportional: Distance
+    utility_gap: float
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, words, lists and dictionaries."""
+        return {
+            "max_min": vars(self.max_min),
+            "proportional": {**vars(self.proportional), "utility_gap": self.utility_gap},
+            "notes": list(self.notes),
+            "flows": self.flows.to_dict(),
+            "links": self.links.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        sums = [
+            ["optimum", "distance", "Jain's index", "utility gap"],
+            ["max-min fair", f"{100 * self.max_min.distance:.3g} %", f"{self.max_min.fairness:.4f}", ""],
+            [
+                "proportionally fair",
+                f"{100 * self.proportional.distance:.3g} %",
+                f"{self.proportional.fairness:.4f}",
+                f"{self.utility_gap:.3g}",
+            ],
+        ]
+        titles = ["group", "flow", "goodput", "max-min fair", "ratio", "proportionally fair", "ratio"]
+        columns = ["group", "flow", "goodput_bps", "max_min_bps", "of_max_min", "proportional_bps", "of_proportional"]
+        shown = [[quantity(column, value) for value in self.flows.head(column, _ROWS)] for column in columns]
+        rows = [titles, *(list(row) for row in zip(*shown, strict=True))]
+        rest = f"\n  and {len(self.flows) - _ROWS} more" if len(self.flows) > _ROWS else ""
+        return "\n\n".join([aligned(sums), aligned(rows) + rest, *(f"note: {text}" for text in self.notes)])
+
+    def __repr__(self) -> str:
+        return (
+            f"<Optimum of {len(self.flows)} flows: distance {self.max_min.distance:.3g} from max-min, "
+            f"{self.proportional.distance:.3g} from proportionally fair>"
+        )
+
+
+def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, weights: Mapping[str, float]) -> Optimum:
+    """The optimum of a run: of its scenario and seed, its flows, and the simulated seconds that it reached."""
+    import numpy as np
+
+    shared: dict[str, Any] = json.loads(scenario._shared_network(seed))
+    groups = [group["name"] for group in shared["groups"]]
+    of_groups = [_weight(weights, name) for name in groups]
+    for name in weights:
+        if name not in groups:
+            raise UnknownName("flow group", name, groups)
+    measured = {column: flows.head(column, len(flows)) for column in ("group", "flow", "goodput_bps", "completion_time_s")}
+    shared["flows"] = _in_order(shared, groups, list(zip(measured["group"], measured["flow"], strict=True)))
+    if simulated_s <= shared["warmup_s"]:
+        raise ParameterError("the run ended before its measured part began; there is nothing to compare")
+    why = [
+        _held(flow, shared["groups"][flow["group"]]["kind"], completion_s, (shared["warmup_s"], simulated_s))
+        for flow, completion_s in zip(shared["flows"], measured["completion_time_s"], strict=True)
+    ]
+    greedy = [index for index, reason in enumerate(why) if reason is None]
+    others = [index for index, reason in enumerate(why) if reason is not None and measured["goodput_bps"][index] > 0]
+    if not greedy:
+        raise ParameterError(
+            f"no flow sends all it can over the whole measured part: {_named(groups, shared, why, range(len(why)))}"
+        )
+    _check_changes(shared, groups, greedy, simulated_s)
+
+    capacities, left = _capacities(shared, measured["goodput_bps"], greedy, others)
+    place = {port: index for index, port in enumerate(capacities)}
+    room, routes = list(left), []
+    for index in greedy:
+        flow = shared["flows"][index]
+        route = [place[port] for port in shared["paths"][flow["path"]]]
+        if flow["access_bps"] is not None and flow["access_bps"] < min(room[link] for link in route):
+            route.append(len(room))
+            room.append(flow["access_bps"])
+        routes.append(route)
+    # What is fair is the goodput; links carry headers, too.
+    share = np.array([shared["groups"][shared["flows"][index]["group"]]["payload_share"] for index in greedy])
+    weight = np.array([of_groups[shared["flows"][index]["group"]] for index in greedy])
+    max_min = allocation.max_min(routes, room, (weight / share).tolist())
+    proportional = allocation.proportional(routes, room, weight.tolist())
+    goodput = np.array([measured["goodput_bps"][index] for index in greedy])
+    ideal = {"max_min": max_min.rates * share, "proportional": proportional.rates * share}
+    with np.errstate(divide="ignore"):
+        gap = float(np.mean(weight * np.log(ideal["proportional"] / goodput)))
+    return Optimum(
+        flows=Table._of(
+            "optimum",
+            {
+                "group": [measured["group"][index] for index in greedy],
+                "flow": [measured["flow"][index] for index in greedy],
+                "goodput_bps": goodput.tolist(),
+                **{f"{name}_bps": rates.tolist() for name, rates in ideal.items()},
+                **{f"of_{name}": (goodput / rates).tolist() for name, rates in ideal.items()},
+            },
+        ),
+        links=Table._of(
+            "links",
+            {
+                "queue": [shared["ports"][port] for port in capacities],
+                "capacity_bps": list(capacities.values()),
+                "others_bps": [capacity - rest for capacity, rest in zip(capacities.values(), left, strict=True)],
+                "held_flows": np.bincount(max_min.bottlenecks, minlength=len(room))[: len(left)].tolist(),
+                "price_per_bps": proportional.prices[: len(left)].tolist(),
+            },
+        ),
+        max_min=_distance(goodput / ideal["max_min"]),
+        proportional=_distance(goodput / ideal["proportional"]),
+        utility_gap=gap,
+        notes=tuple(_notes(groups, shared, why, others)),
+    )
+
+
+def _weight(weights: Mapping[str, float], group: str) -> float:
+    given = weights.get(group, 1.0)
+    low, high = _WEIGHTS
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not low <= given <= high:
+        raise ParameterError(f"the weight of `{group}` is {given!r}; expected a number from {low:g} to {high:g}")
+    return float(given)
+
+
+def _in_order(shared: Mapping[str, Any], groups: Sequence[str], rows: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    """Flows as the table of a run has them: what a run says of its scenario has groups in another order."""
+    known: dict[tuple[str, int], dict[str, Any]] = {}
+    count = dict.fromkeys(groups, 0)
+    for flow in shared["flows"]:
+        name = groups[flow["group"]]
+        known[name, count[name]] = flow
+        count[name] += 1
+    if len(rows) != len(known) or not all(row in known for row in rows):
+        raise ParameterError("the flows of this run are not those of its scenario, as where real ones are emulated")
+    return [known[row] for row in rows]
+
+
+def _held(flow: Mapping[str, Any], kind: str, completion_s: float, measured: tuple[float, float]) -> str | None:
+    """Why a flow does not send all it can over the whole measured part; None if it does."""
+    begin, end = measured
+    if kind == "datagrams":
+        return "sends datagrams"
+    if kind == "application":
+        return "is limited by an application"
+    if not math.isnan(completion_s):
+        return "is completed"
+    if flow["start_s"] > begin:
+        return "starts after the warm-up"
+    if flow["stop_s"] is not None and flow["stop_s"] < end:
+        return "stops before the end"
+    return None
+
+
+def _check_changes(shared: Mapping[str, Any], groups: Sequence[str], greedy: Iterable[int], end_s: float) -> None:
+    """Refuses what would have another optimum before than after."""
+    crossed = {port for index in greedy for port in shared["paths"][shared["flows"][index]["path"]]}
+    for change in shared["changes"]:
+        if change["at_s"] >= end_s:
+            continue
+        if "group" in change:
+            what = f"the route of `{groups[change['group']]}`"
+        elif change["port"] in crossed:
+            what = f"the rate of `{shared['ports'][change['port']]}`"
+        else:
+            continue
+        raise ParameterError(
+            f"{what} changes at {change['at_s']:g} s, in the measured part: there is no one optimum; end the warm-up after "
+            "that, or the run before"
+        )
+
+
+def _capacities(
+    shared: Mapping[str, Any], goodputs: Sequence[float], greedy: Iterable[int], others: Iterable[int]
+) -> tuple[dict[int, float], list[float]]:
+    """The capacity of each port that greedy flows cross, and what others leave of it."""
+
+    def path(index: int) -> list[int]:
+        crossed: list[int] = shared["paths"][shared["flows"][index]["path"]]
+        return crossed
+
+    capacities = {port: shared["capacities_bps"][port] for index in greedy for port in path(index)}
+    taken = dict.fromkeys(capacities, 0.0)
+    for index in others:
+        share = shared["groups"][shared["flows"][index]["group"]]["payload_share"] or 1.0
+        for port in path(index):
+            if port in taken:
+                taken[port] += goodputs[index] / share
+    for port, capacity in capacities.items():
+        if capacity - taken[port] < _LEAST_LEFT * capacity:
+            raise ParameterError(
+                f"of `{shared['ports'][port]}`, {quantity('_bps', capacity)}, other flows take {quantity('_bps', taken[port])}: "
+                "nothing is left to share"
+            )
+    return capacities, [capacity - taken[port] for port, capacity in capacities.items()]
+
+
+def _notes(groups: Sequence[str], shared: Mapping[str, Any], why: Sequence[str | None], others: Sequence[int]) -> Iterable[str]:
+    if others:
+        yield f"not shared, but taken from the capacity as measured: {_named(groups, shared, why, others)}"
+    unknown = {
+        shared["flows"][index]["group"]
+        for index in others
+        if shared["groups"][shared["flows"][index]["group"]]["payload_share"] is None
+    }
+    for group in sorted(unknown):
+        yield f"the headers of `{groups[group]}` are not counted: only its code knows the sizes of its datagrams"
+
+
+def _named(groups: Sequence[str], shared: Mapping[str, Any], why: Sequence[str | None], flows: Iterable[int]) -> str:
+    """Groups with what holds their flows, each once."""
+    reasons = dict.fromkeys((shared["flows"][index]["group"], why[index]) for index in flows)
+    return "; ".join(f"`{groups[group]}` {reason}" for group, reason in reasons)
+
+
+def _distance(parts: NDArray[np.float64]) -> Distance:
+    squares = float((parts**2).sum())
+    return Distance(
+        distance=float(((parts - 1) ** 2).mean()) ** 0.5,
+        fairness=float(parts.sum()) ** 2 / (len(parts) * squares) if squares else math.nan,
+    )

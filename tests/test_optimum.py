@@ -1,0 +1,161 @@
+"""How far a run is from fair shares: against numbers worked by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from tailback._optimum import optimum_of
+
+NEWRENO: Any = {"tcp": {"preset": "newreno"}}
+# Payload over packet of the presets: 1460 of 1500 bytes.
+SHARE = 1460 / 1500
+
+
+def lot(flows: dict[str, Any], **rest: Any) -> tb.Scenario:
+    """Two links of 10 Mbit/s in a row; measured from 2 s to 6 s."""
+    settings: dict[str, Any] = {"duration": "6 s", "warmup": "2 s", **rest}
+    return tb.parking_lot(hops=2, rate="10 Mbps", delay="5 ms", buffer="30 packets", flows=flows, **settings)
+
+
+THREE = {"long": NEWRENO, "first": {"to": "n1", **NEWRENO}, "second": {"from": "n1", **NEWRENO}}
+
+
+def optimum(goodputs: dict[str, float], weights: dict[str, float] | None = None, **rest: Any) -> tb.Optimum:
+    """Of the parking lot of three flows, had they reached these goodputs."""
+    flows = tb.Table._of(
+        "flows",
+        {
+            "group": list(goodputs),
+            "flow": [0] * len(goodputs),
+            "goodput_bps": list(goodputs.values()),
+            "completion_time_s": [math.nan] * len(goodputs),
+        },
+    )
+    return optimum_of(lot(THREE, **rest), 1, flows, 6.0, weights or {})
+
+
+def test_distances_are_those_of_their_definitions() -> None:
+    # Ideal: half and half and half, or a third and two thirds.
+    found = optimum({"long": 2.5e6 * SHARE, "first": 5e6 * SHARE, "second": 7.5e6 * SHARE})
+    np.testing.assert_allclose(found.flows["max_min_bps"], [5e6 * SHARE] * 3)
+    np.testing.assert_allclose(found.flows["proportional_bps"], np.array([1e7 / 3, 2e7 / 3, 2e7 / 3]) * SHARE)
+    np.testing.assert_allclose(found.flows["of_max_min"], [0.5, 1.0, 1.5])
+    assert found.max_min.distance == pytest.approx(math.sqrt((0.25 + 0 + 0.25) / 3))
+    assert found.max_min.fairness == pytest.approx(9 / (3 * (0.25 + 1 + 2.25)))
+    assert found.utility_gap == pytest.approx(-np.log([0.75, 0.75, 1.125]).mean())
+    assert found.links.to_dict()["queue"] == ["hop1", "hop2"]
+    np.testing.assert_allclose(found.links["price_per_bps"], [1.5e-7, 1.5e-7])
+    assert found.links["others_bps"].tolist() == [0.0, 0.0]
+    assert found.notes == ()
+
+
+def test_at_the_optimum_the_distance_is_none() -> None:
+    third = 1e7 / 3 * SHARE
+    found = optimum({"long": third, "first": 2 * third, "second": 2 * third}).proportional
+    assert found.distance == pytest.approx(0, abs=1e-6)
+    assert found.fairness == pytest.approx(1)
+
+
+def test_a_group_may_count_more() -> None:
+    # 2 / x = 1 / (10 - x) + 1 / (10 - x).
+    found = optimum(dict.fromkeys(THREE, 5e6 * SHARE), {"long": 2})
+    np.testing.assert_allclose(found.flows["proportional_bps"], [5e6 * SHARE] * 3)
+    np.testing.assert_allclose(found.flows["max_min_bps"], np.array([2e7, 1e7, 1e7]) / 3 * SHARE)
+
+
+def test_a_flow_with_nothing_is_infinitely_far_in_utility() -> None:
+    found = optimum({"long": 0.0, "first": 1e6, "second": 1e6})
+    assert found.utility_gap == math.inf
+    assert found.max_min.distance < 1
+
+
+def test_rates_are_those_at_the_end_of_the_warm_up() -> None:
+    found = optimum(dict.fromkeys(THREE, 1e6), timeline=[{"at": "2 s", "link": "hop1", "rate": "4 Mbps"}])
+    np.testing.assert_allclose(found.flows["max_min_bps"], np.array([2e6, 2e6, 8e6]) * SHARE)
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        ({"link": "hop1", "rate": "4 Mbps"}, "the rate of `hop1` changes at 3 s, in the measured part"),
+        ({"group": "long", "route": ["hop1", "hop2"]}, "the route of `long` changes at 3 s, in the measured part"),
+    ],
+)
+def test_what_changes_meanwhile_has_no_one_optimum(event: dict[str, Any], text: str) -> None:
+    with pytest.raises(tb.ParameterError, match=text):
+        optimum(dict.fromkeys(THREE, 1e6), timeline=[{"at": "3 s", **event}])
+
+
+def test_changes_of_other_links_do_not_matter() -> None:
+    optimum(dict.fromkeys(THREE, 1e6), timeline=[{"at": "3 s", "link": "hop1.reverse", "rate": "9 Mbps"}])
+
+
+def test_what_sends_less_is_taken_from_the_capacity_and_named() -> None:
+    flows = {
+        **THREE,
+        "voice": {"from": "n1", "source": {"kind": "constant", "rate": "2 Mbps", "packet": "1000 B", "header": "28 B"}},
+        "page": {"size": "20 kB", "start": "3 s", **NEWRENO},
+        "early": {"stop": "5 s", **NEWRENO},
+        "late": {"start": "4 s", **NEWRENO},
+        "typing": {"application": {"kind": "constant", "rate": "100 kbps"}, **NEWRENO},
+        "gone": {"size": "3 kB", **NEWRENO},
+        "huge": {"size": "1 GB", **NEWRENO},
+    }
+    run = tb.simulate(lot(flows))
+    found = run.optimum()
+    assert sorted(found.flows.to_dict()["group"]) == ["first", "huge", "long", "second"]
+    (note,) = found.notes
+    for text in ("`voice` sends datagrams", "`page` is completed", "`early` stops before the end", "`typing` is limited by an"):
+        assert text in note
+    assert "`late` starts after the warm-up" in note
+    assert "gone" not in note
+    goodput = dict(zip(run.flows.to_dict()["group"], run.flows.to_dict()["goodput_bps"], strict=True))
+    others = dict(zip(found.links.to_dict()["queue"], found.links.to_dict()["others_bps"], strict=True))
+    over_both = sum(goodput[name] for name in ("page", "early", "late", "typing")) / SHARE
+    assert others["hop1"] == pytest.approx(over_both)
+    assert others["hop2"] == pytest.approx(over_both + goodput["voice"] * 1028 / 1000)
+
+
+def test_a_link_of_ones_own_holds() -> None:
+    slow = {"sender_access": {"rate": "2 Mbps"}, **NEWRENO}
+    found = tb.simulate(lot({"slow": {"count": 2, **slow}, "fast": NEWRENO})).optimum()
+    ideal = dict(zip(found.flows.to_dict()["group"], found.flows.to_dict()["max_min_bps"], strict=True))
+    assert ideal == {"slow": pytest.approx(2e6 * SHARE), "fast": pytest.approx(6e6 * SHARE)}
+    # Jain's index is of what they have of what they should have.
+    assert found.max_min.fairness > 0.9
+
+
+def test_cells_carry_their_own_headers() -> None:
+    # 1500 bytes and 8 of trailer are 32 cells.
+    flows: dict[str, Any] = {"web": {"from": "left", "to": "right", "framing": {}, **NEWRENO}}
+    run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="5 ms", buffer="900 cells", flows=flows, duration="2 s"))
+    assert run.optimum().flows["max_min_bps"][0] == pytest.approx(1e7 * 1460 / (32 * 53))
+
+
+def test_what_has_no_optimum_says_so() -> None:
+    with pytest.raises(tb.ParameterError, match="no flow sends all it can over the whole measured part: `web` starts after the"):
+        tb.simulate(lot({"web": {"start": "3 s", **NEWRENO}})).optimum()
+    full = {"kind": "constant", "rate": "12 Mbps", "packet": "1000 B"}
+    with pytest.raises(tb.ParameterError, match=r"of `hop1`, 10 Mbps, other flows take .* Mbps: nothing is left to share"):
+        tb.simulate(lot({"flood": {"source": full}, "web": {"start": "1 s", **NEWRENO}})).optimum()
+    run = tb.simulate(lot(THREE))
+    with pytest.raises(tb.UnknownName, match="no flow group `lng`"):
+        run.optimum({"lng": 2})
+    with pytest.raises(tb.ParameterError, match="the weight of `long` is 0; expected a number from 1e-06 to 1e\\+06"):
+        run.optimum({"long": 0})
+    with pytest.raises(tb.ParameterError, match="the flows of this run are not those of its scenario"):
+        optimum({"long": 1e6})
+
+
+def test_the_text_has_flows_and_sums() -> None:
+    found = optimum({"long": 2.5e6 * SHARE, "first": 5e6 * SHARE, "second": 7.5e6 * SHARE})
+    sums, flows = str(found).split("\n\n")
+    assert sums.splitlines()[1].split() == ["max-min", "fair", "40.8", "%", "0.8571"]
+    assert flows.splitlines()[1].split() == ["long", "0", "2.433", "Mbps", "4.867", "Mbps", "0.5", "3.244", "Mbps", "0.75"]
+    assert repr(found).startswith("<Optimum of 3 flows: distance 0.408 from max-min, ")
+    assert found.to_dict()["max_min"] == {"distance": found.max_min.distance, "fairness": found.max_min.fairness}
