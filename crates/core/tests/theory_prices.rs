@@ -52,7 +52,7 @@ fn near(rates: &[f64], expected: [f64; 4], within: f64, what: &str) {
 }
 
 fn adpm() -> SchemeSpec {
-    SchemeSpec::Adpm(AdpmSpec { thresholds: Thresholds::ExclusiveOr })
+    SchemeSpec::Adpm(AdpmSpec { thresholds: Thresholds::ExclusiveOr, ..AdpmSpec::default() })
 }
 
 #[test]

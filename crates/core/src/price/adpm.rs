@@ -21,6 +21,16 @@ words! {
     }
 }
 
+words! {
+    /// What a receiver takes the price for before the first probe.
+    pub enum FirstEstimate ("first estimate") {
+        /// 0, as in the document's figures. Sources that go by it begin as if nothing were congested.
+        Least = "least",
+        /// 1, which is as far off on average. Sources that go by it begin slowly.
+        Most = "most",
+    }
+}
+
 /// See the module.
 #[derive(Clone, Copy, Debug)]
 pub struct Adpm;
@@ -32,12 +42,16 @@ member! {
     pub struct AdpmSpec {
         /// How the threshold of a packet follows from its identification.
         thresholds: Thresholds = Thresholds::ExclusiveOr => Kind::Words(&Thresholds::WORDS),
+        /// What a receiver takes the price for before the first probe.
+        first_estimate: FirstEstimate = FirstEstimate::Least => Kind::Words(&FirstEstimate::WORDS),
     }
 }
 
 impl Settings for AdpmSpec {
     fn samples() -> Vec<AdpmSpec> {
-        Thresholds::ALL.iter().map(|&thresholds| AdpmSpec { thresholds }).collect()
+        let usual = AdpmSpec::default();
+        let by_thresholds = Thresholds::ALL.iter().map(|&thresholds| AdpmSpec { thresholds, ..usual });
+        by_thresholds.chain([AdpmSpec { first_estimate: FirstEstimate::Most, ..usual }]).collect()
     }
 }
 
@@ -64,6 +78,10 @@ impl Scheme for AdpmSpec {
     type Estimator = AdpmEstimate;
     const COMBINES: Combination = Combination::Largest;
 
+    fn begin(&self) -> AdpmEstimate {
+        AdpmEstimate(if self.first_estimate == FirstEstimate::Most { u16::MAX } else { 0 })
+    }
+
     fn mark(&self, probe: &mut Probe, price: Mapped, _: &mut Draws) {
         if price.0 * THRESHOLDS > f64::from(self.threshold(probe.identification)) {
             probe.mark = 1;
@@ -88,7 +106,9 @@ mod tests {
     use super::*;
 
     fn thresholds(of: Thresholds, identifications: impl Iterator<Item = u16>) -> Vec<u16> {
-        identifications.map(|identification| AdpmSpec { thresholds: of }.threshold(identification)).collect()
+        identifications
+            .map(|identification| AdpmSpec { thresholds: of, ..AdpmSpec::default() }.threshold(identification))
+            .collect()
     }
 
     #[test]
@@ -117,7 +137,7 @@ mod tests {
 
     #[test]
     fn an_estimate_moves_to_a_threshold_that_contradicts_it() {
-        let scheme = AdpmSpec { thresholds: Thresholds::Reversal };
+        let scheme = AdpmSpec { thresholds: Thresholds::Reversal, ..AdpmSpec::default() };
         let mut estimate = AdpmEstimate::default();
         let mut after = |identification, is_marked| {
             scheme.learn(&mut estimate, &Probe { identification, hops: 1, mark: u8::from(is_marked) });
@@ -130,7 +150,7 @@ mod tests {
 
     #[test]
     fn any_queue_on_the_way_marks_and_none_takes_a_mark_off() {
-        let scheme = AdpmSpec { thresholds: Thresholds::Reversal };
+        let scheme = AdpmSpec { thresholds: Thresholds::Reversal, ..AdpmSpec::default() };
         let mut probe = Probe { identification: 1, ..Probe::default() };
         let mut marked_by = |price| {
             scheme.mark(&mut probe, Mapped(price), &mut Draws::default());

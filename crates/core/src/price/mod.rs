@@ -87,6 +87,11 @@ pub trait Scheme {
         u8::MAX
     }
 
+    /// What a receiver remembers before the first probe.
+    fn begin(&self) -> Self::Estimator {
+        Self::Estimator::default()
+    }
+
     /// A queue has this price: mark the probe, leave its mark or take it off.
     fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws);
 
@@ -140,7 +145,7 @@ macro_rules! schemes {
             pub fn estimator(&self) -> Estimators {
                 match self {
                     SchemeSpec::Exact(()) => Estimators::Exact,
-                    $(SchemeSpec::$member(_) => Estimators::$member(Default::default())),+
+                    $(SchemeSpec::$member(scheme) => Estimators::$member(scheme.begin())),+
                 }
             }
 

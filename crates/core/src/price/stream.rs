@@ -93,7 +93,7 @@ impl Sequence {
         let stream = |name, index| Stream::new(Entity { seed: self.seed, name, index }, Purpose::Price);
         let mut numbering = Numbering::new(stream("probes", 0));
         let mut draws = Draws::new(stream("queues", number));
-        let mut estimator = S::Estimator::default();
+        let mut estimator = scheme.begin();
         let mut sent = 0;
         let mut read_off = |&until: &u64| {
             while sent < until {

@@ -16,11 +16,17 @@ impl PriceBit {
     }
 }
 
-/// What a sender concludes from the bits.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+/// What a sender concludes from the bits; before the first the highest price, so that it begins slowly.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct BitReader {
     /// In 65536ths.
     estimate: u16,
+}
+
+impl Default for BitReader {
+    fn default() -> BitReader {
+        BitReader { estimate: u16::MAX }
+    }
 }
 
 impl BitReader {

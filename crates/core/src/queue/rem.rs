@@ -4,14 +4,14 @@
 //!
 //! Differs: a packet that a queue before has marked is drawn for like any other; its mark stays.
 //!
-//! What arrives is counted whether or not it is let in. In equilibrium what arrives is what can be sent, and the mean queue is the target.
+//! Input and capacity are counted in packets of a typical size: a smaller packet is a part of one. What arrives is counted whether or not it is let in. In equilibrium what arrives is what can be sent, and the mean queue is the target.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::signal::PriceHeader;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ member! {
         phi: f64 = 1.001 => Kind::Number { least: 1.0, most: 1e6 },
         /// Time between updates of the price, at least 1 us.
         period: Span = Span::from_millis(2) => Kind::Duration { least: Span::from_micros(1) },
-        /// Typical packet: what the capacity is counted in.
+        /// Typical packet: what input and capacity are counted in.
         packet: u32 = 1000 => PACKET_BYTES,
     }
 }
@@ -59,13 +59,13 @@ pub struct Rem {
     /// m, of the present price.
     probability: f64,
     /// What came in this period.
-    arrived: u64,
+    arrived: Bytes,
     draws: Draws,
 }
 
 impl Rem {
     pub(super) fn new(spec: &RemSpec) -> Rem {
-        Rem { spec: *spec, price: 0.0, probability: 0.0, arrived: 0, draws: Draws::default() }
+        Rem { spec: *spec, price: 0.0, probability: 0.0, arrived: Bytes(0), draws: Draws::default() }
     }
 }
 
@@ -79,8 +79,8 @@ impl Policy for Rem {
         self.draws = Draws::new(stream);
     }
 
-    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
-        self.arrived += 1;
+    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
+        self.arrived += unit.bytes;
         let marks = self.probability > 0.0 && self.draws.uniform() < self.probability;
         if marks { Verdict::Mark } else { Verdict::Accept }
     }
@@ -96,11 +96,11 @@ impl Policy for Rem {
     /// Equations (2.5) and (2.6).
     fn on_period(&mut self, end: &PeriodEnd) {
         let RemSpec { target, alpha, gamma, phi, period, packet } = self.spec;
-        let capacity = end.rate.0 as f64 * period.seconds() / (8.0 * f64::from(packet));
-        let excess = alpha * (end.units.0 as f64 - target as f64) + self.arrived as f64 - capacity;
+        let excess_bytes = self.arrived.0 as f64 - end.rate.0 as f64 * period.seconds() / 8.0;
+        let excess = alpha * (end.units.0 as f64 - target as f64) + excess_bytes / f64::from(packet);
         self.price = (self.price + gamma * excess).max(0.0);
         self.probability = 1.0 - math::pow(phi, -self.price);
-        self.arrived = 0;
+        self.arrived = Bytes(0);
     }
 }
 
@@ -108,7 +108,7 @@ impl Policy for Rem {
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose};
-    use crate::primitives::units::{Bytes, Rate, Units};
+    use crate::primitives::units::{Rate, Units};
 
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 

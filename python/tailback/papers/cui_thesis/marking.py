@@ -340,7 +340,9 @@ LARGEST_ERROR = Experiment(
 BITS = (2, 4, 8)
 LEVELS = 100
 HOPS = 10
-SQUARE_COUNTS = tuple(2**power for power in range(4, 14))
+SQUARE_COUNTS = tuple(2**power for power in range(4, 13))
+# Prices of each sequence of probes, of the sums of ten queues.
+SUMS = 40
 
 
 def squares(scheme: str, count: int, seed: int, bits: int = 4) -> Errors:
@@ -355,7 +357,7 @@ def squares(scheme: str, count: int, seed: int, bits: int = 4) -> Errors:
     }[scheme]
     found = []
     for number in range(SEQUENCES):
-        chosen = rng.random((PRICES, hops)).tolist()
+        chosen = rng.random((SUMS if hops > 1 else PRICES, hops)).tolist()
         probed = prices.probe(chosen, [count], scheme=scheme, identification="random", seed=1000 * seed + number, **of_scheme)
         found.append(probed.errors[:, 0] / hops)
     return Errors(np.concatenate(found))
@@ -448,7 +450,7 @@ MEAN_SQUARE = Experiment(
                 "R",
                 f"because a fixed quantiser is used, there is an error floor (TPM of {bits} bits)",
                 lambda seen, bits=bits: (  # type: ignore[misc]
-                    seen.values("mean_square", scheme=f"tpm{bits}", count=8192) * 12 * HOPS * (2**bits - 1) ** 2
+                    seen.values("mean_square", scheme=f"tpm{bits}", count=4096) * 12 * HOPS * (2**bits - 1) ** 2
                 ),
                 Value(1.0, 0.05),
                 note="over that of ten independent quantisers, 1/(12 (2^n - 1)^2) over ten",
@@ -459,7 +461,7 @@ MEAN_SQUARE = Experiment(
             "C-5.3.2-floor-rpm",
             "R",
             "because a fixed quantiser is used, there is an error floor (RPM)",
-            lambda seen: seen.values("mean_square", scheme="rpm", count=8192) * 12 * (LEVELS - 1) ** 2,
+            lambda seen: seen.values("mean_square", scheme="rpm", count=4096) * 12 * (LEVELS - 1) ** 2,
             Value(1.0, 0.05),
             note="over that of the quantiser, 1/(12 (n - 1)^2)",
         ),
@@ -500,7 +502,7 @@ DRIFTS = (1e-8, 1e-7, 1e-6, 1e-5)
 # Packets until an estimate has forgotten where it began, at the slowest ramp, and read after that, so many apart.
 SETTLED = 50_000
 READ = tuple(range(SETTLED + 500, SETTLED + 50_001, 500))
-PATHS = 40
+PATHS = 20
 
 
 def tracking(scheme: str, drift: float, seed: int, bits: int = 4) -> Errors:
