@@ -17,6 +17,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
@@ -90,8 +91,8 @@ def probe(
     Raises
     ------
     ParameterError
-        If a price is not from 0 to 1, numbers of probes do not ascend, a path has more queues than the scheme tells apart, or both
-        `ramp` and `step` are given.
+        If a price is not from 0 to 1, numbers of probes do not ascend, a path has more queues than the scheme tells apart, or
+        both `ramp` and `step` are given.
     ScenarioError
         If there is no such scheme or setting.
 
@@ -115,7 +116,7 @@ def probe(
             raise ParameterError(f"prices[{number}] is of {len(path)} queues; expected 1 to {most}, which the scheme tells apart")
         for price in path:
             _check_price(f"prices[{number}]", price)
-    if not len(after) or after[0] < 1 or any(later <= sooner for sooner, later in zip(after, after[1:], strict=False)):
+    if not len(after) or after[0] < 1 or any(later <= sooner for sooner, later in pairwise(after)):
         raise ParameterError("after does not ascend; expected numbers of probes in ascending order, the first at least 1")
     if after[-1] * sum(map(len, prices)) > _MOST_PROBES:
         raise ParameterError(f"after asks for {after[-1]} probes on each path; expected at most {_MOST_PROBES} marks in all")

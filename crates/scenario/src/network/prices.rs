@@ -115,6 +115,7 @@ pub(super) fn check(
     report: &mut Report,
 ) {
     let mut seen = BTreeSet::new();
+    let crossed: BTreeSet<PortId> = flows.iter().filter_map(|flow| paths.get(flow.forward as usize)).flatten().copied().collect();
     let mut heard: BTreeSet<PortId> = BTreeSet::new();
     let scheme = spec.scheme.name().unwrap_or_default();
     for flow in flows {
@@ -136,7 +137,7 @@ pub(super) fn check(
     for (index, port) in (0..).zip(&graph.ports) {
         // REM's queue marks what goes by no price, too.
         let is_price_alone = matches!(port.policy.tells(), Some(Meaning::Cost | Meaning::Rate | Meaning::Feedback));
-        if is_price_alone && !heard.contains(&index) && report.sound(graph.queue_place(index)) {
+        if is_price_alone && crossed.contains(&index) && !heard.contains(&index) && report.sound(graph.queue_place(index)) {
             let problem = report.warn(
                 format!("{}.policy", graph.queue_place(index)),
                 "no sender that crosses this queue goes by its price: it discards what does not fit, and nothing else",

@@ -1,9 +1,11 @@
 """The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapters 2 to 5.
 
-Of chapter 2 (background) `signals` has RED and REM alone and `marked_tcp` under TCP. Of chapter 3 (models) `losses` has what the open-loop figures are made of
-and `open_loop` these figures, `closed_loop` trunks that TCP loads, `sizing` the sizing rules. Of chapter 4 (packets) `fast` and
-`vegas` have flows that arrive one after the other, `draining` flows that empty the queues once, `overflow` flows whose buffer is
-too small, `appendix_b` the rest, `further` what the document leaves to further research. `tables` has the printed numbers.
+Of chapter 2 (background) `signals` has RED and REM alone and `marked_tcp` under TCP. Of chapter 3 (models) `losses` has what the
+open-loop figures are made of and `open_loop` these figures, `closed_loop` trunks that TCP loads, `sizing` the sizing rules. Of
+chapter 4 (packets) `fast` and `vegas` have flows that arrive one after the other, `draining` flows that empty the queues once,
+`overflow` flows whose buffer is too small, `appendix_b` the rest, `further` what the document leaves to further research. Of
+chapter 5 (prices) `marking` has what receivers conclude from marks and `control` sources that go by it. `tables` has the
+printed numbers.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from tailback.papers import Document, LeftOpen
 from tailback.papers.cui_thesis import (
     appendix_b,
     closed_loop,
+    control,
     draining,
     fast,
     further,
@@ -75,5 +78,6 @@ DOCUMENT = Document(
         *appendix_b.EXPERIMENTS,
         *further.EXPERIMENTS,
         *marking.EXPERIMENTS,
+        *control.EXPERIMENTS,
     ),
 )

@@ -1,0 +1,134 @@
+"""Price schemes, alone and in scenarios: what is told, what is warned of, what is refused."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tailback as tb
+
+LOT = {
+    "duration": "20 s",
+    "warmup": "10 s",
+    "topology": {"parking_lot": {"hops": 2, "rate": "10 Mbps", "delay": "5 ms", "queue": {"buffer": "500 packets"}}},
+}
+
+
+def lot(policy: dict[str, Any], law: str | dict[str, Any], prices: dict[str, Any] | None = None) -> tb.Scenario:
+    tcp = {"preset": "newreno", "controller": law}
+    flows = {
+        name: {"from": ends[0], "to": ends[1], "tcp": tcp} for name, ends in {"long": ("n0", "n2"), "short": ("n0", "n1")}.items()
+    }
+    scenario = tb.Scenario({**LOT, "flows": flows}).with_({"topology.parking_lot.queue": {"buffer": "500 packets", **policy}})
+    return scenario if prices is None else scenario.with_({"prices": prices})
+
+
+def test_an_estimate_of_every_scheme_comes_near_the_price() -> None:
+    cases: dict[str, tuple[dict[str, Any], float]] = {
+        "adpm": ({}, 0.7),
+        "rpm": ({"levels": 50, "memory": 500}, 0.7),
+        "tpm": ({"bits": 8, "hops": 3}, 1.3),
+        "tpm with two bits": ({"bits": 8, "hops": 3, "ecn_bits": "two"}, 1.3),
+        "ram": ({"memory": 20_000}, 1.3),
+        "rem": ({"memory": 20_000}, 1.3),
+    }
+    for scheme, (settings, price) in cases.items():
+        found = tb.prices.probe([[0.2, 0.7, 0.4]], [20_000], scheme=scheme.split()[0], **settings)
+        assert found.prices[0, 0] == pytest.approx(price), scheme
+        assert abs(found.errors[0, 0]) < 0.05, scheme
+
+
+def test_a_ramp_and_a_step_change_the_price_of_the_first_queue() -> None:
+    ramp = tb.prices.probe([[0.9]], [1, 101, 201], ramp=0.001)
+    assert ramp.prices[0] == pytest.approx([0.9, 1.0, 0.9])
+    step = tb.prices.probe([[0.9, 0.3]], [10, 11], step=(10, 0.1))
+    assert step.prices[0] == pytest.approx([0.9, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("prices", "after", "more", "says"),
+    [
+        ([[1.5]], [10], {}, "prices[0] has a price of 1.5"),
+        ([[0.5], []], [10], {}, "prices[1] is of 0 queues"),
+        ([[0.5]], [10, 10], {}, "after does not ascend"),
+        ([[0.5]], [], {}, "after does not ascend"),
+        ([[0.5]], [0], {}, "after does not ascend"),
+        ([[0.5]], [10**12], {}, "expected at most"),
+        ([[0.5]], [10], {"ramp": 0.1, "step": (1, 0.2)}, "ramp and step are both given"),
+        ([[0.5]], [10], {"ramp": float("nan")}, "ramp is nan"),
+        ([[0.5]], [10], {"step": (-1, 0.2)}, "step is at probe -1"),
+        ([[0.5]], [10], {"step": (1, 2)}, "step has a price of 2"),
+        ([[0.1, 0.2, 0.3]], [10], {"scheme": "tpm", "hops": 2}, "prices[0] is of 3 queues; expected 1 to 2"),
+    ],
+)
+def test_what_cannot_be_probed_is_said(prices: list[list[float]], after: list[int], more: dict[str, Any], says: str) -> None:
+    with pytest.raises(tb.ParameterError) as refused:
+        tb.prices.probe(prices, after, **more)
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"scheme": "rem", "phi": 1}, "with this nothing is ever marked"),
+        ({"scheme": "rpm", "levels": 1}, "a number out of range"),
+        ({"scheme": "apdm"}, "did you mean `adpm`?"),
+        ({"scheme": "adpm", "levels": 3}, "unknown key `levels`"),
+    ],
+)
+def test_a_scheme_is_refused_as_in_a_scenario(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(tb.ScenarioError) as refused:
+        tb.prices.probe([[0.5]], [10], **settings)
+    assert says in str(refused.value)
+
+
+def test_sources_share_by_the_price_that_marks_tell() -> None:
+    run = tb.simulate(
+        lot({"policy": "maxnet"}, {"kind": "maxnet", "fastest": "10 Mbps"}, {"scheme": "adpm", "least": 0, "most": 6})
+    )
+    assert np.ptp(run.flows["goodput_bps"]) / np.mean(run.flows["goodput_bps"]) < 0.05
+    assert run.queues["price"][0] > 0.5
+    assert np.isnan(run.queues["price"][1])
+
+
+def test_a_price_beyond_its_range_is_noted() -> None:
+    narrow = {"scheme": "adpm", "least": 0, "most": 0.1}
+    run = tb.simulate(lot({"policy": "maxnet"}, {"kind": "maxnet", "fastest": "10 Mbps"}, narrow))
+    assert run.queues["beyond_range_packets"][0] > 0
+    assert any("beyond the range of `prices`" in remark for remark in run.remarks)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            {
+                "links.extra": {"from": "n2", "to": "n3", "rate": "10 Mbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}},
+                "nodes.n3": {},
+                "flows.long.to": "n3",
+            },
+            "only some queues of its path tell a price",
+        ),
+        ({"topology.parking_lot.queue.policy": "drop_tail"}, "no queue of its path tells it a price"),
+        (
+            {"flows.long.tcp.controller": "reno", "flows.short.tcp.controller": "reno"},
+            "no sender that crosses this queue goes by its price",
+        ),
+        ({"prices": {"scheme": "exact", "least": 1}}, "prices travel as numbers"),
+    ],
+)
+def test_what_is_hardly_meant_is_warned_of(changes: dict[str, Any], says: str) -> None:
+    scenario = lot({"policy": "maxnet"}, "maxnet").with_(changes)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tb.simulate(scenario.with_({"duration": "1 s", "warmup": "0 s"}))
+    assert any(says in str(warning.message) for warning in caught), [str(warning.message) for warning in caught]
+
+
+def test_a_scheme_that_tells_the_largest_price_is_warned_of_where_the_sum_counts() -> None:
+    rem = {"policy": "rem", "target": "5 packets"}
+    with pytest.warns(tb.ScenarioWarning, match="it goes by the sum of the prices of its path"):
+        tb.simulate(lot(rem, "rem", {"scheme": "adpm", "least": 0, "most": 1}).with_({"duration": "1 s", "warmup": "0 s"}))
