@@ -213,7 +213,7 @@ class Curves:
     """A measure over a label, with 95 % bands. A line whose points lack that label is drawn straight across.
 
     `printed`: the document's own numbers, where points have them under the label ``printed``, are drawn as crosses.
-    `log`: the measure on a logarithmic scale; what is not positive is left out.
+    `log`: the measure on a logarithmic scale; what is not positive is left out. `log_over`: the label on one, if it is positive.
     """
 
     measure: str
@@ -225,6 +225,7 @@ class Curves:
     levels: tuple[Level, ...] = ()
     printed: bool = False
     log: bool = False
+    log_over: bool = False
 
 
 @dataclass(frozen=True)

@@ -100,13 +100,19 @@ def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: bool) -> di
             ends[line.label] = (*known[-1], colour)
     if panel.printed:
         _printed(axis, panel, chosen)
-    span = places[-1] - places[0]
     widest = max(map(_width, ends), default=0.0) if names else 0.0
     # As a part of the axis; the lines keep half of it.
     room = min(0.5, widest / (axis.bbox.width * 72 / axis.figure.dpi))
-    axis.set_xlim(places[0] - 0.04 * span, places[-1] + (0.04 + 1.08 * room / (1 - room)) * span)
+    before, behind = 0.04, 0.04 + 1.08 * room / (1 - room)
+    if panel.log_over:
+        axis.set_xscale("log")
+        span = places[-1] / places[0]
+        axis.set_xlim(places[0] / span**before, places[-1] * span**behind)
+    else:
+        span = places[-1] - places[0]
+        axis.set_xlim(places[0] - before * span, places[-1] + behind * span)
     # Of many places not all can be named; round numbers are then.
-    if len(places) <= _NAMED:
+    if len(places) <= _NAMED and not panel.log_over:
         axis.set_xticks(places if len(places) <= 6 else places[1::2])
     axis.set_xlabel(panel.unit)
     _levels(axis, panel.levels)

@@ -310,7 +310,15 @@ LOT = Experiment(
     ),
     panels=(
         (
-            Curves("max_min", "seconds", lines(LARGEST), "spread about max-min rates", "seconds after the start", log=True),
+            Curves(
+                "max_min",
+                "seconds",
+                lines(LARGEST),
+                "spread about max-min rates",
+                "seconds after the start",
+                log=True,
+                log_over=True,
+            ),
             Curves(
                 "proportional",
                 "seconds",
@@ -318,6 +326,7 @@ LOT = Experiment(
                 "spread about proportional rates",
                 "seconds after the start",
                 log=True,
+                log_over=True,
             ),
         ),
     ),

@@ -262,7 +262,7 @@ MEAN_ERROR = Experiment(
             Inequality("<", 1.0),
         ),
     ),
-    panels=((Curves("mean", "count", lines(NAMES), "mean error", "packets received", log=True),),),
+    panels=((Curves("mean", "count", lines(NAMES), "mean error", "packets received", log=True, log_over=True),),),
     left_open=LEFT_OPEN,
 )
 
@@ -325,7 +325,10 @@ LARGEST_ERROR = Experiment(
                 "largest error",
                 "packets received",
                 log=True,
+                log_over=True,
             ),
+        ),
+        (
             Curves(
                 "percentile",
                 "count",
@@ -333,6 +336,7 @@ LARGEST_ERROR = Experiment(
                 "99th percentile of the error",
                 "packets received",
                 log=True,
+                log_over=True,
             ),
         ),
     ),
@@ -485,6 +489,7 @@ MEAN_SQUARE = Experiment(
                 "mean square error",
                 "packets received",
                 log=True,
+                log_over=True,
             ),
         ),
     ),
@@ -609,6 +614,7 @@ TRACKING = Experiment(
                 "mean error",
                 "change of the price per packet",
                 log=True,
+                log_over=True,
             ),
         ),
     ),
