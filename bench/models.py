@@ -52,6 +52,16 @@ def closed_loop(model: str, inputs: int) -> Callable[[], object]:
     return lambda: tb.models.closed_loop(model=model, inputs=inputs, **LARGE)  # type: ignore[arg-type]
 
 
+def mark_ns(scheme: str, **settings: Any) -> float:
+    """What a queue's decision on a packet costs: of paths of nine queues over paths of one, for each queue more."""
+    probes, paths = 20_000, 20
+
+    def path(queues: int) -> Callable[[], object]:
+        return lambda: tb.prices.probe([[0.4] * queues] * paths, [probes], scheme=scheme, **settings)
+
+    return 1e9 * (seconds(path(9)) - seconds(path(1))) / (8 * probes * paths)
+
+
 def main() -> None:
     flows = np.arange(1, ROWS + 1)
     targets = np.linspace(0.5, 0.95, ROWS)
@@ -69,6 +79,7 @@ def main() -> None:
         "appenzeller_ns_per_row": 1e9
         * seconds(lambda: tb.models.appenzeller_buffer(**link, mean_rtt_s=0.1, flows=flows + 1000, utilisation=targets))
         / ROWS,
+        **{f"mark_ns_{scheme}": mark_ns(scheme) for scheme in ("adpm", "rem", "ram", "tpm", "rpm")},
         "load_average": os.getloadavg()[0],
     }
     print(json.dumps(shown, indent=2))

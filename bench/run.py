@@ -132,6 +132,8 @@ COMPARED = {
     "FAST over Reno": (FAST_LINK, FAST_LINK | {"law": 1}),
     "FAST as its module over Reno": (FAST_LINK, FAST_LINK | {"law": 2}),
     "Vegas over Reno": (FAST_LINK, FAST_LINK | {"law": 3}),
+    "MaxNet by numbers over Reno": (W2, W2 | {"law": 4, "buf": 1000}),
+    "MaxNet by marks over numbers": (W2 | {"law": 4, "buf": 1000}, W2 | {"law": 5, "buf": 1000}),
 }
 """Pairs of runs whose packets are compared in what they cost."""
 

@@ -31,6 +31,7 @@ __all__ = [
     "EcnBits",
     "Event",
     "FastRetransmit",
+    "FirstEstimate",
     "Flow",
     "Framing",
     "Halves",
@@ -529,6 +530,9 @@ class Event(TypedDict, total=False):
 # a whole number from 1 to 1000, or false
 FastRetransmit: TypeAlias = "int | Literal[False]"
 
+# What a receiver takes the price for before the first probe.
+FirstEstimate: TypeAlias = Literal["least", "most"]
+
 
 Flow = TypedDict(
     "Flow",
@@ -802,6 +806,8 @@ class Prices(TypedDict, total=False):
 
     With scheme = "adpm"
     --------------------
+    first_estimate
+        What a receiver takes the price for before the first probe.
     thresholds
         How the threshold of a packet follows from its identification.
 
@@ -844,6 +850,7 @@ class Prices(TypedDict, total=False):
     scheme: Literal["exact", "adpm", "rem", "ram", "tpm", "rpm"]
     slowest: Rate
     way_back: WayBack
+    first_estimate: FirstEstimate
     thresholds: Thresholds
     memory: int
     phi: float
@@ -987,7 +994,7 @@ class Queue(TypedDict, total=False):
     gamma
         How far the price moves in a period (gamma).
     packet
-        Typical packet: what the capacity is counted in.
+        Typical packet: what input and capacity are counted in.
     period
         Time between updates of the price, at least 1 us.
     phi

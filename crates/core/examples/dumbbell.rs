@@ -15,7 +15,8 @@
 //! | iw         | initial window, packets                             | 10      |
 //! | start      | flows start evenly over this many seconds           | 1       |
 //! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
-//! | law        | 0: Reno, 1: FAST, 2: FAST as its module, 3: Vegas    | 0       |
+//! | law        | 0: Reno, 1: FAST, 2: FAST as its module, 3: Vegas,   |         |
+//! |            | 4: MaxNet by numbers, 5: MaxNet by marks of ADPM     | 0       |
 //! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
 //! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
 //! | spd        | 1: SPD at 20 cells, above 20 %, EPD from 80 % on    | 0       |
@@ -27,11 +28,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 use tailback_core::Engine;
-use tailback_core::congestion::{ControllerSpec, FastSpec, UpdateForm, VegasSpec};
+use tailback_core::congestion::{ControllerSpec, FastSpec, MaxNetSourceSpec, UpdateForm, VegasSpec};
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
-use tailback_core::price::PriceSpec;
+use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
-use tailback_core::queue::{BpdSpec, PolicySpec, SpdReading, SpdSpec};
+use tailback_core::queue::{BpdSpec, MaxNetSpec, PolicySpec, SpdReading, SpdSpec};
 use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
 
 const MSS: Bytes = Bytes(1000);
@@ -125,6 +126,7 @@ impl Settings {
             reading: SpdReading::Corrected,
         };
         let policy = match (of["bpd"], of["spd"]) {
+            _ if of["law"] >= 4.0 => PolicySpec::MaxNet(MaxNetSpec::default()),
             (0.0, 0.0) => PolicySpec::DropTail(()),
             (0.0, _) => PolicySpec::Spd(spd),
             _ => PolicySpec::Bpd(bpd),
@@ -153,7 +155,7 @@ impl Settings {
             seed: 1,
             record: Record::default(),
             stepped: false,
-            prices: PriceSpec::default(),
+            prices: self.prices(),
         }
     }
 
@@ -185,8 +187,18 @@ impl Settings {
             1.0 => ControllerSpec::Fast(FastSpec::default()),
             2.0 => ControllerSpec::Fast(FastSpec { update: UpdateForm::Module, ..FastSpec::default() }),
             3.0 => ControllerSpec::Vegas(VegasSpec::default()),
+            4.0 | 5.0 => ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: mbps(self.0["acc"]), ..MaxNetSourceSpec::default() }),
             _ => ControllerSpec::Reno(()),
         }
+    }
+
+    fn prices(&self) -> PriceSpec {
+        let marks = PriceSpec {
+            scheme: SchemeSpec::Adpm(AdpmSpec::default()),
+            mapping: Mapping { most: 10.0, ..Mapping::UNIT },
+            ..PriceSpec::default()
+        };
+        if self.0["law"] == 5.0 { marks } else { PriceSpec::default() }
     }
 
     fn tcp(&self) -> TcpSpec {
