@@ -48,6 +48,9 @@ pub(crate) struct Brought {
 }
 
 impl SignalReader {
+    /// What lies beside it of a law that goes by prices.
+    pub(crate) const BYTES_FOR_PRICES: usize = size_of::<Priced>();
+
     /// `identifies`: where the identification of its packets comes from.
     pub(crate) fn new(asked: AskedFor, recovery: Recovery, prices: &PriceSpec, identifies: Stream) -> SignalReader {
         let priced = || Box::new(Priced { spec: *prices, numbering: Numbering::new(identifies), bits: BitReader::default() });

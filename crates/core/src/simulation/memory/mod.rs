@@ -11,7 +11,8 @@ use super::senders::End;
 use super::wiring::{Plan, has_channels};
 use crate::congestion::ControllerSpec;
 use crate::network::{Network, Transport};
-use crate::primitives::packet::Packet;
+use crate::price::Estimators;
+use crate::primitives::packet::{NumberAndHeader, Packet};
 use crate::primitives::signal::Signal;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::Bytes;
@@ -62,7 +63,8 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
         // What user code will ask for is not known here.
         Transport::Tcp(_, law) if law.asks_for().anything() || matches!(law, ControllerSpec::User(_)) => {
-            (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Signal>()) as u64
+            let prices = size_of::<f64>() + size_of::<Estimators>() + SignalReader::BYTES_FOR_PRICES;
+            (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Signal>() + prices) as u64
         }
         Transport::Tcp(_, law) => law.bytes_beside() as u64,
         Transport::Datagram(_) => 0,
@@ -71,10 +73,13 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         Transport::Tcp(spec, law) if spec.recovery == Recovery::RackTlp => (size_of::<RackTlp>() + law.bytes_beside()) as u64,
         _ => 0,
     };
+    let goes_by_prices =
+        network.groups.iter().any(|group| matches!(&group.transport, Transport::Tcp(_, law) if law.goes_by().is_some()));
     let known_by_time: u64 = network.flows.iter().map(by_time).sum();
     let packet = 2 * size_of::<Packet>()
         + if known_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 }
-        + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 };
+        + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 }
+        + if goes_by_prices { size_of::<NumberAndHeader>() } else { 0 };
     MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
