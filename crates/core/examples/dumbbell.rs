@@ -187,7 +187,9 @@ impl Settings {
             1.0 => ControllerSpec::Fast(FastSpec::default()),
             2.0 => ControllerSpec::Fast(FastSpec { update: UpdateForm::Module, ..FastSpec::default() }),
             3.0 => ControllerSpec::Vegas(VegasSpec::default()),
-            4.0 | 5.0 => ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: mbps(self.0["acc"]), ..MaxNetSourceSpec::default() }),
+            4.0 | 5.0 => {
+                ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: mbps(self.0["acc"] / 5.0), ..MaxNetSourceSpec::default() })
+            }
             _ => ControllerSpec::Reno(()),
         }
     }

@@ -27,8 +27,8 @@ pub struct PricedMemory<D> {
     packet: Bytes,
     /// The mean of round trips, as in RFC 6298, in seconds.
     rtt: Option<f64>,
-    /// The last price heard.
-    price: Option<f64>,
+    /// The last price heard, and the rate that it means in segments per second.
+    heard: Option<(f64, f64)>,
     /// Before the first price.
     first_window: f64,
 }
@@ -38,20 +38,19 @@ const SLACK: f64 = 2.0;
 
 impl<D: Demand> Priced<D> {
     pub(in crate::congestion) fn of(demand: &D, start: Start) -> Priced<D> {
-        let memory = PricedMemory { demand: *demand, packet: start.packet, rtt: None, price: None, first_window: start.window };
+        let memory = PricedMemory { demand: *demand, packet: start.packet, rtt: None, heard: None, first_window: start.window };
         Beside::with(start, memory)
     }
 
-    /// Segments per second; `None` before the first price.
-    fn rate(&self) -> Option<f64> {
-        let packet = 8.0 * self.memory.packet.0 as f64;
-        self.memory.price.map(|price| self.memory.demand.rate(price) / packet)
-    }
-
     fn hear(&mut self, ack: &Ack) {
-        self.memory.price = ack.signal.price.or(self.memory.price);
-        let target = match (self.rate(), self.memory.rtt) {
-            (Some(rate), Some(rtt)) => (rate * rtt + SLACK).max(1.0),
+        if let Some(price) = ack.signal.price
+            && self.memory.heard.is_none_or(|(last, _)| last.to_bits() != price.to_bits())
+        {
+            let packet = 8.0 * self.memory.packet.0 as f64;
+            self.memory.heard = Some((price, self.memory.demand.rate(price) / packet));
+        }
+        let target = match (self.memory.heard, self.memory.rtt) {
+            (Some((_, rate)), Some(rtt)) => (rate * rtt + SLACK).max(1.0),
             _ => self.memory.first_window,
         };
         let may_leap = !self.memory.demand.starts_slowly();
@@ -76,7 +75,7 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
 
     /// At least a segment a round trip: a lower rate would hear of a lower price too late.
     fn pacing(&self) -> Option<Rate> {
-        let (rate, rtt) = (self.rate()?, self.memory.rtt?);
+        let ((_, rate), rtt) = (self.memory.heard?, self.memory.rtt?);
         let bits = rate.max(1.0 / rtt) * 8.0 * self.memory.packet.0 as f64;
         Some(Rate((bits as u64).max(1)))
     }
@@ -99,7 +98,7 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
         match index {
-            0 => self.memory.price.unwrap_or(f64::NAN),
+            0 => self.memory.heard.map_or(f64::NAN, |(price, _)| price),
             1 => self.pacing().map_or(f64::NAN, |rate| rate.0 as f64),
             _ => f64::NAN,
         }
