@@ -302,7 +302,7 @@ LOT = Experiment(
         Claim(
             "control-lot.adpm-soon",
             "R",
-            "own: it is as soon",
+            "own: within five seconds of the start",
             lambda seen: seen.values("max_min", system="maxnet adpm", seconds=5),
             Inequality("<", 0.1),
             note="in the fifth second",
