@@ -113,7 +113,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "pictures", "numbers"), [("tutorials/atm_switch", 10, 50), ("policies", 11, 40), ("price_axis", 4, 40), ("buffer_sizing", 1, 0)]
+    ("name", "pictures", "numbers"),
+    [("tutorials/atm_switch", 10, 50), ("policies", 11, 40), ("price_axis", 4, 40), ("buffer_sizing", 1, 0)],
 )
 def test_a_page_shows_what_it_computes(site: Path, name: str, pictures: int, numbers: int) -> None:
     built = site / f"{name}.html"
