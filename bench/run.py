@@ -127,13 +127,15 @@ FAST_LINK: Settings = LONG_PIPE | {
     "iw": 50000,
 }
 """One flow at 10 Gbit/s, whose window is near 50,000 packets all the time."""
+TEN_FLOWS = WORKLOADS[2].settings
+BY_NUMBERS = TEN_FLOWS | {"law": 4, "buf": 1000}
 COMPARED = {
     "window of 10000 over 100": (SMALL_WINDOW, LARGE_WINDOW),
     "FAST over Reno": (FAST_LINK, FAST_LINK | {"law": 1}),
     "FAST as its module over Reno": (FAST_LINK, FAST_LINK | {"law": 2}),
     "Vegas over Reno": (FAST_LINK, FAST_LINK | {"law": 3}),
-    "MaxNet by numbers over Reno": (W2, W2 | {"law": 4, "buf": 1000}),
-    "MaxNet by marks over numbers": (W2 | {"law": 4, "buf": 1000}, W2 | {"law": 5, "buf": 1000}),
+    "MaxNet by numbers over Reno": (TEN_FLOWS, BY_NUMBERS),
+    "MaxNet by marks over numbers": (BY_NUMBERS, BY_NUMBERS | {"law": 5}),
 }
 """Pairs of runs whose packets are compared in what they cost."""
 

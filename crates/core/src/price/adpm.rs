@@ -2,7 +2,7 @@
 //! that marks close in on the largest price of the path (Andrew, Hanly, Chan and Cui, "Adaptive deterministic packet marking", IEEE
 //! Communications Letters 10(11), 2006; cui-thesis section 5.2.1).
 
-use super::{Combination, Mapped, Probe, Scheme};
+use super::{Combination, Probe, Scheme, Told};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ impl Scheme for AdpmSpec {
         AdpmEstimate(if self.first_estimate == FirstEstimate::Most { u16::MAX } else { 0 })
     }
 
-    fn mark(&self, probe: &mut Probe, price: Mapped, _: &mut Draws) {
+    fn mark(&self, probe: &mut Probe, price: Told, _: &mut Draws) {
         if price.0 * THRESHOLDS > f64::from(self.threshold(probe.identification)) {
             probe.mark = 1;
         }
@@ -153,7 +153,7 @@ mod tests {
         let scheme = AdpmSpec { thresholds: Thresholds::Reversal, ..AdpmSpec::default() };
         let mut probe = Probe { identification: 1, ..Probe::default() };
         let mut marked_by = |price| {
-            scheme.mark(&mut probe, Mapped(price), &mut Draws::default());
+            scheme.mark(&mut probe, Told(price), &mut Draws::default());
             probe.is_marked()
         };
         assert_eq!([marked_by(0.5), marked_by(0.51), marked_by(0.0)], [false, true, true]);

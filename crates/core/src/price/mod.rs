@@ -74,6 +74,10 @@ impl Meaning {
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Mapped(pub f64);
 
+/// A mapped price as a scheme's queues go by it: worked out when the price changes, and not for each packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Told(pub f64);
+
 /// A price scheme. Its settings are common to all queues and receivers.
 pub trait Scheme {
     /// What a receiver remembers of a flow.
@@ -92,8 +96,13 @@ pub trait Scheme {
         Self::Estimator::default()
     }
 
+    /// What a queue goes by as long as it has this price: the price itself, unless a scheme says otherwise.
+    fn told(&self, price: Mapped) -> Told {
+        Told(price.0)
+    }
+
     /// A queue has this price: mark the probe, leave its mark or take it off.
-    fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws);
+    fn mark(&self, probe: &mut Probe, price: Told, draws: &mut Draws);
 
     /// A probe has arrived.
     fn learn(&self, estimator: &mut Self::Estimator, probe: &Probe);
@@ -132,9 +141,17 @@ macro_rules! schemes {
                 }
             }
 
+            /// See [`Scheme::told`].
+            pub fn told(&self, price: Mapped) -> Told {
+                match self {
+                    SchemeSpec::Exact(()) => Told(price.0),
+                    $(SchemeSpec::$member(scheme) => scheme.told(price)),+
+                }
+            }
+
             /// See [`Scheme::mark`]; `exact` marks nothing.
             #[inline]
-            pub fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws) {
+            pub fn mark(&self, probe: &mut Probe, price: Told, draws: &mut Draws) {
                 match self {
                     SchemeSpec::Exact(()) => {}
                     $(SchemeSpec::$member(scheme) => scheme.mark(probe, price, draws)),+
@@ -213,6 +230,11 @@ impl PriceSpec {
         }
         self.scheme.learn(estimator, &header.probe);
         Some(self.mapping.price(Mapped(self.scheme.estimate(estimator))))
+    }
+
+    /// What queues go by as long as they have this price.
+    pub(crate) fn told(&self, price: f64) -> Told {
+        self.scheme.told(self.mapping.mapped(price))
     }
 
     /// Whether packets carry marks instead of numbers.

@@ -3,7 +3,7 @@
 //! using probabilistic packet marking", INFOCOM 2003; cui-thesis section 2.3.4).
 
 use super::average::{MarkedShare, Memory};
-use super::{Combination, Mapped, Probe, Scheme};
+use super::{Combination, Probe, Scheme, Told};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Settings, member};
 
@@ -31,7 +31,7 @@ impl Scheme for RamSpec {
     type Estimator = MarkedShare;
     const COMBINES: Combination = Combination::Sum;
 
-    fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws) {
+    fn mark(&self, probe: &mut Probe, price: Told, draws: &mut Draws) {
         let place = draws.uniform() * f64::from(probe.hops);
         // Below the price, with probability price / i, it is set; from there to 1 it is cleared; the rest keeps it.
         if place < 1.0 {
@@ -63,7 +63,7 @@ mod tests {
             let mut probe = Probe::default();
             for (hops, price) in [(1, 1.0), (2, 0.0), (3, 1.0)] {
                 probe.hops = hops;
-                scheme.mark(&mut probe, Mapped(price), &mut draws);
+                scheme.mark(&mut probe, Told(price), &mut draws);
             }
             marked += u32::from(probe.mark);
         }

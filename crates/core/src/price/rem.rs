@@ -2,7 +2,7 @@
 //! 1 - phi^-(sum of prices) of the packets are marked (Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; cui-thesis (2.6) and (2.7)).
 
 use super::average::{MarkedShare, Memory};
-use super::{Combination, Mapped, Probe, Scheme};
+use super::{Combination, Mapped, Probe, Scheme, Told};
 use crate::primitives::math;
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -38,9 +38,14 @@ impl Scheme for RemMarksSpec {
     type Estimator = MarkedShare;
     const COMBINES: Combination = Combination::Sum;
 
-    fn mark(&self, probe: &mut Probe, price: Mapped, draws: &mut Draws) {
+    /// The probability.
+    fn told(&self, price: Mapped) -> Told {
+        Told(1.0 - math::pow(self.phi, -price.0))
+    }
+
+    fn mark(&self, probe: &mut Probe, probability: Told, draws: &mut Draws) {
         // Only what no queue before has marked is drawn for.
-        if probe.mark == 0 && draws.uniform() < 1.0 - math::pow(self.phi, -price.0) {
+        if probe.mark == 0 && draws.uniform() < probability.0 {
             probe.mark = 1;
         }
     }

@@ -1,7 +1,7 @@
 //! RPM, deterministic packet marking by Ryu and others for max-min fairness: a probe names a level, a queue marks it if its quantised price is just
 //! that level, and the receiver takes the largest level that came marked (cui-thesis section 2.3.6).
 
-use super::{Combination, Mapped, Probe, Scheme};
+use super::{Combination, Probe, Scheme, Told};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Scheme for RpmSpec {
     type Estimator = RpmEstimate;
     const COMBINES: Combination = Combination::Largest;
 
-    fn mark(&self, probe: &mut Probe, price: Mapped, _: &mut Draws) {
+    fn mark(&self, probe: &mut Probe, price: Told, _: &mut Draws) {
         let quantised = (price.0 * f64::from(self.levels - 1)).round() as u32;
         if quantised == self.level(probe.identification) {
             probe.mark = 1;
@@ -82,7 +82,7 @@ mod tests {
             (0..11)
                 .map(|identification| {
                     let mut probe = Probe { identification, hops: 1, mark: 0 };
-                    scheme.mark(&mut probe, Mapped(price), &mut Draws::default());
+                    scheme.mark(&mut probe, Told(price), &mut Draws::default());
                     scheme.learn(&mut estimator, &probe);
                     scheme.estimate(&estimator)
                 })

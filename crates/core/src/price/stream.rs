@@ -1,6 +1,6 @@
 //! A scheme without a network: probes pass queues whose prices are given, one after another, and what the receiver then thinks is read off.
 
-use super::{Combination, Identification, Mapped, Numbering, Probe, Scheme, SchemeSpec};
+use super::{Combination, Identification, Mapped, Numbering, Probe, Scheme, SchemeSpec, Told};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 
 /// The queues on the way of some probes.
@@ -94,13 +94,19 @@ impl Sequence {
         let mut numbering = Numbering::new(stream("probes", 0));
         let mut draws = Draws::new(stream("queues", number));
         let mut estimator = scheme.begin();
+        let others: Vec<Told> = path.prices[1..].iter().map(|&price| scheme.told(Mapped(price))).collect();
+        let mut first = (f64::NAN, Told::default());
         let mut sent = 0;
         let mut read_off = |&until: &u64| {
             while sent < until {
                 let mut probe = Probe { identification: numbering.next(self.identification, sent as u32), ..Probe::default() };
-                for price in std::iter::once(path.first(sent)).chain(path.prices[1..].iter().copied()) {
+                let price = path.first(sent);
+                if price.to_bits() != first.0.to_bits() {
+                    first = (price, scheme.told(Mapped(price)));
+                }
+                for &told in std::iter::once(&first.1).chain(&others) {
                     probe.hops += 1;
-                    scheme.mark(&mut probe, Mapped(price), &mut draws);
+                    scheme.mark(&mut probe, told, &mut draws);
                 }
                 scheme.learn(&mut estimator, &probe);
                 sent += 1;

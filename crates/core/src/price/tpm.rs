@@ -7,7 +7,7 @@
 //! is ours, as neither document says it: both count the ones on the way, the first modulo 3, the second as none, odd, or even. Of 0 to 6
 //! ones no two give the same pair.
 
-use super::{Combination, Mapped, Probe, Scheme};
+use super::{Combination, Probe, Scheme, Told};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,7 @@ impl TpmSpec {
         f64::from((1_u32 << self.bits) - 1)
     }
 
-    fn quantised(&self, price: Mapped) -> u32 {
+    fn quantised(&self, price: Told) -> u32 {
         (price.0 * self.levels()).round() as u32
     }
 
@@ -131,7 +131,7 @@ impl Scheme for TpmSpec {
         self.hops as u8
     }
 
-    fn mark(&self, probe: &mut Probe, price: Mapped, _: &mut Draws) {
+    fn mark(&self, probe: &mut Probe, price: Told, _: &mut Draws) {
         let Question { first, bit, is_second } = self.question(self.kind(probe));
         let queues = if self.ecn_bits == EcnBits::One { 1 } else { BLOCK };
         let is_asked = (first..first + queues).contains(&u32::from(probe.hops));
@@ -179,7 +179,7 @@ mod tests {
             let mut probe = Probe { identification, ..Probe::default() };
             for &price in prices {
                 probe.hops += 1;
-                scheme.mark(&mut probe, Mapped(price), &mut Draws::default());
+                scheme.mark(&mut probe, Told(price), &mut Draws::default());
             }
             scheme.learn(&mut estimator, &probe);
         }

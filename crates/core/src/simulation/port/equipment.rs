@@ -3,7 +3,7 @@
 use super::care::Care;
 use crate::network;
 use crate::network::{Buffer, ListedDrop};
-use crate::price::{Combination, Mapped, Meaning, PriceSpec};
+use crate::price::{Combination, Meaning, PriceSpec, Told};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
@@ -40,8 +40,8 @@ struct Teller {
     /// Of a path the sum counts, and not the largest.
     adds: bool,
     draws: Draws,
-    /// The last price, and what it was mapped to: it changes once a period.
-    last: (f64, Mapped),
+    /// The last price, and what packets are told for it: it changes once a period.
+    last: (f64, Told),
 }
 
 /// Losses on the wire.
@@ -109,7 +109,7 @@ impl Equipment {
                 spec: of.prices,
                 adds: meaning.combines() == Combination::Sum,
                 draws: Draws::new(Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Price)),
-                last: (f64::NAN, Mapped::default()),
+                last: (f64::NAN, Told::default()),
             })
         };
         let mut drops = spec.listed_drops.clone();
@@ -235,7 +235,7 @@ impl Equipment {
         header.probe.hops = header.probe.hops.saturating_add(1);
         let Some(price) = self.policy.price(unit, header) else { return };
         if teller.last.0.to_bits() != price.to_bits() {
-            teller.last = (price, if teller.spec.is_marked() { teller.spec.mapping.mapped(price) } else { Mapped::default() });
+            teller.last = (price, teller.spec.told(price));
         }
         if !teller.spec.is_marked() {
             header.price = Some(match header.price {
