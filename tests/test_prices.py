@@ -132,3 +132,16 @@ def test_a_scheme_that_tells_the_largest_price_is_warned_of_where_the_sum_counts
     rem = {"policy": "rem", "target": "5 packets"}
     with pytest.warns(tb.ScenarioWarning, match="it goes by the sum of the prices of its path"):
         tb.simulate(lot(rem, "rem", {"scheme": "adpm", "least": 0, "most": 1}).with_({"duration": "1 s", "warmup": "0 s"}))
+
+
+@pytest.mark.parametrize(
+    ("policy", "law", "says"),
+    [
+        ({"policy": "maxnet", "gain": 1}, {"kind": "maxnet", "fastest": "10 Mbps"}, "less than"),
+        ({"policy": "rem", "target": "5 packets", "gamma": 1}, {"kind": "rem", "fastest": "10 Mbps"}, "half of that to be safe"),
+    ],
+)
+def test_a_gain_with_which_prices_swing_is_warned_of(policy: dict[str, Any], law: dict[str, Any], says: str) -> None:
+    with pytest.warns(tb.ScenarioWarning, match="the price is bound to swing") as caught:
+        tb.simulate(lot(policy, law).with_({"duration": "1 s", "warmup": "0 s"}))
+    assert says in str(caught[0].message)

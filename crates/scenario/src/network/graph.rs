@@ -108,6 +108,11 @@ impl Graph {
         self.add_port(port, ends.map(|(from, to)| (to, from)), Some(first));
     }
 
+    /// Where the scenario has the queues, by port.
+    pub(super) fn queue_places(&self) -> Vec<String> {
+        self.written.iter().map(|(_, place)| place.clone()).collect()
+    }
+
     /// Where the scenario has the queue of a port.
     pub(super) fn queue_place(&self, port: PortId) -> &str {
         &self.written[port as usize].1

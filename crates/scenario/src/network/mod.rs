@@ -40,7 +40,8 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     prices::check(&prices, &graph, &paths.list, &core_groups, &flows, report);
     let record = traces::record(description, &groups, &graph, report);
     traces::check_laws(description, &core_groups, report);
-    Some(Network {
+    let queue_places = graph.queue_places();
+    let network = Network {
         ports: graph.ports,
         paths: paths.list,
         groups: core_groups,
@@ -52,7 +53,11 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         seed: description.seed.0,
         record,
         stepped: false,
-    })
+    };
+    if report.is_empty() {
+        prices::warn_of_swings(&network, &queue_places, report);
+    }
+    Some(network)
 }
 
 /// What a reader of the results should know; nothing where there is no network.

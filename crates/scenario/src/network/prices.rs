@@ -5,10 +5,12 @@ use crate::member::Choice;
 use crate::problem::{Report, listed};
 use crate::scenario::Description;
 use crate::schema::Prices;
-use std::collections::BTreeSet;
-use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Flow, Group, PortId, Transport};
+use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::FRAC_PI_2;
+use tailback_core::congestion::{ControllerSpec, RemSourceSpec};
+use tailback_core::network::{Flow, Group, Network, PortId, Transport};
 use tailback_core::price::{Combination, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
+use tailback_core::queue::PolicySpec;
 use tailback_core::settings::PlainWords;
 
 const AT: &str = "prices";
@@ -145,6 +147,60 @@ pub(super) fn check(
             problem.given(port.policy.name().unwrap_or_default().to_string());
             problem.expected(format!("flows with a controller such as {}", listed(&["maxnet", "rcp", "xcp", "rem"])));
         }
+    }
+}
+
+/// Gains with which prices swing for ever: a price integrates what arrives, and what it does is felt a round trip later.
+pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut Report) {
+    let mut crossing: BTreeMap<PortId, Vec<&Flow>> = BTreeMap::new();
+    for flow in &network.flows {
+        let goes_by = match &network.groups[flow.group as usize].transport {
+            Transport::Tcp(_, law) => law.goes_by(),
+            Transport::Datagram(_) => None,
+        };
+        if matches!(goes_by, Some(Meaning::Cost | Meaning::Marginal)) {
+            network.paths[flow.forward as usize].iter().for_each(|&port| crossing.entry(port).or_default().push(flow));
+        }
+    }
+    for (port, flows) in crossing {
+        let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
+        let spec = &network.ports[port as usize];
+        let (setting, given, turn, expected) = match &spec.policy {
+            PolicySpec::MaxNet(maxnet) => {
+                // Exponential demand: the loop gains gain / period, whatever the rate of the link.
+                let period = maxnet.period.seconds();
+                let most = FRAC_PI_2 * period / (rtt + period);
+                ("gain", maxnet.gain, maxnet.gain / most, most)
+            }
+            PolicySpec::Rem(rem) => {
+                // Rates w / q: the loop gains gamma c / q, and q is at most the sum of weights over the rate of the link.
+                let rate = spec.rate.0 as f64 * f64::from(spec.transmitters);
+                let weights: f64 =
+                    flows.iter().map(|flow| rem_source(network, flow).map_or(0.0, |source| source.weight.0 as f64)).sum();
+                let wanted: f64 =
+                    flows.iter().map(|flow| rem_source(network, flow).map_or(0.0, |source| source.fastest.0 as f64)).sum();
+                let per_second = rate / (8.0 * f64::from(rem.packet));
+                let most = FRAC_PI_2 * weights / rate / (per_second * rtt);
+                // What its flows cannot fill has a price of 0.
+                ("gamma", rem.gamma, if wanted > rate { rem.gamma / most } else { 0.0 }, most)
+            }
+            _ => continue,
+        };
+        let at = format!("{}.{setting}", places[port as usize]);
+        if turn > 1.0 && report.sound(&at) {
+            let message = format!("with round trips of {:.0} ms the price is bound to swing, and rates with it", 1e3 * rtt);
+            report
+                .warn(at, message)
+                .given(given.to_string())
+                .expected(format!("less than {expected:.2e}, half of that to be safe"));
+        }
+    }
+}
+
+fn rem_source<'a>(network: &'a Network, flow: &Flow) -> Option<&'a RemSourceSpec> {
+    match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(_, ControllerSpec::Rem(source)) => Some(source),
+        _ => None,
     }
 }
 
