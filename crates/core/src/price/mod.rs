@@ -237,6 +237,11 @@ impl PriceSpec {
         self.scheme.told(self.mapping.mapped(price))
     }
 
+    /// Whether prices beyond the mapping's range are told as its end, by packets or on the way back.
+    pub(crate) fn has_range(&self) -> bool {
+        self.is_marked() || self.way_back == WayBack::OneBit
+    }
+
     /// Whether packets carry marks instead of numbers.
     pub fn is_marked(&self) -> bool {
         !matches!(self.scheme, SchemeSpec::Exact(()))

@@ -85,10 +85,6 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         );
         return None;
     }
-    if spec.scheme.combines() == Some(Combination::Sum) && spec.way_back == WayBack::OneBit {
-        refuse("way_back", "a sum may be above 1, where no threshold is", "\"one_bit\"".into(), "\"exact\"");
-        return None;
-    }
     Some(Mapping { kind, least, most, scale })
 }
 
@@ -265,6 +261,16 @@ impl Path<'_> {
 
     /// `told`: queues that tell a price.
     fn check_scheme(&self, at: &str, told: usize, report: &mut Report) {
+        if self.spec.way_back == WayBack::OneBit && matches!(self.meaning, Meaning::Feedback | Meaning::Marginal) {
+            let why = if self.meaning == Meaning::Feedback {
+                "which one bit cannot tell"
+            } else {
+                "of which the sum may be beyond any range"
+            };
+            let message = format!("`{}` goes by {}, {why}", self.group.name, self.meaning.noun());
+            report.add("prices.way_back", message).given("\"one_bit\"").expected("\"exact\"");
+            return;
+        }
         let Some(combines) = self.spec.scheme.combines() else { return };
         let given = format!("scheme = \"{}\"", self.scheme);
         if self.meaning == Meaning::Feedback {

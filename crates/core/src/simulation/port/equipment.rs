@@ -237,6 +237,9 @@ impl Equipment {
         if teller.last.0.to_bits() != price.to_bits() {
             teller.last = (price, teller.spec.told(price));
         }
+        if teller.spec.has_range() && !teller.spec.mapping.covers(price) {
+            self.counts.beyond_range.add(window.part(now), 1);
+        }
         if !teller.spec.is_marked() {
             header.price = Some(match header.price {
                 Some(before) if teller.adds => before + price,
@@ -244,9 +247,6 @@ impl Equipment {
                 None => price,
             });
             return;
-        }
-        if !teller.spec.mapping.covers(price) {
-            self.counts.beyond_range.add(window.part(now), 1);
         }
         teller.spec.scheme.mark(&mut header.probe, teller.last.1, &mut teller.draws);
     }
