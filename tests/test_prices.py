@@ -94,6 +94,41 @@ def test_sources_share_by_the_price_that_marks_tell() -> None:
     assert np.isnan(run.queues["price"][1])
 
 
+def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> None:
+    # At rest slope x queue - offset is the sum of weights x backlog: (8 x 3 + 10 packets of 1500 bytes) / 1. Flows count what they have in
+    # flight before an acknowledgement and in whole segments, which is half a segment too much each.
+    groups = {"one": ({"uniform": ["40 ms", "60 ms"]}, 1.0), "three": ({"uniform": ["80 ms", "120 ms"]}, 3.0)}
+    scenario = tb.dumbbell(
+        rate="10 Mbps",
+        delay="2 ms",
+        duration="60 s",
+        warmup="30 s",
+        queue={"policy": "clamp", "slope": 1, "offset": "15 kB", "buffer": "200 packets"},
+        flows={
+            name: {
+                "count": 2,
+                "rtt": rtt,
+                "start": {"uniform": ["0 s", "1 s"]},
+                "tcp": {"preset": "sack", "controller": {"kind": "clamp", "weight": weight}},
+            }
+            for name, (rtt, weight) in groups.items()
+        },
+        traces=["law"],
+    )
+    run = tb.simulate(scenario, seed=1)
+    queue = run.queues.where(queue="bottleneck")
+    one, three = run.groups["goodput_bps"]
+    assert 2.8 < three / one < 3.3
+    assert 0.88 < queue["mean_wait_s"][0] / (34 * 12_000 / 10e6) < 1
+    assert queue["utilisation"][0] > 0.999
+    assert abs(run.trace("law").where(quantity="price (s)")["value"][-1] - 24 * 12_000 / 10e6) < 0.006
+
+
+def test_the_queue_of_rem_has_a_price_without_senders_that_go_by_it() -> None:
+    run = tb.simulate(lot({"policy": "rem", "target": "5 packets"}, "reno"))
+    assert run.queues["price"][0] > 0
+
+
 def test_a_price_beyond_its_range_is_noted() -> None:
     narrow = {"scheme": "adpm", "least": 0, "most": 0.1}
     run = tb.simulate(lot({"policy": "maxnet"}, {"kind": "maxnet", "fastest": "10 Mbps"}, narrow))
@@ -139,6 +174,7 @@ def test_a_scheme_that_tells_the_largest_price_is_warned_of_where_the_sum_counts
     [
         ({"policy": "maxnet", "gain": 1}, {"kind": "maxnet", "fastest": "10 Mbps"}, "less than"),
         ({"policy": "rem", "target": "5 packets", "gamma": 1}, {"kind": "rem", "fastest": "10 Mbps"}, "half of that to be safe"),
+        ({"policy": "clamp", "slope": 1.6}, "clamp", "less than 1.57"),
     ],
 )
 def test_a_gain_with_which_prices_swing_is_warned_of(policy: dict[str, Any], law: dict[str, Any], says: str) -> None:

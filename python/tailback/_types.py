@@ -166,11 +166,9 @@ class Chain(TypedDict, total=False):
     rates: list[Rate]
 
 
-# one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `fixed`, `user:NAME`
-# for a law in Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
-Controller: TypeAlias = (
-    "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'fixed'] | str | ControllerTable"
-)
+# one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `clamp`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `fixed`,
+# `user:NAME` for a law in Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
+Controller: TypeAlias = "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'fixed'] | str | ControllerTable"
 
 
 class ControllerTable(TypedDict, total=False):
@@ -187,6 +185,7 @@ class ControllerTable(TypedDict, total=False):
         * ``"bbrv1"``: Sends at the rate of delivery, with two bandwidth-delay products in flight (BBR version 1).
         * ``"vegas"``: Keeps a few segments in the queues.
         * ``"fast"``: A given number of segments in the queues (FAST TCP).
+        * ``"clamp"``: A client of CLAMP: Reno, whose window is bounded by the prices of its path, which are waits.
         * ``"maxnet"``: A source of MaxNet: its rate falls exponentially with the largest congestion cost of its path.
         * ``"rcp"``: A source of RCP: sends at the rate that the queues of its path tell.
         * ``"xcp"``: A source of XCP: its window changes by what the queues of its path tell, packet by packet.
@@ -265,6 +264,14 @@ class ControllerTable(TypedDict, total=False):
     update_period
         Of the form `module`: the time from one update of the window to the next, in every other round trip.
 
+    With kind = "clamp"
+    -------------------
+    backlog
+        What price times rate comes to at rest, in segments (tau): at a slope of 1, what a flow of weight 1 keeps in
+        queues.
+    weight
+        A flow of weight 2 has twice the rate at each price (phi).
+
     With kind = "maxnet"
     --------------------
     fastest
@@ -316,7 +323,7 @@ class ControllerTable(TypedDict, total=False):
         Keyword arguments for the law's class (of `user:NAME`).
     """
 
-    kind: Literal["reno", "cubic", "bbrv1", "vegas", "fast", "maxnet", "rcp", "xcp", "rem", "hstcp", "fixed"] | str
+    kind: Literal["reno", "cubic", "bbrv1", "vegas", "fast", "clamp", "maxnet", "rcp", "xcp", "rem", "hstcp", "fixed"] | str
     fast_convergence: bool
     steps: Steps
     bandwidth_rounds: int
@@ -340,8 +347,9 @@ class ControllerTable(TypedDict, total=False):
     round_trips: int
     update: UpdateForm
     update_period: Duration
-    fastest: Rate
+    backlog: float
     weight: float | Rate
+    fastest: Rate
     high_decrease: Probability
     high_p: Probability
     high_window: float
@@ -901,10 +909,14 @@ class Queue(TypedDict, total=False):
         are not ECN-capable.
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
         packets that are not ECN-capable.
+        * ``"pi2"``: The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay.
+        Discards packets that are not ECN-capable.
         * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
         Discards what is not ECN-capable.
         * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
         are not ECN-capable.
+        * ``"clamp"``: CLAMP: the price is a multiple of the time that the queue takes to be sent, and is told to
+        senders that keep a window by it.
         * ``"maxnet"``: MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders
         that go by it.
         * ``"rcp"``: The rate control protocol: one rate for all flows of the link, told to senders that take it.
@@ -987,6 +999,19 @@ class Queue(TypedDict, total=False):
     target
         Target delay (QDELAY_REF).
 
+    With policy = "pi2"
+    -------------------
+    alpha
+        Weight of the delay's distance from the target, per second (alpha).
+    beta
+        Weight of its change, per second (beta).
+    max_marked
+        Highest probability at which packets are marked; from it on they are discarded (p_Cmax).
+    period
+        Time between updates of the probability (Tupdate), at least 1 us.
+    target
+        Target delay (target).
+
     With policy = "rem"
     -------------------
     alpha
@@ -1006,6 +1031,13 @@ class Queue(TypedDict, total=False):
     -------------------------
     threshold
         Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
+
+    With policy = "clamp"
+    ---------------------
+    offset
+        Price below which nothing is told, as bytes of queue times the slope (a).
+    slope
+        How many seconds of price a second of queue is (b). Above pi/2 windows swing.
 
     With policy = "maxnet"
     ----------------------
@@ -1068,8 +1100,10 @@ class Queue(TypedDict, total=False):
             "red",
             "codel",
             "pie",
+            "pi2",
             "rem",
             "threshold",
+            "clamp",
             "maxnet",
             "rcp",
             "xcp",
@@ -1097,11 +1131,13 @@ class Queue(TypedDict, total=False):
     max_marked: Probability
     period: Duration
     alpha: float
+    beta: float
     gamma: float | Probability
     phi: float
+    offset: Size
+    slope: float
     gain: float
     signed: bool
-    beta: float
     first_rtt: Duration
     first_share: Probability
     parameters: Parameters

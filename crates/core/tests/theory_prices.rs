@@ -3,14 +3,14 @@
 mod common;
 
 use common::{floats, flow, group, link, run, tcp};
-use tailback_core::congestion::{ControllerSpec, MaxNetSourceSpec, RcpSourceSpec, RemSourceSpec};
+use tailback_core::congestion::{ClampClientSpec, ControllerSpec, MaxNetSourceSpec, RcpSourceSpec, RemSourceSpec};
 use tailback_core::network::*;
 use tailback_core::price::{
     AdpmSpec, Identification, Mapping, MappingKind, PriceSpec, RamSpec, RpmSpec, SchemeSpec, Thresholds, TpmSpec, WayBack,
 };
 use tailback_core::price::{EcnBits, RemMarksSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Span};
-use tailback_core::queue::{MaxNetSpec, PolicySpec, RcpSpec, RemSpec, XcpSpec};
+use tailback_core::queue::{ClampSpec, MaxNetSpec, PolicySpec, RcpSpec, RemSpec, XcpSpec};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
 /// Three links of 10 Mbit/s in a row, 5 ms each: flow 0 crosses all of them, flows 1 to 3 one each. Rates of the second half of the run, as shares
@@ -98,6 +98,24 @@ fn xcp_is_max_min_fair_but_for_what_other_queues_hold_back() {
     let policy = PolicySpec::Xcp(XcpSpec::default());
     let rates = parking_lot(policy, [(); 4].map(|()| ControllerSpec::Xcp(())), PriceSpec::default(), 30);
     near(&rates, [0.5; 4], 0.1, "xcp");
+}
+
+#[test]
+fn clamp_is_proportionally_fair() {
+    // Each flow has its backlog over the sum of the waits.
+    let policy = PolicySpec::Clamp(ClampSpec::default());
+    let laws =
+        |weights: [f64; 4]| weights.map(|weight| ControllerSpec::Clamp(ClampClientSpec { weight, ..ClampClientSpec::default() }));
+    let rates = |weights, prices| parking_lot(policy.clone(), laws(weights), prices, 60);
+    near(&rates([1.0; 4], PriceSpec::default()), [0.25, 0.75, 0.75, 0.75], 0.05, "exact");
+    near(
+        &rates([6.0, 1.0, 1.0, 1.0], PriceSpec::default()),
+        [2.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0],
+        0.05,
+        "a long flow of weight 6",
+    );
+    let sums = told_by(SchemeSpec::Ram(RamSpec { memory: 300 }), MappingKind::Linear, (0.0, 0.1));
+    near(&rates([1.0; 4], sums), [0.25, 0.75, 0.75, 0.75], 0.15, "ram");
 }
 
 #[test]

@@ -416,6 +416,7 @@ controllers! {
     bbrv1::Bbr1,
     vegas::Vegas,
     fast::Fast,
+    clamp::Clamp,
     maxnet::MaxNet,
     rcp::Rcp,
     xcp::Xcp,

@@ -49,6 +49,8 @@ pub enum Meaning {
     Marginal,
     /// One over the rate of RCP, in seconds per bit, of which the largest of a path counts.
     Rate,
+    /// CLAMP's multiple of a wait, in seconds, of which the sum of a path counts.
+    Wait,
     /// XCP's change of the rate, which is no price and travels as a number only.
     Feedback,
 }
@@ -56,7 +58,10 @@ pub enum Meaning {
 impl Meaning {
     /// How those of a path count together.
     pub fn combines(self) -> Combination {
-        if self == Meaning::Marginal { Combination::Sum } else { Combination::Largest }
+        match self {
+            Meaning::Marginal | Meaning::Wait => Combination::Sum,
+            Meaning::Cost | Meaning::Rate | Meaning::Feedback => Combination::Largest,
+        }
     }
 
     /// In messages.
@@ -65,6 +70,7 @@ impl Meaning {
             Meaning::Cost => "a congestion cost",
             Meaning::Marginal => "a marginal cost",
             Meaning::Rate => "one over a rate",
+            Meaning::Wait => "a wait",
             Meaning::Feedback => "a change of the rate",
         }
     }

@@ -17,8 +17,9 @@ member! {
     pub struct RpmSpec {
         /// Levels of a quantised price (n).
         levels: u32 = 100 => Kind::Whole { least: 2, most: 65_536 },
-        /// Packets after which a receiver takes the largest level anew; a larger one it takes at once. With packets counted, as many as
-        /// there are levels bring each once; otherwise several times as many are needed.
+        /// Packets after which a receiver takes the largest level of these packets, if any was marked; a larger one it takes at once. With packets
+        /// counted, as many as there are levels bring each once; otherwise several times as many are needed, or the price of a queue that
+        /// asks for less may be taken for the largest.
         memory: u32 = 100 => Kind::Whole { least: 1, most: 4_000_000_000 },
     }
 }
@@ -32,8 +33,8 @@ impl Settings for RpmSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RpmEstimate {
     estimate: u32,
-    /// The largest since this memory began.
-    largest: u32,
+    /// The largest since this memory began; none, if no packet was marked.
+    largest: Option<u32>,
     seen: u32,
 }
 
@@ -56,12 +57,15 @@ impl Scheme for RpmSpec {
 
     fn learn(&self, estimator: &mut RpmEstimate, probe: &Probe) {
         if probe.is_marked() {
-            estimator.largest = estimator.largest.max(self.level(probe.identification));
+            let level = self.level(probe.identification);
+            estimator.largest = estimator.largest.max(Some(level));
+            estimator.estimate = estimator.estimate.max(level);
         }
         estimator.seen += 1;
-        estimator.estimate = estimator.estimate.max(estimator.largest);
         if estimator.seen >= self.memory {
-            *estimator = RpmEstimate { estimate: estimator.largest, ..RpmEstimate::default() };
+            // A price of 0 is marked, too: without a mark nothing was asked that there is to hear.
+            let estimate = estimator.largest.unwrap_or(estimator.estimate);
+            *estimator = RpmEstimate { estimate, ..RpmEstimate::default() };
         }
     }
 
@@ -92,5 +96,18 @@ mod tests {
         assert_eq!((risen[6], risen[7], risen[10]), (0.0, 0.7, 0.7));
         let fallen = round(0.3);
         assert_eq!((fallen[9], fallen[10]), (0.7, 0.3));
+    }
+
+    #[test]
+    fn without_a_mark_the_last_level_stands() {
+        let scheme = RpmSpec { levels: 11, memory: 2 };
+        let mut estimator = RpmEstimate::default();
+        let mut ask = |level: u16| {
+            let mut probe = Probe { identification: level, hops: 1, mark: 0 };
+            scheme.mark(&mut probe, Told(0.7), &mut Draws::default());
+            scheme.learn(&mut estimator, &probe);
+            scheme.estimate(&estimator)
+        };
+        assert_eq!([7, 1, 2, 3, 4].map(&mut ask), [0.7; 5]);
     }
 }

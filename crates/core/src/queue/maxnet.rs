@@ -7,7 +7,6 @@
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
-use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -68,7 +67,7 @@ impl Policy for MaxNet {
         Verdict::Accept
     }
 
-    fn price(&mut self, _unit: &Unit, _header: &mut PriceHeader) -> Option<f64> {
+    fn price(&self) -> Option<f64> {
         Some(self.cost)
     }
 

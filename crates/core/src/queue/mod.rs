@@ -160,11 +160,13 @@ pub trait Policy {
     /// A packet whose sender goes by prices has arrived, be it let in or not. Only of policies that tell prices.
     fn on_price_header(&mut self, _unit: &Unit, _header: &PriceHeader) {}
 
-    /// The turn of such a packet has come: the price that it is to tell; of what is no price, `None`, and what is to be told is in the header.
-    /// Only of policies that tell prices.
-    fn price(&mut self, _unit: &Unit, _header: &mut PriceHeader) -> Option<f64> {
+    /// The price at present. Only of policies that tell prices.
+    fn price(&self) -> Option<f64> {
         None
     }
+
+    /// The turn of such a packet has come: what is to be told is no price, and is written here. Only of policies that tell prices.
+    fn write_price_header(&mut self, _unit: &Unit, _header: &mut PriceHeader) {}
 
     /// How often [`Policy::on_period`] is wanted.
     fn period(&self) -> Option<Span> {
@@ -255,8 +257,12 @@ macro_rules! policies {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_price_header(unit, header)),+ }
             }
 
-            pub(crate) fn price(&mut self, unit: &Unit, header: &mut PriceHeader) -> Option<f64> {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.price(unit, header)),+ }
+            pub(crate) fn price(&self) -> Option<f64> {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.price()),+ }
+            }
+
+            pub(crate) fn write_price_header(&mut self, unit: &Unit, header: &mut PriceHeader) {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.write_price_header(unit, header)),+ }
             }
 
             pub(crate) fn period(&self) -> Option<Span> {
@@ -292,8 +298,10 @@ policies! {
     red::Red,
     codel::Codel,
     pie::Pie,
+    pi2::Pi2,
     rem::Rem,
     threshold::Threshold,
+    clamp::Clamp,
     maxnet::MaxNet,
     rcp::Rcp,
     xcp::Xcp,

@@ -105,7 +105,7 @@ impl Policy for Rcp {
         }
     }
 
-    fn price(&mut self, _unit: &Unit, _header: &mut PriceHeader) -> Option<f64> {
+    fn price(&self) -> Option<f64> {
         self.rate.map(|rate| 1.0 / rate)
     }
 
@@ -159,7 +159,7 @@ mod tests {
         near(period(rcp(0.1), 10, 20).share, 0.1 * 0.98);
         // It is never more than the link.
         near(period(rcp(0.999), 0, 0).share, 1.0);
-        assert_eq!(period(rcp(0.1), 10, 0).price(&PACKET, &mut PriceHeader::default()), Some(1.0 / 8e5));
+        assert_eq!(period(rcp(0.1), 10, 0).price(), Some(1.0 / 8e5));
     }
 
     #[test]

@@ -10,7 +10,6 @@ use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
-use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -85,7 +84,7 @@ impl Policy for Rem {
         if marks { Verdict::Mark } else { Verdict::Accept }
     }
 
-    fn price(&mut self, _unit: &Unit, _header: &mut PriceHeader) -> Option<f64> {
+    fn price(&self) -> Option<f64> {
         Some(self.price)
     }
 

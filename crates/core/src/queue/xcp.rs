@@ -129,10 +129,10 @@ impl Policy for Xcp {
         }
     }
 
-    fn price(&mut self, unit: &Unit, header: &mut PriceHeader) -> Option<f64> {
+    fn write_price_header(&mut self, unit: &Unit, header: &mut PriceHeader) {
         let Some(gap) = Xcp::gap(header) else {
             header.feedback = header.feedback.min(0.0);
-            return None;
+            return;
         };
         let mut up = (self.factor_up * gap).min(self.residue_up);
         let mut down = (self.factor_down * unit.bytes.0 as f64).min(self.residue_down);
@@ -146,7 +146,6 @@ impl Policy for Xcp {
         }
         self.residue_up = (self.residue_up - up).max(0.0);
         self.residue_down = (self.residue_down - down).max(0.0);
-        None
     }
 
     fn period(&self) -> Option<Span> {
@@ -183,7 +182,7 @@ mod tests {
         xcp.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(1000 * queue), rate: Rate(8_000_000) });
         let tell = |&window: &f64| {
             let mut header = header(window);
-            xcp.price(&PACKET, &mut header);
+            xcp.write_price_header(&PACKET, &mut header);
             header.feedback
         };
         windows.iter().map(tell).collect()
@@ -215,10 +214,10 @@ mod tests {
     fn the_least_of_a_path_counts_and_what_it_leaves_is_for_others() {
         let mut xcp = Xcp { factor_up: 1e7, residue_up: 1e5, ..Xcp::new(&XcpSpec::default()) };
         let mut limited = PriceHeader { feedback: 100.0, ..header(10.0) };
-        xcp.price(&PACKET, &mut limited);
+        xcp.write_price_header(&PACKET, &mut limited);
         assert_eq!((limited.feedback, xcp.residue_up), (100.0, 1e5 - 100.0));
         let mut new = PriceHeader { rtt: Span::ZERO, ..header(1.0) };
-        xcp.price(&PACKET, &mut new);
+        xcp.write_price_header(&PACKET, &mut new);
         assert_eq!(new.feedback, 0.0);
     }
 }

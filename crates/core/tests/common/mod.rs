@@ -198,7 +198,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
         }
         return PriceSpec::default();
     }
-    let meaning = dice.one_of(&[Meaning::Cost, Meaning::Marginal, Meaning::Rate, Meaning::Feedback]);
+    let meaning = dice.one_of(&[Meaning::Cost, Meaning::Marginal, Meaning::Rate, Meaning::Wait, Meaning::Feedback]);
     let laws: Vec<ControllerSpec> = ControllerSpec::samples().into_iter().filter(|law| law.goes_by() == Some(meaning)).collect();
     let policies: Vec<PolicySpec> = PolicySpec::samples().into_iter().filter(|policy| policy.tells() == Some(meaning)).collect();
     for port in ports {
@@ -214,6 +214,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
     let (kind, least, most) = match meaning {
         Meaning::Rate => (MappingKind::Logarithmic, 1e-9, 1e-3),
         Meaning::Marginal => (MappingKind::Linear, 0.0, 1.0),
+        Meaning::Wait => (MappingKind::Linear, 0.0, 0.1),
         _ => dice.one_of(&[(MappingKind::Linear, 0.0, 10.0), (MappingKind::Signed, -5.0, 20.0)]),
     };
     PriceSpec {

@@ -134,14 +134,15 @@ pub(super) fn check(
     }
     for (index, port) in (0..).zip(&graph.ports) {
         // REM's queue marks what goes by no price, too.
-        let is_price_alone = matches!(port.policy.tells(), Some(Meaning::Cost | Meaning::Rate | Meaning::Feedback));
+        let is_price_alone =
+            matches!(port.policy.tells(), Some(Meaning::Cost | Meaning::Rate | Meaning::Wait | Meaning::Feedback));
         if is_price_alone && crossed.contains(&index) && !heard.contains(&index) && report.sound(graph.queue_place(index)) {
             let problem = report.warn(
                 format!("{}.policy", graph.queue_place(index)),
                 "no sender that crosses this queue goes by its price: it discards what does not fit, and nothing else",
             );
             problem.given(port.policy.name().unwrap_or_default().to_string());
-            problem.expected(format!("flows with a controller such as {}", listed(&["maxnet", "rcp", "xcp", "rem"])));
+            problem.expected(format!("flows with a controller such as {}", listed(&["maxnet", "rcp", "xcp", "clamp"])));
         }
     }
 }
@@ -154,7 +155,7 @@ pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut 
             Transport::Tcp(_, law) => law.goes_by(),
             Transport::Datagram(_) => None,
         };
-        if matches!(goes_by, Some(Meaning::Cost | Meaning::Marginal)) {
+        if matches!(goes_by, Some(Meaning::Cost | Meaning::Marginal | Meaning::Wait)) {
             network.paths[flow.forward as usize].iter().for_each(|&port| crossing.entry(port).or_default().push(flow));
         }
     }
@@ -180,15 +181,15 @@ pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut 
                 // What its flows cannot fill has a price of 0.
                 ("gamma", rem.gamma, if wanted > rate { rem.gamma / most } else { 0.0 }, most)
             }
+            // Windows that change by the queue, a round trip late: the loop gains the slope in each.
+            PolicySpec::Clamp(clamp) => ("slope", clamp.slope, clamp.slope / FRAC_PI_2, FRAC_PI_2),
             _ => continue,
         };
         let at = format!("{}.{setting}", places[port as usize]);
         if turn > 1.0 && report.sound(&at) {
+            let bound = if expected < 0.01 { format!("{expected:.2e}") } else { format!("{expected:.3}") };
             let message = format!("with round trips of {:.0} ms the price is bound to swing, and rates with it", 1e3 * rtt);
-            report
-                .warn(at, message)
-                .given(given.to_string())
-                .expected(format!("less than {expected:.2e}, half of that to be safe"));
+            report.warn(at, message).given(given.to_string()).expected(format!("less than {bound}, half of that to be safe"));
         }
     }
 }
@@ -246,7 +247,12 @@ impl Path<'_> {
             return;
         }
         if told == 0 {
-            let problem = report.warn(&at, "no queue of its path tells it a price: its window stays as it begins");
+            let without = if self.meaning == Meaning::Wait {
+                "nothing but losses bounds its window"
+            } else {
+                "its window stays as it begins"
+            };
+            let problem = report.warn(&at, format!("no queue of its path tells it a price: {without}"));
             problem.given(law).expected(format!("a queue policy that tells {} on its path", self.meaning.noun()));
             return;
         }
@@ -261,7 +267,8 @@ impl Path<'_> {
 
     /// `told`: queues that tell a price.
     fn check_scheme(&self, at: &str, told: usize, report: &mut Report) {
-        if self.spec.way_back == WayBack::OneBit && matches!(self.meaning, Meaning::Feedback | Meaning::Marginal) {
+        if self.spec.way_back == WayBack::OneBit && matches!(self.meaning, Meaning::Feedback | Meaning::Marginal | Meaning::Wait)
+        {
             let why = if self.meaning == Meaning::Feedback {
                 "which one bit cannot tell"
             } else {

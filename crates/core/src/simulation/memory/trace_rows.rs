@@ -218,7 +218,7 @@ impl<'a> Ways<'a> {
         match law.goes_by()? {
             Meaning::Cost | Meaning::Marginal => Some(0.0),
             Meaning::Rate => Some(told.min(1.0 / rate)),
-            Meaning::Feedback => None,
+            Meaning::Wait | Meaning::Feedback => None,
         }
     }
 

@@ -160,9 +160,9 @@ impl Equipment {
         self.waits.as_ref().map(|waits| waits.percentile(share))
     }
 
-    /// The last price told; not a number of a port that tells none, or has told none yet.
+    /// The price at present; not a number of a port that has none, or none yet.
     pub(crate) fn price(&self) -> f64 {
-        self.teller.as_ref().map_or(f64::NAN, |teller| teller.last.0)
+        self.policy.price().unwrap_or(f64::NAN)
     }
 
     /// How often the policy is to be heard.
@@ -233,7 +233,8 @@ impl Equipment {
         let Some(teller) = &mut self.teller else { return };
         let header = packet.price_header(prices);
         header.probe.hops = header.probe.hops.saturating_add(1);
-        let Some(price) = self.policy.price(unit, header) else { return };
+        self.policy.write_price_header(unit, header);
+        let Some(price) = self.policy.price() else { return };
         if teller.last.0.to_bits() != price.to_bits() {
             teller.last = (price, teller.spec.told(price));
         }

@@ -1,0 +1,196 @@
+//! A client of CLAMP: TCP as it is, whose window is bounded so that the price of the path, which is a multiple of a wait, costs each flow the same backlog
+//! (Andrew, Hanly and Mukhtar, "CLAMP: maximizing the performance of TCP over low bandwidth variable rate access links", CUBIN technical
+//! report 2004-02-01; the same, "Active queue management for fair resource allocation in wireless networks", IEEE Transactions on Mobile
+//! Computing 7(2), 2008).
+//!
+//! Differs: the bound, which is the window that a receiver offers there (AWND), is kept here by the sender, to which prices come back with the same
+//! acknowledgements. The rate is what is in flight over the round trip, as the sender measures it. There is no bound before the first price
+//! above 0, and it is not raised while it is not what holds the sender back.
+
+use super::reno::Reno;
+use super::support::beside::Beside;
+use super::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use crate::price::Meaning;
+use crate::primitives::units::{Cwnd, Span, Time};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// A client of CLAMP: Reno, whose window is bounded by the prices of its path, which are waits.
+    Clamp = "clamp", "Andrew, Hanly and Mukhtar, IEEE Transactions on Mobile Computing 7(2), 2008";
+
+    pub struct ClampClientSpec {
+        /// What price times rate comes to at rest, in segments (tau): at a slope of 1, what a flow of weight 1 keeps in queues.
+        backlog: f64 = 3.0 => Kind::Segments { least: 0.0, most: 1e6 },
+        /// A flow of weight 2 has twice the rate at each price (phi).
+        weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
+    }
+}
+
+impl Settings for ClampClientSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let nothing = |keys| Misfit::error(keys, "its window would shrink at any price", "above 0");
+        let backlog = (self.backlog == 0.0).then(|| nothing(&["backlog"]));
+        let weight = (self.weight == 0.0).then(|| nothing(&["weight"]));
+        backlog.into_iter().chain(weight).collect()
+    }
+
+    fn samples() -> Vec<ClampClientSpec> {
+        vec![ClampClientSpec::default(), ClampClientSpec { backlog: 6.0, weight: 2.0 }]
+    }
+}
+
+pub type Clamp = Beside<ClampMemory>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ClampMemory {
+    spec: ClampClientSpec,
+    tcp: Reno,
+    /// The bound, in segments.
+    offered: f64,
+    /// The last round trip, in seconds.
+    rtt: Option<f64>,
+    /// When an acknowledgement was last heard.
+    heard: Time,
+    price: Option<f64>,
+}
+
+impl Clamp {
+    pub(super) fn new(spec: &ClampClientSpec, start: Start) -> Clamp {
+        let tcp = Reno::new(&(), start);
+        Beside::with(start, ClampMemory { spec: *spec, tcp, offered: f64::INFINITY, rtt: None, heard: Time::ZERO, price: None })
+    }
+
+    /// Over each round trip the window grows by phi tau - p mu.
+    fn hear(&mut self, ack: &Ack) {
+        let memory = &mut *self.memory;
+        let since = ack.now.since(memory.heard).seconds();
+        memory.heard = ack.now;
+        if let (Some(rtt), Some(price)) = (memory.rtt, ack.signal.price) {
+            memory.price = Some(price);
+            let in_flight = f64::from(ack.in_flight.0);
+            if memory.offered.is_infinite() && price > 0.0 {
+                memory.offered = in_flight.max(1.0);
+            }
+            let grows = memory.spec.weight * memory.spec.backlog - price * in_flight / rtt;
+            let change = grows * (since / rtt).min(1.0);
+            let is_bound = memory.offered <= memory.tcp.window() && ack.window_validated;
+            if change < 0.0 || is_bound {
+                memory.offered = (memory.offered + change.min(f64::from(ack.acked.0))).max(1.0);
+            }
+        }
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        self.window = self.memory.tcp.window().min(self.memory.offered);
+    }
+}
+
+impl Controller for Clamp {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const ENDS_SLOW_START: bool = true;
+    const GOES_BY: Option<Meaning> = Some(Meaning::Wait);
+    const QUANTITIES: &'static [&'static str] = &["price (s)", "offered window (segments)"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.memory.tcp.ssthresh()
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { price: true, ..AskedFor::default() }
+    }
+
+    fn round_trip(&self) -> Option<Span> {
+        self.memory.rtt.map(Span::from_seconds)
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        match index {
+            0 => self.memory.price.unwrap_or(f64::NAN),
+            1 if self.memory.offered.is_finite() => self.memory.offered,
+            _ => f64::NAN,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.memory.tcp.on_ack(ack);
+        self.hear(ack);
+    }
+
+    /// While losses are repaired the bound may only fall.
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(&Ack { window_validated: false, ..*ack });
+    }
+
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        self.memory.rtt = Some(measured.sample.seconds());
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.memory.tcp.on_congestion(seen);
+        self.settle();
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        self.memory.tcp.on_timeout(seen);
+        self.settle();
+    }
+
+    fn limit_window(&mut self, most: Cwnd) {
+        self.memory.tcp.limit_window(most);
+        self.settle();
+    }
+
+    fn raise_threshold(&mut self, least: Cwnd) {
+        self.memory.tcp.raise_threshold(least);
+    }
+
+    fn end_slow_start(&mut self) {
+        self.memory.tcp.end_slow_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::signal::Signal;
+    use crate::primitives::units::Segments;
+
+    /// Hears so many milliseconds after the last acknowledgement, with eight segments in flight, a price in milliseconds.
+    fn hear(law: &mut Clamp, now: u64, price: f64) -> f64 {
+        let signal = Signal { price: Some(price / 1e3), ..Signal::default() };
+        let now = Time::ZERO + Span::from_millis(now);
+        law.on_ack(&Ack { in_flight: Segments(8), signal, ..Ack::of_one(now) });
+        law.memory.offered
+    }
+
+    fn near(found: f64, by_hand: f64) {
+        assert!((found - by_hand).abs() < 1e-9, "{found}, not {by_hand}");
+    }
+
+    #[test]
+    fn over_a_round_trip_the_bound_grows_by_what_the_backlog_lacks() {
+        let spec = ClampClientSpec { backlog: 2.0, weight: 1.5 };
+        let mut law = Clamp::new(&spec, Start { window: 100.0, ssthresh: 50.0, ..Start::default() });
+        law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
+        assert_eq!(hear(&mut law, 0, 0.0), f64::INFINITY);
+        // 80 segments per second at 50 ms are four, one too many; a tenth of a round trip later a tenth of that is gone.
+        near(hear(&mut law, 10, 50.0), 8.0 - 0.1);
+        near(hear(&mut law, 30, 50.0), 7.9 - 0.2);
+        // At 37.5 ms they are the three that it may keep, at 25 ms two.
+        near(hear(&mut law, 40, 37.5), 7.7);
+        near(hear(&mut law, 90, 25.0), 8.2);
+        near(law.window(), 8.2);
+        // Above what TCP allows it does not grow, and falls as ever.
+        law.on_congestion(&Congestion::of(Time::ZERO, Segments(10)));
+        near(law.window(), 5.0);
+        near(hear(&mut law, 100, 25.0), 8.2);
+        near(hear(&mut law, 110, 50.0), 8.1);
+    }
+}

@@ -1,0 +1,67 @@
+//! CLAMP's access router: a price that is the time its queue takes to be sent, beyond an offset and times a slope, told to senders that keep a
+//! window by it (Andrew, Hanly and Mukhtar, "CLAMP: maximizing the performance of TCP over low bandwidth variable rate access links",
+//! CUBIN technical report 2004-02-01; the same, "Active queue management for fair resource allocation in wireless networks", IEEE Transactions
+//! on Mobile Computing 7(2), 2008).
+//!
+//! The queue is what waits when a packet arrives, with that packet. Nothing is discarded while there is room.
+
+use super::{Occupancy, Policy, Unit, Verdict};
+use crate::price::Meaning;
+use crate::primitives::units::{Bytes, Time};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// CLAMP: the price is a multiple of the time that the queue takes to be sent, and is told to senders that keep a window by it.
+    Clamp = "clamp", "Andrew, Hanly and Mukhtar, IEEE Transactions on Mobile Computing 7(2), 2008";
+
+    pub struct ClampSpec {
+        /// How many seconds of price a second of queue is (b). Above pi/2 windows swing.
+        slope: f64 = 0.5 => Kind::Number { least: 0.0, most: 1000.0 },
+        /// Price below which nothing is told, as bytes of queue times the slope (a).
+        offset: u32 = 0 => Kind::Bytes { least: 0, most: 1_000_000_000 },
+    }
+}
+
+impl Settings for ClampSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let nothing = || Misfit::error(&["slope"], "with this the price is always 0", "above 0");
+        (self.slope == 0.0).then(nothing).into_iter().collect()
+    }
+
+    fn samples() -> Vec<ClampSpec> {
+        vec![ClampSpec::default(), ClampSpec { slope: 1.0, offset: 2000 }]
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Clamp {
+    spec: ClampSpec,
+    /// p, in seconds.
+    price: f64,
+}
+
+impl Clamp {
+    pub(super) fn new(spec: &ClampSpec) -> Clamp {
+        Clamp { spec: *spec, price: 0.0 }
+    }
+}
+
+impl Policy for Clamp {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+    const TELLS: Option<Meaning> = Some(Meaning::Wait);
+
+    /// p(q) = max((b q - a) / mu_c, 0).
+    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
+        let Bytes(queue) = buffer.bytes + unit.bytes;
+        let beyond = self.spec.slope * queue as f64 - f64::from(self.spec.offset);
+        self.price = (8.0 * beyond / buffer.rate.0 as f64).max(0.0);
+        Verdict::Accept
+    }
+
+    fn price(&self) -> Option<f64> {
+        Some(self.price)
+    }
+}

@@ -1,0 +1,139 @@
+//! PI2: a linear controller of the delay, of whose output Classic senders are shown the square; the Classic queue of DualPI2 (De Schepper,
+//! Briscoe and White, RFC 9332, appendix A.1; De Schepper, Bondarenko, Tsang and Briscoe, "PI2: a linearized AQM for both classic and
+//! scalable TCP", CoNEXT 2016).
+//!
+//! Marks are spread evenly, by `recur` of the appendix, and made as packets leave.
+//!
+//! Differs: the delay is what the queue holds over the rate at which the port sends, where the RFC takes the wait of the packet at its head.
+//! The queue of L4S packets and the scheduler between the two are not here.
+
+use super::{Occupancy, PeriodEnd, Policy, Reason, Turn, Unit, Verdict};
+use crate::primitives::units::{Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay. Discards packets that are not ECN-capable.
+    Pi2 = "pi2", "RFC 9332 appendix A.1";
+
+    pub struct Pi2Spec {
+        /// Target delay (target).
+        target: Span = Span::from_millis(15) => ABOVE_ZERO,
+        /// Time between updates of the probability (Tupdate), at least 1 us.
+        period: Span = Span::from_millis(16) => Kind::Duration { least: Span::from_micros(1) },
+        /// Weight of the delay's distance from the target, per second (alpha).
+        alpha: f64 = 0.16 => Kind::Number { least: 0.0, most: 1000.0 },
+        /// Weight of its change, per second (beta).
+        beta: f64 = 3.2 => Kind::Number { least: 0.0, most: 1000.0 },
+        /// Highest probability at which packets are marked; from it on they are discarded (p_Cmax).
+        max_marked: f64 = 0.25 => Kind::Probability,
+    }
+}
+
+impl Settings for Pi2Spec {
+    fn check(&self) -> Vec<Misfit> {
+        let alpha = || Misfit::error(&["alpha"], "with this the delay has no target", "above 0");
+        (self.alpha == 0.0).then(alpha).into_iter().collect()
+    }
+
+    fn samples() -> Vec<Pi2Spec> {
+        let ms = Span::from_millis;
+        let usual = Pi2Spec { target: ms(5), ..Pi2Spec::default() };
+        vec![usual, Pi2Spec { target: ms(1), period: ms(2), alpha: 1.0, beta: 10.0, max_marked: 0.0 }]
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pi2 {
+    spec: Pi2Spec,
+    /// p'.
+    base: f64,
+    /// Seconds, at the last update (prevq).
+    delay: f64,
+    /// What probabilities have come to since the last mark (count of `recur`).
+    due: f64,
+}
+
+impl Pi2 {
+    pub(super) fn new(spec: &Pi2Spec) -> Pi2 {
+        Pi2 { spec: *spec, base: 0.0, delay: 0.0, due: 0.0 }
+    }
+}
+
+impl Policy for Pi2 {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
+        Verdict::Accept
+    }
+
+    fn on_departure(&mut self, _unit: &Unit, _turn: &Turn) -> Verdict {
+        let probability = self.base * self.base;
+        self.due += probability;
+        if self.due <= 1.0 {
+            return Verdict::Accept;
+        }
+        self.due -= 1.0;
+        if probability < self.spec.max_marked { Verdict::Mark } else { Verdict::Discard(Reason::Late) }
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.spec.period)
+    }
+
+    fn on_period(&mut self, end: &PeriodEnd) {
+        let Pi2Spec { target, alpha, beta, .. } = self.spec;
+        let delay = end.bytes.0 as f64 * 8.0 / end.rate.0 as f64;
+        let step = alpha * (delay - target.seconds()) + beta * (delay - self.delay);
+        self.base = (self.base + step).clamp(0.0, 1.0);
+        self.delay = delay;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::{Bytes, Rate, Units};
+
+    fn pi2(base: f64, delay: f64) -> Pi2 {
+        Pi2 { base, delay, ..Pi2::new(&Pi2Spec::default()) }
+    }
+
+    /// p' after an update that finds so many packets of 1 ms each.
+    fn updated(mut pi2: Pi2, packets: u64) -> f64 {
+        pi2.on_period(&PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000) });
+        pi2.base
+    }
+
+    fn near(found: f64, by_hand: f64) {
+        assert!((found - by_hand).abs() < 1e-12, "{found}, not {by_hand}");
+    }
+
+    #[test]
+    fn the_base_probability_follows_the_delay_and_its_change() {
+        // 25 ms after 20: 0.16 (25 - 15) ms + 3.2 (25 - 20) ms = 0.0016 + 0.016.
+        near(updated(pi2(0.1, 0.020), 25), 0.1176);
+        // 5 ms after 20: -0.0016 - 0.048.
+        near(updated(pi2(0.1, 0.020), 5), 0.0504);
+        near(updated(pi2(0.01, 0.020), 0), 0.0);
+        near(updated(pi2(0.999, 0.0), 100), 1.0);
+    }
+
+    #[test]
+    fn its_square_is_marked_evenly_and_discarded_from_a_quarter_on() {
+        let unit = Unit { bytes: Bytes(1000), is_last: true };
+        let turn = Turn { now: Time::ZERO, waited: Span::ZERO, bytes_behind: Bytes(0), is_capable: true };
+        let verdicts = |base: f64| {
+            let mut pi2 = pi2(base, 0.0);
+            (0..100).map(|_| pi2.on_departure(&unit, &turn)).collect::<Vec<Verdict>>()
+        };
+        let marked = verdicts(0.375);
+        let places: Vec<usize> = (0..100).filter(|&place| marked[place] == Verdict::Mark).collect();
+        // 9/64: the first beyond a whole number of them.
+        assert_eq!(places, [7, 14, 21, 28, 35, 42, 49, 56, 64, 71, 78, 85, 92, 99]);
+        let late = verdicts(0.5).into_iter().filter(|verdict| *verdict == Verdict::Discard(Reason::Late)).count();
+        assert_eq!(late, 24);
+    }
+}
