@@ -153,6 +153,19 @@ def test_a_price_beyond_its_range_is_noted() -> None:
             "no sender that crosses this queue goes by its price",
         ),
         ({"prices": {"scheme": "exact", "least": 1}}, "prices travel as numbers"),
+        ({"prices": {"scheme": "adpm", "least": 0, "most": 1e9}}, "the prices 0.000e0 and 1.000e0 of"),
+        ({"prices": {"scheme": "adpm", "least": 0, "most": 9, "scale": 2}}, "only the signed mapping has a scale"),
+        ({"prices": {"scheme": "exact", "identification": "random"}}, "no packet asks by its identification"),
+        ({"flows.short.tcp.controller": "reno"}, "some senders that cross this queue go by its price and some do not"),
+        (
+            {
+                "topology.parking_lot.queue.policy": "drop_tail",
+                "flows.long.tcp.controller": "reno",
+                "flows.short.tcp.controller": "reno",
+                "prices": {"scheme": "exact"},
+            },
+            "no sender goes by prices",
+        ),
     ],
 )
 def test_what_is_hardly_meant_is_warned_of(changes: dict[str, Any], says: str) -> None:
@@ -169,11 +182,18 @@ def test_a_scheme_that_tells_the_largest_price_is_warned_of_where_the_sum_counts
         tb.simulate(lot(rem, "rem", {"scheme": "adpm", "least": 0, "most": 1}).with_({"duration": "1 s", "warmup": "0 s"}))
 
 
+def test_a_range_too_wide_for_the_rates_of_a_link_is_warned_of() -> None:
+    wide = lot({"policy": "rcp"}, "rcp", {"scheme": "adpm", "least": 0, "most": 5}).with_({"duration": "1 s", "warmup": "0 s"})
+    with pytest.warns(tb.ScenarioWarning, match="so wide a range"):
+        tb.simulate(wide)
+
+
 @pytest.mark.parametrize(
     ("policy", "law", "says"),
     [
         ({"policy": "maxnet", "gain": 1}, {"kind": "maxnet", "fastest": "10 Mbps"}, "less than"),
         ({"policy": "rem", "target": "5 packets", "gamma": 1}, {"kind": "rem", "fastest": "10 Mbps"}, "half of that to be safe"),
+        ({"policy": "rcp", "alpha": 2}, "rcp", "less than 1.571"),
         ({"policy": "clamp", "slope": 1.6}, "clamp", "less than 1.57"),
     ],
 )

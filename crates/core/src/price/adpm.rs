@@ -77,6 +77,11 @@ impl AdpmSpec {
 impl Scheme for AdpmSpec {
     type Estimator = AdpmEstimate;
     const COMBINES: Combination = Combination::Largest;
+    const ASKS: bool = true;
+
+    fn levels(&self) -> f64 {
+        THRESHOLDS
+    }
 
     fn begin(&self) -> AdpmEstimate {
         AdpmEstimate(if self.first_estimate == FirstEstimate::Most { u16::MAX } else { 0 })

@@ -92,6 +92,12 @@ pub trait Scheme {
     /// What it tells of the prices of a path.
     const COMBINES: Combination;
 
+    /// Whether what a packet asks follows from its identification.
+    const ASKS: bool;
+
+    /// How many mapped prices receivers can tell apart, at best.
+    fn levels(&self) -> f64;
+
     /// The most queues of a path that it tells apart.
     fn most_hops(&self) -> u8 {
         u8::MAX
@@ -136,6 +142,22 @@ macro_rules! schemes {
                 match self {
                     SchemeSpec::Exact(()) => None,
                     $(SchemeSpec::$member(_) => Some(<<$member as Named>::Spec as Scheme>::COMBINES)),+
+                }
+            }
+
+            /// Whether what a packet asks follows from its identification.
+            pub fn asks(&self) -> bool {
+                match self {
+                    SchemeSpec::Exact(()) => false,
+                    $(SchemeSpec::$member(_) => <<$member as Named>::Spec as Scheme>::ASKS),+
+                }
+            }
+
+            /// How many mapped prices receivers can tell apart, at best: of numbers as many as the way back can.
+            pub fn levels(&self) -> f64 {
+                match self {
+                    SchemeSpec::Exact(()) => f64::from(1 << 16),
+                    $(SchemeSpec::$member(scheme) => scheme.levels()),+
                 }
             }
 
@@ -244,7 +266,7 @@ impl PriceSpec {
     }
 
     /// Whether prices beyond the mapping's range are told as its end, by packets or on the way back.
-    pub(crate) fn has_range(&self) -> bool {
+    pub fn has_range(&self) -> bool {
         self.is_marked() || self.way_back == WayBack::OneBit
     }
 

@@ -30,6 +30,11 @@ impl Settings for RamSpec {
 impl Scheme for RamSpec {
     type Estimator = MarkedShare;
     const COMBINES: Combination = Combination::Sum;
+    const ASKS: bool = false;
+
+    fn levels(&self) -> f64 {
+        f64::from(self.memory)
+    }
 
     fn mark(&self, probe: &mut Probe, price: Told, draws: &mut Draws) {
         let place = draws.uniform() * f64::from(probe.hops);

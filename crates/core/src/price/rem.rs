@@ -37,6 +37,11 @@ impl Settings for RemMarksSpec {
 impl Scheme for RemMarksSpec {
     type Estimator = MarkedShare;
     const COMBINES: Combination = Combination::Sum;
+    const ASKS: bool = false;
+
+    fn levels(&self) -> f64 {
+        f64::from(self.memory)
+    }
 
     /// The probability.
     fn told(&self, price: Mapped) -> Told {

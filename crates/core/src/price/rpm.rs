@@ -47,6 +47,11 @@ impl RpmSpec {
 impl Scheme for RpmSpec {
     type Estimator = RpmEstimate;
     const COMBINES: Combination = Combination::Largest;
+    const ASKS: bool = true;
+
+    fn levels(&self) -> f64 {
+        f64::from(self.levels)
+    }
 
     fn mark(&self, probe: &mut Probe, price: Told, _: &mut Draws) {
         let quantised = (price.0 * f64::from(self.levels - 1)).round() as u32;

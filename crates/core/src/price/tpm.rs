@@ -126,6 +126,11 @@ impl TpmSpec {
 impl Scheme for TpmSpec {
     type Estimator = TpmEstimate;
     const COMBINES: Combination = Combination::Sum;
+    const ASKS: bool = true;
+
+    fn levels(&self) -> f64 {
+        f64::from(1u32 << self.bits)
+    }
 
     fn most_hops(&self) -> u8 {
         self.hops as u8

@@ -8,7 +8,7 @@
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
 use crate::primitives::units::{Bytes, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -20,8 +20,8 @@ member! {
         target: f64 = 0.95 => Kind::Probability,
         /// By how much the cost changes in a period in which nothing arrives, or twice the target (phi c).
         gain: f64 = 0.05 => Kind::Number { least: 0.0, most: 1000.0 },
-        /// Time between updates of the cost.
-        period: Span = Span::from_millis(10) => ABOVE_ZERO,
+        /// Time between updates of the cost, at least 1 us.
+        period: Span = Span::from_millis(10) => Kind::Duration { least: Span::from_micros(1) },
         /// Whether the cost may fall below 0, as (5.6) is printed. An idle link then lowers it without end, and sources take as long to slow down
         /// again.
         signed: bool = false => Kind::Truth,

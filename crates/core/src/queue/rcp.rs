@@ -24,8 +24,8 @@ member! {
         beta: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
         /// Share of the link's rate that flows may have together (eta).
         target: f64 = 1.0 => Kind::Probability,
-        /// Time between updates of the rate (T).
-        period: Span = Span::from_millis(10) => ABOVE_ZERO,
+        /// Time between updates of the rate (T), at least 1 us.
+        period: Span = Span::from_millis(10) => Kind::Duration { least: Span::from_micros(1) },
         /// The first rate, as a share of the link's.
         first_share: f64 = 0.05 => Kind::Probability,
         /// Stands for the mean round trip until packets tell one.

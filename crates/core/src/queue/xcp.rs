@@ -9,7 +9,7 @@ use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // The paper's own values.
@@ -26,8 +26,8 @@ member! {
         gamma: f64 = 0.1 => Kind::Probability,
         /// Share of the link's rate that flows may have together.
         target: f64 = 1.0 => Kind::Probability,
-        /// How finely the length of an interval is told, which is the mean round trip.
-        period: Span = Span::from_millis(1) => ABOVE_ZERO,
+        /// How finely the length of an interval is told, which is the mean round trip, at least 1 us.
+        period: Span = Span::from_millis(1) => Kind::Duration { least: Span::from_micros(1) },
     }
 }
 

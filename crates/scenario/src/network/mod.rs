@@ -12,6 +12,7 @@ mod groups;
 mod offered;
 mod phases;
 mod prices;
+mod swings;
 mod traces;
 mod transport;
 
@@ -37,7 +38,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     paths.check(report);
     Feeders::new(&graph, &changes).check(&paths.list, &changes, &core_groups, &flows, report);
     let prices = prices::prices(description, report);
-    prices::check(&prices, &graph, &paths.list, &core_groups, &flows, report);
+    prices::check(description, &prices, &graph, &paths.list, &core_groups, &flows, report);
     let record = traces::record(description, &groups, &graph, report);
     traces::check_laws(description, &core_groups, report);
     let queue_places = graph.queue_places();
@@ -55,7 +56,8 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         stepped: false,
     };
     if report.is_empty() {
-        prices::warn_of_swings(&network, &queue_places, report);
+        swings::warn_of_swings(&network, &queue_places, report);
+        swings::warn_of_coarse_ranges(&network, &queue_places, report);
     }
     Some(network)
 }

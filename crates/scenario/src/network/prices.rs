@@ -6,11 +6,9 @@ use crate::problem::{Report, listed};
 use crate::scenario::Description;
 use crate::schema::Prices;
 use std::collections::{BTreeMap, BTreeSet};
-use std::f64::consts::FRAC_PI_2;
-use tailback_core::congestion::{ControllerSpec, RemSourceSpec};
-use tailback_core::network::{Flow, Group, Network, PortId, Transport};
-use tailback_core::price::{Combination, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
-use tailback_core::queue::PolicySpec;
+use tailback_core::congestion::ControllerSpec;
+use tailback_core::network::{Flow, Group, PortId, Transport};
+use tailback_core::price::{Combination, Identification, Mapped, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
 use tailback_core::settings::PlainWords;
 
 const AT: &str = "prices";
@@ -28,9 +26,8 @@ pub(super) fn prices(description: &Description, report: &mut Report) -> PriceSpe
     }
     if spec.is_marked() || spec.way_back == WayBack::OneBit {
         spec.mapping = mapping(prices, &spec, report).unwrap_or(spec.mapping);
-    } else {
-        warn_of_what_is_not_used(prices, report);
     }
+    warn_of_what_is_not_used(prices, &spec, report);
     spec
 }
 
@@ -47,6 +44,11 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         }
         (None, None, Some(slowest), Some(_)) => {
             report.add(format!("{AT}.slowest"), "one over it has no end").given(slowest.to_string()).expected("above 0 bps");
+            return None;
+        }
+        (Some(_), _, Some(_), _) | (Some(_), _, _, Some(_)) | (_, Some(_), Some(_), _) | (_, Some(_), _, Some(_)) => {
+            let problem = report.add(AT, "the range of prices is given twice");
+            problem.expected("either `least` and `most`, or `slowest` and `fastest`");
             return None;
         }
         _ => {
@@ -85,10 +87,17 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         );
         return None;
     }
-    Some(Mapping { kind, least, most, scale })
+    let mapping = Mapping { kind, least, most, scale };
+    let comes_back = |place: f64| (mapping.mapped(mapping.price(Mapped(place))).0 - place).abs() < 1e-6;
+    if ![0.0, 0.25, 0.5, 0.75, 1.0].into_iter().all(comes_back) {
+        let given = format!("mapping = \"{}\", least = {least:e}, most = {most:e}, scale = {scale:e}", kind.word());
+        report.add(AT, "a range in which numbers cannot tell prices apart").given(given).expected("a narrower range");
+        return None;
+    }
+    Some(mapping)
 }
 
-fn warn_of_what_is_not_used(prices: &Prices, report: &mut Report) {
+fn warn_of_what_is_not_used(prices: &Prices, spec: &PriceSpec, report: &mut Report) {
     let given = [
         ("mapping", prices.mapping.is_some()),
         ("least", prices.least.is_some()),
@@ -97,14 +106,26 @@ fn warn_of_what_is_not_used(prices: &Prices, report: &mut Report) {
         ("fastest", prices.fastest.is_some()),
         ("scale", prices.scale.is_some()),
     ];
-    for (key, _) in given.iter().filter(|(_, is_given)| *is_given) {
+    let has_range = spec.has_range();
+    for (key, _) in given.iter().filter(|(_, is_given)| *is_given && !has_range) {
         let problem = report.warn(format!("{AT}.{key}"), "prices travel as numbers, which need no mapping");
         problem.expected("a `scheme` that marks, `way_back = \"one_bit\"`, or nothing");
+    }
+    if has_range && prices.scale.is_some() && spec.mapping.kind != MappingKind::Signed && report.sound(AT) {
+        let problem = report.warn(format!("{AT}.scale"), "only the signed mapping has a scale: this one is not used");
+        problem.given(format!("mapping = \"{}\"", spec.mapping.kind.word())).expected("`mapping = \"signed\"`, or no `scale`");
+    }
+    if spec.identification != Identification::Counting && !spec.scheme.asks() {
+        let problem =
+            report.warn(format!("{AT}.identification"), "with this scheme no packet asks by its identification: it is not used");
+        problem.given(format!("scheme = \"{}\"", spec.scheme.name().unwrap_or_default()));
+        problem.expected("`adpm`, `tpm` or `rpm`, or no `identification`");
     }
 }
 
 /// Whether prices are told on the paths of those that go by them, and mean what they take them for.
 pub(super) fn check(
+    description: &Description,
     spec: &PriceSpec,
     graph: &Graph,
     paths: &[Vec<PortId>],
@@ -115,13 +136,17 @@ pub(super) fn check(
     let mut seen = BTreeSet::new();
     let crossed: BTreeSet<PortId> = flows.iter().filter_map(|flow| paths.get(flow.forward as usize)).flatten().copied().collect();
     let mut heard: BTreeSet<PortId> = BTreeSet::new();
+    // With the name of a group that crosses them.
+    let mut unheard: BTreeMap<PortId, &str> = BTreeMap::new();
     let scheme = spec.scheme.name().unwrap_or_default();
+    let is_of_rates = description.prices.as_ref().is_some_and(|prices| prices.slowest.is_some() || prices.fastest.is_some());
     for flow in flows {
         // Of what could not be read there are no flows, or flows without a path.
         let (Some(group), Some(ports)) = (groups.get(flow.group as usize), paths.get(flow.forward as usize)) else { continue };
         let Transport::Tcp(_, law) = &group.transport else { continue };
         let is_user = matches!(law, ControllerSpec::User(_));
         if law.goes_by().is_none() && !is_user {
+            ports.iter().for_each(|&port| _ = unheard.entry(port).or_insert(&group.name));
             continue;
         }
         heard.extend(ports);
@@ -129,7 +154,7 @@ pub(super) fn check(
             continue;
         }
         if let Some(meaning) = law.goes_by() {
-            Path { spec, scheme, graph, ports, group, meaning }.check(report);
+            Path { spec, scheme, is_of_rates, graph, ports, group, meaning }.check(report);
         }
     }
     for (index, port) in (0..).zip(&graph.ports) {
@@ -144,60 +169,18 @@ pub(super) fn check(
             problem.given(port.policy.name().unwrap_or_default().to_string());
             problem.expected(format!("flows with a controller such as {}", listed(&["maxnet", "rcp", "xcp", "clamp"])));
         }
-    }
-}
-
-/// Gains with which prices swing for ever: a price integrates what arrives, and what it does is felt a round trip later.
-pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut Report) {
-    let mut crossing: BTreeMap<PortId, Vec<&Flow>> = BTreeMap::new();
-    for flow in &network.flows {
-        let goes_by = match &network.groups[flow.group as usize].transport {
-            Transport::Tcp(_, law) => law.goes_by(),
-            Transport::Datagram(_) => None,
-        };
-        if matches!(goes_by, Some(Meaning::Cost | Meaning::Marginal | Meaning::Wait)) {
-            network.paths[flow.forward as usize].iter().for_each(|&port| crossing.entry(port).or_default().push(flow));
+        if let Some(group) = unheard.get(&index)
+            && is_price_alone
+            && heard.contains(&index)
+        {
+            let message =
+                "some senders that cross this queue go by its price and some do not: those keep the price up for the others";
+            let problem = report.warn(format!("{}.policy", graph.queue_place(index)), message);
+            problem.given(format!("`{group}` goes by no price")).expected("controllers that go by its price");
         }
     }
-    for (port, flows) in crossing {
-        let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
-        let spec = &network.ports[port as usize];
-        let (setting, given, turn, expected) = match &spec.policy {
-            PolicySpec::MaxNet(maxnet) => {
-                // Exponential demand: the loop gains gain / period, whatever the rate of the link.
-                let period = maxnet.period.seconds();
-                let most = FRAC_PI_2 * period / (rtt + period);
-                ("gain", maxnet.gain, maxnet.gain / most, most)
-            }
-            PolicySpec::Rem(rem) => {
-                // Rates w / q: the loop gains gamma c / q, and q is at most the sum of weights over the rate of the link.
-                let rate = spec.rate.0 as f64 * f64::from(spec.transmitters);
-                let weights: f64 =
-                    flows.iter().map(|flow| rem_source(network, flow).map_or(0.0, |source| source.weight.0 as f64)).sum();
-                let wanted: f64 =
-                    flows.iter().map(|flow| rem_source(network, flow).map_or(0.0, |source| source.fastest.0 as f64)).sum();
-                let per_second = rate / (8.0 * f64::from(rem.packet));
-                let most = FRAC_PI_2 * weights / rate / (per_second * rtt);
-                // What its flows cannot fill has a price of 0.
-                ("gamma", rem.gamma, if wanted > rate { rem.gamma / most } else { 0.0 }, most)
-            }
-            // Windows that change by the queue, a round trip late: the loop gains the slope in each.
-            PolicySpec::Clamp(clamp) => ("slope", clamp.slope, clamp.slope / FRAC_PI_2, FRAC_PI_2),
-            _ => continue,
-        };
-        let at = format!("{}.{setting}", places[port as usize]);
-        if turn > 1.0 && report.sound(&at) {
-            let bound = if expected < 0.01 { format!("{expected:.2e}") } else { format!("{expected:.3}") };
-            let message = format!("with round trips of {:.0} ms the price is bound to swing, and rates with it", 1e3 * rtt);
-            report.warn(at, message).given(given.to_string()).expected(format!("less than {bound}, half of that to be safe"));
-        }
-    }
-}
-
-fn rem_source<'a>(network: &'a Network, flow: &Flow) -> Option<&'a RemSourceSpec> {
-    match &network.groups[flow.group as usize].transport {
-        Transport::Tcp(_, ControllerSpec::Rem(source)) => Some(source),
-        _ => None,
+    if description.prices.is_some() && heard.is_empty() && !flows.is_empty() && report.sound(AT) {
+        report.warn(AT, "no sender goes by prices: this is not used").expected("a controller that does, or no `prices`");
     }
 }
 
@@ -205,6 +188,8 @@ fn rem_source<'a>(network: &'a Network, flow: &Flow) -> Option<&'a RemSourceSpec
 struct Path<'a> {
     spec: &'a PriceSpec,
     scheme: &'a str,
+    /// The range is given as one of rates.
+    is_of_rates: bool,
     graph: &'a Graph,
     ports: &'a [PortId],
     group: &'a Group,
@@ -278,6 +263,11 @@ impl Path<'_> {
             report.add("prices.way_back", message).given("\"one_bit\"").expected("\"exact\"");
             return;
         }
+        if self.is_of_rates && self.spec.has_range() && self.meaning != Meaning::Rate && report.sound(AT) {
+            let message = format!("`{}` goes by {}, and the range is one over rates", self.group.name, self.meaning.noun());
+            report.add("prices.slowest", message).given("`slowest` and `fastest`").expected("`least` and `most`");
+            return;
+        }
         let Some(combines) = self.spec.scheme.combines() else { return };
         let given = format!("scheme = \"{}\"", self.scheme);
         if self.meaning == Meaning::Feedback {
@@ -286,7 +276,13 @@ impl Path<'_> {
         } else if told > usize::from(self.spec.scheme.most_hops()) {
             let message =
                 format!("{told} queues tell prices on the path of `{}`, more than the scheme tells apart", self.group.name);
-            report.add("prices.hops", message).given(given).expected(format!("`hops` of at least {told}, or another scheme"));
+            let has_setting = self.spec.scheme.most_hops() < u8::MAX;
+            let expected = if has_setting {
+                format!("`hops` of at least {told}, or another scheme")
+            } else {
+                "a shorter path, or `exact`".into()
+            };
+            report.add(if has_setting { "prices.hops" } else { "prices.scheme" }, message).given(given).expected(expected);
         } else if combines != self.meaning.combines() && told > 1 {
             let noun = |combination| if combination == Combination::Sum { "the sum" } else { "the largest" };
             let (tells, wants) = (noun(combines), noun(self.meaning.combines()));

@@ -1,0 +1,131 @@
+//! Settings of prices with which rates do not settle: gains at which they swing, and ranges too coarse to tell rates apart.
+
+use crate::problem::Report;
+use std::collections::BTreeMap;
+use std::f64::consts::FRAC_PI_2;
+use tailback_core::congestion::{ControllerSpec, RemSourceSpec};
+use tailback_core::network::{Flow, Network, Port, PortId, Transport};
+use tailback_core::price::Meaning;
+use tailback_core::queue::{PolicySpec, RemSpec};
+
+/// With REM's queue counted, price and queue swing a little at any gain; what they turn through in a round trip from where on it costs the link.
+const TURN: f64 = 0.7;
+
+/// A setting beyond which prices swing: a price integrates what arrives, and what it does is felt a round trip later.
+struct Limit {
+    setting: &'static str,
+    given: f64,
+    /// The setting at which small swings no longer die out.
+    least_unstable: f64,
+    /// The share of that from which large swings may not die out, because the queue of a swing makes the round trip longer.
+    doubtful: f64,
+}
+
+/// Gains with which prices swing for ever.
+pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut Report) {
+    for (port, flows) in crossing(network) {
+        let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
+        let spec = &network.ports[port as usize];
+        let limit = |setting, given, least_unstable| Limit { setting, given, least_unstable, doubtful: 1.0 };
+        let limit = match &spec.policy {
+            PolicySpec::MaxNet(maxnet) => {
+                // Exponential demand: the loop gains gain / period, whatever the rate of the link.
+                let period = maxnet.period.seconds();
+                Limit { doubtful: 0.6, ..limit("gain", maxnet.gain, FRAC_PI_2 * period / (rtt + period)) }
+            }
+            PolicySpec::Rem(rem) => limit("gamma", rem.gamma, least_unstable_gamma(rem, spec, network, &flows, rtt)),
+            // Windows that change by the queue, a round trip late: the loop gains the slope in each.
+            PolicySpec::Clamp(clamp) => limit("slope", clamp.slope, FRAC_PI_2),
+            // The same of rates, in each mean round trip.
+            PolicySpec::Rcp(rcp) => limit("alpha", rcp.alpha, FRAC_PI_2),
+            PolicySpec::Xcp(xcp) => limit("alpha", xcp.alpha, FRAC_PI_2),
+            _ => continue,
+        };
+        let at = format!("{}.{}", places[port as usize], limit.setting);
+        let turn = limit.given / limit.least_unstable;
+        if turn > limit.doubtful && report.sound(&at) {
+            let (most, verb) = (limit.least_unstable, if turn > 1.0 { "is bound to" } else { "may" });
+            let bound = if most < 0.01 { format!("{most:.2e}") } else { format!("{most:.3}") };
+            let message = format!("with round trips of {:.0} ms the price {verb} swing, and rates with it", 1e3 * rtt);
+            report
+                .warn(at, message)
+                .given(limit.given.to_string())
+                .expected(format!("less than {bound}, half of that to be safe"));
+        }
+    }
+}
+
+/// Rates w / q: the loop gains K = gamma c / q times 1 / s + (alpha / period) / s^2, and q is at most the sum of weights over the rate of the link.
+fn least_unstable_gamma(rem: &RemSpec, port: &Port, network: &Network, flows: &[&Flow], rtt: f64) -> f64 {
+    let rate = port.rate.0 as f64 * f64::from(port.transmitters);
+    let weights: f64 = rem_sources(network, flows).map(|source| source.weight.0 as f64).sum();
+    let wanted: f64 = rem_sources(network, flows).map(|source| source.fastest.0 as f64).sum();
+    if wanted <= rate {
+        // What its flows cannot fill has a price of 0.
+        return f64::INFINITY;
+    }
+    let queue = rem.alpha / rem.period.seconds();
+    let swings = |gain: f64| {
+        // Where the loop gains 1, and what it turns there beyond half a turn.
+        let crossover = (gain * (gain + (gain * gain + 4.0 * queue * queue).sqrt()) / 2.0).sqrt();
+        crossover * rtt > (crossover / queue).atan().max(TURN)
+    };
+    // Between a gain at which nothing swings and the limit without the queue.
+    let (mut calm, mut wild) = (0.0, FRAC_PI_2 / rtt);
+    for _ in 0..50 {
+        let between = (calm + wild) / 2.0;
+        *(if swings(between) { &mut wild } else { &mut calm }) = between;
+    }
+    wild * weights / rate / (rate / (8.0 * f64::from(rem.packet)))
+}
+
+/// Ranges in which a scheme has fewer levels than rates need: from the price at which a queue's flows fill its link to twice that, or by which
+/// demand falls to a third, there should be one at least.
+pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[String], report: &mut Report) {
+    let spec = &network.prices;
+    if !spec.has_range() {
+        return;
+    }
+    for (port, flows) in crossing(network) {
+        let rate = network.ports[port as usize].rate.0 as f64 * f64::from(network.ports[port as usize].transmitters);
+        let at_rest = match network.ports[port as usize].policy.tells() {
+            Some(Meaning::Cost) => (0.0, 1.0),
+            Some(Meaning::Rate) => (1.0 / rate, 2.0 / rate),
+            Some(Meaning::Marginal) => {
+                let price = rem_sources(network, &flows).map(|source| source.weight.0 as f64).sum::<f64>() / rate;
+                (price, 2.0 * price)
+            }
+            Some(Meaning::Wait | Meaning::Feedback) | None => continue,
+        };
+        let share = (spec.mapping.mapped(at_rest.1).0 - spec.mapping.mapped(at_rest.0).0) * spec.scheme.levels();
+        if share < 1.0 && spec.mapping.covers(at_rest.0) {
+            let message = format!(
+                "so wide a range that the prices {:.3e} and {:.3e} of `{}` are told alike, though rates differ by a factor of 2 or more",
+                at_rest.0, at_rest.1, places[port as usize]
+            );
+            let given = format!("least = {:e}, most = {:e}", spec.mapping.least, spec.mapping.most);
+            report.warn("prices", message).given(given).expected("a narrower range, or `mapping = \"logarithmic\"`");
+            return;
+        }
+    }
+}
+
+/// For each port the flows that cross it and go by a price.
+fn crossing(network: &Network) -> BTreeMap<PortId, Vec<&Flow>> {
+    let mut crossing: BTreeMap<PortId, Vec<&Flow>> = BTreeMap::new();
+    for flow in &network.flows {
+        if let Transport::Tcp(_, law) = &network.groups[flow.group as usize].transport
+            && law.goes_by().is_some()
+        {
+            network.paths[flow.forward as usize].iter().for_each(|&port| crossing.entry(port).or_default().push(flow));
+        }
+    }
+    crossing
+}
+
+fn rem_sources<'a>(network: &'a Network, flows: &[&'a Flow]) -> impl Iterator<Item = &'a RemSourceSpec> {
+    flows.iter().filter_map(|flow| match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(_, ControllerSpec::Rem(source)) => Some(source),
+        _ => None,
+    })
+}
