@@ -34,6 +34,7 @@ def optimum(goodputs: dict[str, float], weights: dict[str, float] | None = None,
             "flow": [0] * len(goodputs),
             "goodput_bps": list(goodputs.values()),
             "completion_time_s": [math.nan] * len(goodputs),
+            "mean_rtt_s": [math.nan] * len(goodputs),
         },
     )
     return optimum_of(lot(THREE, **rest), 1, flows, 6.0, weights or {})
@@ -137,6 +138,34 @@ def test_cells_carry_their_own_headers() -> None:
     assert run.optimum().flows["max_min_bps"][0] == pytest.approx(1e7 * 1460 / (32 * 53))
 
 
+def test_a_flow_has_at_most_what_its_controller_takes() -> None:
+    fast: Any = {"tcp": {"preset": "sack", "controller": {"kind": "rcp", "fastest": "1 Gbps"}}}
+    slow: Any = {"tcp": {"preset": "sack", "controller": {"kind": "rcp", "fastest": "2 Mbps"}}}
+    run = tb.simulate(
+        tb.dumbbell(
+            rate="10 Mbps",
+            delay="10 ms",
+            queue={"policy": "rcp", "buffer": "200 packets"},
+            flows={"fast": fast, "slow": slow},
+            duration="20 s",
+            warmup="10 s",
+        )
+    )
+    np.testing.assert_allclose(run.optimum().flows["max_min_bps"], np.array([8e6, 2e6]) * SHARE)
+    assert run.optimum().max_min.distance < 0.05
+
+
+def test_what_the_optimum_does_not_know_of_is_noted() -> None:
+    narrow: Any = {"tcp": {"preset": "sack", "receiver_window": 4}}
+    run = tb.simulate(
+        lot({"narrow": narrow, "web": NEWRENO, "udp": {"source": {"kind": "constant", "rate": "1 Mbps", "packet": "1000 B"}}})
+    )
+    notes = run.optimum({"udp": 2}).notes
+    assert any("the weight of `udp` counts for nothing" in note for note in notes)
+    assert any("the receiver's window limits flows of `narrow`" in note for note in notes)
+    assert not any("flows of `web`" in note for note in notes)
+
+
 def test_what_has_no_optimum_says_so() -> None:
     with pytest.raises(tb.ParameterError, match="no flow sends all it can over the whole measured part: `web` starts after the"):
         tb.simulate(lot({"web": {"start": "3 s", **NEWRENO}})).optimum()
@@ -148,6 +177,8 @@ def test_what_has_no_optimum_says_so() -> None:
         run.optimum({"lng": 2})
     with pytest.raises(tb.ParameterError, match="the weight of `long` is 0; expected a number from 1e-06 to 1e\\+06"):
         run.optimum({"long": 0})
+    with pytest.raises(tb.ParameterError, match=r"weights of flow groups are \[1\]; expected a mapping"):
+        run.optimum([1])  # type: ignore[arg-type]
     with pytest.raises(tb.ParameterError, match="the flows of this run are not those of its scenario"):
         optimum({"long": 1e6})
 

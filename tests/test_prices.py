@@ -95,8 +95,8 @@ def test_sources_share_by_the_price_that_marks_tell() -> None:
 
 
 def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> None:
-    # At rest slope x queue - offset is the sum of weights x backlog: (8 x 3 + 10 packets of 1500 bytes) / 1. Flows count what they have in
-    # flight before an acknowledgement and in whole segments, which is half a segment too much each.
+    # At rest slope x queue - offset is the sum of weights x backlog: (8 x 3 + 10 packets of 1500 bytes) / 1. Flows count what is in
+    # flight before an acknowledgement, in whole segments, which is half a segment too much each.
     groups = {"one": ({"uniform": ["40 ms", "60 ms"]}, 1.0), "three": ({"uniform": ["80 ms", "120 ms"]}, 3.0)}
     scenario = tb.dumbbell(
         rate="10 Mbps",
@@ -193,11 +193,18 @@ def test_a_range_too_wide_for_the_rates_of_a_link_is_warned_of() -> None:
     [
         ({"policy": "maxnet", "gain": 1}, {"kind": "maxnet", "fastest": "10 Mbps"}, "less than"),
         ({"policy": "rem", "target": "5 packets", "gamma": 1}, {"kind": "rem", "fastest": "10 Mbps"}, "half of that to be safe"),
+        ({"policy": "maxnet", "gain": 0.3}, {"kind": "maxnet", "fastest": "10 Mbps"}, "may swing"),
         ({"policy": "rcp", "alpha": 2}, "rcp", "less than 1.571"),
         ({"policy": "clamp", "slope": 1.6}, "clamp", "less than 1.57"),
     ],
 )
 def test_a_gain_with_which_prices_swing_is_warned_of(policy: dict[str, Any], law: dict[str, Any], says: str) -> None:
-    with pytest.warns(tb.ScenarioWarning, match="the price is bound to swing") as caught:
+    with pytest.warns(tb.ScenarioWarning, match="with round trips of .* swing, and rates with it") as caught:
         tb.simulate(lot(policy, law).with_({"duration": "1 s", "warmup": "0 s"}))
     assert says in str(caught[0].message)
+
+
+def test_marks_that_tell_a_price_late_are_warned_of() -> None:
+    late = lot({"policy": "rcp"}, "rcp", {"scheme": "rpm", "slowest": "1 kbps", "fastest": "10 Mbps"})
+    with pytest.warns(tb.ScenarioWarning, match="marks that tell it after 120 ms the price may swing"):
+        tb.simulate(late.with_({"duration": "1 s", "warmup": "0 s"}))

@@ -31,6 +31,10 @@ from typing import Any, Literal, TypeAlias, TypedDict
 '''
 
 
+# Characters that leave room for a name.
+_LINE = 100
+
+
 def main() -> None:
     """Writes the module to stdout, formatted."""
     schema = tb.schema()
@@ -51,7 +55,13 @@ def alias(name: str, definition: dict[str, Any]) -> str:
     found = kind(definition)
     # Words alone need no name that comes later, and a list of them may be long.
     is_words = found.startswith("Literal[") and found.endswith("]") and "|" not in found
-    return f"\n{comment}{name}: TypeAlias = {found}\n" if is_words else f'\n{comment}{name}: TypeAlias = "{found}"\n'
+    if is_words:
+        return f"\n{comment}{name}: TypeAlias = {found}\n"
+    # One string, in a line for each alternative where one line is too short.
+    alternatives = found.split(" | ")
+    joined = [f'"{one} | "' for one in alternatives[:-1]] + [f'"{alternatives[-1]}"']
+    text = f'"{found}"' if len(found) < _LINE else "(\n    " + "\n    ".join(joined) + "\n)"
+    return f"\n{comment}{name}: TypeAlias = {text}\n"
 
 
 def table(name: str, definition: dict[str, Any]) -> str:

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Distance", "Optimum", "optimum_of"]
+__all__ = ["Distance", "Optimum", "check_weights", "optimum_of"]
 
 # Flows that the text shows.
 _ROWS = 12
 _WEIGHTS = (1e-6, 1e6)
+# From what part of a receiver's window on, on average, it is what limits a flow.
+_WINDOW_USED = 0.9
 # The least part of a link that others must leave.
 _LEAST_LEFT = 1e-3
 
@@ -112,10 +114,8 @@ def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, 
 
     shared: dict[str, Any] = json.loads(scenario._shared_network(seed))
     groups = [group["name"] for group in shared["groups"]]
-    of_groups = [_weight(weights, name) for name in groups]
-    for name in weights:
-        if name not in groups:
-            raise UnknownName("flow group", name, groups)
+    check_weights(weights, groups)
+    of_groups = [float(weights.get(name, 1)) for name in groups]
     measured = {column: flows.head(column, len(flows)) for column in ("group", "flow", "goodput_bps", "completion_time_s")}
     shared["flows"] = _in_order(shared, groups, list(zip(measured["group"], measured["flow"], strict=True)))
     if simulated_s <= shared["warmup_s"]:
@@ -138,9 +138,10 @@ def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, 
     for index in greedy:
         flow = shared["flows"][index]
         route = [place[port] for port in shared["paths"][flow["path"]]]
-        if flow["access_bps"] is not None and flow["access_bps"] < min(room[link] for link in route):
+        own = [bound for bound in (flow["access_bps"], shared["groups"][flow["group"]]["fastest_bps"]) if bound is not None]
+        if own and min(own) < min(room[link] for link in route):
             route.append(len(room))
-            room.append(flow["access_bps"])
+            room.append(min(own))
         routes.append(route)
     # What is fair is the goodput; links carry headers, too.
     share = np.array([shared["groups"][shared["flows"][index]["group"]]["payload_share"] for index in greedy])
@@ -175,16 +176,24 @@ def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, 
         max_min=_distance(goodput / ideal["max_min"]),
         proportional=_distance(goodput / ideal["proportional"]),
         utility_gap=gap,
-        notes=tuple(_notes(groups, shared, why, others)),
+        notes=(
+            *_notes(groups, shared, why, others),
+            *_of_weights(groups, shared, greedy, weights),
+            *_of_windows(groups, shared, greedy, goodput, flows),
+        ),
     )
 
 
-def _weight(weights: Mapping[str, float], group: str) -> float:
-    given = weights.get(group, 1.0)
+def check_weights(weights: Mapping[str, float], groups: Sequence[str]) -> None:
+    """Refuses weights that are none, and those of groups that there are not."""
+    if not isinstance(weights, Mapping):
+        raise ParameterError(f"weights of flow groups are {weights!r}; expected a mapping of their names to numbers")
     low, high = _WEIGHTS
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not low <= given <= high:
-        raise ParameterError(f"the weight of `{group}` is {given!r}; expected a number from {low:g} to {high:g}")
-    return float(given)
+    for group, given in weights.items():
+        if group not in groups:
+            raise UnknownName("flow group", group, groups)
+        if isinstance(given, bool) or not isinstance(given, (int, float)) or not low <= given <= high:
+            raise ParameterError(f"the weight of `{group}` is {given!r}; expected a number from {low:g} to {high:g}")
 
 
 def _in_order(shared: Mapping[str, Any], groups: Sequence[str], rows: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
@@ -257,6 +266,29 @@ def _capacities(
                 "nothing is left to share"
             )
     return capacities, [capacity - taken[port] for port, capacity in capacities.items()]
+
+
+def _of_weights(
+    groups: Sequence[str], shared: Mapping[str, Any], greedy: Sequence[int], weights: Mapping[str, float]
+) -> Iterable[str]:
+    sharing = {groups[shared["flows"][index]["group"]] for index in greedy}
+    for name in weights:
+        if name not in sharing:
+            yield f"the weight of `{name}` counts for nothing: none of its flows share"
+
+
+def _of_windows(
+    groups: Sequence[str], shared: Mapping[str, Any], greedy: Sequence[int], goodputs: NDArray[np.float64], flows: Table
+) -> Iterable[str]:
+    """Groups of which some flow has nearly all that its receiver's window lets through."""
+    rtts = flows.head("mean_rtt_s", len(flows))
+    bound = set()
+    for index, goodput in zip(greedy, goodputs, strict=True):
+        group = shared["flows"][index]["group"]
+        if goodput * rtts[index] > _WINDOW_USED * shared["groups"][group]["receiver_window_bits"]:
+            bound.add(group)
+    for group in sorted(bound):
+        yield f"the receiver's window limits flows of `{groups[group]}`: the optimum does not know of it"
 
 
 def _notes(groups: Sequence[str], shared: Mapping[str, Any], why: Sequence[str | None], others: Sequence[int]) -> Iterable[str]:

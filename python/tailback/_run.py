@@ -140,7 +140,8 @@ class Run:
         Flows that send all they can over the whole measured part share the capacity. Whatever else crosses their links
         (datagrams, what an application limits, transfers that were completed, flows that start or stop meanwhile) keeps what it
         was measured to deliver, headers included, and `Optimum.notes` names it. A link carries its rate, of which a flow's
-        goodput is the payload's part of a full packet. Rates of links are those at the end of the warm-up. Left out of account
+        goodput is the payload's part of a full packet. A flow has at most what its access path and the `fastest` of its
+        controller let through. Rates of links are those at the end of the warm-up. Left out of account
         are acknowledgements, random loss, what is lost behind a link that it crossed, and windows that receivers limit.
 
         Parameters

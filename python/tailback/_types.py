@@ -168,7 +168,11 @@ class Chain(TypedDict, total=False):
 
 # one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `clamp`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `fixed`,
 # `user:NAME` for a law in Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
-Controller: TypeAlias = "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'fixed'] | str | ControllerTable"
+Controller: TypeAlias = (
+    "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'fixed'] | "
+    "str | "
+    "ControllerTable"
+)
 
 
 class ControllerTable(TypedDict, total=False):
@@ -845,8 +849,9 @@ class Prices(TypedDict, total=False):
     levels
         Levels of a quantised price (n).
     memory
-        Packets after which a receiver takes the largest level anew; a larger one it takes at once. With packets
-        counted, as many as there are levels bring each once; otherwise several times as many are needed.
+        Packets after which a receiver takes the largest level of these packets, if any was marked; a larger one it
+        takes at once. With packets counted, as many as there are levels bring each once; otherwise several times as
+        many are needed, or the price of a queue that asks for less may be taken for the largest.
     """
 
     fastest: Rate
@@ -1044,7 +1049,7 @@ class Queue(TypedDict, total=False):
     gain
         By how much the cost changes in a period in which nothing arrives, or twice the target (phi c).
     period
-        Time between updates of the cost.
+        Time between updates of the cost, at least 1 us.
     signed
         Whether the cost may fall below 0, as (5.6) is printed. An idle link then lowers it without end, and sources
         take as long to slow down again.
@@ -1062,7 +1067,7 @@ class Queue(TypedDict, total=False):
     first_share
         The first rate, as a share of the link's.
     period
-        Time between updates of the rate (T).
+        Time between updates of the rate (T), at least 1 us.
     target
         Share of the link's rate that flows may have together (eta).
 
@@ -1075,7 +1080,7 @@ class Queue(TypedDict, total=False):
     gamma
         Share of the traffic that changes hands in an interval, for fairness (gamma).
     period
-        How finely the length of an interval is told, which is the mean round trip.
+        How finely the length of an interval is told, which is the mean round trip, at least 1 us.
     target
         Share of the link's rate that flows may have together.
 

@@ -55,6 +55,24 @@ def test_the_optimum_is_printed_beside_what_was_measured(command: Command, file:
     assert document["optimum"]["proportional"].keys() == {"distance", "fairness", "utility_gap"}
 
 
+def test_weights_of_groups_change_the_optimum(command: Command, file: Path) -> None:
+    group = str(tb.simulate(tb.load(file)).groups["group"][0])
+    done = command("run", file, "--optimum", "--weight", f"{group}=3", "--json")
+    assert (done.returncode, json.loads(done.stdout)["optimum"]["flows"]["max_min_bps"]) == (
+        0,
+        pytest.approx([5e6 * 1460 / 1500] * 2),
+    )
+    for words, says in [
+        (["--weight", f"{group}=3"], "--weight is of the optimum; add --optimum"),
+        (["--optimum", "--weight", f"{group}=x"], "is not a group and its weight; expected such as `web=2`"),
+        (["--optimum", "--weight", "wbe=1"], "no flow group `wbe`"),
+        (["--optimum", "--weight", f"{group}=0"], "expected a number from 1e-06 to 1e+06"),
+    ]:
+        refused = command("run", file, *words)
+        assert refused.returncode == 2
+        assert says in refused.stderr
+
+
 def test_a_run_without_an_optimum_is_kept(command: Command, file: Path) -> None:
     file.write_text(SMALL.replace("[record]", '[[timeline]]\nat = "3 s"\nlink = "bottleneck"\nrate = "5 Mbps"\n\n[record]'))
     done = command("run", file, "--optimum", "--json")

@@ -91,7 +91,17 @@ fn group(group: &Group) -> Value {
         (_, Some(_)) => "application",
         (_, None) => "bulk",
     };
-    json!({"name": group.name, "kind": kind, "payload_share": payload_share(group)})
+    let (fastest, window) = match &group.transport {
+        Transport::Tcp(spec, law) => (law.rate_at(0.0), Some(f64::from(spec.receiver_window.0) * 8.0 * spec.mss.0 as f64)),
+        Transport::Datagram(_) => (0.0, None),
+    };
+    json!({
+        "name": group.name,
+        "kind": kind,
+        "payload_share": payload_share(group),
+        "fastest_bps": (fastest > 0.0 && fastest.is_finite()).then_some(fastest),
+        "receiver_window_bits": window,
+    })
 }
 
 /// Payload over what links carry for it, in full packets or datagrams of mean size; `None` where only user code knows.

@@ -34,12 +34,17 @@ def run(
     optimum: Annotated[
         bool, typer.Option("--optimum", help="Also say how far the flows are from max-min and proportionally fair rates.")
     ] = False,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GROUP=NUMBER", help="With --optimum: of each flow of a group, instead of 1. May be repeated."),
+    ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")] = False,
     seed: Seed = None,
     code: Code = None,
 ) -> Exit:
     """Simulate a scenario. Without --out, print a summary and write nothing."""
     from tailback import _simulation, _store
+    from tailback._optimum import check_weights
     from tailback._run import Interrupted
     from tailback._scenario import load
     from tailback.errors import ParameterError
@@ -49,6 +54,11 @@ def run(
         require(window=out is None)
     load_code(code)
     scenario = load(file) if capture is None else with_packets(load(file))
+    if weight and not optimum:
+        raise ParameterError("--weight is of the optimum; add --optimum")
+    weights = dict(_weight(text) for text in weight or [])
+    if weights:
+        check_weights(weights, list(scenario.normalised().get("flows", {})))
     exit_code = Exit.DONE
     with (
         nullcontext() if out is None else _store.staged(out) as folder,
@@ -68,7 +78,7 @@ def run(
     best = None
     if optimum:
         try:
-            best = result.optimum()
+            best = result.optimum(weights)
         except ParameterError as error:
             note(f"no optimum: {error}")
             exit_code = exit_code or Exit.INCOMPLETE
@@ -90,6 +100,16 @@ def run(
     if exit_code is Exit.INTERRUPTED:
         note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
     return exit_code
+
+
+def _weight(text: str) -> tuple[str, float]:
+    from tailback.errors import ParameterError
+
+    group, _, number = text.rpartition("=")
+    try:
+        return group, float(number)
+    except ValueError:
+        raise ParameterError(f"`{text}` is not a group and its weight; expected such as `web=2`") from None
 
 
 def with_packets(scenario: Scenario) -> Scenario:

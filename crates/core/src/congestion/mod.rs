@@ -281,7 +281,7 @@ macro_rules! controllers {
             }
 
             /// Bits per second that the law sends at most at a price, if it goes by a price alone; else 0.
-            pub(crate) fn rate_at(&self, price: f64) -> f64 {
+            pub fn rate_at(&self, price: f64) -> f64 {
                 Controllers::new(self, Start::default()).rate_at(price)
             }
 

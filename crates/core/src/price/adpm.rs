@@ -79,7 +79,7 @@ impl Scheme for AdpmSpec {
     const COMBINES: Combination = Combination::Largest;
     const ASKS: bool = true;
 
-    fn levels(&self) -> f64 {
+    fn resolution(&self) -> f64 {
         THRESHOLDS
     }
 

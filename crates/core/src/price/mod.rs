@@ -96,7 +96,12 @@ pub trait Scheme {
     const ASKS: bool;
 
     /// How many mapped prices receivers can tell apart, at best.
-    fn levels(&self) -> f64;
+    fn resolution(&self) -> f64;
+
+    /// After how many packets of a flow everything has been asked once, where no part of it will do.
+    fn cycle(&self) -> u32 {
+        0
+    }
 
     /// The most queues of a path that it tells apart.
     fn most_hops(&self) -> u8 {
@@ -154,10 +159,18 @@ macro_rules! schemes {
             }
 
             /// How many mapped prices receivers can tell apart, at best: of numbers as many as the way back can.
-            pub fn levels(&self) -> f64 {
+            pub fn resolution(&self) -> f64 {
                 match self {
                     SchemeSpec::Exact(()) => f64::from(1 << 16),
-                    $(SchemeSpec::$member(scheme) => scheme.levels()),+
+                    $(SchemeSpec::$member(scheme) => scheme.resolution()),+
+                }
+            }
+
+            /// After how many packets of a flow everything has been asked once, where no part of it will do.
+            pub fn cycle(&self) -> u32 {
+                match self {
+                    SchemeSpec::Exact(()) => 0,
+                    $(SchemeSpec::$member(scheme) => scheme.cycle()),+
                 }
             }
 

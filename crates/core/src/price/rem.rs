@@ -39,7 +39,7 @@ impl Scheme for RemMarksSpec {
     const COMBINES: Combination = Combination::Sum;
     const ASKS: bool = false;
 
-    fn levels(&self) -> f64 {
+    fn resolution(&self) -> f64 {
         f64::from(self.memory)
     }
 

@@ -49,8 +49,12 @@ impl Scheme for RpmSpec {
     const COMBINES: Combination = Combination::Largest;
     const ASKS: bool = true;
 
-    fn levels(&self) -> f64 {
+    fn resolution(&self) -> f64 {
         f64::from(self.levels)
+    }
+
+    fn cycle(&self) -> u32 {
+        self.levels
     }
 
     fn mark(&self, probe: &mut Probe, price: Told, _: &mut Draws) {

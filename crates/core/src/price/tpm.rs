@@ -128,8 +128,12 @@ impl Scheme for TpmSpec {
     const COMBINES: Combination = Combination::Sum;
     const ASKS: bool = true;
 
-    fn levels(&self) -> f64 {
+    fn resolution(&self) -> f64 {
         f64::from(1u32 << self.bits)
+    }
+
+    fn cycle(&self) -> u32 {
+        self.types()
     }
 
     fn most_hops(&self) -> u8 {

@@ -17,7 +17,7 @@ struct Limit {
     given: f64,
     /// The setting at which small swings no longer die out.
     least_unstable: f64,
-    /// The share of that from which large swings may not die out, because the queue of a swing makes the round trip longer.
+    /// From where on they may not: because the queue of a large swing makes the round trip longer, or because marks tell prices late.
     doubtful: f64,
 }
 
@@ -26,33 +26,51 @@ pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut 
     for (port, flows) in crossing(network) {
         let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
         let spec = &network.ports[port as usize];
-        let limit = |setting, given, least_unstable| Limit { setting, given, least_unstable, doubtful: 1.0 };
+        let told = told_after(network, spec, &flows);
+        let limit = |setting, given, least_unstable| Limit { setting, given, least_unstable, doubtful: least_unstable };
         let limit = match &spec.policy {
             PolicySpec::MaxNet(maxnet) => {
                 // Exponential demand: the loop gains gain / period, whatever the rate of the link.
                 let period = maxnet.period.seconds();
-                Limit { doubtful: 0.6, ..limit("gain", maxnet.gain, FRAC_PI_2 * period / (rtt + period)) }
+                let most = |delay: f64| FRAC_PI_2 * period / (delay + period);
+                Limit { doubtful: 0.6 * most(rtt + told), ..limit("gain", maxnet.gain, most(rtt)) }
             }
-            PolicySpec::Rem(rem) => limit("gamma", rem.gamma, least_unstable_gamma(rem, spec, network, &flows, rtt)),
+            PolicySpec::Rem(rem) => {
+                let most = |delay| least_unstable_gamma(rem, spec, network, &flows, delay);
+                Limit { doubtful: most(rtt + told), ..limit("gamma", rem.gamma, most(rtt)) }
+            }
             // Windows that change by the queue, a round trip late: the loop gains the slope in each.
             PolicySpec::Clamp(clamp) => limit("slope", clamp.slope, FRAC_PI_2),
             // The same of rates, in each mean round trip.
-            PolicySpec::Rcp(rcp) => limit("alpha", rcp.alpha, FRAC_PI_2),
+            PolicySpec::Rcp(rcp) => Limit { doubtful: FRAC_PI_2 * rtt / (rtt + told), ..limit("alpha", rcp.alpha, FRAC_PI_2) },
             PolicySpec::Xcp(xcp) => limit("alpha", xcp.alpha, FRAC_PI_2),
             _ => continue,
         };
         let at = format!("{}.{}", places[port as usize], limit.setting);
-        let turn = limit.given / limit.least_unstable;
-        if turn > limit.doubtful && report.sound(&at) {
-            let (most, verb) = (limit.least_unstable, if turn > 1.0 { "is bound to" } else { "may" });
+        if limit.given > limit.doubtful && report.sound(&at) {
+            let (most, verb) = match limit.given > limit.least_unstable {
+                true => (limit.least_unstable, "is bound to"),
+                false => (limit.doubtful, "may"),
+            };
             let bound = if most < 0.01 { format!("{most:.2e}") } else { format!("{most:.3}") };
-            let message = format!("with round trips of {:.0} ms the price {verb} swing, and rates with it", 1e3 * rtt);
+            let by_marks = if told > 0.0 { format!(" and marks that tell it after {:.0} ms", 1e3 * told) } else { String::new() };
+            let message = format!("with round trips of {:.0} ms{by_marks} the price {verb} swing, and rates with it", 1e3 * rtt);
             report
                 .warn(at, message)
                 .given(limit.given.to_string())
                 .expected(format!("less than {bound}, half of that to be safe"));
         }
     }
+}
+
+/// Seconds until, on average, marks have told a price that has changed, where flows share the link.
+fn told_after(network: &Network, port: &Port, flows: &[&Flow]) -> f64 {
+    let rate = port.rate.0 as f64 * f64::from(port.transmitters);
+    let bits = |flow: &&Flow| match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(spec, _) => 8.0 * (spec.mss + spec.header).0 as f64,
+        Transport::Datagram(_) => 0.0,
+    };
+    f64::from(network.prices.scheme.cycle()) / 2.0 * flows.iter().map(bits).sum::<f64>() / rate
 }
 
 /// Rates w / q: the loop gains K = gamma c / q times 1 / s + (alpha / period) / s^2, and q is at most the sum of weights over the rate of the link.
@@ -97,7 +115,7 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[String], report
             }
             Some(Meaning::Wait | Meaning::Feedback) | None => continue,
         };
-        let share = (spec.mapping.mapped(at_rest.1).0 - spec.mapping.mapped(at_rest.0).0) * spec.scheme.levels();
+        let share = (spec.mapping.mapped(at_rest.1).0 - spec.mapping.mapped(at_rest.0).0) * spec.scheme.resolution();
         if share < 1.0 && spec.mapping.covers(at_rest.0) {
             let message = format!(
                 "so wide a range that the prices {:.3e} and {:.3e} of `{}` are told alike, though rates differ by a factor of 2 or more",
