@@ -61,10 +61,14 @@ def test_a_ramp_and_a_step_change_the_price_of_the_first_queue() -> None:
         ([[0.5]], [10], {"ramp": float("nan")}, "ramp is nan"),
         ([[0.5]], [10], {"step": (-1, 0.2)}, "step is at probe -1"),
         ([[0.5]], [10], {"step": (1, 2)}, "step has a price of 2"),
+        ([0.5], [10], {}, "prices[0] is 0.5; expected the prices of a path's queues"),
+        ([[0.5]], [10], {"step": 5}, "step is 5; expected a number of probes and a price"),
+        ([[0.5]], [10], {"step": (5,)}, "step is (5,); expected a number of probes and a price"),
+        ([[0.5]], [10], {"scheme": "ram", "memory": float("nan")}, "memory is nan; expected a finite number"),
         ([[0.1, 0.2, 0.3]], [10], {"scheme": "tpm", "hops": 2}, "prices[0] is of 3 queues; expected 1 to 2"),
     ],
 )
-def test_what_cannot_be_probed_is_said(prices: list[list[float]], after: list[int], more: dict[str, Any], says: str) -> None:
+def test_what_cannot_be_probed_is_said(prices: Any, after: list[int], more: dict[str, Any], says: str) -> None:
     with pytest.raises(tb.ParameterError) as refused:
         tb.prices.probe(prices, after, **more)
     assert says in str(refused.value)
@@ -73,7 +77,8 @@ def test_what_cannot_be_probed_is_said(prices: list[list[float]], after: list[in
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"scheme": "rem", "phi": 1}, "with this nothing is ever marked"),
+        ({"scheme": "rem", "phi": 1}, "with this nothing is ever marked\n  at       phi\n"),
+        ({"seed": -1}, "a seed out of range"),
         ({"scheme": "rpm", "levels": 1}, "a number out of range"),
         ({"scheme": "apdm"}, "did you mean `adpm`?"),
         ({"scheme": "adpm", "levels": 3}, "unknown key `levels`"),
@@ -95,8 +100,8 @@ def test_sources_share_by_the_price_that_marks_tell() -> None:
 
 
 def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> None:
-    # At rest slope x queue - offset is the sum of weights x backlog: (8 x 3 + 10 packets of 1500 bytes) / 1. Flows count what is in
-    # flight before an acknowledgement, in whole segments, which is half a segment too much each.
+    # At rest slope x queue - offset is the sum of weights x backlog: (8 x 3 + 10 packets of 1500 bytes) / 1. Flows count what is
+    # in flight before an acknowledgement, in whole segments, which is half a segment too much each.
     groups = {"one": ({"uniform": ["40 ms", "60 ms"]}, 1.0), "three": ({"uniform": ["80 ms", "120 ms"]}, 3.0)}
     scenario = tb.dumbbell(
         rate="10 Mbps",

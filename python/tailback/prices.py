@@ -21,6 +21,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+from tailback._scenario import _whole
 from tailback.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -109,9 +110,14 @@ def probe(
     """
     import numpy as np
 
+    for name, value in settings.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ParameterError(f"{name} is {value}; expected a finite number")
     question = json.dumps({"scheme": scheme, "identification": identification, **settings})
     most = _core.most_hops(question)
     for number, path in enumerate(prices):
+        if not isinstance(path, Sequence | np.ndarray):
+            raise ParameterError(f"prices[{number}] is {path!r}; expected the prices of a path's queues, such as [0.5]")
         if not 1 <= len(path) <= most:
             raise ParameterError(f"prices[{number}] is of {len(path)} queues; expected 1 to {most}, which the scheme tells apart")
         for price in path:
@@ -125,10 +131,12 @@ def probe(
     if ramp is not None and not (math.isfinite(ramp) and abs(ramp) <= 1):
         raise ParameterError(f"ramp is {ramp}; expected a change for each probe from -1 to 1")
     if step is not None:
+        if not (isinstance(step, Sequence) and len(step) == 2 and isinstance(step[0], int)):
+            raise ParameterError(f"step is {step!r}; expected a number of probes and a price, such as (1000, 0.7)")
         if step[0] < 0:
             raise ParameterError(f"step is at probe {step[0]}; expected one from 0 on")
         _check_price("step", step[1])
-    found = _core.probe_estimates(question, prices, after, seed=seed, ramp=ramp, step=step)
+    found = _core.probe_estimates(question, prices, after, seed=_whole(seed), ramp=ramp, step=step)
     table = np.frombuffer(found).reshape(len(prices), len(after), 2)
     return Probed(np.array(after, dtype=np.int64), table[:, :, 0], table[:, :, 1])
 

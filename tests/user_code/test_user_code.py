@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import sys
 import threading
@@ -309,6 +310,48 @@ def test_a_law_hears_of_marks_prices_and_delivery_if_it_wants_them() -> None:
     rates = [ack.delivered_rate for ack in acks if ack.delivered_rate is not None]
     # 10 Mbit/s of 1500 bytes: 833 segments a second, while the queue is not empty. After a repair samples may be far above.
     assert statistics.median(rates) == pytest.approx(10e6 / 12000, rel=0.01)
+
+
+class Toll(Policy[object]):
+    """Writes always the same price."""
+
+    def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
+        return Verdict.ACCEPT
+
+    def on_signal(self, unit: Unit, turn: Turn, signal: Signal) -> None:
+        signal.price = 1.5
+
+
+@pytest.mark.parametrize("prices", [{"scheme": "exact"}, {"scheme": "adpm", "least": 0, "most": 6}])
+def test_senders_of_a_price_hear_what_a_users_policy_writes(prices: dict[str, Any]) -> None:
+    tb.policy("toll")(Toll)
+    queue = {"buffer": "200 packets", "policy": "user:toll"}
+    paid = {"topology.dumbbell.queue": queue, "duration": "10 s", "warmup": "2 s", "prices": prices}
+    run = tb.simulate(small({"kind": "maxnet", "fastest": "10 Mbps"}).with_(paid))
+    assert run.groups["goodput_bps"][0] == pytest.approx(10e6 * math.exp(-1.5) * 1460 / 1500, rel=0.02)
+
+
+def test_what_a_users_law_would_not_hear_is_warned_of() -> None:
+    tb.controller("wanting")(Wanting)
+    scenario = small("user:wanting").with_(
+        {
+            "topology.dumbbell.queue": {"buffer": "20 packets", "policy": "rem", "target": "5 packets"},
+            "links.further": {
+                "from": "right",
+                "to": "end",
+                "rate": "10 Mbps",
+                "delay": "1 ms",
+                "queue": {"buffer": "20 packets", "policy": "rem", "target": "5 packets"},
+            },
+            "nodes.end": {},
+            "flows.tcp.to": "end",
+        }
+    )
+    few = {"scheme": "tpm", "hops": 1, "least": 0, "most": 1}
+    with pytest.warns(tb.ScenarioWarning, match="should its code ask for prices: 2 queues tell prices on its path, more than"):
+        scenario.with_({"prices": few}).check()
+    with pytest.warns(tb.ScenarioWarning, match="tell a marginal cost and one over a rate, which do not go together"):
+        scenario.with_({"links.further.queue": {"buffer": "20 packets", "policy": "rcp"}}).check()
 
 
 def test_a_law_may_bound_what_an_acknowledgement_releases() -> None:

@@ -228,7 +228,12 @@ impl Chosen {
     /// key that they depend on.
     pub(crate) fn complain(&self, misfits: Vec<Misfit>, values: &[Value], at: &str, also: Option<&str>, report: &mut Report) {
         for Misfit { keys, message, expected, severity } in misfits {
-            let places: Vec<String> = keys.iter().copied().chain(also).map(|key| format!("{at}.{key}")).collect();
+            let places: Vec<String> = keys
+                .iter()
+                .copied()
+                .chain(also)
+                .map(|key| if at.is_empty() { key.to_string() } else { format!("{at}.{key}") })
+                .collect();
             if !places.iter().all(|place| report.sound(place)) {
                 continue;
             }

@@ -116,11 +116,10 @@ impl UserPolicy for Policy {
             let arguments = (Unit::from(unit), Turn::from(turn), &seen);
             self.policy.bind(py).call_method1(intern!(py, "on_signal"), arguments)?;
             let written = seen.borrow(py);
-            if written.price.is_some_and(|price| !price.is_finite()) {
-                return Err(PyValueError::new_err(format!(
-                    "the price is {:?}; expected None, or a finite number",
-                    written.price
-                )));
+            if let Some(price) = written.price
+                && !price.is_finite()
+            {
+                return Err(PyValueError::new_err(format!("the price is {price}; expected None, or a finite number")));
             }
             (signal.marks, signal.price) = (written.is_marked.into(), written.price);
             Ok(())

@@ -12,7 +12,7 @@ mod groups;
 mod offered;
 mod phases;
 mod prices;
-mod swings;
+mod settling;
 mod traces;
 mod transport;
 
@@ -56,8 +56,9 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         stepped: false,
     };
     if report.is_empty() {
-        swings::warn_of_swings(&network, &queue_places, report);
-        swings::warn_of_coarse_ranges(&network, &queue_places, report);
+        settling::warn_of_swings(&network, &queue_places, report);
+        settling::warn_of_starts(&network, &queue_places, report);
+        settling::warn_of_coarse_ranges(&network, &queue_places, report);
     }
     Some(network)
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Flow, Group, PortId, Transport};
 use tailback_core::price::{Combination, Identification, Mapped, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
+use tailback_core::queue::PolicySpec;
 use tailback_core::settings::PlainWords;
 
 const AT: &str = "prices";
@@ -150,11 +151,12 @@ pub(super) fn check(
             continue;
         }
         heard.extend(ports);
-        if is_user || !seen.insert((flow.group, flow.forward)) {
+        if !seen.insert((flow.group, flow.forward)) {
             continue;
         }
-        if let Some(meaning) = law.goes_by() {
-            Path { spec, scheme, is_of_rates, graph, ports, group, meaning }.check(report);
+        match law.goes_by() {
+            Some(meaning) => Path { spec, scheme, is_of_rates, graph, ports, group, meaning }.check(report),
+            None => check_for_user_code(spec, graph, ports, group, report),
         }
     }
     for (index, port) in (0..).zip(&graph.ports) {
@@ -181,6 +183,31 @@ pub(super) fn check(
     }
     if description.prices.is_some() && heard.is_empty() && !flows.is_empty() && report.sound(AT) {
         report.warn(AT, "no sender goes by prices: this is not used").expected("a controller that does, or no `prices`");
+    }
+}
+
+/// Of a law of a user only its code knows whether it asks for prices.
+fn check_for_user_code(spec: &PriceSpec, graph: &Graph, ports: &[PortId], group: &Group, report: &mut Report) {
+    let at = format!("flows.{}.tcp.controller", group.name);
+    let told: Vec<Meaning> = ports.iter().filter_map(|&port| graph.ports[port as usize].policy.tells()).collect();
+    let Some(&first) = told.first() else { return };
+    let (trouble, expected) = if group.framing.is_some() {
+        ("its packets travel in cells, which carry no prices".to_string(), "a group without `framing`")
+    } else if let Some(other) = told.iter().find(|&&other| other != first) {
+        let message = format!("queues of its path tell {} and {}, which do not go together", first.noun(), other.noun());
+        (message, "queue policies that tell the same")
+    } else if spec.is_marked() && first == Meaning::Feedback {
+        ("marks cannot tell a change of the rate".to_string(), "`scheme = \"exact\"`")
+    } else if told.len() > usize::from(spec.scheme.most_hops()) {
+        (
+            format!("{} queues tell prices on its path, more than the scheme tells apart", told.len()),
+            "another scheme, or a shorter path",
+        )
+    } else {
+        return;
+    };
+    if report.sound(&at) {
+        report.warn(at, format!("should its code ask for prices: {trouble}")).expected(expected);
     }
 }
 
@@ -231,6 +258,11 @@ impl Path<'_> {
                 .expected(format!("other queue policies at {}, or another controller", named(&mut others)));
             return;
         }
+        let may_tell = |port: &&PortId| matches!(self.graph.ports[**port as usize].policy, PolicySpec::User(_));
+        if told == 0 && self.ports.iter().any(|port| may_tell(&port)) {
+            // What its code writes only the code knows.
+            return;
+        }
         if told == 0 {
             let without = if self.meaning == Meaning::Wait {
                 "nothing but losses bounds its window"
@@ -241,7 +273,8 @@ impl Path<'_> {
             problem.given(law).expected(format!("a queue policy that tells {} on its path", self.meaning.noun()));
             return;
         }
-        let mut silent = self.ports.iter().copied().filter(|&port| tells(port).is_none()).peekable();
+        let mut silent =
+            self.ports.iter().filter(|port| !may_tell(port)).copied().filter(|&port| tells(port).is_none()).peekable();
         if silent.peek().is_some() {
             let problem =
                 report.warn(&at, "only some queues of its path tell a price: of what congests the others it does not hear");

@@ -23,7 +23,7 @@ pub(crate) struct Equipment {
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
     pub(super) policy: Policies,
-    /// Of a policy that tells prices.
+    /// Of a policy that tells prices, or is a user's and may write some where they travel as marks.
     teller: Option<Box<Teller>>,
     loss: RandomLoss,
     listed: Listed,
@@ -39,6 +39,8 @@ struct Teller {
     spec: PriceSpec,
     /// Of a path the sum counts, and not the largest.
     adds: bool,
+    /// Prices are what a user's policy writes.
+    is_written: bool,
     draws: Draws,
     /// The last price, and what packets are told for it: it changes once a period.
     last: (f64, Told),
@@ -104,10 +106,12 @@ pub(super) struct Held {
 impl Equipment {
     pub(super) fn new(spec: &network::Port, of: &network::Network, policy: Policies, kept: Kept) -> Equipment {
         let seed = of.seed;
-        let teller = |meaning: Meaning| {
+        let is_written = matches!(policy, Policies::User(..)) && of.prices.is_marked();
+        let teller = |meaning: Option<Meaning>| {
             Box::new(Teller {
                 spec: of.prices,
-                adds: meaning.combines() == Combination::Sum,
+                adds: meaning.is_some_and(|meaning| meaning.combines() == Combination::Sum),
+                is_written,
                 draws: Draws::new(Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Price)),
                 last: (f64::NAN, Told::default()),
             })
@@ -121,7 +125,7 @@ impl Equipment {
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
             policy,
-            teller: spec.policy.tells().map(teller),
+            teller: (is_written || spec.policy.tells().is_some()).then(|| teller(spec.policy.tells())),
             loss: RandomLoss {
                 share: spec.random_loss,
                 stream: Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Loss),
@@ -227,14 +231,17 @@ impl Equipment {
         }
     }
 
-    /// The policy tells its price.
+    /// The policy tells its price, or what a user's has written.
     #[inline(never)]
-    fn tell(&mut self, packet: &Packet, unit: &Unit, now: Time, window: &Window, prices: &mut Prices) {
+    fn tell(&mut self, packet: &Packet, unit: &Unit, written: Option<f64>, now: Time, window: &Window, prices: &mut Prices) {
         let Some(teller) = &mut self.teller else { return };
+        if teller.is_written && written.is_none() {
+            return;
+        }
         let header = packet.price_header(prices);
         header.probe.hops = header.probe.hops.saturating_add(1);
         self.policy.write_price_header(unit, header);
-        let Some(price) = self.policy.price() else { return };
+        let Some(price) = written.or_else(|| self.policy.price()) else { return };
         if teller.last.0.to_bits() != price.to_bits() {
             teller.last = (price, teller.spec.told(price));
         }
@@ -257,9 +264,11 @@ impl Equipment {
         let before = packet.signal(prices);
         let mut signal = before;
         self.policy.on_signal(unit, turn, &mut signal);
+        let is_written = self.teller.as_ref().is_some_and(|teller| teller.is_written);
+        let written = if is_written { signal.price.take() } else { None };
         packet.write_signal(&signal, prices);
         if packet.has_price() {
-            self.tell(packet, unit, turn.now, window, prices);
+            self.tell(packet, unit, written, turn.now, window, prices);
         }
         if turn.is_capable && signal.marks > 0 && before.marks == 0 {
             self.counts.marked.add(window.part(turn.now), 1);
@@ -268,7 +277,7 @@ impl Equipment {
 
     /// A mark; what cannot carry one is discarded for this reason.
     pub(super) fn mark(&mut self, packet: &mut Packet, now: Time, otherwise: Reason, window: &Window) -> Result<(), Reason> {
-        if packet.has_price() && self.teller.is_some() {
+        if packet.has_price() && self.teller.as_ref().is_some_and(|teller| !teller.is_written) {
             // Its sender goes by the price, and needs no mark.
             return Ok(());
         }

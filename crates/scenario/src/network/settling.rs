@@ -1,10 +1,11 @@
-//! Settings of prices with which rates do not settle: gains at which they swing, and ranges too coarse to tell rates apart.
+//! Settings of prices with which rates do not settle: gains at which they swing, buffers too small for their start, and ranges too coarse to
+//! tell rates apart.
 
 use crate::problem::Report;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_2;
 use tailback_core::congestion::{ControllerSpec, RemSourceSpec};
-use tailback_core::network::{Flow, Network, Port, PortId, Transport};
+use tailback_core::network::{Buffer, Flow, Network, Port, PortId, Transport};
 use tailback_core::price::Meaning;
 use tailback_core::queue::{PolicySpec, RemSpec};
 
@@ -63,19 +64,61 @@ pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut 
     }
 }
 
+/// Buffers in which the start of senders that integrate a price to come does not fit: they send at their `fastest` until a queue has
+/// told them for some round trips not to.
+pub(super) fn warn_of_starts(network: &Network, places: &[String], report: &mut Report) {
+    for (port, flows) in crossing(network) {
+        let spec = &network.ports[port as usize];
+        let (rate, rtt) = (capacity(spec), flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max));
+        let wanted: f64 = flows.iter().map(|flow| law(network, flow).map_or(0.0, |law| law.rate_at(0.0))).sum();
+        let packet = flows.iter().map(|flow| packet_bits(network, flow)).fold(0.0, f64::max);
+        let bits = match spec.buffer {
+            Buffer::Units(packets) => packets as f64 * packet,
+            Buffer::Bytes(bytes) => 8.0 * bytes as f64,
+            Buffer::Unlimited => continue,
+        };
+        let integrates = matches!(spec.policy.tells(), Some(Meaning::Cost | Meaning::Marginal));
+        let at = format!("{}.buffer", places[port as usize]);
+        if integrates && wanted > 2.0 * rate && bits < rate * rtt && report.sound(&at) {
+            let message =
+                "senders that go by its price begin with more than the link carries, and until they have learnt it, much is lost";
+            let expected = format!(
+                "a bandwidth-delay product, {:.0} packets, or more; or a smaller `fastest` of the controllers",
+                rate * rtt / packet
+            );
+            report.warn(at, message).given(format!("{:.0} packets", bits / packet)).expected(expected);
+        }
+    }
+}
+
 /// Seconds until, on average, marks have told a price that has changed, where flows share the link.
 fn told_after(network: &Network, port: &Port, flows: &[&Flow]) -> f64 {
-    let rate = port.rate.0 as f64 * f64::from(port.transmitters);
-    let bits = |flow: &&Flow| match &network.groups[flow.group as usize].transport {
+    let bits: f64 = flows.iter().map(|flow| packet_bits(network, flow)).sum();
+    f64::from(network.prices.scheme.cycle()) / 2.0 * bits / capacity(port)
+}
+
+fn capacity(port: &Port) -> f64 {
+    port.rate.0 as f64 * f64::from(port.transmitters)
+}
+
+fn packet_bits(network: &Network, flow: &Flow) -> f64 {
+    match &network.groups[flow.group as usize].transport {
         Transport::Tcp(spec, _) => 8.0 * (spec.mss + spec.header).0 as f64,
         Transport::Datagram(_) => 0.0,
-    };
-    f64::from(network.prices.scheme.cycle()) / 2.0 * flows.iter().map(bits).sum::<f64>() / rate
+    }
+}
+
+/// By which the flow goes, if it goes by a price.
+fn law<'a>(network: &'a Network, flow: &Flow) -> Option<&'a ControllerSpec> {
+    match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(_, law) if law.goes_by().is_some() => Some(law),
+        _ => None,
+    }
 }
 
 /// Rates w / q: the loop gains K = gamma c / q times 1 / s + (alpha / period) / s^2, and q is at most the sum of weights over the rate of the link.
 fn least_unstable_gamma(rem: &RemSpec, port: &Port, network: &Network, flows: &[&Flow], rtt: f64) -> f64 {
-    let rate = port.rate.0 as f64 * f64::from(port.transmitters);
+    let rate = capacity(port);
     let weights: f64 = rem_sources(network, flows).map(|source| source.weight.0 as f64).sum();
     let wanted: f64 = rem_sources(network, flows).map(|source| source.fastest.0 as f64).sum();
     if wanted <= rate {
@@ -105,7 +148,7 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[String], report
         return;
     }
     for (port, flows) in crossing(network) {
-        let rate = network.ports[port as usize].rate.0 as f64 * f64::from(network.ports[port as usize].transmitters);
+        let rate = capacity(&network.ports[port as usize]);
         let at_rest = match network.ports[port as usize].policy.tells() {
             Some(Meaning::Cost) => (0.0, 1.0),
             Some(Meaning::Rate) => (1.0 / rate, 2.0 / rate),
@@ -132,9 +175,7 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[String], report
 fn crossing(network: &Network) -> BTreeMap<PortId, Vec<&Flow>> {
     let mut crossing: BTreeMap<PortId, Vec<&Flow>> = BTreeMap::new();
     for flow in &network.flows {
-        if let Transport::Tcp(_, law) = &network.groups[flow.group as usize].transport
-            && law.goes_by().is_some()
-        {
+        if law(network, flow).is_some() {
             network.paths[flow.forward as usize].iter().for_each(|&port| crossing.entry(port).or_default().push(flow));
         }
     }
@@ -142,8 +183,8 @@ fn crossing(network: &Network) -> BTreeMap<PortId, Vec<&Flow>> {
 }
 
 fn rem_sources<'a>(network: &'a Network, flows: &[&'a Flow]) -> impl Iterator<Item = &'a RemSourceSpec> {
-    flows.iter().filter_map(|flow| match &network.groups[flow.group as usize].transport {
-        Transport::Tcp(_, ControllerSpec::Rem(source)) => Some(source),
+    flows.iter().filter_map(|flow| match law(network, flow) {
+        Some(ControllerSpec::Rem(source)) => Some(source),
         _ => None,
     })
 }
