@@ -62,6 +62,7 @@ def test_a_ramp_and_a_step_change_the_price_of_the_first_queue() -> None:
         ([[0.5]], [10], {"step": (-1, 0.2)}, "step is at probe -1"),
         ([[0.5]], [10], {"step": (1, 2)}, "step has a price of 2"),
         ([0.5], [10], {}, "prices[0] is 0.5; expected the prices of a path's queues"),
+        ([[0.5]], [10], {"seed": -1}, "seed is -1; expected a whole number from 0"),
         ([[0.5]], [10], {"step": 5}, "step is 5; expected a number of probes and a price"),
         ([[0.5]], [10], {"step": (5,)}, "step is (5,); expected a number of probes and a price"),
         ([[0.5]], [10], {"scheme": "ram", "memory": float("nan")}, "memory is nan; expected a finite number"),
@@ -78,7 +79,6 @@ def test_what_cannot_be_probed_is_said(prices: Any, after: list[int], more: dict
     ("settings", "says"),
     [
         ({"scheme": "rem", "phi": 1}, "with this nothing is ever marked\n  at       phi\n"),
-        ({"seed": -1}, "a seed out of range"),
         ({"scheme": "rpm", "levels": 1}, "a number out of range"),
         ({"scheme": "apdm"}, "did you mean `adpm`?"),
         ({"scheme": "adpm", "levels": 3}, "unknown key `levels`"),

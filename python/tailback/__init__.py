@@ -22,7 +22,7 @@ from tailback._scenario import Scenario, load, schema
 from tailback._simulation import simulate
 from tailback._study import Span, Study, sweep
 from tailback._table import Table
-from tailback._topologies import chain, dumbbell, parking_lot
+from tailback._topologies import chain, dumbbell, dwdm, parking_lot
 from tailback._types import Application, Event, Flow, Link, Node, Prices, Queue, Record, Source, Tcp
 from tailback._validation import Validation, ValidationInterrupted, validate
 from tailback.errors import (
@@ -94,6 +94,7 @@ __all__ = [
     "chain",
     "controller",
     "dumbbell",
+    "dwdm",
     "emulate",
     "errors",
     "load",

@@ -8,7 +8,7 @@ from typing import Any
 from tailback._scenario import Scenario
 from tailback._types import Flow, Queue
 
-__all__ = ["chain", "dumbbell", "parking_lot"]
+__all__ = ["chain", "dumbbell", "dwdm", "parking_lot"]
 
 
 def dumbbell(
@@ -105,6 +105,61 @@ def chain(
     """
     shape = {"rates": rates, "delays": delays, "queue": _queue(buffer, queue)}
     return _scenario({"chain": shape}, flows, ("n0", f"n{len(rates)}"), duration, rest)
+
+
+def dwdm(
+    *,
+    inputs: int,
+    transmitters: int,
+    rate: str,
+    buffer: str | None = None,
+    queue: Queue | None = None,
+    conversion: bool = True,
+    delay: str = "0 ms",
+    flows: int | Mapping[str, Flow] = 1,
+    duration: str,
+    **rest: Any,
+) -> Scenario:
+    """Edge routers and an optical switch with a trunk of wavelength channels (cui-thesis, section 3.2).
+
+    Nodes are ``edge1`` to ``edge{inputs}``, ``switch`` and ``far``, links ``input1`` to ``input{inputs}`` and ``trunk``. Without
+    wavelength conversion there are ``switch1``, ``trunk1`` and so on, one for each wavelength, on which the edge routers are in
+    turn. Flows begin at the edge routers in turn and end at ``far`` unless they say otherwise.
+
+    Parameters
+    ----------
+    inputs : int
+        Edge routers, M.
+    transmitters : int
+        Wavelength channels of the trunk, K.
+    rate, delay : str
+        Bit rate of each input link and each channel; one-way delay of the trunk.
+    buffer, queue
+        Waiting places of the trunk, shared by its channels with conversion and for each channel without, as in `dumbbell`.
+    conversion : bool
+        Whether a packet may leave on any channel (full wavelength conversion).
+    flows, duration, **rest
+        As in `dumbbell`.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.dwdm(
+    ...     inputs=8, transmitters=4, rate="100 Mbps", buffer="2 packets", duration="20 s", warmup="10 s",
+    ...     flows={"web": {"count": 80, "rtt": {"uniform": ["60 ms", "180 ms"]}, "tcp": {"preset": "sack", "pacing": True}}},
+    ... )
+    >>> bool(0.5 < tb.simulate(scenario).queues.where(queue="trunk")["utilisation"][0] < 1)
+    True
+    """
+    shape = {
+        "inputs": inputs,
+        "transmitters": transmitters,
+        "rate": rate,
+        "delay": delay,
+        "queue": _queue(buffer, queue),
+        "conversion": conversion,
+    }
+    return _scenario({"dwdm": shape}, flows, ("edge*", "far"), duration, rest)
 
 
 def _queue(buffer: str | None, queue: Queue | None) -> Queue:

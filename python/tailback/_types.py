@@ -28,6 +28,7 @@ __all__ = [
     "Dumbbell",
     "Duration",
     "DurationDistribution",
+    "Dwdm",
     "EcnBits",
     "Event",
     "FastRetransmit",
@@ -496,6 +497,41 @@ Duration: TypeAlias = "str"
 # One value per flow: the same for all, a list, or drawn.
 DurationDistribution: TypeAlias = "Duration | list[Duration] | dict[str, Any]"
 
+
+class Dwdm(TypedDict, total=False):
+    """Edge routers and an optical switch with a trunk of wavelength channels.
+
+    Attributes
+    ----------
+    conversion
+        Whether a packet may leave on any channel, and not only on the wavelength on which it came.
+    delay
+        Propagation delay of the trunk, one way; input links have none.
+    edge_queue
+        The queue of each edge router; unlimited if not given.
+    inputs
+        Edge routers, and links from them to the switch.
+    queue
+        The queue in front of the trunk: with conversion its places are shared by all channels, without it each has as
+        many.
+    rate
+        Bit rate of each input link and of each channel.
+    switching
+        When the switch decides on a packet: at its last bit, or at its first (cut-through).
+    transmitters
+        Wavelength channels of the trunk.
+    """
+
+    conversion: bool
+    delay: Duration
+    edge_queue: Queue
+    inputs: int
+    queue: Queue
+    rate: Rate
+    switching: Switching
+    transmitters: int
+
+
 # Bits of the ECN field that carry marks.
 EcnBits: TypeAlias = Literal["one", "two"]
 
@@ -552,7 +588,7 @@ Flow = TypedDict(
         "application": "Application",
         "count": "int",
         "framing": "Framing",
-        "from": "str",
+        "from": "str | list[str]",
         "jitter": "Duration",
         "receive_processing": "Processing",
         "receiver_access": "Access",
@@ -566,7 +602,7 @@ Flow = TypedDict(
         "start": "DurationDistribution",
         "stop": "Duration",
         "tcp": "Tcp",
-        "to": "str",
+        "to": "str | list[str]",
     },
     total=False,
 )
@@ -581,7 +617,7 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     framing
         Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
     from
-        Node where the senders are.
+        Node where the senders are, or several of them, which the flows take in turn.
     jitter
         Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
     receive_processing
@@ -611,7 +647,7 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     tcp
         TCP.
     to
-        Node where the receivers are.
+        Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
 """
 
 
@@ -1446,12 +1482,18 @@ class Topology(TypedDict, total=False):
         Nodes `n0`, `n1`, ... and the links `link1`, `link2`, ... between them, each with its own rate and delay.
     dumbbell
         Nodes `left` and `right` and the link `bottleneck` between them.
+    dwdm
+        Edge routers `edge1`, `edge2`, ..., each with a link `input1`, `input2`, ... to a switch, and behind it a
+        trunk of wavelength channels to `far`. With wavelength conversion that is the node `switch` and the link
+        `trunk`, without it `switch1`, `trunk1`, `switch2`, `trunk2`, ..., one for each wavelength, on which the edge
+        routers are in turn.
     parking_lot
         Nodes `n0`, `n1`, ... and the links `hop1`, `hop2`, ... between them, all alike.
     """
 
     chain: Chain
     dumbbell: Dumbbell
+    dwdm: Dwdm
     parking_lot: ParkingLot
 
 

@@ -21,7 +21,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
-from tailback._scenario import _whole
 from tailback.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ __all__ = ["Probed", "probe"]
 
 # A minute or two of a core, of the slowest scheme.
 _MOST_PROBES = 10**10
+_SEEDS = 2**53
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,8 @@ def probe(
         raise ParameterError("after does not ascend; expected numbers of probes in ascending order, the first at least 1")
     if after[-1] * sum(map(len, prices)) > _MOST_PROBES:
         raise ParameterError(f"after asks for {after[-1]} probes on each path; expected at most {_MOST_PROBES} marks in all")
+    if not isinstance(seed, int) or not 0 <= seed < _SEEDS:
+        raise ParameterError(f"seed is {seed!r}; expected a whole number from 0 to {_SEEDS - 1}")
     if ramp is not None and step is not None:
         raise ParameterError("ramp and step are both given; expected one of them")
     if ramp is not None and not (math.isfinite(ramp) and abs(ramp) <= 1):
@@ -136,7 +138,7 @@ def probe(
         if step[0] < 0:
             raise ParameterError(f"step is at probe {step[0]}; expected one from 0 on")
         _check_price("step", step[1])
-    found = _core.probe_estimates(question, prices, after, seed=_whole(seed), ramp=ramp, step=step)
+    found = _core.probe_estimates(question, prices, after, seed=seed, ramp=ramp, step=step)
     table = np.frombuffer(found).reshape(len(prices), len(after), 2)
     return Probed(np.array(after, dtype=np.int64), table[:, :, 0], table[:, :, 1])
 

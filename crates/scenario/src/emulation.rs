@@ -6,7 +6,7 @@
 use crate::network;
 use crate::problem::{Errors, Report, Warnings};
 use crate::scenario::{Description, Scenario};
-use crate::schema::{Flow, Tcp};
+use crate::schema::{Flow, Nodes, Tcp};
 use crate::values::Name;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -113,7 +113,7 @@ impl Scenario {
         }
         let pairs = network::connected(&description, &mut aside);
         for (from, to) in &pairs {
-            let flow = Flow { from: from.clone(), to: to.clone(), tcp: Some(Tcp::default()), ..Flow::default() };
+            let flow = Flow { from: Nodes::one(from), to: Nodes::one(to), tcp: Some(Tcp::default()), ..Flow::default() };
             description.flows.insert(between(from, to), flow);
         }
         match network::network(&description, &mut report) {

@@ -141,8 +141,10 @@ pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
         ("dumbbell", topology.dumbbell.as_ref().map(|dumbbell| &dumbbell.queue)),
         ("parking_lot", topology.parking_lot.as_ref().map(|lot| &lot.queue)),
         ("chain", topology.chain.as_ref().map(|chain| &chain.queue)),
+        ("dwdm", topology.dwdm.as_ref().map(|dwdm| &dwdm.queue)),
     ];
-    let made = helpers.into_iter().map(|(helper, queue)| (format!("topology.{helper}.queue"), queue));
+    let edges = topology.dwdm.as_ref().map(|dwdm| ("topology.dwdm.edge_queue".to_string(), dwdm.edge_queue.as_ref()));
+    let made = helpers.into_iter().map(|(helper, queue)| (format!("topology.{helper}.queue"), queue)).chain(edges);
     let links = description.links.iter().flat_map(|(name, link)| {
         let back = link.reverse.as_ref().and_then(|reverse| reverse.queue.as_ref());
         [(format!("links.{name}.queue"), Some(&link.queue)), (format!("links.{name}.reverse.queue"), back)]

@@ -4,7 +4,7 @@ use super::graph::Graph;
 use crate::problem::Report;
 use crate::schema::Framing;
 use crate::values::Name;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::network::{Aal5, Buffer, CELL_BYTES, Group, PortId, Transport};
 use tailback_core::primitives::units::Bytes;
 use tailback_core::traffic::PacketSize;
@@ -53,7 +53,7 @@ pub(super) fn check(crossings: &[Crossing], groups: usize, graph: &Graph, report
     for crossing in in_cells {
         carriers.extend(crossing.ports().map(|port| (port, crossing.name)));
     }
-    if crossings.len() == groups {
+    if crossings.iter().map(|crossing| crossing.name).collect::<BTreeSet<&Name>>().len() == groups {
         check_policies(&carriers, graph, report);
     }
     for crossing in crossings.iter().filter(|crossing| !crossing.framed) {

@@ -126,7 +126,12 @@ impl Changes {
             report.add(at, "nothing changes here").expected("`route`, `start` or `stop` with `group`");
         }
         if event.route.is_some() {
-            let Some(ends) = flows::ends(name, flow, graph, report) else { return };
+            let Some(pairs) = flows::ends(name, flow, graph, report) else { return };
+            let &[ends] = pairs.as_slice() else {
+                let problem = report.add(format!("{at}.route"), "one route for flows between several nodes");
+                problem.given(format!("`{name}` from {} to {}", flow.from, flow.to)).expected("a group of one pair of nodes");
+                return;
+            };
             let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref() };
             let Some((forward, backward)) = routes.find(ends, at, graph, report) else { return };
             if self.list.len() + flows.len() > MOST_CHANGES {

@@ -34,27 +34,35 @@ pub(super) fn flows(
     for (index, (name, flow)) in (0..).zip(&description.flows) {
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
-        let Some(group) = group(name, flow, &at, graph, report) else { continue };
+        let pairs = ends(name, flow, graph, report);
+        let Some(group) = group(name, flow, &at, pairs.as_deref().unwrap_or_default(), graph, report) else { continue };
         check_times(flow, &at, changes_here, report);
         let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref() };
-        let route = ends(name, flow, graph, report).and_then(|ends| routes.find(ends, &at, graph, report));
-        if let Some((forward, backward)) = route {
-            let data_ports = forward.iter().chain(changes_here.routes.iter().flatten()).copied().collect();
+        let find = |pairs: Vec<(usize, usize)>| {
+            if !check_route(flow, &pairs, &at, report) {
+                return None;
+            }
+            pairs.into_iter().map(|ends| routes.find(ends, &at, graph, report)).collect::<Option<Vec<_>>>()
+        };
+        if let Some(routes) = pairs.and_then(find) {
+            let forward_ports = routes.iter().flat_map(|(forward, _)| forward);
+            let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();
             crossed.push((name, groups.flows(name.as_str(), &at, report).unwrap_or(0..0), data_ports));
-            if let Some(&port) = forward.first() {
-                let first = FirstLink { name: &graph.ports[port as usize].name, rate: changes.fastest[port as usize] };
+            let rate = |port: PortId| changes.fastest[port as usize];
+            if let Some(port) = routes.iter().filter_map(|(forward, _)| forward.first().copied()).min_by_key(|&port| rate(port)) {
+                let first = FirstLink { name: &graph.ports[port as usize].name, rate: rate(port) };
                 offered::check(flow, &group, &first, description.duration.span(), &at, report);
             }
-            let delays = forward.iter().chain(&backward).map(|&port| graph.ports[port as usize].delay);
+            let segments =
+                |(forward, _): &Way| most_segments(description, flow, &group.transport, forward, changes, changes_here);
             let expansion = Expansion {
                 name,
                 flow,
                 at: &at,
                 group: index,
                 seed: description.seed.0,
-                rest: delays.fold(Span::ZERO, |sum, delay| sum + delay),
-                most_segments: most_segments(description, flow, &group.transport, &forward, changes, changes_here),
-                paths: (paths.of(forward.clone()), paths.of(backward.clone())),
+                most_segments: routes.iter().map(segments).max().unwrap_or(0),
+                ways: routes.iter().map(|way| Dealt::of(way, graph, paths)).collect(),
                 start: changes_here.start.unwrap_or(Time::ZERO),
                 stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.span())).unwrap_or(Time::NEVER),
             };
@@ -63,7 +71,14 @@ pub(super) fn flows(
             check_starts(&flows[before..], &at, description.duration, report);
             let rerouted = !changes_here.routes.is_empty();
             let framed = flow.framing.is_some();
-            crossings.push(Crossing { name, group: group.clone(), forward, backward, framed, rerouted });
+            crossings.extend(routes.into_iter().map(|(forward, backward)| Crossing {
+                name,
+                group: group.clone(),
+                forward,
+                backward,
+                framed,
+                rerouted,
+            }));
         }
         core_groups.push(group);
     }
@@ -72,19 +87,36 @@ pub(super) fn flows(
     (core_groups, flows)
 }
 
-/// Where a group's flows begin and end. Unknown nodes are reported.
-pub(super) fn ends(name: &Name, flow: &schema::Flow, graph: &Graph, report: &mut Report) -> Option<(usize, usize)> {
-    let from = graph.node(&flow.from, &format!("flows.{name}.from"), report);
-    let to = graph.node(&flow.to, &format!("flows.{name}.to"), report);
-    let ends = from.zip(to)?;
-    if ends.0 == ends.1 {
+/// Ports there and back.
+type Way = (Vec<PortId>, Vec<PortId>);
+
+/// Between which nodes a group's flows run, in the order in which they take turns. Unknown nodes are reported.
+pub(super) fn ends(name: &Name, flow: &schema::Flow, graph: &Graph, report: &mut Report) -> Option<Vec<(usize, usize)>> {
+    let from = graph.named(&flow.from, &format!("flows.{name}.from"), report);
+    let to = graph.named(&flow.to, &format!("flows.{name}.to"), report);
+    let (from, to) = from.zip(to)?;
+    let ends: Vec<(usize, usize)> = (to.iter().flat_map(|&to| from.iter().map(move |&from| (from, to))))
+        .take(usize::try_from(flow.count.0).unwrap_or(usize::MAX))
+        .collect();
+    if let Some((node, _)) = ends.iter().find(|(from, to)| from == to) {
         let at = format!("flows.{name}.to");
         if report.sound(&at) {
-            report.add(at, "a flow from a node to itself").given(flow.to.as_str()).expected("another node");
+            report.add(at, "a flow from a node to itself").given(graph.name(*node)).expected("another node");
         }
         return None;
     }
     Some(ends)
+}
+
+/// Whether a given route is of one pair of nodes.
+fn check_route(flow: &schema::Flow, pairs: &[(usize, usize)], at: &str, report: &mut Report) -> bool {
+    let key = if flow.route.is_some() { "route" } else { "return_route" };
+    let is_one = pairs.len() == 1 || (flow.route.is_none() && flow.return_route.is_none());
+    if !is_one && report.sound(at) {
+        let problem = report.add(format!("{at}.{key}"), "one route for flows between several nodes");
+        problem.given(format!("from {} to {}", flow.from, flow.to)).expected("a group for each pair of nodes, or no route");
+    }
+    is_one
 }
 
 /// The routes that a scenario gives, there and back.
@@ -124,7 +156,14 @@ fn shortest((from, to): (usize, usize), at: &str, graph: &Graph, report: &mut Re
     found
 }
 
-fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut Report) -> Option<Group> {
+fn group(
+    name: &Name,
+    flow: &schema::Flow,
+    at: &str,
+    pairs: &[(usize, usize)],
+    graph: &Graph,
+    report: &mut Report,
+) -> Option<Group> {
     let framing = flow.framing.as_ref().and_then(|framing| cells::framing(framing, &format!("{at}.framing"), report));
     let transport = match (&flow.tcp, &flow.source) {
         (Some(tcp), None) => transport::tcp(tcp, &format!("{at}.tcp"), report),
@@ -141,15 +180,26 @@ fn group(name: &Name, flow: &schema::Flow, at: &str, graph: &Graph, report: &mut
             .add(&application_at, "an application without TCP")
             .expected("`tcp`, or no `application`: datagrams have a `source`");
     }
-    let of = |node: &Name, own: Option<Processing>, pick: fn(&schema::Node) -> Option<Processing>| {
-        own.or_else(|| graph.settings(node).filter(|node| node.kind == NodeKind::Host).and_then(pick)).map(delay)
+    let of_nodes = |nodes: BTreeSet<usize>, pick: fn(&schema::Node) -> Option<Processing>, key, report: &mut Report| {
+        let of = |node| graph.settings(node).filter(|node| node.kind == NodeKind::Host).and_then(pick);
+        let mut all = nodes.into_iter().map(of);
+        let first = all.next().flatten();
+        if all.any(|other| other != first) {
+            let problem = report.add(format!("{at}.{key}"), "its nodes process packets differently");
+            problem.expected(format!("a group for each, or a `{key}` of the group"));
+        }
+        first
     };
+    let (senders, receivers) = pairs.iter().copied().unzip();
+    let send = flow.send_processing.or_else(|| of_nodes(senders, |node| node.send_processing, "send_processing", report));
+    let receive =
+        flow.receive_processing.or_else(|| of_nodes(receivers, |node| node.receive_processing, "receive_processing", report));
     Some(Group {
         name: name.to_string(),
         application: flow.application.as_ref().and_then(|given| transport::application(given, &application_at, report)),
         transport,
-        send_processing: of(&flow.from, flow.send_processing, |node| node.send_processing),
-        receive_processing: of(&flow.to, flow.receive_processing, |node| node.receive_processing),
+        send_processing: send.map(delay),
+        receive_processing: receive.map(delay),
         framing,
         jitter: flow.jitter.span(),
     })
@@ -233,13 +283,31 @@ struct Expansion<'d> {
     at: &'d str,
     group: u32,
     seed: u64,
-    /// Propagation there and back between the two nodes.
-    rest: Span,
     most_segments: u128,
-    paths: (u32, u32),
+    /// Taken in turn.
+    ways: Vec<Dealt>,
     /// What `start` counts from.
     start: Time,
     stop: Time,
+}
+
+/// A way that flows take.
+struct Dealt {
+    forward: u32,
+    backward: u32,
+    /// Propagation there and back between the two nodes.
+    rest: Span,
+}
+
+impl Dealt {
+    fn of((forward, backward): &Way, graph: &Graph, paths: &mut Paths) -> Dealt {
+        let delays = forward.iter().chain(backward).map(|&port| graph.ports[port as usize].delay);
+        Dealt {
+            forward: paths.of(forward.clone()),
+            backward: paths.of(backward.clone()),
+            rest: delays.fold(Span::ZERO, |sum, delay| sum + delay),
+        }
+    }
 }
 
 impl Expansion<'_> {
@@ -250,13 +318,13 @@ impl Expansion<'_> {
         }
         let count = self.flow.count.0;
         flows.reserve(count as usize);
-        for index in 0..count {
-            let Some(sender_access) = self.sender_access(index, &mut problems) else { return };
+        for (index, way) in (0..count).zip(self.ways.iter().cycle()) {
+            let Some(sender_access) = self.sender_access(index, way.rest, &mut problems) else { return };
             let Some(size) = self.size(index, transport, &mut problems) else { return };
             flows.push(Flow {
                 group: self.group,
-                forward: self.paths.0,
-                backward: self.paths.1,
+                forward: way.forward,
+                backward: way.backward,
                 sender_access,
                 receiver_access: access(self.flow.receiver_access.as_ref()),
                 start: self.start + Span(self.draw(&self.flow.start, index, Purpose::Start)),
@@ -288,12 +356,12 @@ impl Expansion<'_> {
         fine
     }
 
-    fn sender_access(&self, index: u64, problems: &mut Problems) -> Option<Access> {
+    fn sender_access(&self, index: u64, rest: Span, problems: &mut Problems) -> Option<Access> {
         let given = access(self.flow.sender_access.as_ref());
         let Some(rtt) = &self.flow.rtt else { return Some(given) };
         let rtt = self.draw(rtt, index, Purpose::Rtt);
         let receiver = access(self.flow.receiver_access.as_ref()).delay;
-        let rest = self.rest + receiver + receiver;
+        let rest = rest + receiver + receiver;
         match rtt.checked_sub(rest.0) {
             Some(left) => Some(Access { delay: Span(left / 2), ..given }),
             None => {

@@ -1,15 +1,18 @@
 //! Nodes and ports, and the ways through them.
 
 use super::groups::Groups;
-use crate::problem::Report;
+use crate::problem::{Report, listed};
 use crate::quantity::{Duration, Rate};
 use crate::scenario::Description;
-use crate::schema::{self, Buffer, Link, Loss, Node, NodeKind, PortName, Queue};
+use crate::schema::{self, Buffer, Link, Loss, Node, NodeKind, Nodes, PortName, Queue};
 use crate::values::{Name, Word};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use tailback_core::network::{self, ListedDrop, Port, PortId, Switching};
 use tailback_core::queue::PolicySpec;
+
+/// Names of nodes in a message.
+const MOST_LISTED: usize = 8;
 
 pub(super) struct Graph {
     nodes: BTreeMap<Name, Node>,
@@ -139,9 +142,28 @@ impl Graph {
         found
     }
 
+    /// The nodes of these names, those of a pattern in the order of their numbers; what is unknown is reported.
+    pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
+        let mut found = Vec::new();
+        for name in &names.0 {
+            let Some(prefix) = name.0.strip_suffix('*') else {
+                found.push(self.node(&Name::made(name.0.clone()), at, report)?);
+                continue;
+            };
+            let mut matching: Vec<usize> = (0..self.names.len()).filter(|&node| self.name(node).starts_with(prefix)).collect();
+            matching.sort_by_key(|&node| (self.name(node).len(), self.names[node].0.clone()));
+            if matching.is_empty() && report.sound(at) && self.all_named {
+                let problem = report.add(at, format!("no node has a name that begins with `{prefix}`")).given(name.0.as_str());
+                problem.expected(listed(&self.nodes.keys().map(Name::as_str).take(MOST_LISTED).collect::<Vec<&str>>()));
+            }
+            found.extend(matching);
+        }
+        (!found.is_empty()).then_some(found)
+    }
+
     /// What a node says.
-    pub fn settings(&self, name: &Name) -> Option<&Node> {
-        self.nodes.get(name)
+    pub fn settings(&self, node: usize) -> Option<&Node> {
+        self.nodes.get(&self.names[node].0)
     }
 
     /// The port of that name; an unknown one is reported.
@@ -348,6 +370,13 @@ fn with_helpers(description: &Description, report: &mut Report) -> (BTreeMap<Nam
         if (rates != delays || rates == 0) && report.sound("topology.chain") {
             let problem = report.add("topology.chain", "a chain needs a rate and a delay for each link");
             problem.given(format!("{rates} rates and {delays} delays")).expected("the same number of each, at least 1");
+        }
+    }
+    if let Some(dwdm) = &description.topology.dwdm {
+        let (inputs, channels) = (dwdm.inputs.0, dwdm.transmitters.0);
+        if !dwdm.conversion && inputs < channels && report.sound("topology.dwdm") {
+            let problem = report.add("topology.dwdm.inputs", "fewer inputs than wavelengths, some of which nothing could use");
+            problem.given(inputs.to_string()).expected(format!("at least {channels}, or `conversion = true`"));
         }
     }
     for made in description.topology.made() {

@@ -9,16 +9,17 @@ use crate::tree::Node;
 use crate::values::{Name, Whole};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::json;
 
 record! {
     /// A group of flows of one kind. Either `tcp` or `source` says what they send.
     pub struct Flow {
         /// Flows in the group.
         count: Whole<1, 4000000> = Whole(1),
-        /// Node where the senders are.
-        from: Name,
-        /// Node where the receivers are.
-        to: Name,
+        /// Node where the senders are, or several of them, which the flows take in turn.
+        from: Nodes,
+        /// Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
+        to: Nodes,
         /// Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, the shortest route by
         /// delay.
         route: Option<Vec<PortName>>,
@@ -75,6 +76,96 @@ record! {
         segmentation_delay: Duration = Duration::new(0),
         /// From the arrival of a packet's last cell until the packet is handed up.
         reassembly_delay: Duration = Duration::new(0),
+    }
+}
+
+/// Nodes by their names: one or several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Nodes(pub Vec<NodeName>);
+
+/// A node's name; one that ends in `*` stands for all nodes that begin as it does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct NodeName(pub String);
+
+impl Nodes {
+    pub(crate) fn one(name: &Name) -> Nodes {
+        Nodes(vec![NodeName(name.to_string())])
+    }
+}
+
+impl std::fmt::Display for Nodes {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|name| name.0.as_str()).collect();
+        out.write_str(&names.join(", "))
+    }
+}
+
+impl Serialize for Nodes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [one] => one.serialize(serializer),
+            several => several.serialize(serializer),
+        }
+    }
+}
+
+impl Decode for Nodes {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Nodes> {
+        match node {
+            Node::List(list) if !list.is_empty() => Vec::decode(node, decoder).map(Nodes),
+            _ => NodeName::decode(node, decoder).map(|name| Nodes(vec![name])),
+        }
+    }
+
+    fn expected() -> String {
+        format!("{}, or several in brackets", NodeName::expected())
+    }
+}
+
+impl Decode for NodeName {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<NodeName> {
+        match node {
+            Node::Text(text) if Name::of(text.strip_suffix('*').unwrap_or(text)).is_some() => Some(NodeName(text.clone())),
+            Node::Text(_) => decoder.misfit(node, "not a name"),
+            _ => decoder.misfit(node, format!("not a name: {}", kind(node))),
+        }
+    }
+
+    fn expected() -> String {
+        "a node's name, or `edge*` for all that begin so".into()
+    }
+}
+
+impl JsonSchema for Nodes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Nodes".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let name = NodeName::json_schema(generator);
+        schemars::json_schema!({
+            "description": Nodes::expected(),
+            "anyOf": [name, json!({"type": "array", "items": name, "minItems": 1})]
+        })
+    }
+}
+
+impl JsonSchema for NodeName {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NodeName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "string", "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\*?$"})
     }
 }
 

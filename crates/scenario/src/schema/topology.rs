@@ -15,6 +15,10 @@ record! {
         parking_lot: Option<ParkingLot>,
         /// Nodes `n0`, `n1`, ... and the links `link1`, `link2`, ... between them, each with its own rate and delay.
         chain: Option<Chain>,
+        /// Edge routers `edge1`, `edge2`, ..., each with a link `input1`, `input2`, ... to a switch, and behind it a trunk of wavelength
+        /// channels to `far`. With wavelength conversion that is the node `switch` and the link `trunk`, without it `switch1`, `trunk1`,
+        /// `switch2`, `trunk2`, ..., one for each wavelength, on which the edge routers are in turn.
+        dwdm: Option<Dwdm>,
     }
 }
 
@@ -58,6 +62,28 @@ record! {
     }
 }
 
+record! {
+    /// Edge routers and an optical switch with a trunk of wavelength channels.
+    pub struct Dwdm {
+        /// Edge routers, and links from them to the switch.
+        inputs: Whole<1, 65536>,
+        /// Wavelength channels of the trunk.
+        transmitters: Whole<1, 65536>,
+        /// Bit rate of each input link and of each channel.
+        rate: Rate,
+        /// Propagation delay of the trunk, one way; input links have none.
+        delay: Duration = Duration::new(0),
+        /// The queue in front of the trunk: with conversion its places are shared by all channels, without it each has as many.
+        queue: Queue,
+        /// Whether a packet may leave on any channel, and not only on the wavelength on which it came.
+        conversion: bool = true,
+        /// The queue of each edge router; unlimited if not given.
+        edge_queue: Option<Queue>,
+        /// When the switch decides on a packet: at its last bit, or at its first (cut-through).
+        switching: Word<Switching> = Word(Switching::StoreAndForward),
+    }
+}
+
 /// What a helper makes, with the path of the helper.
 pub(crate) struct Made {
     pub by: &'static str,
@@ -81,7 +107,32 @@ impl Topology {
             let links = chain.rates.iter().copied().zip(chain.delays.iter().copied());
             row("topology.chain", "link", links, &chain.queue)
         });
-        [dumbbell, parking_lot, chain].into_iter().flatten().collect()
+        let dwdm = self.dwdm.as_ref().map(Dwdm::made);
+        [dumbbell, parking_lot, chain, dwdm].into_iter().flatten().collect()
+    }
+}
+
+impl Dwdm {
+    fn made(&self) -> Made {
+        // As many switches as there are wavelengths that packets cannot leave.
+        let (switches, transmitters) = if self.conversion { (1, self.transmitters.0) } else { (self.transmitters.0, 1) };
+        let numbered = |name: &str, number: u64| if self.conversion { name.to_string() } else { format!("{name}{}", number + 1) };
+        let trunks = (0..switches).map(|number| {
+            let trunk = Link {
+                transmitters: Whole(transmitters),
+                switching: self.switching,
+                ..link(&numbered("switch", number), "far", self.rate, self.delay, &self.queue)
+            };
+            (Name::made(numbered("trunk", number)), trunk)
+        });
+        let edge_queue = self.edge_queue.clone().unwrap_or_default();
+        let inputs = (0..self.inputs.0).map(|number| {
+            let (edge, switch) = (format!("edge{}", number + 1), numbered("switch", number % switches));
+            (Name::made(format!("input{}", number + 1)), link(&edge, &switch, self.rate, Duration::new(0), &edge_queue))
+        });
+        let links: Vec<(Name, Link)> = trunks.chain(inputs).collect();
+        let names = links.iter().map(|(_, link)| link.from.clone()).chain([Name::made("far")]);
+        Made { by: "topology.dwdm", nodes: names.map(|name| (name, Node::default())).collect(), links }
     }
 }
 
@@ -116,6 +167,30 @@ fn link(from: &str, to: &str, rate: Rate, delay: Duration, queue: &Queue) -> Lin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn dwdm(inputs: u64, transmitters: u64, conversion: bool) -> Made {
+        Dwdm { inputs: Whole(inputs), transmitters: Whole(transmitters), conversion, ..Dwdm::default() }.made()
+    }
+
+    fn ends(made: &Made) -> Vec<String> {
+        let one = |(name, link): &(Name, Link)| format!("{name}: {} to {}, {}", link.from, link.to, link.transmitters.0);
+        made.links.iter().map(one).collect()
+    }
+
+    #[test]
+    fn with_conversion_inputs_share_a_trunk() {
+        let made = dwdm(2, 4, true);
+        assert_eq!(ends(&made), ["trunk: switch to far, 4", "input1: edge1 to switch, 1", "input2: edge2 to switch, 1"]);
+        assert_eq!(made.nodes.len(), 4);
+    }
+
+    #[test]
+    fn without_conversion_each_wavelength_is_a_trunk_of_its_own() {
+        let made = dwdm(3, 2, false);
+        let inputs = ["input1: edge1 to switch1, 1", "input2: edge2 to switch2, 1", "input3: edge3 to switch1, 1"];
+        assert_eq!(ends(&made)[2..], inputs);
+        assert_eq!(ends(&made)[..2], ["trunk1: switch1 to far, 1", "trunk2: switch2 to far, 1"]);
+    }
 
     #[test]
     fn a_parking_lot_has_one_node_more_than_hops() {
