@@ -27,6 +27,8 @@ from tailback._types import Application, Event, Flow, Link, Node, Prices, Queue,
 from tailback._validation import Validation, ValidationInterrupted, validate
 from tailback.errors import (
     CaptureError,
+    CheckpointError,
+    CheckpointWarning,
     EmulationError,
     EmulationWarning,
     InternalError,
@@ -50,6 +52,8 @@ __all__ = [
     "Application",
     "CaptureDamage",
     "CaptureError",
+    "CheckpointError",
+    "CheckpointWarning",
     "Command",
     "CommandEnd",
     "Distance",

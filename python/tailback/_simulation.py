@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import time
+import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tailback import _core
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._slices import in_slices
+from tailback.errors import CheckpointError, CheckpointWarning, ParameterError
 
 __all__ = ["advance", "simulate"]
 
@@ -20,6 +25,8 @@ def simulate(
     seed: int | None = None,
     *,
     progress: Callable[[float], None] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every_s: float = 60.0,
 ) -> Run:
     """Simulate a scenario from its start to its duration.
 
@@ -33,6 +40,12 @@ def simulate(
     progress : callable, optional
         Called about ten times a second with the fraction done, 0 to 1, such as a `tailback.ProgressBar`. Whatever it raises ends
         the run.
+    checkpoint : path, optional
+        A file from which the run goes on, if it is there, and to which it is written about every `checkpoint_every_s` seconds of
+        wall-clock time, at most a twentieth of the time being spent on that, and at Ctrl-C. A run that was killed goes on to the
+        same bytes. At the end the file is removed. Not for user code.
+    checkpoint_every_s : float
+        Above 0.
 
     Returns
     -------
@@ -45,6 +58,8 @@ def simulate(
         The description cannot run, or the seed is not valid; nothing was run.
     Interrupted
         Ctrl-C; its ``run`` holds what was measured until then. It is a `KeyboardInterrupt`.
+    CheckpointError
+        The file is of another run or version, was damaged, or cannot be written; nothing more was run.
     InternalError
         A bug in Tailback, such as a packet that appeared or vanished.
 
@@ -58,17 +73,63 @@ def simulate(
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     simulation = described._simulation(seed)
+    kept = None if checkpoint is None else _Kept(simulation, Path(checkpoint), checkpoint_every_s)
+
+    def tell(done: float) -> None:
+        if kept:
+            kept.write_if_due()
+        if progress:
+            progress(done)
+
     try:
-        advance(simulation, progress or _ignore)
+        advance(simulation, tell)
     except KeyboardInterrupt:
+        if kept:
+            kept.write()
         raise Interrupted(Run(simulation.results())) from None
-    return Run(simulation.results())
+    run = Run(simulation.results())
+    if kept:
+        kept.path.unlink(missing_ok=True)
+    return run
+
+
+# At most so much of the time is spent on writing checkpoints.
+_WRITING = 1 / 20
+
+
+class _Kept:
+    """The checkpoint of a run: read, or written at once, so that what cannot be written is known before anything runs."""
+
+    def __init__(self, simulation: _core.Simulation, path: Path, every_s: float) -> None:
+        if not every_s > 0:
+            raise ParameterError(f"checkpoint_every_s is {every_s}; expected seconds above 0")
+        self.path = path
+        self._simulation = simulation
+        self._every_s = every_s
+        self._due = 0.0
+        if path.exists():
+            simulation.resume(path)
+        self._write()
+
+    def write_if_due(self) -> None:
+        if time.monotonic() >= self._due:
+            self.write()
+
+    def write(self) -> None:
+        """In the middle of a run a full disk is no reason to lose it."""
+        try:
+            self._write()
+        except CheckpointError as error:
+            self._due = time.monotonic() + self._every_s
+            warnings.warn(CheckpointWarning(f"{error}; the run goes on"), stacklevel=2)
+
+    def _write(self) -> None:
+        began = time.monotonic()
+        self._simulation.save(self.path)
+        ended = time.monotonic()
+        self._due = ended + max(self._every_s, (ended - began) / _WRITING)
 
 
 def advance(simulation: _core.Simulation, progress: Callable[[float], None]) -> None:
     """Run to the end, in slices: of a number of events, for any number of them may lie in one instant. They change no byte."""
     in_slices(simulation.run_for, _FIRST_EVENTS, lambda: progress(simulation.now_s / simulation.duration_s))
-
-
-def _ignore(_fraction: float) -> None:
-    pass

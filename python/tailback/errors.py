@@ -147,6 +147,14 @@ class CaptureError(TailbackError, OSError):
     """A file that cannot be read, or is no capture of packets; nothing was analysed."""
 
 
+class CheckpointError(TailbackError, OSError):
+    """A checkpoint that cannot be used or written, and why; what it holds was left as it is."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written in the middle of a run, which goes on; the last one is as it was."""
+
+
 class OutputError(TailbackError, OSError):
     """Results could not be written; nothing was left behind."""
 

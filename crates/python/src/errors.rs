@@ -27,6 +27,11 @@ pub fn parameter_error(py: Python<'_>, error: &ParameterError, place: &str) -> P
     raise(py, "ParameterError", (format!("{error}{place}"),))
 }
 
+/// A checkpoint that cannot be used or written, and why.
+pub fn checkpoint_error(py: Python<'_>, path: &std::path::Path, why: &str) -> PyErr {
+    raise(py, "CheckpointError", (format!("the checkpoint `{}` cannot be used: {why}", path.display()),))
+}
+
 /// Capacities, weights or routes that cannot be shared.
 pub fn allocation_error(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "ParameterError", (text,))

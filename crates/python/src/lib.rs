@@ -1,10 +1,11 @@
 //! `tailback._core`: the Rust side of `import tailback`. It converts, and decides nothing.
 //!
-//! Start in [`simulation`] for a run and its results, [`table`] for columns, [`capture`] for captures of packets, [`user_code`] for user code in Python. What can go wrong becomes
+//! Start in [`simulation`] for a run and its results, [`checkpoint`] for a run in a file, [`table`] for columns, [`capture`] for captures of packets, [`user_code`] for user code in Python. What can go wrong becomes
 //! an exception of `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
 
 mod allocation;
 mod capture;
+mod checkpoint;
 mod description;
 #[cfg(target_os = "linux")]
 mod emulation;

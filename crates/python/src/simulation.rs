@@ -1,9 +1,11 @@
 //! One run: built from text, advanced in slices without the GIL, read out as tables.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
+use crate::checkpoint;
 use crate::description::{network, parse};
-use crate::errors::internal_error;
+use crate::errors::{checkpoint_error, internal_error};
 use crate::table::Table;
 use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyValueError;
@@ -84,6 +86,22 @@ impl Simulation {
         copy.sound(py).map(|()| copy)
     }
 
+    /// Write the run as it is to a file, in the place of one that is there.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        if self.engine.has_user_code() {
+            return Err(checkpoint_error(py, &path, "user code cannot be written to a file"));
+        }
+        let written = py.detach(|| checkpoint::write(&path, &self.engine, &self.origin.of_checkpoint()));
+        written.map_err(|error| checkpoint_error(py, &path, &error.to_string()))
+    }
+
+    /// Go on where the file says, which was written of the same run.
+    fn resume(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let read = py.detach(|| checkpoint::read(&path, &self.origin.of_checkpoint()));
+        self.engine = read.map_err(|why| checkpoint_error(py, &path, &why))?;
+        Ok(())
+    }
+
     /// What was measured so far, after checking that no packet appeared or vanished.
     fn results(&self, py: Python<'_>) -> PyResult<Results> {
         let measured = self.origin.measured(py, &self.engine)?;
@@ -99,6 +117,10 @@ impl Simulation {
 }
 
 impl Origin {
+    fn of_checkpoint(&self) -> checkpoint::Of<'_> {
+        checkpoint::Of { version: env!("CARGO_PKG_VERSION"), content_hash: &self.content_hash, seed: self.seed }
+    }
+
     pub(crate) fn of(py: Python<'_>, scenario: &Scenario) -> PyResult<Origin> {
         let (sources, user_code) = user_code::sources(py, scenario)?;
         let (content_hash, seed) = (scenario.content_hash(&sources), scenario.description.seed.0);

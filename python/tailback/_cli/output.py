@@ -17,6 +17,8 @@ import typer
 
 from tailback.errors import (
     CaptureError,
+    CheckpointError,
+    CheckpointWarning,
     EmulationError,
     EmulationWarning,
     InternalError,
@@ -80,7 +82,7 @@ def warnings_noted() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if not issubclass(category, (EmulationWarning, ScenarioWarning)):
+            if not issubclass(category, (CheckpointWarning, EmulationWarning, ScenarioWarning)):
                 usual(message, category, *where, **more)
             elif str(message) not in shown:
                 shown.add(str(message))
@@ -156,7 +158,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
         problems = [{"message": error.message, "at": error.at}]
     elif isinstance(error, CaptureError):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was analysed"
-    elif isinstance(error, (EmulationError, OutputError, MissingExtra, ParameterError, UnknownName)):
+    elif isinstance(error, (CheckpointError, EmulationError, OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
         code, shown = Exit.INTERRUPTED, "interrupted; nothing was kept"

@@ -39,6 +39,15 @@ def run(
         typer.Option(metavar="GROUP=NUMBER", help="With --optimum: of each flow of a group, instead of 1. May be repeated."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Go on from this file if it is there, and keep the run in it, so that it can be killed.",
+            parser=path,
+        ),
+    ] = None,
+    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="How often, in wall-clock time.")] = 60.0,
     seed: Seed = None,
     code: Code = None,
 ) -> Exit:
@@ -66,7 +75,9 @@ def run(
     ):
         try:
             with ProgressBar(file.name) as bar:
-                result = _simulation.simulate(scenario, seed, progress=bar)
+                result = _simulation.simulate(
+                    scenario, seed, progress=bar, checkpoint=checkpoint, checkpoint_every_s=checkpoint_every
+                )
         except Interrupted as stopped:
             result, exit_code = stopped.run, Exit.INTERRUPTED
         if folder:
@@ -99,6 +110,8 @@ def run(
         show_plot(str(result), result.tables)
     if exit_code is Exit.INTERRUPTED:
         note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
+        if checkpoint is not None:
+            note(f"the same command goes on from there: {checkpoint}")
     return exit_code
 
 

@@ -83,6 +83,11 @@ impl Engine {
         if self.watch.is_some() { self.advance_watched(time, events) } else { self.advance(time, events) }
     }
 
+    /// Whether some of what runs is code of a user, which is no data.
+    pub fn has_user_code(&self) -> bool {
+        self.watch.is_some()
+    }
+
     /// What became of user code, if it failed.
     pub fn failure(&self) -> Option<Failure> {
         let watch = self.watch.as_ref()?;

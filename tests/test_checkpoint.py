@@ -1,0 +1,201 @@
+"""Runs that go on from a file: to the same bytes, also after kill -9, and not from any other file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+import tailback as tb
+from tailback import _simulation
+
+# Every kind of state: marks, traces, random loss, an application, changes, and prices by marks.
+FLOWS: dict[str, Any] = {
+    "web": {"count": 3, "rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "sack", "ecn": True}},
+    "paid": {"tcp": {"preset": "sack", "controller": {"kind": "rem", "fastest": "10 Mbps"}}},
+    "udp": {"source": {"kind": "poisson", "rate": "1 Mbps", "packet": "500 B"}},
+}
+SCENARIO = tb.dumbbell(
+    rate="10 Mbps",
+    delay="5 ms",
+    queue={"policy": "rem", "target": "5 packets", "gamma": 1e-5, "buffer": "80 packets"},
+    flows=FLOWS,
+    duration="200 s",
+    warmup="2 s",
+    prices={"scheme": "ram", "least": 0, "most": 10, "identification": "counting"},
+    timeline=[{"at": "120 s", "link": "bottleneck", "rate": "8 Mbps"}],
+    traces=["cwnd", "queue"],
+)
+
+
+def stopped(path: Path, after: float) -> tb.Run:
+    """A run that Ctrl-C stopped there, with its checkpoint."""
+
+    def stop(done: float) -> None:
+        if done >= after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(tb.Interrupted) as caught:
+        tb.simulate(SCENARIO, seed=3, progress=stop, checkpoint=path)
+    return caught.value.run
+
+
+def alike(one: tb.Run, other: tb.Run) -> None:
+    assert one.provenance == other.provenance
+    for name, table in one.tables.items():
+        for column in table.columns:
+            np.testing.assert_array_equal(table[column], other.tables[name][column])
+
+
+def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "run.checkpoint"
+    partial = stopped(path, 0.1)
+    assert path.exists()
+    assert not partial.complete
+    seen: list[float] = []
+    run = tb.simulate(SCENARIO, seed=3, progress=seen.append, checkpoint=path)
+    assert seen[0] > partial.simulated_s / 200
+    alike(run, tb.simulate(SCENARIO, seed=3))
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+import tailback as tb
+from tailback import _simulation
+
+# Every chance to write is taken.
+_simulation._WRITING = float("inf")
+
+
+def kill(done):
+    if done > 0.1:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+tb.simulate(tb.load(sys.argv[1]), progress=kill, checkpoint=sys.argv[2], checkpoint_every_s=1e-9)
+"""
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    file, path, out = tmp_path / "scenario.json", tmp_path / "run.checkpoint", tmp_path / "results"
+    file.write_text(json.dumps(SCENARIO.to_dict()))
+    killed = subprocess.run([sys.executable, "-c", KILLED, file, path], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert json.loads(path.read_bytes().split(b"\n")[1])["simulated_s"] > 0
+    words = [sys.executable, "-m", "tailback", "run", file, "--checkpoint", path, "--out", out]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    straight = tb.simulate(SCENARIO)
+    for name, table in straight.tables.items():
+        written = pyarrow.parquet.read_table(out / f"{name}.parquet")
+        for column in table.columns:
+            np.testing.assert_array_equal(written[column].to_numpy(), np.asarray(table[column]))
+    assert not path.exists()
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:30])
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def other_version(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(f'"version":"{tb.__version__}"'.encode(), b'"version":"0.0.1"'))
+
+
+def other_file(path: Path) -> None:
+    path.write_text("dear diary\n")
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (cut, "it was cut short or damaged: remove it to begin anew"),
+        (cut_short, "it was cut short or damaged"),
+        (flip, "it was cut short or damaged"),
+        (other_version, "it is of version 0.0.1 of Tailback, this is"),
+        (other_file, "it is no checkpoint of Tailback"),
+        (empty, "it is no checkpoint of Tailback"),
+    ],
+)
+def test_what_is_no_whole_checkpoint_is_refused_and_left(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
+    path = tmp_path / "run.checkpoint"
+    stopped(path, 0.1)
+    spoil(path)
+    before = path.read_bytes()
+    with pytest.raises(tb.CheckpointError) as refused:
+        tb.simulate(SCENARIO, seed=3, checkpoint=path)
+    assert says in str(refused.value)
+    assert path.read_bytes() == before
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.checkpoint"
+    stopped(path, 0.1)
+    with pytest.raises(tb.CheckpointError, match="it is of a run with seed 3, this one has seed 4"):
+        tb.simulate(SCENARIO, seed=4, checkpoint=path)
+    with pytest.raises(tb.CheckpointError, match="it is of another scenario"):
+        tb.simulate(SCENARIO.with_({"flows.web.count": 4}), seed=3, checkpoint=path)
+
+
+def test_what_cannot_be_kept_is_known_before_anything_runs(tmp_path: Path) -> None:
+    def never(_: float) -> None:
+        raise AssertionError
+
+    with pytest.raises(tb.CheckpointError, match="cannot be used: "):
+        tb.simulate(SCENARIO, progress=never, checkpoint=tmp_path / "missing" / "run.checkpoint")
+    with pytest.raises(tb.CheckpointError, match="cannot be used: "):
+        tb.simulate(SCENARIO, progress=never, checkpoint=tmp_path)
+    with pytest.raises(tb.ParameterError, match="checkpoint_every_s is 0; expected seconds above 0"):
+        tb.simulate(SCENARIO, checkpoint=tmp_path / "run.checkpoint", checkpoint_every_s=0)
+
+
+def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_simulation, "_WRITING", float("inf"))
+    folder = tmp_path / "there"
+    folder.mkdir()
+
+    def vanish(_: float) -> None:
+        if folder.exists():
+            shutil.rmtree(folder)
+
+    with pytest.warns(tb.CheckpointWarning, match="the run goes on"):
+        run = tb.simulate(SCENARIO, progress=vanish, checkpoint=folder / "run.checkpoint", checkpoint_every_s=1e-9)
+    assert run.complete
+
+
+def test_user_code_is_no_data(tmp_path: Path) -> None:
+    import user_laws
+
+    tb.controller("reno")(user_laws.Reno)
+    scenario = tb.dumbbell(
+        rate="10 Mbps",
+        delay="5 ms",
+        buffer="20 packets",
+        duration="1 s",
+        flows={"web": {"tcp": {"preset": "sack", "controller": "user:reno"}}},
+    )
+    with pytest.raises(tb.CheckpointError, match="user code cannot be written to a file"):
+        tb.simulate(scenario, checkpoint=tmp_path / "run.checkpoint")
