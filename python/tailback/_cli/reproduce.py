@@ -39,6 +39,9 @@ def reproduce(
         ),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="At the document's size where that takes hours, instead of quick forms.")
+    ] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Runs in parallel; one per processor if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
 ) -> Exit:
@@ -57,7 +60,7 @@ def reproduce(
     try:
         with RunsBar("reproducing") as bar:
             study = None if out is None else out / KEPT
-            done = papers.reproduce(*wanted, seeds=seeds, study=study, fresh=fresh, workers=workers, progress=bar)
+            done = papers.reproduce(*wanted, seeds=seeds, study=study, fresh=fresh, full=full, workers=workers, progress=bar)
     except papers.ReproductionInterrupted as stopped:
         done, code = stopped.reproduction, Exit.INTERRUPTED
         again = "; the same command does the rest" if out is not None else ""
@@ -95,6 +98,9 @@ def _lines(done: Reproduction) -> Iterator[str]:
 
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
+        if outcome.experiment.undecided:
+            quick = f"Quick form; `--full` decides {outcome.experiment.undecided}."
+            yield from textwrap.wrap(quick, 108, initial_indent="  ", subsequent_indent="  ")
         for paragraph in outcome.answer.split("\n\n"):
             yield from textwrap.wrap(paragraph, 108, initial_indent="  ", subsequent_indent="  ")
         width = 1 + max((len(verdict.claim.id) for verdict in outcome.claims), default=0)

@@ -287,6 +287,12 @@ class Experiment:
         Nothing in its runs is random: one run each instead of one for each seed.
     times : int
         So many times the seeds that are asked for, where what is measured differs widely from run to run.
+    most_seeds : int or None
+        No more than so many, where a run is long and what is measured hardly differs from run to run.
+    full : Experiment or None
+        The same at the document's size, where that takes hours; this one is the quick form of it.
+    undecided : str
+        Of a quick form: what it leaves to the full one.
     answer : callable or None
         From what was run to the answer in words, with the numbers; paragraphs are separated by blank lines.
     """
@@ -304,16 +310,23 @@ class Experiment:
     left_open: tuple[LeftOpen, ...] = ()
     exact: bool = False
     times: int = 1
+    most_seeds: int | None = None
+    full: Experiment | None = None
+    undecided: str = ""
     answer: Callable[[Measured], str] | None = None
 
     def __post_init__(self) -> None:
         for variant in self.variants:
             if taken := set(variant.labels) & set(self.measures):
                 raise ValueError(f"{self.id}: {taken} is a label and a measure")
+        if (self.full is None) != (not self.undecided):
+            raise ValueError(f"{self.id}: a quick form, and no other, says what it leaves undecided")
 
     def seeds(self, asked: int) -> int:
         """Runs of each variant."""
-        return 1 if self.exact else asked * self.times
+        if self.exact:
+            return 1
+        return asked * self.times if self.most_seeds is None else min(asked * self.times, self.most_seeds)
 
     def runs(self, seeds: int) -> int:
         """Simulations that it takes if nothing is shared with others."""

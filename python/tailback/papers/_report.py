@@ -92,6 +92,7 @@ def _experiment(outcome: Outcome) -> str:
         f'<h2 id="{experiment.id}">{escape(experiment.title)}</h2>',
         f'<p class="small">{escape(experiment.source)}; {_variants(experiment)}, {runs}</p>',
         f"<p>{escape(experiment.question)}</p>",
+        f"<p>Quick form; <code>--full</code> decides {escape(experiment.undecided)}.</p>" if experiment.undecided else "",
         *(f"<p>{escape(paragraph)}</p>" for paragraph in outcome.answer.split("\n\n") if paragraph),
         *(_grid(outcome, grid) for grid in experiment.grids),
         *(f"<figure>{svg}</figure>" for svg in draw(experiment.panels, outcome)),

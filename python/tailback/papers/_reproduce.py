@@ -22,6 +22,7 @@ def reproduce(
     seeds: int = SEEDS,
     study: str | os.PathLike[str] | None = None,
     fresh: bool = False,
+    full: bool = False,
     workers: int | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> Reproduction:
@@ -38,6 +39,8 @@ def reproduce(
         not changed is not rerun. Without it nothing is kept.
     fresh : bool
         Run everything again.
+    full : bool
+        Experiments at the document's size where that takes hours, instead of their quick forms.
     workers : int, optional
         Runs in parallel; one per processor if not given.
     progress : callable, optional
@@ -68,7 +71,9 @@ def reproduce(
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
         raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval needs two runs")
-    plan = Plan(experiments(*wanted), seeds, command=" ".join(["tailback reproduce", *wanted, f"--seeds {seeds}"]))
+    chosen = [(full and each.full) or each for each in experiments(*wanted)]
+    words = ["tailback reproduce", *wanted, f"--seeds {seeds}", *(["--full"] if full else [])]
+    plan = Plan(chosen, seeds, command=" ".join(words))
     try:
         kept = plan.run(None if study is None else Path(study), workers=workers, fresh=fresh, progress=progress)
     except KeyboardInterrupt:

@@ -1,7 +1,8 @@
 """The thesis of Y. Cui on buffers of core switches, FAST TCP and congestion prices: chapters 2 to 5.
 
-Of chapter 2 (background) `signals` has RED and REM alone and `marked_tcp` under TCP. Of chapter 3 (models) `losses` has what the
-open-loop figures are made of and `open_loop` these figures, `closed_loop` trunks that TCP loads, `sizing` the sizing rules. Of
+Of chapter 2 (background) `signals` has RED and REM alone and `marked_tcp` under TCP. Of chapter 3 `losses` has what the
+open-loop figures are made of and `open_loop` these figures, `closed_loop` models of trunks that TCP loads, `sizing` the sizing
+rules; by packets, `packets` has what was extrapolated, and `tried` the closed loop and the rules. Of
 chapter 4 (packets) `fast` and `vegas` have flows that arrive one after the other, `draining` flows that empty the queues once,
 `overflow` flows whose buffer is too small, `appendix_b` the rest, `further` what the document leaves to further research. Of
 chapter 5 (prices) `marking` has what receivers conclude from marks and `control` sources that go by it. `tables` has the
@@ -22,8 +23,10 @@ from tailback.papers.cui_thesis import (
     marking,
     open_loop,
     overflow,
+    packets,
     signals,
     sizing,
+    tried,
     vegas,
 )
 
@@ -59,18 +62,17 @@ DOCUMENT = Document(
             "figures 4.1 to 4.22, table 4.1 and B.1 to B.15, as far as they claim something; FAST by (4.1) and, where it "
             "differs, as the ns-2 module did it",
         ),
-        LeftOpen(
-            "claims that need packet simulations",
-            "C-3.42.1, C-3.42.3, C-3.48.1, C-3.52.1, C-3.8.3 and the half of C-3.54.1 that compares with one are not judged yet",
-        ),
     ),
     experiments=(
         *signals.EXPERIMENTS,
         *marked_tcp.EXPERIMENTS,
         *closed_loop.EXTRAPOLATIONS,
         *open_loop.EXPERIMENTS,
+        *packets.EXPERIMENTS,
         *closed_loop.FIGURES,
+        *tried.CLOSED_LOOP,
         *sizing.EXPERIMENTS,
+        *tried.SIZING,
         *fast.EXPERIMENTS,
         *vegas.EXPERIMENTS,
         *draining.EXPERIMENTS,

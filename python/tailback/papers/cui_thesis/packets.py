@@ -1,0 +1,846 @@
+"""Chapter 3 by packets: what the document extrapolated from ns-2, simulated directly or in small (sections 3.3 and 3.4).
+
+In small means that rate and flows are scaled together, as the document did, so that each flow has the same share. Each experiment
+whose full size takes long has a quick form; `--full` runs the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tailback import models
+from tailback._run import Run
+from tailback._simulation import simulate
+from tailback._topologies import dwdm
+from tailback.papers import (
+    Choice,
+    Claim,
+    Computation,
+    Curves,
+    Drawn,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Level,
+    Line,
+    Measured,
+    Trace,
+    Value,
+    Values,
+    vary,
+)
+from tailback.papers.cui_thesis.closed_loop import HARMONIC_RTT_S, RATES
+from tailback.papers.cui_thesis.sizing import PACKET_BYTES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tailback._scenario import Scenario
+
+__all__ = [
+    "EDGES",
+    "EXPERIMENTS",
+    "LENGTH",
+    "NAME",
+    "SENDERS",
+    "TRUNK",
+    "by_model",
+    "flows_at",
+    "log10_loss",
+    "switch",
+    "utilisation",
+]
+
+# Rates that flows have where the document scales: 4000 on 40 Gb/s.
+FLOW_BPS = 10e6
+GBPS = 1e9
+NAME = "packets"
+
+SENDERS = LeftOpen(
+    "senders",
+    "NewReno, a packet for each acknowledgement, first window of 2, starts within the first second; paced over the round trip; a "
+    "first timeout of 1 s and no less, as the presets have it",
+)
+LENGTH = LeftOpen(
+    "length of a run",
+    "6 s to settle and 4 s measured; 40 s and 20 s where flows have more than 20 Mb/s, and so a loss in many seconds only",
+)
+EDGES = LeftOpen("edge routers", "unlimited buffers, store and forward")
+
+
+def switch(
+    inputs: int,
+    transmitters: int,
+    buffer: int,
+    flows: int,
+    rate_bps: float,
+    measured_s: float | None = None,
+    *,
+    settling_s: float | None = None,
+    access: str = "100 Mbps",
+    paced: bool = True,
+    rtt: Any = None,
+) -> Scenario:
+    """Edge routers, a switch with full wavelength conversion and a trunk that greedy flows share (section 3.2).
+
+    The larger a flow's share, the rarer are its losses and the longer it takes to settle.
+    """
+    is_large = transmitters * rate_bps / flows > 2 * FLOW_BPS
+    settling_s = settling_s or (40.0 if is_large else 6.0)
+    measured_s = measured_s or (20.0 if is_large else 4.0)
+    group: Any = {
+        "count": flows,
+        "rtt": rtt or {"uniform": ["60 ms", "180 ms"]},
+        "start": {"uniform": ["0 s", "1 s"]},
+        "sender_access": {"rate": access},
+        "tcp": {"preset": "newreno", "mss": "1000 B", "delayed_ack": False, "pacing": paced},
+    }
+    return dwdm(
+        name=f"cui-thesis, {inputs} inputs, {transmitters} channels, {flows} flows",
+        inputs=inputs,
+        transmitters=transmitters,
+        rate=f"{rate_bps / 1e6:.12g} Mbps",
+        buffer=f"{buffer} packets",
+        flows={"tcp": group},
+        duration=f"{settling_s + measured_s:g} s",
+        warmup=f"{settling_s:g} s",
+    )
+
+
+def by_model(inputs: int, transmitters: int, buffer: int, flows: int, rate_bps: float) -> models.ClosedLoop:
+    """The closed loop with G1DM, for the same trunk."""
+    return models.closed_loop(
+        model="g1dm",
+        inputs=inputs,
+        transmitters=transmitters,
+        buffer=buffer,
+        flows=flows,
+        rate_bps=rate_bps,
+        packet_bytes=PACKET_BYTES,
+        harmonic_rtt_s=HARMONIC_RTT_S,
+    )
+
+
+def utilisation(found: Run | models.ClosedLoop) -> float:
+    """Share of the channels' capacity."""
+    if isinstance(found, Run):
+        return float(found.queues.where(queue="trunk")["utilisation"][0])
+    return float(found.utilisation)
+
+
+def log10_loss(found: Run | models.ClosedLoop) -> float:
+    """Of the fraction that the trunk loses."""
+    if isinstance(found, Run):
+        lost = float(found.queues.where(queue="trunk")["loss_share"][0])
+        return math.log10(lost) if lost > 0 else math.nan
+    return float(found.ln_loss) / math.log(10)
+
+
+def largest_share(found: Run) -> float:
+    """The goodput of the flow that has most, over all."""
+    rates = np.asarray(found.flows["goodput_bps"], float)
+    return float(rates.max() / rates.sum())
+
+
+def fairness(found: Run | models.ClosedLoop) -> float:
+    """Jain's index of the flows' goodputs times their round trips, which the square-root law makes equal."""
+    if not isinstance(found, Run):
+        return 1.0
+    windows = np.asarray(found.flows["goodput_bps"], float) * np.asarray(found.flows["base_rtt_s"], float)
+    return float(windows.sum() ** 2 / (len(windows) * (windows**2).sum()))
+
+
+# Section 3.3.1: packets of flows that share a link, at the end of a run.
+TRACKED = 220_000
+# Flows: link in bit/s, and seconds, of which fewer than the document's 100 bring as many packets.
+CROWDS: dict[int, tuple[float, float]] = {2: (20e6, 200.0), 20: (200e6, 40.0), 500: (5e9, 10.0)}
+MEAN_S = {2: 0.000440391, 20: 4.59386e-5, 500: 2.41786e-6}
+VARIANCE_S2 = {2: 2.39167e-7, 20: 1.91787e-9, 500: 5.7904e-12}
+
+
+def generation(flows: int, seed: int) -> dict[str, Any]:
+    """Times between packets that any of the flows sends, of the last ones of a run, and the flows' shares."""
+    rate_bps, seconds = CROWDS[flows]
+    scenario = switch(2, 1, 10, flows, rate_bps, seconds / 2, settling_s=seconds / 2)
+    run = simulate(scenario.with_({"record.traces": ["segments"]}), seed)
+    sent = np.sort(np.asarray(run.trace("segments")["time_s"], float))[-TRACKED:]
+    return {"gaps": np.diff(sent), "packet_s": 8 * PACKET_BYTES / rate_bps, "largest": largest_share(run)}
+
+
+def mean_gap(found: dict[str, Any]) -> float:
+    """Seconds."""
+    return float(found["gaps"].mean())
+
+
+def variance_of_gaps(found: dict[str, Any]) -> float:
+    """Square seconds."""
+    return float(found["gaps"].var())
+
+
+def spread_of_gaps(found: dict[str, Any]) -> float:
+    """Standard deviation over mean: 1 of a Poisson process."""
+    return float(found["gaps"].std() / found["gaps"].mean())
+
+
+def from_exponential(found: dict[str, Any]) -> float:
+    """The largest distance of the distribution from the exponential one of the same mean (Kolmogorov and Smirnov)."""
+    gaps = np.sort(found["gaps"])
+    exact = 1 - np.exp(-gaps / gaps.mean())
+    steps = np.arange(len(gaps) + 1) / len(gaps)
+    return float(max((steps[1:] - exact).max(), (exact - steps[:-1]).max()))
+
+
+def dispersion(found: dict[str, Any]) -> float:
+    """Variance over mean of the packets in windows of a hundred mean gaps: 1 of a Poisson process; gaps do not show it."""
+    times = np.cumsum(found["gaps"])
+    counts = np.histogram(times, np.arange(0, times[-1], 100 * found["gaps"].mean()))[0]
+    return float(counts.var() / counts.mean())
+
+
+def near_packet_time(found: dict[str, Any]) -> float:
+    """The share of gaps within a tenth of a packet's time on the link, over that of the exponential distribution."""
+    gaps, packet = found["gaps"], found["packet_s"]
+    share = float(np.mean(np.abs(gaps / packet - 1) < 0.1))
+    mean = gaps.mean()
+    return share / float(np.exp(-0.9 * packet / mean) - np.exp(-1.1 * packet / mean))
+
+
+def largest_of(found: dict[str, Any]) -> float:
+    """The larger flow's part of all goodput."""
+    return float(found["largest"])
+
+
+def tail(found: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Gaps over their mean, and the share of larger ones."""
+    gaps = np.sort(found["gaps"] / found["gaps"].mean())
+    places = np.unique(np.linspace(0, len(gaps) - 1, 400).astype(int))
+    return gaps[places], np.log10(1 - (places + 0.5) / len(gaps))
+
+
+def poisson_tail() -> tuple[NDArray[Any], NDArray[Any]]:
+    """Of the exponential distribution."""
+    gaps = np.linspace(0, 12, 50)
+    return gaps, -gaps / math.log(10)
+
+
+GAPS = Experiment(
+    id="cui-thesis/fig3.3",
+    title="Figures 3.3 to 3.5: intervals between packets of 2, 20 and 500 flows",
+    question="From how many flows on is what they send a Poisson process?",
+    source="figures 3.3 to 3.5, section 3.3.1",
+    variants=vary(Computation(generation), [Choice({"flows": count}, {"flows": count}) for count in CROWDS]),
+    measures={
+        "mean_s": mean_gap,
+        "variance_s2": variance_of_gaps,
+        "spread": spread_of_gaps,
+        "distance": from_exponential,
+        "dispersion": dispersion,
+        "near_packet_time": near_packet_time,
+        "largest_share": largest_of,
+    },
+    claims=(
+        Claim(
+            "C-3.3.1",
+            "R",
+            "with 2 flows the histogram departs clearly from the exponential",
+            lambda seen: seen.values("distance", flows=2),
+            Inequality(">", 0.05),
+            note="distance of Kolmogorov and Smirnov; the bound is ours, far above the 0.003 that 220,000 Poisson gaps may reach",
+        ),
+        Claim(
+            "C-3.3.1-spike",
+            "N",
+            "with 2 flows it has a spike at one packet time",
+            lambda seen: seen.values("near_packet_time", flows=2),
+            Inequality(">", 2),
+            note="gaps within a tenth of it over as many of the exponential; senders are paced, and nothing makes two "
+            "packets follow each other at the rate of the link",
+        ),
+        Claim(
+            "C-3.3.2",
+            "N",
+            "with 2 flows one takes most of the bottleneck and the other is quenched",
+            lambda seen: seen.values("largest_share", flows=2),
+            Inequality(">", 0.75),
+            note="the larger flow's share; the bound is ours",
+        ),
+        Claim(
+            "C-3.5.1",
+            "R",
+            "with 500 flows standard deviation and mean of the intervals differ by less than 1 %",
+            lambda seen: np.abs(seen.values("spread", flows=500) - 1),
+            Inequality("<", 0.01),
+            published=0.005,
+        ),
+        Claim(
+            "C-3.5.2",
+            "R",
+            "the process approaches Poisson as the number of flows grows: from 2 to 20",
+            lambda seen: seen.values("distance", flows=20) - seen.values("distance", flows=2),
+            Inequality("<", 0),
+        ),
+        Claim(
+            "C-3.5.2b",
+            "R",
+            "the process approaches Poisson as the number of flows grows: from 20 to 500",
+            lambda seen: seen.values("distance", flows=500) - seen.values("distance", flows=20),
+            Inequality("<", 0),
+        ),
+        *(
+            Claim(
+                f"C-3.{number}.0",
+                "R",
+                f"with {flows} flows the mean interval is as printed, within a tenth",
+                lambda seen, flows=flows: seen.values("mean_s", flows=flows) / MEAN_S[flows],  # type: ignore[misc]
+                Value(1, 0.1),
+                note="over the printed one; what is sent follows from utilisation and loss",
+            )
+            for number, flows in (("4", 20), ("5", 500))
+        ),
+    ),
+    panels=(
+        (
+            Drawn(
+                ("2 flows", "20 flows", "500 flows", "exponential"), "log10 of the share of longer ones", "interval over its mean"
+            ),
+        ),
+    ),
+    traces=(
+        *(Trace(f"{count} flows", {"flows": count}, None, tail) for count in CROWDS),
+        Trace("exponential", {"flows": 500}, None, lambda _: poisson_tail()),
+    ),
+    left_open=(
+        SENDERS,
+        EDGES,
+        LeftOpen("round trips", "uniform on 60 to 180 ms"),
+        LeftOpen("length of a run", "200, 40 and 10 s"),
+    ),
+    times=3,
+)
+
+
+# Section 3.3.2: waiting places, and bit rates that the quick form leaves out.
+PLACES = (2, 10)
+QUICK_RATES = tuple(rate for rate in RATES if rate <= 4)
+
+
+def flows_at(rate_gbps: float, links: int = 1) -> int:
+    """As many as there are shares of 10 Mb/s."""
+    return round(rate_gbps * GBPS / FLOW_BPS) * links
+
+
+def small(buffer: int, rate_gbps: float) -> Scenario:
+    """Two inputs and one link."""
+    return switch(2, 1, buffer, flows_at(rate_gbps), rate_gbps * GBPS, 12, settling_s=8)
+
+
+def over_rates(seen: Measured, measure: str, buffer: int, rates: Sequence[float]) -> Values:
+    """A row for each rate."""
+    return np.array([seen.values(measure, buffer=buffer, rate=rate) for rate in rates])
+
+
+def predicted(measure: str, buffer: int, rates: Sequence[float], form: Any) -> Callable[[Measured], Values]:
+    """What a curve through the points of each seed says at 40 Gb/s."""
+
+    def values(seen: Measured) -> Values:
+        points = over_rates(seen, measure, buffer, rates)
+        return np.array([float(np.asarray(models.fit(rates, column, form).predict(40).value)) for column in points.T])
+
+    return values
+
+
+def scaled(rates: tuple[float, ...]) -> Experiment:
+    """Figures 3.6 to 3.9 with these rates."""
+    step = [rate for rate in rates if rate >= 1.2]
+    return Experiment(
+        id="cui-thesis/fig3.6",
+        title="Figures 3.6 to 3.9: utilisation and loss over the bit rate, simulated",
+        question="What do small networks say of a large one with the same rate for each flow?",
+        source="figures 3.6 to 3.9, section 3.3.2",
+        variants=tuple(
+            variant for buffer in PLACES for rate in rates for variant in vary(small(buffer, rate), buffer=buffer, rate=rate)
+        ),
+        measures={"utilisation": utilisation, "log10_loss": log10_loss, "fairness": fairness},
+        claims=(
+            Claim(
+                "C-3.7.1",
+                "R",
+                "with 10 packets the utilisation falls with the bit rate",
+                lambda seen: (
+                    over_rates(seen, "utilisation", 10, (rates[0],))[0] - over_rates(seen, "utilisation", 10, (rates[-1],))[0]
+                ),
+                Inequality(">", 0),
+            ),
+            Claim(
+                "C-3.7.1-converges",
+                "R",
+                "with 10 packets it converges: it falls less in the upper half of the rates than in the lower",
+                lambda seen: (
+                    2 * over_rates(seen, "utilisation", 10, (step[0],))[0]
+                    - over_rates(seen, "utilisation", 10, (rates[0],))[0]
+                    - over_rates(seen, "utilisation", 10, (rates[-1],))[0]
+                ),
+                Inequality("<", 0),
+            ),
+            Claim(
+                "C-3.7.2",
+                "R",
+                "the hyperbola of 10 packets says 70.3 % at 40 Gb/s, within 4 points",
+                predicted("utilisation", 10, rates, "hyperbola"),
+                Value(0.703, 0.04),
+                published=0.703,
+                note="the tolerance is ours",
+            ),
+            Claim(
+                "C-3.6.1",
+                "R",
+                "the line of 2 packets says 31.7 % at 40 Gb/s, within 4 points",
+                predicted("utilisation", 2, [rate for rate in rates if rate >= 1.2], "constant"),
+                Value(0.317, 0.04),
+                published=0.317,
+                note="a flat line through the rates from 1.2 Gb/s on; below, single flows dominate. The tolerance is ours",
+            ),
+            Claim(
+                "C-3.8.1",
+                "R",
+                "the loss with 2 packets is 10^-3.04 at 40 Gb/s, within a tenth of a decade",
+                predicted("log10_loss", 2, [rate for rate in rates if rate >= 1.2], "constant"),
+                Value(-3.04, 0.1),
+                published=-3.04,
+            ),
+            Claim(
+                "C-3.9.2",
+                "R",
+                "the loss with 10 packets is 10^-3.71 at 40 Gb/s, within a tenth of a decade",
+                predicted("log10_loss", 10, rates, "hyperbola"),
+                Value(-3.7145382, 0.1),
+                published=-3.7145382,
+            ),
+            Claim(
+                "C-3.7.3",
+                "R",
+                "at the low end of the rates flows are less fair",
+                lambda seen: over_rates(seen, "fairness", 10, (rates[0],))[0] - over_rates(seen, "fairness", 10, (rates[-1],))[0],
+                Inequality("<", 0),
+                note="Jain's index of goodput times round trip",
+            ),
+        ),
+        panels=(
+            tuple(
+                Curves(
+                    measure,
+                    "rate",
+                    tuple(Line(f"{buffer} packets", {"buffer": buffer}) for buffer in PLACES),
+                    axis,
+                    "Gb/s",
+                    levels=tuple(Level(f"published, {buffer} packets at 40 Gb/s", value) for buffer, value in levels.items()),
+                )
+                for measure, axis, levels in (("utilisation", "utilisation", {2: 0.317, 10: 0.703}),)
+            ),
+            (
+                Curves(
+                    "log10_loss",
+                    "rate",
+                    tuple(Line(f"{buffer} packets", {"buffer": buffer}) for buffer in PLACES),
+                    "log10 of the loss",
+                    "Gb/s",
+                    levels=(Level("published, 2 packets at 40 Gb/s", -3.04), Level("published, 10 packets at 40 Gb/s", -3.7145)),
+                ),
+            ),
+        ),
+        left_open=(SENDERS, EDGES, LeftOpen("length of a run", "8 s to settle and 12 s measured")),
+        most_seeds=5,
+    )
+
+
+SCALED = replace(
+    scaled(QUICK_RATES), full=scaled(RATES), undecided="6, 8 and 10 Gb/s, which change the curves at 40 Gb/s a little"
+)
+
+# Trunks that were extrapolated, at their own size: inputs, channels, places, flows, and what the document says of them.
+DIRECT: dict[str, tuple[int, int, int, int, float | None]] = {
+    "1 link, 2 packets": (2, 1, 2, 4_000, 0.317),
+    "1 link, 10 packets": (2, 1, 10, 4_000, 0.703),
+    "4 links, no buffer": (8, 4, 0, 16_000, None),
+}
+LARGE: dict[str, tuple[int, int, int, int, float | None]] = {
+    "16 links, no buffer, 6,400 flows": (64, 16, 0, 6_400, 0.30),
+    "16 links, 16 packets, 6,400 flows": (64, 16, 16, 6_400, 0.73),
+    "16 links, no buffer, 64,000 flows": (32, 16, 0, 64_000, None),
+    "100 links, no buffer, 400,000 flows": (400, 100, 0, 400_000, 0.72),
+}
+# A tenth and a hundredth of rate and flows.
+SCALES = (0.01, 0.1, 1.0)
+
+
+def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experiment:
+    """Trunks at their own size, beside small ones and the closed loop."""
+    variants = []
+    claims = []
+    for place, (inputs, transmitters, buffer, flows, published) in places.items():
+        for scale in SCALES:
+            trunk = (inputs, transmitters, buffer, round(flows * scale), 40 * scale * GBPS)
+            variants += [
+                *vary(switch(*trunk), place=place, scale=scale, by=NAME),
+                *(vary(Computation(by_model, dict(zip(TRUNK, trunk, strict=True))), place=place, scale=scale, by="G1DM")),
+            ]
+        if published is not None:
+            claims.append(
+                Claim(
+                    f"D-{place}",
+                    "R",
+                    f"{place}: extrapolated to {100 * published:.3g} %, and so it is, within 4 points",
+                    lambda seen, place=place: seen.values("utilisation", place=place, scale=1.0, by=NAME),  # type: ignore[misc]
+                    Value(published, 0.04),
+                    published=published,
+                    note="the tolerance is ours",
+                )
+            )
+        claims += [
+            Claim(
+                f"E-{place}",
+                "R",
+                f"{place}: a tenth of rate and flows has the same utilisation, within 4 points",
+                lambda seen, place=place: (  # type: ignore[misc]
+                    seen.values("utilisation", place=place, scale=0.1, by=NAME)
+                    - seen.values("utilisation", place=place, scale=1.0, by=NAME)
+                ),
+                Value(0, 0.04),
+                note="a tenth less the whole; the tolerance is ours",
+            ),
+            Claim(
+                f"M-{place}",
+                "R" if place == "4 links, no buffer" else "N",
+                f"{place}: the closed loop with G1DM is no more than 7 points off",
+                lambda seen, place=place: np.abs(  # type: ignore[misc]
+                    seen.values("utilisation", place=place, scale=1.0, by="G1DM")
+                    - seen.values("utilisation", place=place, scale=1.0, by=NAME)
+                ),
+                Inequality("<=", 0.07),
+            ),
+        ]
+    return Experiment(
+        id="cui-thesis/direct",
+        title="What had to be extrapolated, directly",
+        question="Is a trunk of 40 Gb/s links what small ones say that it is?",
+        source="sections 3.3.2 and 3.4; the document could not simulate these sizes",
+        variants=tuple(variants),
+        measures={"utilisation": utilisation, "log10_loss": log10_loss, "fairness": fairness},
+        claims=tuple(claims),
+        panels=(
+            (
+                Curves(
+                    "utilisation",
+                    "scale",
+                    tuple(
+                        Line(label, {"place": place, "by": by}, dashed=by != NAME)
+                        for place in places
+                        for label, by in ((place, NAME), (f"{place}, G1DM", "G1DM"))
+                    ),
+                    "utilisation",
+                    "size: rate and flows over those of 40 Gb/s links",
+                    log_over=True,
+                ),
+            ),
+        ),
+        left_open=(SENDERS, EDGES, LENGTH),
+        most_seeds=2,
+    )
+
+
+TRUNK = ("inputs", "transmitters", "buffer", "flows", "rate_bps")
+
+LIMIT = (
+    GAPS,
+    SCALED,
+    replace(
+        direct(DIRECT),
+        full=direct({**DIRECT, **LARGE}),
+        undecided="trunks of 16 and 100 links: 400,000 flows on 100 links of 40 Gb/s take about an hour, 4,000,000 on 1000 ten",
+    ),
+)
+
+# Section 3.4: what a flow has, bit/s; links of a trunk; rates of a link.
+SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
+
+
+def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
+    """Figures 3.10 and 3.11."""
+
+    def trunk(share: float, count: int, buffered: bool) -> Scenario:
+        flows = round(rate_gbps * GBPS / share) * count
+        return switch(4 * count, count, count if buffered else 0, flows, rate_gbps * GBPS)
+
+    def of(seen: Measured, share: str, count: int, buffered: bool) -> Values:
+        return seen.values("utilisation", share=share, links=count, buffer="1 a link" if buffered else "none")
+
+    return Experiment(
+        id="cui-thesis/fig3.10",
+        title="Figures 3.10 and 3.11: utilisation over the links of a trunk, by the share of a flow",
+        question="What do wavelength conversion and one packet of buffer for each link bring?",
+        source="figures 3.10 and 3.11, section 3.4.1",
+        variants=tuple(
+            variant
+            for name, share in SHARES.items()
+            for count in links
+            for buffered in (False, True)
+            for variant in vary(trunk(share, count, buffered), share=name, links=count, buffer="1 a link" if buffered else "none")
+        ),
+        measures={"utilisation": utilisation, "log10_loss": log10_loss},
+        claims=(
+            *(
+                Claim(
+                    f"C-3.10.1-{name.split()[0]}",
+                    "R",
+                    f"the utilisation rises with the links, with {name} for each flow",
+                    lambda seen, name=name: np.min(  # type: ignore[misc]
+                        [of(seen, name, more, False) - of(seen, name, fewer, False) for fewer, more in pairwise(links)],
+                        axis=0,
+                    ),
+                    Inequality(">", 0),
+                    note="the least step, without a buffer",
+                )
+                for name in SHARES
+            ),
+            Claim(
+                "C-3.10.3",
+                "R",
+                "at given links a lower rate for each flow gives a higher utilisation",
+                lambda seen: np.min(
+                    [
+                        of(seen, less, count, False) - of(seen, more, count, False)
+                        for count in links
+                        for less, more in zip(SHARES, list(SHARES)[1:], strict=False)
+                    ],
+                    axis=0,
+                ),
+                Inequality(">", 0),
+                note="the least difference",
+            ),
+            Claim(
+                "C-3.11.1",
+                "R",
+                "a packet of buffer for each link lifts every point well above its bufferless counterpart: by 5 points and more",
+                lambda seen: np.min(
+                    [of(seen, name, count, True) - of(seen, name, count, False) for name in SHARES for count in links[1:]], axis=0
+                ),
+                Inequality(">", 0.05),
+                note="the least gain, from four links on; the bound is ours",
+            ),
+        ),
+        panels=tuple(
+            (
+                Curves(
+                    "utilisation",
+                    "links",
+                    tuple(Line(name, {"share": name, "buffer": buffer}) for name in SHARES),
+                    "utilisation",
+                    "links of the trunk",
+                    title="no buffer" if buffer == "none" else "one packet for each link",
+                    log_over=True,
+                ),
+            )
+            for buffer in ("none", "1 a link")
+        ),
+        left_open=(SENDERS, EDGES, LeftOpen("round trips", "uniform on 60 to 180 ms, as in section 3.3")),
+        most_seeds=2,
+    )
+
+
+# Figure 3.12: 80 inputs, 20 links, 20,000 flows; in small a twentieth of flows and rates.
+def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
+    """Figures 3.12 and 3.13."""
+    return Experiment(
+        id="cui-thesis/fig3.12",
+        title="Figures 3.12 and 3.13: throughput and utilisation over the link rate",
+        question="What do faster links bring to the same flows?",
+        source="figures 3.12 and 3.13, section 3.4.2",
+        variants=tuple(
+            variant
+            for rate in rates
+            for variant in vary(switch(80, 20, 0, round(20_000 * scale), rate * scale * GBPS), rate=rate)
+        ),
+        measures={"utilisation": utilisation, "throughput_bps": throughput},
+        claims=(
+            Claim(
+                "C-3.12.1",
+                "R",
+                "the throughput rises with the link rate",
+                lambda seen: np.diff([seen.values("throughput_bps", rate=rate) for rate in rates], axis=0).min(axis=0),
+                Inequality(">", 0),
+                note="the least step",
+            ),
+            Claim(
+                "C-3.13.1",
+                "R",
+                "the utilisation falls with the link rate",
+                lambda seen: np.diff([seen.values("utilisation", rate=rate) for rate in rates], axis=0).max(axis=0),
+                Inequality("<", 0),
+                note="the largest step",
+            ),
+        ),
+        panels=(
+            (
+                Curves(
+                    "throughput_bps",
+                    "rate",
+                    (Line("80 inputs, 20 links", {}),),
+                    "throughput of the trunk, bit/s",
+                    "Gb/s of a link",
+                    log_over=True,
+                ),
+            ),
+            (Curves("utilisation", "rate", (Line("80 inputs, 20 links", {}),), "utilisation", "Gb/s of a link", log_over=True),),
+        ),
+        left_open=(SENDERS, EDGES, LeftOpen("buffer", "none"), LeftOpen("round trips", "uniform on 60 to 180 ms")),
+        most_seeds=2,
+    )
+
+
+def throughput(run: Run) -> float:
+    """Of the trunk, bit/s."""
+    made = run.scenario["topology"]["dwdm"]
+    return utilisation(run) * float(made["transmitters"]) * rate_of(made["rate"])
+
+
+def rate_of(text: str) -> float:
+    """Of a rate as scenarios have it when they are normalised."""
+    number, unit = text.split()
+    return float(number) * {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9}[unit]
+
+
+# Figure 3.14: a core of 1 Gb/s links and 400 flows.
+CORES = {"8 inputs, 1 link, 10 packets": (8, 1, 10), "16 inputs, 4 links, 4 packets": (16, 4, 4)}
+ACCESS_MBPS = (10, 30, 100, 300, 1000)
+
+
+FIRST, SECOND = CORES
+
+
+def gain(seen: Measured, core: str, access: int, measure: str = "utilisation") -> Values:
+    """Of paced senders less that of regular ones."""
+    where = {"core": core, "access": access}
+    return seen.values(measure, **where, senders="paced") - seen.values(measure, **where, senders="regular")
+
+
+ACCESS = Experiment(
+    id="cui-thesis/fig3.14",
+    title="Figure 3.14: regular and paced NewReno over the access rate",
+    question="When is pacing needed?",
+    source="figure 3.14, section 3.4.3",
+    variants=tuple(
+        variant
+        for core, (inputs, links, buffer) in CORES.items()
+        for access in ACCESS_MBPS
+        for senders in ("paced", "regular")
+        for variant in vary(
+            switch(inputs, links, buffer, 400, GBPS, 12, access=f"{access} Mbps", paced=senders == "paced"),
+            core=core,
+            access=access,
+            senders=senders,
+        )
+    ),
+    measures={"utilisation": utilisation, "fairness": fairness},
+    claims=(
+        Claim(
+            "C-3.14.1-order",
+            "R",
+            f"paced TCP is better if the access rate is of the order of the core link's ({FIRST})",
+            lambda seen: gain(seen, FIRST, 300),
+            Inequality(">", 0),
+            note="utilisation of paced less that of regular senders, with 0.3 of the core link's rate",
+        ),
+        Claim(
+            "C-3.14.1-order-2",
+            "N",
+            f"paced TCP is better if the access rate is of the order of the core link's ({SECOND})",
+            lambda seen: gain(seen, SECOND, 300),
+            Inequality(">", 0),
+            note="the same: with four links and four places it is as good",
+        ),
+        *(
+            Claim(
+                f"C-3.14.1-{number}",
+                "N",
+                f"paced TCP is better if the access rate is that of the core link ({core})",
+                lambda seen, core=core: gain(seen, core, 1000),  # type: ignore[misc]
+                Inequality(">", 0),
+                note="of regular senders one or a few take the links and the others stand still, so that the links are full",
+            )
+            for number, core in enumerate(CORES, 1)
+        ),
+        *(
+            Claim(
+                f"C-3.14.1-fair-{number}",
+                "R",
+                f"paced TCP is fairer if the access rate is that of the core link ({core})",
+                lambda seen, core=core: gain(seen, core, 1000, "fairness"),  # type: ignore[misc]
+                Inequality(">", 0.5),
+                note="Jain's index of goodput times round trip, paced less regular: ours",
+            )
+            for number, core in enumerate(CORES, 1)
+        ),
+        Claim(
+            "C-3.14.2-1",
+            "N",
+            f"regular TCP is not worse, by a point, if the access rate is a tenth of the core link's ({FIRST})",
+            lambda seen: gain(seen, FIRST, 100),
+            Inequality("<", 0.01),
+            note="utilisation of paced less that of regular senders; a point is ours",
+        ),
+        Claim(
+            "C-3.14.2-2",
+            "R",
+            f"regular TCP is not worse, by a point, if the access rate is a tenth of the core link's ({SECOND})",
+            lambda seen: gain(seen, SECOND, 100),
+            Inequality("<", 0.01),
+            note="the same",
+        ),
+        Claim(
+            "C-3.14.2-hundredth",
+            "R",
+            f"regular TCP is not worse, by a point, if the access rate is a hundredth of the core link's ({FIRST})",
+            lambda seen: gain(seen, FIRST, 10),
+            Inequality("<", 0.01),
+            note="the same: ours",
+        ),
+    ),
+    panels=tuple(
+        (
+            Curves(
+                "utilisation",
+                "access",
+                tuple(Line(senders, {"core": core, "senders": senders}) for senders in ("paced", "regular")),
+                "utilisation",
+                "access rate, Mb/s",
+                title=core,
+                log_over=True,
+            ),
+        )
+        for core in CORES
+    ),
+    left_open=(SENDERS, EDGES, LeftOpen("inputs, links and places", " and ".join(CORES))),
+    most_seeds=5,
+)
+
+PARAMETERS = (
+    replace(
+        over_links((1, 4, 16), 2.0),
+        full=over_links((1, 4, 16, 100), 40.0),
+        undecided="links of 40 Gb/s, and trunks of 100 of them",
+    ),
+    replace(
+        over_rate(0.05, (1, 4, 16, 64)),
+        full=over_rate(1.0, (1, 2, 4, 8, 16, 32, 64, 128)),
+        undecided="20,000 flows, and 128 Gb/s",
+    ),
+    ACCESS,
+)
+
+EXPERIMENTS = (*LIMIT, *PARAMETERS)
