@@ -77,8 +77,19 @@ def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
     """Groups, queues and flows, each as far as it has rows."""
     for name, wanted in _COLUMNS.items():
         table = tables[name]
-        if len(table):
-            yield Listing.of(name, {column: table.head(column, ROWS) for column in wanted if column in table}, len(table))
+        columns = [column for column in wanted if column in table]
+        if name == "queues" and len(table) > ROWS:
+            yield Listing.of("busiest queues", _busiest(table, columns), len(table))
+        elif len(table):
+            yield Listing.of(name, {column: table.head(column, ROWS) for column in columns}, len(table))
+
+
+def _busiest(queues: Table, columns: Sequence[str]) -> dict[str, list[Any]]:
+    """Of many queues those that matter: they are named by links, whose names say nothing of that."""
+    used = queues.head("utilisation", len(queues))
+    order = sorted(range(len(used)), key=lambda row: -used[row] if used[row] == used[row] else 0.0)[:ROWS]
+    values = {column: queues.head(column, len(queues)) for column in columns}
+    return {column: [values[column][row] for row in order] for column in columns}
 
 
 def text(title: str, tables: Mapping[str, Table], traces: Sequence[str]) -> str:

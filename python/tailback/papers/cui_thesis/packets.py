@@ -725,7 +725,7 @@ FIRST, SECOND = CORES
 
 def gain(seen: Measured, core: str, access: int, measure: str = "utilisation") -> Values:
     """Of paced senders less that of regular ones."""
-    where = {"core": core, "access": access}
+    where: dict[str, Any] = {"core": core, "access": access}
     return seen.values(measure, **where, senders="paced") - seen.values(measure, **where, senders="regular")
 
 
