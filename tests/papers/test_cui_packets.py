@@ -1,0 +1,106 @@
+"""Chapter 3 of cui-thesis by packets: what is simulated, what is measured, and which form of an experiment is run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from tailback import papers
+from tailback.papers._experiment import Experiment
+from tailback.papers.cui_thesis import packets, tables, tried
+from toy_experiment import BASE, buffers, goodput
+
+SMALL = (8, 4, 10, 80, 200e6)
+
+
+def test_what_flows_have_says_how_long_a_run_is() -> None:
+    short, long = packets.switch(*SMALL), packets.switch(8, 4, 10, 16, 200e6)
+    assert (short["warmup"], short["duration"], long["warmup"], long["duration"]) == ("6 s", "10 s", "40 s", "60 s")
+    assert packets.switch(*SMALL, 12, settling_s=8)["duration"] == "20 s"
+
+
+def test_packets_and_the_closed_loop_are_measured_alike() -> None:
+    run, loop = tb.simulate(packets.switch(*SMALL), seed=1), packets.by_model(*SMALL)
+    for measure in (packets.utilisation, packets.log10_loss):
+        assert measure(run) == pytest.approx(measure(loop), rel=0.4)
+    assert packets.throughput(run) == pytest.approx(4 * 200e6 * packets.utilisation(run))
+    assert 1 / 80 < packets.largest_share(run) < packets.fairness(run) < 1 == packets.fairness(loop)
+
+
+def gaps(times: Any) -> dict[str, Any]:
+    return {"gaps": np.asarray(times), "packet_s": 0.5, "largest": 0.5}
+
+
+def test_gaps_of_a_poisson_process_are_told_from_others() -> None:
+    random = np.random.default_rng(1)
+    poisson, regular = gaps(random.exponential(1, 100_000)), gaps(np.full(100_000, 1.0))
+    assert packets.from_exponential(poisson) < 0.006
+    # At the mean: 1 - 1/e below it, nothing measured.
+    assert packets.from_exponential(regular) == pytest.approx(1 - np.exp(-1))
+    assert packets.dispersion(poisson) == pytest.approx(1, abs=0.15)
+    assert packets.dispersion(regular) < 0.02
+    assert packets.spread_of_gaps(poisson) == pytest.approx(1, abs=0.01)
+    assert packets.near_packet_time(poisson) == pytest.approx(1, abs=0.05)
+    assert packets.near_packet_time(gaps(np.full(100, 0.5))) > 10
+
+
+def test_the_least_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "LINK_SECONDS", 20)
+    found = int(tried.least_buffer(30, 0.75, seed=1)["buffer"])
+
+    def used(buffer: int) -> float:
+        run = tb.simulate(tried.single(30, buffer), seed=1)
+        return float(run.queues.where(queue="bottleneck")["utilisation"][0])
+
+    assert used(found) >= 0.75 > used(found - 1)
+
+
+def test_a_target_out_of_reach_has_no_least_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "LINK_SECONDS", 4)
+    monkeypatch.setattr(tried, "MOST_PLACES", 4)
+    assert np.isnan(tried.least_buffer(1, 0.999, seed=1)["buffer"])
+
+
+def test_round_trips_have_the_harmonic_mean_of_a_table() -> None:
+    row = next(row for row in tables.table("3.1") if row.rule == "(3.23)")
+    experiment = next(each for each in tried.SIZING if each.id.endswith("table3.1-packets"))
+    low, high = (
+        float(text.removesuffix(" ms")) for text in experiment.variants[0].scenario.to_dict()["flows"]["tcp"]["rtt"]["uniform"]
+    )
+    assert (high - low) / np.log(high / low) == pytest.approx(1000 * row.rtt_s, rel=1e-5)
+
+
+def toy(**more: Any) -> Experiment:
+    return Experiment(
+        id="toy/quick",
+        title="A toy",
+        question="Which?",
+        source="nowhere",
+        variants=papers.vary(BASE, buffers(5)),
+        measures={"goodput": goodput},
+        claims=(),
+        **more,
+    )
+
+
+def test_a_quick_form_says_what_it_leaves_undecided_and_full_decides_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = replace(toy(), title="The whole of it", variants=papers.vary(BASE, buffers(5, 10)))
+    quick = toy(full=whole, undecided="ten packets", most_seeds=2)
+    monkeypatch.setattr("tailback.papers._reproduce.experiments", lambda *_: [quick])
+    done = tb.reproduce("toy/quick", seeds=5)
+    (outcome,) = done.experiments
+    assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("A toy", 2, 1)
+    assert "Quick form; <code>--full</code> decides ten packets." in papers._report._experiment(outcome)
+    (outcome,) = tb.reproduce("toy/quick", seeds=3, full=True).experiments
+    assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("The whole of it", 3, 2)
+
+
+def test_a_quick_form_without_words_is_refused() -> None:
+    with pytest.raises(ValueError, match="says what it leaves undecided"):
+        toy(full=toy())
+    with pytest.raises(ValueError, match="says what it leaves undecided"):
+        toy(undecided="much")
