@@ -133,9 +133,7 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
         ),
         left_open=(
             LeftOpen("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
-            LeftOpen(
-                "extrapolated simulations", "join later: C-3.42.1 (within 7 %) and C-3.42.3 (conservative) are not judged yet"
-            ),
+            LeftOpen("simulations", "in `-packets`, where C-3.42.1 (within 7 %) and C-3.42.3 (conservative) are judged"),
         ),
         exact=True,
     )

@@ -398,7 +398,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                 Inequality("<", 0),
             ),
             Claim(
-                "C-3.7.2",
+                "C-3.7.2-simulated",
                 "R",
                 "the hyperbola of 10 packets says 70.3 % at 40 Gb/s, within 4 points",
                 predicted("utilisation", 10, rates, "hyperbola"),

@@ -178,7 +178,7 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
         measures={"utilisation": utilisation, "log10_loss": log10_loss},
         claims=(
             Claim(
-                f"C-T{number}.1",
+                f"C-3.48.1-table{number}",
                 CONSERVATIVE[number],
                 "the actual utilisation is at least the target in all cases",
                 lacks,
