@@ -570,7 +570,8 @@ LIMIT = (
     replace(
         direct(DIRECT),
         full=direct({**DIRECT, **LARGE}),
-        undecided="trunks of 16 and 100 links: 400,000 flows on 100 links of 40 Gb/s take about an hour, 4,000,000 on 1000 ten",
+        undecided="trunks of 16 and 100 links: 400,000 flows on 100 links of 40 Gb/s take about three hours and 3 GB a run, and "
+        "4,000,000 on 1000 ten times that",
     ),
 )
 
