@@ -37,7 +37,9 @@ MODELS = {name: by for by, name in losses.MODELS.items()}
 LINKS = (*range(1, 10), *range(10, 101, 5))
 
 
-def trunk_of_tcp(model: str, inputs: int, transmitters: int, buffer: int, flows: int) -> models.ClosedLoop:
+def trunk_of_tcp(
+    model: str, inputs: int, transmitters: int, buffer: int, flows: int, rate_bps: float = RATE_BPS
+) -> models.ClosedLoop:
     """The closed loop with the square-root law."""
     law: Any = MODELS[model]
     return models.closed_loop(
@@ -46,7 +48,7 @@ def trunk_of_tcp(model: str, inputs: int, transmitters: int, buffer: int, flows:
         transmitters=transmitters,
         buffer=buffer,
         flows=flows,
-        rate_bps=RATE_BPS,
+        rate_bps=rate_bps,
         packet_bytes=PACKET_BYTES,
         harmonic_rtt_s=HARMONIC_RTT_S,
     )

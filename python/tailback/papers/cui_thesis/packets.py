@@ -36,7 +36,8 @@ from tailback.papers import (
     Values,
     vary,
 )
-from tailback.papers.cui_thesis.closed_loop import HARMONIC_RTT_S, RATES
+from tailback.papers.cui_thesis import closed_loop
+from tailback.papers.cui_thesis.closed_loop import RATES
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
 if TYPE_CHECKING:
@@ -117,23 +118,14 @@ def switch(
 
 def by_model(inputs: int, transmitters: int, buffer: int, flows: int, rate_bps: float) -> models.ClosedLoop:
     """The closed loop with G1DM, for the same trunk."""
-    return models.closed_loop(
-        model="g1dm",
-        inputs=inputs,
-        transmitters=transmitters,
-        buffer=buffer,
-        flows=flows,
-        rate_bps=rate_bps,
-        packet_bytes=PACKET_BYTES,
-        harmonic_rtt_s=HARMONIC_RTT_S,
-    )
+    return closed_loop.trunk_of_tcp("G1DM", inputs, transmitters, buffer, flows, rate_bps)
 
 
 def utilisation(found: Run | models.ClosedLoop) -> float:
     """Share of the channels' capacity."""
     if isinstance(found, Run):
         return float(found.queues.where(queue="trunk")["utilisation"][0])
-    return float(found.utilisation)
+    return closed_loop.utilisation(found)
 
 
 def log10_loss(found: Run | models.ClosedLoop) -> float:
@@ -141,7 +133,7 @@ def log10_loss(found: Run | models.ClosedLoop) -> float:
     if isinstance(found, Run):
         lost = float(found.queues.where(queue="trunk")["loss_share"][0])
         return math.log10(lost) if lost > 0 else math.nan
-    return float(found.ln_loss) / math.log(10)
+    return closed_loop.log10_loss(found)
 
 
 def largest_share(found: Run) -> float:
@@ -162,8 +154,7 @@ def fairness(found: Run | models.ClosedLoop) -> float:
 TRACKED = 220_000
 # Flows: link in bit/s, and seconds, of which fewer than the document's 100 bring as many packets.
 CROWDS: dict[int, tuple[float, float]] = {2: (20e6, 200.0), 20: (200e6, 40.0), 500: (5e9, 10.0)}
-MEAN_S = {2: 0.000440391, 20: 4.59386e-5, 500: 2.41786e-6}
-VARIANCE_S2 = {2: 2.39167e-7, 20: 1.91787e-9, 500: 5.7904e-12}
+MEAN_S = {20: 4.59386e-5, 500: 2.41786e-6}
 
 
 def generation(flows: int, seed: int) -> dict[str, Any]:
@@ -570,8 +561,7 @@ LIMIT = (
     replace(
         direct(DIRECT),
         full=direct({**DIRECT, **LARGE}),
-        undecided="trunks of 16 and 100 links: 400,000 flows on 100 links of 40 Gb/s take about three hours and 3 GB a run, and "
-        "4,000,000 on 1000 ten times that",
+        undecided="trunks of 16 and 100 links, of which the largest take hours a run",
     ),
 )
 
