@@ -390,12 +390,11 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
             ),
             Claim(
                 "C-3.7.2-simulated",
-                "R",
+                "N",
                 "the hyperbola of 10 packets says 70.3 % at 40 Gb/s, within 4 points",
-                predicted("utilisation", 10, rates, "hyperbola"),
-                Value(0.703, 0.04),
-                published=0.703,
-                note="the tolerance is ours",
+                lambda seen: np.abs(predicted("utilisation", 10, rates, "hyperbola")(seen) - 0.703),
+                Inequality("<=", 0.04),
+                note="the distance; the bound is ours. Curves through few small networks differ by more from seed to seed",
             ),
             Claim(
                 "C-3.6.1",
@@ -483,6 +482,7 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
     variants = []
     claims = []
     for place, (inputs, transmitters, buffer, flows, published) in places.items():
+        decided: Any = "N" if place == "1 link, 10 packets" else "R"
         for scale in SCALES:
             trunk = (inputs, transmitters, buffer, round(flows * scale), 40 * scale * GBPS)
             variants += [
@@ -493,25 +493,26 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
             claims.append(
                 Claim(
                     f"D-{place}",
-                    "R",
+                    decided,
                     f"{place}: extrapolated to {100 * published:.3g} %, and so it is, within 4 points",
-                    lambda seen, place=place: seen.values("utilisation", place=place, scale=1.0, by=NAME),  # type: ignore[misc]
-                    Value(published, 0.04),
-                    published=published,
-                    note="the tolerance is ours",
+                    lambda seen, place=place, published=published: np.abs(  # type: ignore[misc]
+                        seen.values("utilisation", place=place, scale=1.0, by=NAME) - published
+                    ),
+                    Inequality("<=", 0.04),
+                    note="the distance; the bound is ours. With 10 packets three seeds do not decide it",
                 )
             )
         claims += [
             Claim(
                 f"E-{place}",
-                "R",
+                decided,
                 f"{place}: a tenth of rate and flows has the same utilisation, within 4 points",
-                lambda seen, place=place: (  # type: ignore[misc]
+                lambda seen, place=place: np.abs(  # type: ignore[misc]
                     seen.values("utilisation", place=place, scale=0.1, by=NAME)
                     - seen.values("utilisation", place=place, scale=1.0, by=NAME)
                 ),
-                Value(0, 0.04),
-                note="a tenth less the whole; the tolerance is ours",
+                Inequality("<=", 0.04),
+                note="the distance; the bound is ours. With 10 packets three seeds do not decide it",
             ),
             Claim(
                 f"M-{place}",
