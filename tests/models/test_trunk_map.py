@@ -50,9 +50,12 @@ def test_without_places_it_is_said_to_be_off_where_it_is(numbers: tuple[int, int
             assert str(said) == "not mapped"
             continue
         for factor in (1.05, 1.2, 2.0):
+            off = abs(math.log(exact))
             # Whoever is within half a percent of a bound may be on either side of it.
-            if abs(abs(math.log(exact)) - math.log(factor)) > 0.005 + 0.15 * math.log(said.high / said.low):
-                assert said.within(factor) == (1 / factor <= exact <= factor), (model, factor, said, exact)
+            if said.within(factor):
+                assert off <= math.log(factor) + 0.005, (model, factor, said, exact)
+            elif said.span[0] == said.span[1]:
+                assert off >= math.log(factor) - 0.02, (model, factor, said, exact)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +63,9 @@ def test_without_places_it_is_said_to_be_off_where_it_is(numbers: tuple[int, int
     [
         ((8, 2, 20, 0.9), "g1dm", "within a factor of 2 (-49 %)"),
         ((8, 2, 20, 0.9), "mmkkb", "off by more than a factor of 2 (4.1 times)"),
+        # Too low on one side and too high on the other: in between it is not right, but unknown. 7.8 +- 2.7 % was simulated.
+        ((31, 11, 45, 0.967), "ebl", "within a factor of 2 (-26 % to +42 % at the points around)"),
+        ((31, 11, 45, 0.967), "g1dm", "perhaps off by more than a factor of 2 (1/5.29e+05 to +82 % at the points around)"),
         ((8, 2, 101, 0.9), "g1dm", "not mapped"),
         ((8, 2, 0, 0.05), "g1dm", "not mapped"),
         ((2000, 1000, 20, 0.9), "g1dm", "not mapped"),

@@ -17,6 +17,8 @@ TRUNK: dict[str, Any] = {
     "packet": "1040 B",
 }
 
+LINK: dict[str, Any] = {"target": 0.8, "transmitters": 1, "inputs": None, "flows": 6000, "paced": False}
+
 
 def test_all_rules_answer_side_by_side() -> None:
     answers = tb.size_buffer(**TRUNK, target="80 %")
@@ -43,6 +45,11 @@ def test_all_rules_answer_side_by_side() -> None:
         ({"target": 0.8, "flows": 1}, "synchronised"),
         ({"target": 0.8, "paced": False, "access_rate": "10 Gbps"}, "appenzeller"),
         ({"target": 0.8, "paced": False, "access_rate": "1 Gbps"}, "cui_trunk"),
+        ({**LINK, "access_rate": "4 Gbps"}, "unpaced"),
+        ({**LINK, "access_rate": "30 Gbps"}, "appenzeller"),
+        ({**LINK, "access_rate": "800 Mbps"}, "cui_link"),
+        ({**LINK, "access_rate": "4 Gbps", "flows": 90}, "synchronised"),
+        ({**LINK, "access_rate": "4 Gbps", "flows": 100_000}, "appenzeller"),
         ({"target": 0.3, "window": 50}, "enachescu"),
         ({"target": 0.8, "window": 50}, None),
     ],
@@ -50,6 +57,44 @@ def test_all_rules_answer_side_by_side() -> None:
 def test_the_rule_that_is_meant_depends_on_the_case(changes: dict[str, Any], rule: str | None) -> None:
     recommended = tb.size_buffer(**{**TRUNK, **changes}).recommended
     assert (recommended and recommended.rule.name) == rule
+
+
+@pytest.mark.parametrize("target", [0.3, 0.6, 0.8, 0.9])
+@pytest.mark.parametrize(("inputs", "transmitters"), [(2, 1), (16, 1), (5, 4), (8, 4), (32, 16), (256, 16)])
+@pytest.mark.parametrize("flows", [100, 4000, 100_000])
+def test_the_trunk_rule_keeps_its_promise_by_the_model_that_errs_on_the_safe_side(
+    inputs: int, transmitters: int, flows: int, target: float
+) -> None:
+    trunk: dict[str, Any] = {"inputs": inputs, "transmitters": transmitters, "flows": flows, "rate_bps": 40e9}
+    trunk |= {"packet_bytes": 1040, "harmonic_rtt_s": 0.1}
+    buffer = tb.models.cui_trunk_buffer(**trunk, utilisation=target).buffer
+    assert tb.models.closed_loop(model="ebd", **trunk, buffer=buffer).utilisation >= target
+
+
+def test_a_trunk_that_is_not_on_the_map_is_recommended_with_a_warning() -> None:
+    answers = tb.size_buffer(**{**TRUNK, "transmitters": 300, "inputs": 1200, "paced": True}, target=0.8)
+    assert answers.recommended is answers["cui_trunk"]
+    assert "Nobody has measured" in answers.advice
+    assert "for all that were measured" in str(answers)
+    assert "measured" not in str(tb.size_buffer(**TRUNK, target=0.8))
+
+
+def test_what_bursts_need_is_enough_in_the_simulation() -> None:
+    def scenario(buffer: int) -> tb.Scenario:
+        tcp: Any = {"preset": "newreno", "mss": "1000 B", "delayed_ack": False}
+        flows: Any = {"count": 150, "rtt": {"uniform": ["60 ms", "180 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": tcp}
+        flows["sender_access"] = {"rate": "40 Mbps"}
+        return tb.dumbbell(
+            rate="200 Mbps", delay="10 ms", buffer=f"{buffer} packets", duration="40 s", warmup="20 s", flows={"web": flows}
+        )
+
+    answers = tb.size_buffer(scenario(10), target=0.8)
+    recommended = answers.recommended
+    assert recommended is answers["unpaced"]
+    assert recommended.buffer is not None
+    used = float(tb.simulate(scenario(recommended.buffer), seed=1).queues["utilisation"][0])
+    # Four points off is what it says of itself.
+    assert used == pytest.approx(0.8, abs=0.08)
 
 
 def test_a_scenario_says_what_is_not_given() -> None:

@@ -108,6 +108,8 @@ __all__ = [
     "tpm_error",
     "tpm_probe_types",
     "trunk_loss",
+    "unpaced_buffer",
+    "unpaced_utilisation",
     "vegas_arrivals",
     "window_limited_rate",
 ]
@@ -232,6 +234,18 @@ SIZING_RULES: dict[str, Rule] = {
             "enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link",
             "no flow is held back by its window or its access link",
             "loss so small that load and utilisation are the same",
+        ),
+    ),
+    "unpaced": Rule(
+        "unpaced",
+        "holds the bursts of senders that do not pace; they grow with a flow's window and not with the number of flows",
+        "b ln(2.4 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.16 W, windows W = C RTT_mean / N",
+        "Tailback, docs/optical_buffers.md; its two constants are fitted to simulations",
+        (
+            "senders do not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all of it",
+            "many flows, so that bursts of different ones meet as a Poisson process does",
+            "one transmitter; several, or access links of a tenth of its rate, make it ask for too much",
+            "fitted for windows of 15 to 115 packets and utilisations of 70 to 90 %, where it is 2 points off (root mean square); below it asks for too much",
         ),
     ),
     "enachescu": Rule(
@@ -2303,6 +2317,134 @@ def cui_link_flows(
         packet_bytes=packet_bytes,
         harmonic_rtt_s=harmonic_rtt_s,
         utilisation=utilisation,
+        buffer=buffer,
+    )
+
+
+def unpaced_buffer(
+    *,
+    transmitters: Numbers = 1,
+    rate_bps: Numbers,
+    packet_bytes: Numbers,
+    flows: Numbers,
+    mean_rtt_s: Numbers,
+    utilisation: Numbers,
+) -> BufferSize:
+    """Some bursts of one sender that does not pace: as many for ten thousand flows as for a hundred with the same window.
+
+    What a flow sends at once is a share of its window, b. If bursts arrive as a Poisson process, a queue of more than B
+    packets has a probability that falls as exp(-theta B / b), with the theta of M/D/1. By the square-root law flows with
+    windows of U W packets lose as 1 / (U W)^2, so that B has to grow with the logarithm of that.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    utilisation : float or array
+        U, share of the bottleneck's capacity that is asked for; above 0 and below 1.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``b ln(2.4 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.16 W, windows W = C RTT_mean /
+    N``
+
+    Assumes:
+
+    - senders do not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all
+      of it
+    - many flows, so that bursts of different ones meet as a Poisson process does
+    - one transmitter; several, or access links of a tenth of its rate, make it ask for too much
+    - fitted for windows of 15 to 115 packets and utilisations of 70 to 90 %, where it is 2 points off (root mean square);
+      below it asks for too much
+
+    References
+    ----------
+    Tailback, docs/optical_buffers.md; its two constants are fitted to simulations.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> link = dict(rate_bps=8e9, packet_bytes=1000, flows=4000, mean_rtt_s=0.1)
+    >>> tb.models.unpaced_buffer(**link, utilisation=0.8).buffer
+    64
+    """
+    return BufferSize(
+        SIZING_RULES["unpaced"],
+        *answers(
+            "unpaced_buffer",
+            transmitters=transmitters,
+            rate_bps=rate_bps,
+            packet_bytes=packet_bytes,
+            flows=flows,
+            mean_rtt_s=mean_rtt_s,
+            utilisation=utilisation,
+        ),
+    )
+
+
+def unpaced_utilisation(
+    *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, flows: Numbers, mean_rtt_s: Numbers, buffer: Numbers
+) -> Result:
+    """Utilisation for which `unpaced_buffer` asks for `buffer`, 0 to 1.
+
+    Parameters
+    ----------
+    transmitters : int or array, optional
+        K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk; 1 to 1,000,000.
+    rate_bps : float or array
+        Bit rate of one transmitter; bit/s, > 0.
+    packet_bytes : float or array
+        Size of a packet on the wire; bytes, > 0.
+    flows : int or array
+        N, long-lived flows; >= 1.
+    mean_rtt_s : float or array
+        Mean of the flows' round trips without queueing; seconds, > 0.
+    buffer : float or array
+        B, packets that can wait; >= 0.
+
+    Raises
+    ------
+    ParameterError
+        Names the parameter, what was given and what fits.
+
+    Notes
+    -----
+    ``b ln(2.4 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.16 W, windows W = C RTT_mean /
+    N``
+
+    Assumes:
+
+    - senders do not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all
+      of it
+    - many flows, so that bursts of different ones meet as a Poisson process does
+    - one transmitter; several, or access links of a tenth of its rate, make it ask for too much
+    - fitted for windows of 15 to 115 packets and utilisations of 70 to 90 %, where it is 2 points off (root mean square);
+      below it asks for too much
+
+    References
+    ----------
+    Tailback, docs/optical_buffers.md; its two constants are fitted to simulations.
+    """
+    return number(
+        "unpaced_utilisation",
+        transmitters=transmitters,
+        rate_bps=rate_bps,
+        packet_bytes=packet_bytes,
+        flows=flows,
+        mean_rtt_s=mean_rtt_s,
         buffer=buffer,
     )
 

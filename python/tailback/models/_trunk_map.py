@@ -1,4 +1,4 @@
-"""How far each model of a trunk is off: measured on a grid, interpolated between its points."""
+"""How far each model of a trunk is off: measured on a grid, interpolated where the points around agree."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class TrunkAccuracy:
     ratio : float
         Loss by the model over that of the detailed model, between the points that were measured; NaN where none were.
     low, high : float
-        The smallest and the largest ratio at the surrounding points.
+        The smallest and the largest ratio at the surrounding points. Where they differ by more than a tenth, `ratio` is a guess,
+        and these say how far the model may be off.
     """
 
     ratio: float
@@ -67,20 +68,29 @@ class TrunkAccuracy:
         """Whether it was measured all around."""
         return not math.isnan(self.ratio)
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """Between which ratios the model lies: both are `ratio` where the points around agree within a tenth."""
+        return (self.low, self.high) if self.high > _WIDE * self.low else (self.ratio, self.ratio)
+
     def within(self, factor: float) -> bool:
-        """Whether the model is off by no more than a factor, up or down: 1.05, 1.2 or 2."""
-        return 1 / factor <= self.ratio <= factor
+        """Whether all of the span is off by no more than a factor, up or down: 1.05, 1.2 or 2."""
+        return 1 / factor <= self.span[0] and self.span[1] <= factor
 
     def __str__(self) -> str:
         if not self.mapped:
             return "not mapped"
-        bound = next((text for factor, text in _CLASSES if self.within(factor)), "off by more than a factor of 2")
-        around = f"; {_off(self.low)} to {_off(self.high)} at the points around" if self.high > _WIDE * self.low else ""
-        return f"{bound} ({_off(self.ratio)}{around})"
+        low, high = self.span
+        where = _off(low) if low == high else f"{_off(low)} to {_off(high)} at the points around"
+        bound = next((text for factor, text in _CLASSES if self.within(factor)), "")
+        if not bound:
+            certain = high < 0.5 or low > 2
+            bound = "off by more than a factor of 2" if certain else "perhaps off by more than a factor of 2"
+        return f"{bound} ({where})"
 
 
 _CLASSES = ((1.05, "within 5 %"), (1.2, "within 20 %"), (2.0, "within a factor of 2"))
-# From here on it is worth saying how much the points around differ.
+# Points around that differ by more do not say what is between them.
 _WIDE = 1.1
 
 

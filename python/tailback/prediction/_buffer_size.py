@@ -12,7 +12,8 @@ from tailback._format import aligned, quantity
 from tailback._scenario import Scenario
 from tailback.errors import ParameterError, UnknownName
 from tailback.models import BufferSize, Rule
-from tailback.prediction._limits import FEW_FLOWS, LOSE_TOGETHER, NEARLY_FULL, SMALL_WINDOW
+from tailback.models._trunk_map import COUNTLESS
+from tailback.prediction._limits import FEW_FLOWS, FITTED_UTILISATION, FITTED_WINDOWS, LOSE_TOGETHER, NEARLY_FULL, SMALL_WINDOW
 from tailback.prediction._question import Question, ask, windows
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ def size(question: Question, name: str) -> BufferSize:
             inputs=question.inputs or _COUNTLESS, **bottleneck, **flows, **harmonic, **target
         ),
         "cui_link": lambda: models.cui_link_buffer(**_single(bottleneck), **flows, **harmonic, **target),
+        "unpaced": lambda: models.unpaced_buffer(**bottleneck, **flows, **mean, **target),
         "enachescu": lambda: models.enachescu_buffer(**windows(question), **target),
         "appenzeller": lambda: models.appenzeller_buffer(**bottleneck, **flows, **mean, **target),
         "synchronised": lambda: models.synchronised_buffer(**bottleneck, **mean, **target),
@@ -236,9 +238,20 @@ def _answer(question: Question, name: str) -> Answer:
     return Answer(rule, found.buffer, found.most, on_wire, delay_s, not against, why)
 
 
+def _is_measured(question: Question, buffer: int) -> bool:
+    """Whether EBD was measured for such a trunk: by it the rules keep their promise, and on the map it never loses too little."""
+    return models.trunk_accuracy(
+        inputs=question.inputs or COUNTLESS,
+        transmitters=question.transmitters,
+        buffer=buffer,
+        load=question.target,
+        model="ebd",
+    ).mapped
+
+
 def _against(question: Question, name: str) -> list[tuple[bool, str]]:
     """What speaks against a rule here, as (whether it does, how)."""
-    bursty = (question.smooth is False, "packets arrive in bursts: not paced, and over access links more than a tenth as fast")
+    bursty = (question.smooth is False, "packets arrive in bursts: not paced, and over access links more than a fiftieth as fast")
     few = (question.flows < FEW_FLOWS, f"fewer than {FEW_FLOWS} flows may halve together")
     full = (question.target > NEARLY_FULL, "asks for far too much above 95 %: packets no longer arrive as a Poisson process")
     small = (question.share < SMALL_WINDOW, "windows of fewer than four packets, whose losses cost timeouts")
@@ -248,10 +261,35 @@ def _against(question: Question, name: str) -> list[tuple[bool, str]]:
     )
     no_trunk = question.inputs is None and question.transmitters == 1
     promise = (True, "promises no utilisation")
+    fast = question.access_rate_bps is None or 5 * question.access_rate_bps > question.rate_bps
     many = (question.flows >= FEW_FLOWS, f"{question.flows:,} flows hardly ever halve all at once: more than is needed")
     return {
-        "cui_trunk": [bursty, full, small, limited, (no_trunk, "one transmitter with unlimited inputs is the case of cui_link")],
-        "cui_link": [bursty, full, small, limited, (question.inputs is not None, "known inputs are the case of cui_trunk")],
+        "cui_trunk": [
+            bursty,
+            full,
+            small,
+            limited,
+            (no_trunk, "one transmitter with unlimited inputs is the case of cui_link"),
+        ],
+        "cui_link": [
+            bursty,
+            full,
+            small,
+            limited,
+            (question.inputs is not None, "known inputs are the case of cui_trunk"),
+        ],
+        "unpaced": [
+            (question.smooth is True, "packets arrive smoothly: more than is needed"),
+            (question.transmitters > 1, "several transmitters take several bursts at once: more than is needed"),
+            (
+                not FITTED_WINDOWS[0] <= question.share <= FITTED_WINDOWS[1],
+                f"fitted for {FITTED_WINDOWS[0]} to {FITTED_WINDOWS[1]} packets under way for each flow",
+            ),
+            (question.target > FITTED_UTILISATION, f"fitted for utilisations of up to {100 * FITTED_UTILISATION:.0f} %"),
+            (fast, "over access links more than a fifth as fast one flow may take all of the bottleneck"),
+            few,
+            limited,
+        ],
         "enachescu": [
             bursty,
             (not limited[0], "the flows could fill more than the bottleneck; computed as if their windows ended at 95 % of it"),
@@ -269,17 +307,11 @@ def _provided(question: Question, name: str, buffer: int) -> str:
     """What has to be made sure, where nothing speaks against a rule."""
     provided = []
     if name in ("cui_trunk", "cui_link", "enachescu") and question.smooth is None:
-        provided.append("that packets arrive smoothly: paced, or over access links a tenth as fast")
+        provided.append("that packets arrive smoothly: paced, or over access links a fiftieth as fast")
     if name in ("cui_trunk", "cui_link") and question.target > LOSE_TOGETHER:
         provided.append("that flows do not lose together, which paced ones did in simulations of targets above 85 %")
-    if name == "cui_trunk" and question.inputs is not None and question.inputs > question.transmitters:
-        off = models.trunk_accuracy(
-            inputs=question.inputs, transmitters=question.transmitters, buffer=buffer, load=question.target
-        )
-        if not off.within(1.05):
-            provided.append(
-                f"that the loss by G1DM, which it simplifies, is close enough with this much buffer at this load: {off}"
-            )
+    if name in ("cui_trunk", "cui_link") and not _is_measured(question, buffer):
+        provided.append("that its loss model, EBD, errs on the safe side for such a trunk as for all that were measured")
     return f"provided {', and '.join(provided)}" if provided else "meant for this case"
 
 
@@ -298,18 +330,29 @@ def _advice(question: Question, answers: Mapping[str, Answer]) -> tuple[str, str
             "enachescu",
             f"The windows end below the capacity, so only bursts have to be held: {_packets(answers['enachescu'])}.",
         )
+    bursts = "unpaced" if answers["unpaced"].meant else "appenzeller"
     if answers[poisson].meant and question.flows > 1:
-        otherwise = "synchronised" if few or answers["appenzeller"].buffer is None else "appenzeller"
+        otherwise = "synchronised" if few or answers["appenzeller"].buffer is None else bursts
         text = f"For {target}: {_packets(answers[poisson])} ({poisson})"
         check = " Simulate it: above 85 % paced flows may lose together." if question.target > LOSE_TOGETHER else ""
+        if not _is_measured(question, answers[poisson].buffer or 0):
+            check += " Nobody has measured how far the model behind it is off for such a trunk: simulate it."
         if question.smooth:
             return poisson, f"{text}.{check}"
-        smoothly = "if packets arrive smoothly, that is paced or over access links a tenth as fast"
+        smoothly = "if packets arrive smoothly, that is paced or over access links a fiftieth as fast"
         return poisson, f"{text} {smoothly}; else {_packets(answers[otherwise])} ({otherwise}).{check}"
     if few or answers["appenzeller"].buffer is None:
         worst = _packets(answers["synchronised"])
-        return "synchronised", f"So few flows may halve together: {worst} for {target} whatever they do (synchronised)."
-    return "appenzeller", f"For {target}: {_packets(answers['appenzeller'])} (appenzeller)."
+        return (
+            "synchronised",
+            f"So few flows may halve together: {worst} for {target} whatever they do (synchronised).{_instead(answers[poisson])}",
+        )
+    return bursts, f"For {target}: {_packets(answers[bursts])} ({bursts}).{_instead(answers[poisson])}"
+
+
+def _instead(answer: Answer) -> str:
+    """Why the buffer of a rule that is not meant is not recommended."""
+    return "" if answer.meant or answer.buffer is None else f" Not the {_packets(answer)} of {answer.rule.name}: {answer.why}."
 
 
 def _packets(answer: Answer) -> str:

@@ -75,8 +75,8 @@ class Question:
 
     @property
     def smooth(self) -> bool | None:
-        """Whether packets come smoothly: paced, or from links an order of magnitude slower (cui-thesis, section 3.4)."""
-        if self.paced or is_slow(self.access_rate_bps, self.rate_bps):
+        """Whether packets come smoothly: paced, or over slow links of their own."""
+        if self.paced or is_slow(self.access_rate_bps, self.rate_bps, self.transmitters):
             return True
         return None if self.paced is None or self.access_rate_bps is None else False
 

@@ -75,7 +75,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
         flows=len(rtts),
         trips=round_trips(rtts),
         segments_per_increase=max(group.tcp.segments_per_increase for group in groups),
-        smooth=all(group.tcp.pacing or is_slow(group.sender_access_bps, port.rate_bps) for group in groups),
+        smooth=all(group.tcp.pacing or is_slow(group.sender_access_bps, port.rate_bps, port.transmitters) for group in groups),
     )
     hasty = [group.name for group in groups if group.tcp.recovery in ("tahoe", "reno")]
     if found.flows > 1 and hasty:

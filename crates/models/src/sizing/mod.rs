@@ -12,12 +12,13 @@ mod enachescu;
 mod gorinsky;
 mod inverse;
 mod synchronised;
+mod unpaced;
 
 use crate::model::{answers, arguments, family};
 use crate::parameter::{Count, ParameterError, Positive, Servers};
 
 // From the rules that know most of the network to those that know least.
-family! { cui_trunk, cui_link, enachescu, appenzeller, synchronised, bandwidth_delay, gorinsky, beheshti }
+family! { cui_trunk, cui_link, unpaced, enachescu, appenzeller, synchronised, bandwidth_delay, gorinsky, beheshti }
 
 arguments! {
     /// One transmitter and what it sends.

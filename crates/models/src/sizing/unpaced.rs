@@ -1,0 +1,119 @@
+//! Some bursts of a sender that does not pace, whatever the number of senders.
+
+use super::inverse::largest_utilisation;
+use super::{Bottleneck, BufferSize, share};
+use crate::model::models;
+use crate::parameter::{Count, NonNegative, ParameterError, Positive, Utilisation};
+use crate::root::root;
+
+const EQUATION: &str =
+    "b ln(2.4 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.16 W, windows W = C RTT_mean / N";
+const SOURCE: &str = "Tailback, docs/optical_buffers.md; its two constants are fitted to simulations";
+const ASSUMES: [&str; 4] = [
+    "senders do not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all of it",
+    "many flows, so that bursts of different ones meet as a Poisson process does",
+    "one transmitter; several, or access links of a tenth of its rate, make it ask for too much",
+    "fitted for windows of 15 to 115 packets and utilisations of 70 to 90 %, where it is 2 points off (root mean square); below it asks for too much",
+];
+
+/// Fitted: see `cui-thesis/unpaced` of `tailback reproduce`.
+const BURST: f64 = 0.16;
+const PREFACTOR: f64 = 2.4;
+
+models! {
+    /// Some bursts of one sender that does not pace: as many for ten thousand flows as for a hundred with the same window.
+    ///
+    /// What a flow sends at once is a share of its window, b. If bursts arrive as a Poisson process, a queue of more than B packets
+    /// has a probability that falls as exp(-theta B / b), with the theta of M/D/1. By the square-root law flows with windows of
+    /// U W packets lose as 1 / (U W)^2, so that B has to grow with the logarithm of that.
+    pub fn unpaced_buffer(
+        bottleneck: Bottleneck,
+        flows: Count,
+        mean_rtt_s: Positive,
+        utilisation: Utilisation,
+    ) -> Result<BufferSize, ParameterError> {
+        BufferSize::of(packets(share(bottleneck.packets_per_s(), flows, mean_rtt_s), 1.0 - utilisation.get()))
+    }
+    quantity: "bursts of a window";
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+    idea: "holds the bursts of senders that do not pace; they grow with a flow's window and not with the number of flows";
+    example: ">>> link = dict(rate_bps=8e9, packet_bytes=1000, flows=4000, mean_rtt_s=0.1)\n\
+              >>> tb.models.unpaced_buffer(**link, utilisation=0.8).buffer\n\
+              64";
+
+    /// Utilisation for which `unpaced_buffer` asks for `buffer`, 0 to 1.
+    pub fn unpaced_utilisation(bottleneck: Bottleneck, flows: Count, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
+        let window = share(bottleneck.packets_per_s(), flows, mean_rtt_s);
+        largest_utilisation(|_, missing| packets(window, missing) - buffer.get())
+    }
+    equation: EQUATION;
+    source: SOURCE;
+    assumes: ASSUMES;
+}
+
+/// What the equation gives for a utilisation of 1 - `missing`, not below 0.
+fn packets(window: f64, missing: f64) -> f64 {
+    let rarity = libm::log(PREFACTOR) + 2.0 * libm::log((1.0 - missing) * window);
+    (BURST * window * rarity / decay(missing)).max(0.0)
+}
+
+/// theta: how fast the probability of a queue falls with each burst that it holds, in M/D/1.
+fn decay(missing: f64) -> f64 {
+    // exp(theta) - 1 - theta / U falls down to ln(1 / U) and crosses zero once beyond it.
+    let lowest = -libm::log1p(-missing);
+    root(|theta| libm::expm1(theta) - theta / (1.0 - missing), lowest, 2.0 * lowest + 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::Servers;
+    use crate::sizing::Link;
+
+    /// 100,000 packets/s and 0.1 s.
+    fn link() -> Result<Bottleneck, ParameterError> {
+        let link = Link { rate_bps: Positive::new("rate_bps", 8e8)?, packet_bytes: Positive::new("packet_bytes", 1000.0)? };
+        Ok(Bottleneck { transmitters: Servers::new(1)?, link })
+    }
+
+    #[test]
+    fn the_decay_of_a_queue_of_bursts_by_hand() {
+        // exp(1) - 1 = 1 / U; exp(1e-3) - 1 = 1e-3 / U.
+        for theta in [1.0, 1e-3, 5.0] {
+            let utilisation = theta / libm::expm1(theta);
+            assert!((decay(1.0 - utilisation) / theta - 1.0).abs() < 1e-9, "{theta}");
+        }
+    }
+
+    #[test]
+    fn windows_of_fifty_packets_by_hand() -> Result<(), ParameterError> {
+        // U = 1 / (e - 1) = 0.58198: theta = 1, and 0.16 * 50 * ln(2.4 * 29.099^2) = 8 * 7.6169.
+        let (flows, rtt) = (Count::new("flows", 200)?, Positive::new("rtt", 0.1)?);
+        let utilisation = Utilisation::new(1.0 / libm::expm1(1.0))?;
+        let asked = unpaced_buffer(link()?, flows, rtt, utilisation)?;
+        assert!((asked.unrounded - 60.935).abs() < 1e-3, "{}", asked.unrounded);
+        let back = unpaced_utilisation(link()?, flows, rtt, NonNegative::new("buffer", asked.unrounded)?);
+        assert!((back / utilisation.get() - 1.0).abs() < 1e-12, "{back}");
+        Ok(())
+    }
+
+    #[test]
+    fn only_the_window_counts() -> Result<(), ParameterError> {
+        let buffer = |flows: u64, rtt_s: f64| -> Result<u64, ParameterError> {
+            Ok(unpaced_buffer(link()?, Count::new("flows", flows)?, Positive::new("rtt", rtt_s)?, Utilisation::new(0.8)?)?.buffer)
+        };
+        assert_eq!(buffer(200, 0.1)?, buffer(2000, 1.0)?);
+        Ok(())
+    }
+
+    #[test]
+    fn windows_below_a_packet_ask_for_nothing() -> Result<(), ParameterError> {
+        let (flows, rtt) = (Count::new("flows", 1_000_000)?, Positive::new("rtt", 0.1)?);
+        for utilisation in [1e-300, 0.5, 0.999_999] {
+            assert_eq!(unpaced_buffer(link()?, flows, rtt, Utilisation::new(utilisation)?)?.unrounded, 0.0);
+        }
+        Ok(())
+    }
+}
