@@ -11,6 +11,7 @@ from tailback._interval import Interval, student_t
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 9, 10, 29, 100])
 def test_student_agrees_with_scipy(freedom: int) -> None:
     assert student_t(freedom) == pytest.approx(scipy.stats.t.ppf(0.975, freedom), rel=1e-9)
+    assert student_t(freedom, 0.999) == pytest.approx(scipy.stats.t.ppf(0.9995, freedom), rel=1e-9)
 
 
 def test_an_interval_by_hand() -> None:

@@ -65,3 +65,13 @@ def test_runs_are_counted_with_their_failures(monkeypatch: pytest.MonkeyPatch, c
 @pytest.mark.parametrize(("bar", "reports"), [(tb.ProgressBar, FRACTIONS), (tb.RunsBar, RUNS)])
 def test_a_file_gets_no_bar(monkeypatch: pytest.MonkeyPatch, clock: Clock, bar: type[Any], reports: list[Any]) -> None:
     assert not shown(monkeypatch, clock, io.StringIO(), bar("to a file"), reports)
+
+
+def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr("sys.stderr", log)
+    with tb.RunsBar("buffers") as bar:
+        for seconds in (1, 5, 30, 64, 66):
+            clock.now = seconds
+            bar(Progress(done=seconds, failed=seconds // 60, total=2000))
+    assert log.getvalue() == "buffers: 5 of 2,000 runs after 5 s\nbuffers: 67 of 2,000 runs, 1 failed after 66 s\n"

@@ -13,17 +13,17 @@ __all__ = ["Interval", "student_t"]
 
 @dataclass(frozen=True)
 class Interval:
-    """Mean and half width of the 95 % interval of Student's t."""
+    """Mean and half width of an interval of Student's t, of 95 % if nothing else is said."""
 
     mean: float
     half: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Interval:
+    def of(cls, values: Sequence[float], level: float = 0.95) -> Interval:
         """The interval of independent values, one per seed; at least two. Unknown (NaN) if one of them is."""
         if not all(map(math.isfinite, values)):
             return cls(math.nan, math.nan)
-        return cls(fmean(values), student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values)))
+        return cls(fmean(values), student_t(len(values) - 1, level) * stdev(values) / math.sqrt(len(values)))
 
     @property
     def low(self) -> float:
@@ -37,18 +37,18 @@ class Interval:
 
 
 @cache
-def student_t(freedom: int) -> float:
-    """The t that 95 % of Student's distribution lie within, for that many degrees of freedom, >= 1.
+def student_t(freedom: int, level: float = 0.95) -> float:
+    """The t that 95 % (or `level`, up to 0.999) of Student's distribution lie within, for that many degrees of freedom, >= 1.
 
     Examples
     --------
     >>> round(student_t(4), 3)
     2.776
     """
-    low, high = 0.0, 20.0
+    low, high = 0.0, 1000.0
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, freedom) < 0.95 else (low, middle)
+        low, high = (middle, high) if _within(middle, freedom) < level else (low, middle)
     return high
 
 

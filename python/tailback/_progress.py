@@ -1,4 +1,4 @@
-"""Progress bars on stderr for what takes long; shown after a second, and only to a terminal."""
+"""Progress on stderr for what takes long: a bar in a terminal, after a second; of runs elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["ProgressBar", "RunsBar"]
 
 
+# Lines where no bar can be shown: short commands write none.
+FIRST_LINE_S = 5.0
+LINE_EVERY_S = 60.0
+
+
 class _Bar(ABC):
     """Nothing, until a second has passed; then a line that is taken away at the end."""
 
@@ -24,6 +29,7 @@ class _Bar(ABC):
         self._what = what
         self._began = time.monotonic()
         self._bar: Bars | None = None
+        self._next_line_s = FIRST_LINE_S
 
     def __enter__(self) -> Self:
         return self
@@ -98,13 +104,22 @@ class RunsBar(_Bar):
     def __call__(self, progress: Progress) -> None:
         """Show the counts."""
         finished = progress.done + progress.failed
+        failed = f"{progress.failed} failed" if progress.failed else ""
         bar = self._shown(progress.total, finished, rate="", failed="")
         if bar is None:
+            self._log(f"{finished:,} of {progress.total:,} runs" + (f", {failed}" if failed else ""))
             return
-        failed = f"{progress.failed} failed" if progress.failed else ""
         task = bar.tasks[0]
         rate = f"{task.speed:.3g} runs/s" if task.speed else ""
         bar.update(task.id, completed=finished, total=progress.total, rate=rate, failed=failed)
+
+    def _log(self, done: str) -> None:
+        """A line for a file or a pipe, when it is time for one."""
+        passed = time.monotonic() - self._began
+        if not sys.stderr.isatty() and passed >= self._next_line_s:
+            sys.stderr.write(f"{self._what}: {done} after {passed:.0f} s\n")
+            sys.stderr.flush()
+            self._next_line_s = passed + LINE_EVERY_S
 
     def _columns(self) -> list[ProgressColumn]:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

@@ -29,9 +29,9 @@ from toy_experiment import TOY, more_with_fifty, replaced
 @pytest.mark.parametrize(("kind", "code"), [("R", 1), ("N", 0)])
 def test_only_a_failing_r_claim_fails_the_command(toys: list[Experiment], kind: Kind, code: int) -> None:
     toys[:] = [replaced(Claim("T", kind, "false", more_with_fifty, Inequality("<", 0)))]
-    done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "2"])
+    done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "4"])
     assert done.exit_code == code, done.output
-    assert ("FAILS" if kind == "R" else "not reproduced") in done.stdout
+    assert ("CONTRADICTED" if kind == "R" else "contradicted") in done.stdout
 
 
 def test_an_s_claim_that_holds_nowhere_does_not_fail_the_command(toys: list[Experiment]) -> None:
@@ -39,8 +39,8 @@ def test_an_s_claim_that_holds_nowhere_does_not_fail_the_command(toys: list[Expe
         "T", "S", "false", more_with_fifty, Inequality("<", 0), setting="here", contrast=Contrast("there", more_with_fifty)
     )
     toys[:] = [replaced(claim)]
-    done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "2"])
-    assert (done.exit_code, "not shown" in done.stdout) == (0, True)
+    done = CliRunner().invoke(app, ["reproduce", "toy", "--seeds", "4"])
+    assert (done.exit_code, "contradicted" in done.stdout) == (0, True)
 
 
 def test_our_bug_in_an_experiment_is_exit_code_3(toys: list[Experiment]) -> None:
@@ -65,9 +65,9 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     document = json.loads(done.stdout, parse_constant=pytest.fail)
     assert list(document) == ["experiments"]
     (experiment,) = document["experiments"]
-    assert [(claim["id"], claim["kind"], claim["holds"]) for claim in experiment["claims"]] == [
-        ("C1", "R", True),
-        ("C3", "R", True),
+    assert [(claim["id"], claim["kind"], claim["finding"]) for claim in experiment["claims"]] == [
+        ("C1", "R", "holds"),
+        ("C3", "R", "holds"),
     ]
     assert json.loads((tmp_path / "out" / "bpd-2001.json").read_text()) == document
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"bpd-2001.html", "bpd-2001.json", "study"}

@@ -11,7 +11,7 @@ import pytest
 import tailback as tb
 from tailback import papers
 from tailback.papers._experiment import Experiment
-from tailback.papers.cui_thesis import packets, tables, tried
+from tailback.papers.cui_thesis import intervals, packets, tables, tried, unpaced
 from toy_experiment import BASE, buffers, goodput
 
 SMALL = (8, 4, 10, 80, 200e6)
@@ -28,7 +28,7 @@ def test_packets_and_the_closed_loop_are_measured_alike() -> None:
     for measure in (packets.utilisation, packets.log10_loss):
         assert measure(run) == pytest.approx(measure(loop), rel=0.4)
     assert packets.throughput(run) == pytest.approx(4 * 200e6 * packets.utilisation(run))
-    assert 1 / 80 < packets.largest_share(run) < packets.fairness(run) < 1 == packets.fairness(loop)
+    assert 1 / 80 < intervals.largest_share(run) < packets.fairness(run) < 1 == packets.fairness(loop)
 
 
 def gaps(times: Any) -> dict[str, Any]:
@@ -38,14 +38,14 @@ def gaps(times: Any) -> dict[str, Any]:
 def test_gaps_of_a_poisson_process_are_told_from_others() -> None:
     random = np.random.default_rng(1)
     poisson, regular = gaps(random.exponential(1, 100_000)), gaps(np.full(100_000, 1.0))
-    assert packets.from_exponential(poisson) < 0.006
+    assert intervals.from_exponential(poisson) < 0.006
     # At the mean: 1 - 1/e below it, nothing measured.
-    assert packets.from_exponential(regular) == pytest.approx(1 - np.exp(-1))
-    assert packets.dispersion(poisson) == pytest.approx(1, abs=0.15)
-    assert packets.dispersion(regular) < 0.02
-    assert packets.spread_of_gaps(poisson) == pytest.approx(1, abs=0.01)
-    assert packets.near_packet_time(poisson) == pytest.approx(1, abs=0.05)
-    assert packets.near_packet_time(gaps(np.full(100, 0.5))) > 10
+    assert intervals.from_exponential(regular) == pytest.approx(1 - np.exp(-1))
+    assert intervals.dispersion(poisson) == pytest.approx(1, abs=0.15)
+    assert intervals.dispersion(regular) < 0.02
+    assert intervals.spread_of_gaps(poisson) == pytest.approx(1, abs=0.01)
+    assert intervals.near_packet_time(poisson) == pytest.approx(1, abs=0.05)
+    assert intervals.near_packet_time(gaps(np.full(100, 0.5))) > 10
 
 
 def test_the_least_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,3 +104,20 @@ def test_a_quick_form_without_words_is_refused() -> None:
         toy(full=toy())
     with pytest.raises(ValueError, match="says what it leaves undecided"):
         toy(undecided="much")
+
+
+def test_the_constants_of_bursts_are_found_again() -> None:
+    """On points that follow the rule exactly."""
+    experiment = unpaced.UNPACED
+    points = []
+    for variant in experiment.variants:
+        labels = variant.labels
+        if "buffer" in labels:
+            window, buffer = int(labels["window"]), float(labels["buffer"])
+            exact = tb.models.unpaced_utilisation(**unpaced.link(window), mean_rtt_s=0.12, buffer=buffer * window)
+            points.append(papers.Point(labels, {"utilisation": np.array([float(exact)])}))
+    seen = papers.Measured(points)
+    burst, prefactor = unpaced.fit(seen)
+    assert burst == pytest.approx(0.16, rel=1e-6)
+    assert prefactor == pytest.approx(2.4, rel=1e-5)
+    assert np.abs(unpaced.off(seen, (15, 29), unpaced.FIFTH)).max() < 1e-12

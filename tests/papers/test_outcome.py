@@ -13,31 +13,53 @@ from tailback.papers import (
     Inequality,
     Value,
 )
+from tailback.papers._requirement import decided_by
+from tailback.papers._wording import guard, word
 from toy_experiment import more_with_fifty, outcome, replaced
 
 
 @pytest.mark.parametrize(
-    ("requirement", "low", "high", "holds"),
+    ("requirement", "low", "high", "finding"),
     [
-        (Inequality(">", 1), 1.0, 3.0, False),
-        (Inequality(">", 1), 1.1, 3.0, True),
-        (Inequality(">=", 1), 1.0, 3.0, True),
-        (Inequality(">=", 1), 0.9, 3.0, False),
-        (Inequality("<", 3), 1.0, 3.0, False),
-        (Inequality("<", 3), 1.0, 2.9, True),
-        (Inequality("<=", 3), 1.0, 3.0, True),
-        (Inequality("<=", 3), 1.0, 3.1, False),
-        (Value(2, 0), 1.0, 3.0, True),
-        (Value(4, 1), 1.0, 3.0, True),
-        (Value(4.1, 1), 1.0, 3.0, False),
-        (Value(0, 1), 1.0, 3.0, True),
-        (Value(-0.1, 1), 1.0, 3.0, False),
-        (Inequality(">", 0), float("nan"), float("nan"), False),
-        (Value(1, 9), float("nan"), float("nan"), False),
+        (Inequality(">", 1), 1.1, 3.0, "holds"),
+        (Inequality(">", 1), 1.0, 3.0, "cannot tell"),
+        (Inequality(">", 3), 1.0, 3.0, "contradicted"),
+        (Inequality(">=", 1), 1.0, 3.0, "holds"),
+        (Inequality(">=", 1), 0.9, 3.0, "cannot tell"),
+        (Inequality(">=", 3), 1.0, 3.0, "cannot tell"),
+        (Inequality(">=", 3), 1.0, 2.9, "contradicted"),
+        (Inequality("<", 3), 1.0, 2.9, "holds"),
+        (Inequality("<", 3), 1.0, 3.0, "cannot tell"),
+        (Inequality("<", 1), 1.0, 3.0, "contradicted"),
+        (Inequality("<=", 3), 1.0, 3.0, "holds"),
+        (Inequality("<=", 3), 1.0, 3.1, "cannot tell"),
+        (Inequality("<=", 1), 1.0, 3.0, "cannot tell"),
+        (Inequality("<=", 1), 1.1, 3.0, "contradicted"),
+        (Value(2, 1), 1.0, 3.0, "holds"),
+        # However near the mean: noise does not make a value hold.
+        (Value(2, 0.9), 1.0, 3.0, "cannot tell"),
+        (Value(4, 1), 1.0, 3.0, "cannot tell"),
+        (Value(4.1, 1), 1.0, 3.0, "contradicted"),
+        (Value(-0.1, 1), 1.0, 3.0, "contradicted"),
+        (Value(2, 0), 2.0, 2.0, "holds"),
+        (Inequality(">", 0), 0.0, 0.0, "contradicted"),
+        (Inequality(">=", 0), 0.0, 0.0, "holds"),
+        (Inequality(">", 0), float("nan"), float("nan"), "cannot tell"),
+        (Value(1, 9), float("nan"), float("nan"), "cannot tell"),
     ],
 )
-def test_the_whole_interval_lies_on_its_side(requirement: Inequality | Value, low: float, high: float, holds: bool) -> None:
-    assert requirement.holds(Interval((low + high) / 2, (high - low) / 2)) is holds
+def test_the_whole_interval_decides(requirement: Inequality | Value, low: float, high: float, finding: str) -> None:
+    assert requirement.judge(Interval((low + high) / 2, (high - low) / 2)) == finding
+
+
+def test_how_many_seeds_decide() -> None:
+    # Mean 1, deviation 1: 99.9 % need t(n - 1) < sqrt(n), which t(15) = 4.073 does not and t(16) = 4.015 does.
+    values = [1 - 0.5**0.5, 1 + 0.5**0.5]
+    assert decided_by(values, Inequality(">", 0)) == 17
+    assert decided_by([2.0, 2.0, 2.0], Inequality(">", 0)) == 2
+    assert decided_by([2.0], Inequality(">", 3)) == 1
+    assert decided_by([0.9, 1.1], Inequality(">", 1)) is None
+    assert decided_by([1.0, float("nan")], Inequality(">", 0)) is None
 
 
 def test_an_order_is_the_interval_of_paired_differences() -> None:
@@ -46,12 +68,12 @@ def test_an_order_is_the_interval_of_paired_differences() -> None:
     difference = wide.interval(wide.values("goodput", policy="bpd") - wide.values("goodput", policy="epd"))
     assert difference.mean == 2.0
     assert difference.half == pytest.approx(2.48414, abs=1e-5)
-    assert not Inequality(">", 0).holds(difference)
+    assert Inequality(">", 0).judge(difference) == "cannot tell"
     # Differences 2, 2, 2 have no width, though each policy's own interval is far wider than their distance.
     narrow = outcome(epd=[10.0, 20.0, 30.0], bpd=[12.0, 22.0, 32.0])
     difference = narrow.interval(narrow.values("goodput", policy="bpd") - narrow.values("goodput", policy="epd"))
     assert (difference.mean, difference.half) == (2.0, 0.0)
-    assert Inequality(">", 0).holds(difference)
+    assert Inequality(">", 0).judge(difference) == "holds"
 
 
 def test_the_best_is_the_point_with_the_largest_mean() -> None:
@@ -75,29 +97,28 @@ def test_only_an_s_claim_has_a_setting_and_a_contrast() -> None:
 
 @pytest.mark.usefixtures("toys")
 def test_claims_as_data() -> None:
-    done = tb.reproduce("toy/fig1", seeds=3)
+    done = tb.reproduce("toy/fig1", seeds=8)
     (experiment,) = done.to_dict()["experiments"]
     assert list(experiment) == ["id", "points", "claims"]
     assert [(point["policy"], point["packets"], point["goodput"]["seeds"]) for point in experiment["points"]] == [
-        ("drop_tail", 2, 3),
-        ("drop_tail", 50, 3),
+        ("drop_tail", 2, 8),
+        ("drop_tail", 50, 8),
     ]
     first, second, third = experiment["claims"]
-    assert set(first) == {"id", "kind", "text", "published", "measured", "low", "high", "holds", "contrast"}
-    assert (first["kind"], first["holds"], first["published"], first["contrast"]) == ("R", True, None, None)
+    judged = {"measured", "low", "high", "finding", "seeds", "decided_by"}
+    assert set(first) == {"id", "kind", "text", "ours", "published", "contrast"} | judged
+    assert (first["kind"], first["finding"], first["published"], first["contrast"]) == ("R", "holds", None, None)
     assert first["low"] < first["measured"] < first["high"]
-    assert (second["text"], second["published"], second["holds"]) == ("half of the link is used (50 packets)", 0.9, True)
-    assert set(second["contrast"]) == {"setting", "measured", "low", "high", "holds"}
-    assert (second["contrast"]["setting"], second["contrast"]["holds"]) == ("2 packets", False)
-    assert (third["kind"], third["holds"], third["published"]) == ("N", False, 0.99)
-    assert done.verdict() == (
-        "1 of 1 robust claims hold; 1 of 1 that need a special setting hold there and fail in the contrasting one; "
-        "1 of 1 that were not obtained in any setting are not obtained here either"
-    )
+    assert 2 <= first["decided_by"] <= first["seeds"] == 8
+    assert (second["text"], second["published"], second["finding"]) == ("half of the link is used (50 packets)", 0.9, "holds")
+    assert set(second["contrast"]) == {"setting", "measured", "low", "high", "finding"}
+    assert (second["contrast"]["setting"], second["contrast"]["finding"]) == ("2 packets", "contradicted")
+    assert (third["kind"], third["finding"], third["published"]) == ("N", "contradicted", 0.99)
+    assert done.verdict() == "3 statements: 1 holds, 1 holds in a special setting, 1 is contradicted"
     assert done.holds
     assert done.complete
     assert "T1" in done._repr_html_()
-    assert repr(done).startswith("<Reproduction toy/fig1: 1 of 1 robust")
+    assert repr(done).startswith("<Reproduction toy/fig1: 3 statements: 1 holds")
     assert done.points[0]["experiment"] == "toy/fig1"
 
 
@@ -105,4 +126,21 @@ def test_what_is_not_known_is_null_and_holds_nothing(toys: list[Experiment]) -> 
     claim = Claim("T", "N", "unknown", lambda seen: seen.values("goodput", packets=2) * float("nan"), Inequality(">", 0))
     toys[:] = [replaced(claim)]
     (judged,) = tb.reproduce("toy", seeds=2).to_dict()["experiments"][0]["claims"]
-    assert (judged["measured"], judged["low"], judged["high"], judged["holds"]) == (None, None, None, False)
+    assert (judged["measured"], judged["low"], judged["high"], judged["finding"]) == (None, None, None, "cannot tell")
+
+
+def test_what_is_ours_is_counted_apart(toys: list[Experiment]) -> None:
+    toys[:] = [replaced(*(Claim(name, "R", "more", more_with_fifty, Inequality(">", 0), ours=name != "A") for name in "ABC"))]
+    done = tb.reproduce("toy", seeds=4)
+    assert done.verdict() == "1 statement: 1 holds; 2 claims of our own: 2 hold"
+
+
+def test_too_few_seeds_to_tell_is_no_failure_and_no_success(toys: list[Experiment]) -> None:
+    toys[:] = [replaced(Claim("T", "R", "more", more_with_fifty, Inequality(">", 0)))]
+    done = tb.reproduce("toy", seeds=2)
+    (verdict,) = done.claims
+    assert (verdict.finding, verdict.holds, done.holds) == ("cannot tell", False, False)
+    assert verdict.decided_by is not None
+    assert verdict.decided_by > 2
+    assert guard(done.claims) == f"1 of kind R does not hold: T (cannot tell by 2 seeds, decided by {verdict.decided_by})"
+    assert word(verdict) == "CANNOT TELL"

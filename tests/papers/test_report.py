@@ -32,7 +32,7 @@ def test_the_report_is_one_page_that_needs_no_other(tmp_path: Path) -> None:
     assert len(drawn) == 2
     for svg in drawn:
         assert xml.etree.ElementTree.fromstring(svg).tag.endswith("svg")
-    assert text.index("1 of 1 robust claims hold") < text.index("How much buffer?")
+    assert text.index("3 statements: ") < text.index("How much buffer?")
     assert done.report(tmp_path / "page.html") == [tmp_path / "page.html"]
     assert (tmp_path / "page.html").read_text() == text
 
@@ -44,7 +44,7 @@ def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment]
     monkeypatch.setattr(sys.modules["toys"], "DOCUMENT", document, raising=False)
     done = tb.reproduce("toy", seeds=2)
     shown = page(document, done.experiments, [], Basis(2, done.asked, done.tally))
-    assert shown.index("The verdict") < shown.index("Claims are of three kinds") < shown.index('id="toy/fig1"')
+    assert shown.index("The verdict") < shown.index("A claim is judged by") < shown.index('id="toy/fig1"')
     assert shown.count('id="toy/fig2"') == 1
     assert "<p>It is 2.</p>\n<p>Really &lt;so&gt;.</p>" in shown
     assert [each.get("answer") for each in done.to_dict()["experiments"]] == [None, "It is 2.\n\nReally <so>."]

@@ -45,7 +45,7 @@ def reproduce(
     workers: Annotated[int | None, typer.Option(min=1, help="Runs in parallel; one per processor if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
 ) -> Exit:
-    """Reproduce figures from documents: what they claim next to what is measured. Exit code 1 if an R claim fails."""
+    """Reproduce figures from documents: what they claim next to what is measured. Exit code 1 if an R claim does not hold."""
     from tailback import papers, plots
     from tailback._store import claimed
 
@@ -94,7 +94,7 @@ def _listed(seeds: int, *, as_json: bool) -> str:
 
 def _lines(done: Reproduction) -> Iterator[str]:
     """Each experiment with its claims, then the verdict."""
-    from tailback.papers._wording import number, word
+    from tailback.papers._wording import guard, needed, number, word
 
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
@@ -109,8 +109,10 @@ def _lines(done: Reproduction) -> Iterator[str]:
             claim = verdict.claim
             published = "" if claim.published is None else f", published {claim.published:g}"
             yield f"  {claim.id:<{width}}{claim.kind}  {word(verdict)}: {number(verdict)}{published}; must be {claim.must}"
+            yield f"{margin}by {verdict.seeds} seeds; decided by {needed(verdict)}"
             yield textwrap.fill(verdict.text, 100, initial_indent=margin, subsequent_indent=margin)
             if verdict.contrast:
-                yield f"{margin}but {verdict.contrast.contrast.setting}: {number(verdict.contrast)}"
+                beside = verdict.contrast
+                yield f"{margin}beside it, {beside.contrast.setting}: {number(beside)}, {beside.finding}"
         yield ""
-    yield done.verdict()
+    yield from (line for line in (done.verdict(), guard(done.claims)) if line)

@@ -1,7 +1,7 @@
 """Documents as experiments: every figure with its own numbers, its claims, and what it left open.
 
 A document is a package, such as `bpd_2001`, with a `DOCUMENT` made of what is exported here, and a line in `DOCUMENTS` of
-`_documents`. `_experiment` says what an experiment is, `_plan` runs it, `_outcome` judges, `_report` shows.
+`_documents`. `_experiment` says what an experiment is, `_plan` runs it, `_requirement` and `_outcome` judge, `_report` shows.
 """
 
 from tailback.papers._documents import DOCUMENTS, document, experiments
@@ -15,7 +15,6 @@ from tailback.papers._experiment import (
     Drawn,
     Experiment,
     Grid,
-    Inequality,
     Kind,
     LeftOpen,
     Level,
@@ -23,7 +22,6 @@ from tailback.papers._experiment import (
     Measure,
     Ranking,
     Trace,
-    Value,
     Variant,
     vary,
 )
@@ -31,6 +29,7 @@ from tailback.papers._measured import Label, Measured, Point, Values, highest, l
 from tailback.papers._outcome import Outcome, Verdict
 from tailback.papers._reproduce import reproduce
 from tailback.papers._reproduction import Reproduction, ReproductionInterrupted
+from tailback.papers._requirement import Finding, Inequality, Value
 
 __all__ = [
     "DOCUMENTS",
@@ -42,6 +41,7 @@ __all__ = [
     "Document",
     "Drawn",
     "Experiment",
+    "Finding",
     "Grid",
     "Inequality",
     "Kind",

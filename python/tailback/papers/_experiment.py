@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from tailback._interval import Interval
 from tailback._study.readings import Computation, Subject
 from tailback.papers._measured import Label, Measured, Values
+from tailback.papers._requirement import Requirement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,6 @@ __all__ = [
     "Drawn",
     "Experiment",
     "Grid",
-    "Inequality",
     "Kind",
     "LeftOpen",
     "Level",
@@ -35,7 +34,6 @@ __all__ = [
     "Measure",
     "Ranking",
     "Trace",
-    "Value",
     "Variant",
     "vary",
 ]
@@ -87,46 +85,6 @@ def vary(base: Subject, *axes: Iterable[Choice], **labels: Label) -> tuple[Varia
 
 
 @dataclass(frozen=True)
-class Inequality:
-    """Holds when the whole 95 % interval lies on its side of the bound."""
-
-    sign: Literal[">", ">=", "<", "<="]
-    bound: float
-
-    def holds(self, interval: Interval) -> bool:
-        """Whether it does; a mean that is not known (NaN) holds nothing."""
-        if self.sign == ">":
-            return interval.low > self.bound
-        if self.sign == ">=":
-            return interval.low >= self.bound
-        if self.sign == "<":
-            return interval.high < self.bound
-        return interval.high <= self.bound
-
-    def __str__(self) -> str:
-        sign = {">=": "\N{GREATER-THAN OR EQUAL TO}", "<=": "\N{LESS-THAN OR EQUAL TO}"}.get(self.sign, self.sign)
-        return f"{sign} {self.bound:g}"
-
-
-@dataclass(frozen=True)
-class Value:
-    """Holds when the value lies within `tolerance` of the 95 % interval."""
-
-    value: float
-    tolerance: float
-
-    def holds(self, interval: Interval) -> bool:
-        """Whether it does."""
-        return interval.low - self.tolerance <= self.value <= interval.high + self.tolerance
-
-    def __str__(self) -> str:
-        return f"{self.value:g} within {self.tolerance:g} of the interval"
-
-
-Requirement: TypeAlias = Inequality | Value
-
-
-@dataclass(frozen=True)
 class Contrast:
     """The same measurement in a setting in which an S claim fails."""
 
@@ -141,8 +99,11 @@ class Claim:
     Attributes
     ----------
     kind : str
-        ``R``: robust, must hold. ``S``: holds in one setting, shown beside another in which it fails. ``N``: not obtained with
-        any setting; measured and reported.
+        What became of it, with seeds enough to tell. ``R``: it holds, and must go on to. ``S``: it holds in one setting, shown
+        beside another in which it does not. ``N``: it does not hold in any setting tried, or nothing tells; measured and
+        reported.
+    ours : bool
+        What the document does not say: it is not counted among its statements.
     measured : callable
         From what was run to one value a seed. An order is the difference of two measurements with the same seeds.
     must : Inequality or Value
@@ -162,6 +123,7 @@ class Claim:
     setting: str = ""
     contrast: Contrast | None = None
     note: str = ""
+    ours: bool = False
 
     def __post_init__(self) -> None:
         special = self.kind == "S"

@@ -55,9 +55,9 @@ class Measured:
         """What was measured at that of the points in which the mean over the seeds is largest."""
         return highest(*(point.values[measure] for point in self.where(**labels)))
 
-    def interval(self, values: Values) -> Interval:
-        """Mean and 95 % interval; without width where nothing is random and one run says all."""
-        return Interval(float(values[0]), 0.0) if len(values) == 1 else Interval.of(values.tolist())
+    def interval(self, values: Values, level: float = 0.95) -> Interval:
+        """Mean and 95 % interval, or another; without width where nothing is random and one run says all."""
+        return Interval(float(values[0]), 0.0) if len(values) == 1 else Interval.of(values.tolist(), level)
 
 
 def point(labels: Mapping[str, Label], runs: list[dict[str, float]]) -> Point:

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from tailback._interval import Interval
-from tailback.papers._experiment import Claim, Contrast, Experiment, Requirement
+from tailback.papers._experiment import Claim, Contrast, Experiment
 from tailback.papers._measured import Measured
+from tailback.papers._requirement import LEVEL, Finding, Requirement, decided_by
 
 __all__ = ["Contrasted", "Outcome", "Verdict"]
 
@@ -20,26 +21,45 @@ class Contrasted:
 
     contrast: Contrast
     interval: Interval
-    holds: bool
+    finding: Finding
 
     def to_dict(self) -> dict[str, Any]:
-        """Setting, measured value, its interval, and whether the claim holds there (it should not)."""
-        return {"setting": self.contrast.setting, **_ends(self.interval), "holds": self.holds}
+        """Setting, measured value, its 99.9 % interval, and whether the claim holds there (it should not)."""
+        return {"setting": self.contrast.setting, **_ends(self.interval), "finding": self.finding}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim, measured."""
+    """A claim, measured.
+
+    Attributes
+    ----------
+    interval : Interval
+        Of 99.9 %, by which it is judged.
+    finding : str
+        ``holds``, ``contradicted``, or ``cannot tell``: too few seeds, or too near the bound.
+    seeds : int
+        How many it was judged by.
+    decided_by : int or None
+        How many would do, with this mean and deviation; None if more than a thousand.
+    """
 
     claim: Claim
     interval: Interval
-    holds: bool
+    finding: Finding
+    seeds: int
+    decided_by: int | None
     contrast: Contrasted | None
 
     @property
-    def shown(self) -> bool:
-        """As its kind asks: an R claim holds, an S claim holds and its contrast does not, an N claim holds after all."""
-        return self.holds and (self.contrast is None or not self.contrast.holds)
+    def holds(self) -> bool:
+        """Whether the finding is that it does."""
+        return self.finding == "holds"
+
+    @property
+    def special(self) -> bool:
+        """It holds in the setting that it names, and not in the contrasting one, or there nothing tells."""
+        return self.holds and self.contrast is not None and self.contrast.finding != "holds"
 
     @property
     def text(self) -> str:
@@ -52,9 +72,12 @@ class Verdict:
             "id": self.claim.id,
             "kind": self.claim.kind,
             "text": self.text,
+            "ours": self.claim.ours,
             "published": self.claim.published,
             **_ends(self.interval),
-            "holds": self.holds,
+            "finding": self.finding,
+            "seeds": self.seeds,
+            "decided_by": self.decided_by,
             "contrast": self.contrast.to_dict() if self.contrast else None,
         }
 
@@ -88,13 +111,15 @@ class Outcome(Measured):
         return {"id": self.experiment.id, **said, "points": points, "claims": [verdict.to_dict() for verdict in self.claims]}
 
     def _judged(self, claim: Claim) -> Verdict:
-        interval = self.interval(claim.measured(self))
+        values = claim.measured(self)
+        interval = self.interval(values, LEVEL)
         contrast = self._contrasted(claim.contrast, claim.must) if claim.contrast else None
-        return Verdict(claim, interval, claim.must.holds(interval), contrast)
+        needed = decided_by(values.tolist(), claim.must)
+        return Verdict(claim, interval, claim.must.judge(interval), len(values), needed, contrast)
 
     def _contrasted(self, contrast: Contrast, must: Requirement) -> Contrasted:
-        interval = self.interval(contrast.measured(self))
-        return Contrasted(contrast, interval, must.holds(interval))
+        interval = self.interval(contrast.measured(self), LEVEL)
+        return Contrasted(contrast, interval, must.judge(interval))
 
 
 def _ends(interval: Interval, name: str = "measured") -> dict[str, float | None]:

@@ -16,21 +16,27 @@ from tailback._study.readings import Tally
 from tailback.papers._experiment import Document, Experiment, Grid, LeftOpen
 from tailback.papers._experiment_plot import draw
 from tailback.papers._outcome import Outcome, Verdict
-from tailback.papers._wording import number, sentence, word
+from tailback.papers._wording import needed, number, sentence, word
 from tailback.plots import require
 
 __all__ = ["Basis", "page"]
 
 _KINDS = (
-    "Claims are of three kinds. <b>R</b>: robust, must hold. <b>S</b>: holds in a special setting, which is named, and is shown "
-    "next to a setting in which it fails. <b>N</b>: not obtained with any setting tried; measured, and reported with "
-    "both numbers. Brackets hold 95 % intervals over the seeds (Student's t). An inequality holds when the whole interval lies "
-    "on its side, a value when it lies within the stated tolerance of the interval, an order when the difference with the same "
-    "seeds does. Numbers of the document are those that its text states; none is read off a picture."
+    "A claim is judged by the 99.9 % interval of its values over the seeds (Student's t), which stands in brackets: so "
+    "wide, because a page judges about a hundred. It holds when the whole interval fulfils what it must be, is contradicted"
+    " when none of it does, and otherwise cannot be told; an order is judged by the difference with the same seeds. "
+    "<i>Decided by</i> says how many seeds would do, if more of them vary like these. Kinds: <b>R</b> holds, as was found "
+    "with seeds enough. <b>S</b> hangs on a setting that the document does not give; it is named, and shown next to "
+    "another. <b>N</b> does not hold in any setting tried, or nothing tells. Intervals of plots and of other numbers are of"
+    " 95 %. Numbers of the document are those that its text states; none is read off a picture."
 )
 
 # Points that the page lists in full; of more, the JSON beside it has all.
 _LISTED = 120
+
+
+# Seeds with which claims got their kinds.
+_USUAL = 10
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         citation=escape(document.citation),
         cut=f'<p class="verdict">Interrupted: without {escape(", ".join(missing))}.</p>' if missing else "",
         verdict=sentence(verdicts) + ".",
+        few=_few(basis.seeds),
         failed=_failed(verdicts),
         lead="\n".join(_experiment(outcome) for outcome in outcomes if outcome.experiment.id == document.lead),
         kinds=_KINDS,
@@ -63,10 +70,17 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
     return filled.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
+def _few(seeds: int) -> str:
+    """A word on pages that tell less than others."""
+    if seeds >= _USUAL:
+        return ""
+    return f"<p>Made with {seeds} seeds; with fewer than {_USUAL} many claims cannot be told, and intervals are wide.</p>"
+
+
 def _failed(verdicts: list[Verdict]) -> str:
-    """Robust claims that do not hold, at the top of the page."""
+    """Claims that should hold and do not, at the top of the page."""
     failed = [verdict for verdict in verdicts if verdict.claim.kind == "R" and not verdict.holds]
-    return f"<p>Robust claims that fail:</p>{_claims(failed)}" if failed else ""
+    return f"<p>These held with enough seeds and do not here:</p>{_claims(failed)}" if failed else ""
 
 
 def _contents(outcomes: list[Outcome]) -> str:
@@ -128,10 +142,11 @@ def _variants(experiment: Experiment) -> str:
 
 
 def _claims(verdicts: list[Verdict]) -> str:
-    rows = [["claim", "", "", "*published", "*measured", "*must be"]]
+    rows = [["claim", "", "", "*published", "*measured", "*must be", "*seeds", "*decided by"]]
     for verdict in verdicts:
         claim = verdict.claim
-        note = f' <span class="aside">{escape(claim.note)}</span>' if claim.note else ""
+        aside = "; ".join(part for part in ("ours" if claim.ours else "", claim.note) if part)
+        note = f' <span class="aside">{escape(aside)}</span>' if aside else ""
         said = f'<span class="word {_colour(verdict)}">{word(verdict)}</span>'
         published = "" if claim.published is None else f"{claim.published:g}"
         rows.append(
@@ -142,20 +157,22 @@ def _claims(verdicts: list[Verdict]) -> str:
                 published,
                 number(verdict),
                 escape(str(claim.must)),
+                str(verdict.seeds),
+                escape(needed(verdict)),
             ]
         )
         if verdict.contrast:
             beside = f'<span class="aside">beside it: {escape(verdict.contrast.contrast.setting)}</span>'
-            held = "holds there too" if verdict.contrast.holds else "fails there"
-            rows.append(["", beside, f'<span class="word">{held}</span>', "", number(verdict.contrast), ""])
+            found = f'<span class="word">{verdict.contrast.finding}</span>'
+            rows.append(["", beside, found, "", number(verdict.contrast), "", "", ""])
     return _table(rows)
 
 
 def _colour(verdict: Verdict) -> str:
-    """Good, bad, or a matter that the document leaves open."""
-    if verdict.claim.kind == "N":
-        return "open"
-    return "yes" if verdict.shown else "no" if verdict.claim.kind == "R" else "open"
+    """Good, bad although it should hold, or neither."""
+    if verdict.holds and verdict.claim.kind != "N":
+        return "yes"
+    return "no" if verdict.claim.kind == "R" else "open"
 
 
 def _left_open(choices: tuple[LeftOpen, ...]) -> str:
@@ -195,7 +212,8 @@ def _provenance(basis: Basis) -> str:
     shared = f" instead of {basis.asked:,}, because figures share them" if basis.asked > tally.runs else ""
     return (
         f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs:,} runs{shared}; "
-        f"{tally.simulated_s:,.0f} simulated seconds, {tally.events:,} events. Seeds 1 to {basis.seeds}. "
+        f"{tally.simulated_s:,.0f} simulated seconds, {tally.events:,} events. "
+        f"Seeds 1 to {basis.seeds}, or as many as a figure says. "
         f"Hash of all scenarios with their seeds and version: <code>{digest[:16]}</code>. "
         "The same version gives the same numbers on every machine."
     )

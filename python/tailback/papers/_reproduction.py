@@ -68,7 +68,7 @@ class Reproduction:
         return list(dict.fromkeys(outcome.experiment.id.split("/")[0] for outcome in self.experiments))
 
     def verdict(self) -> str:
-        """How many claims of each kind turned out as their kind says, in one sentence."""
+        """What became of the statements of the documents, and of claims of ours, in one sentence."""
         return sentence(self.claims)
 
     def to_dict(self) -> dict[str, Any]:

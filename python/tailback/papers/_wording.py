@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from tailback.papers._outcome import Contrasted, Verdict
+from tailback.papers._requirement import MOST_SEEDS, Finding
 
-__all__ = ["HEAD", "number", "row", "sentence", "word"]
+__all__ = ["HEAD", "guard", "needed", "number", "row", "sentence", "word"]
 
-HEAD = ("claim", "kind", "", "says", "published", "measured", "must be")
+HEAD = ("claim", "kind", "", "says", "published", "measured", "must be", "seeds", "decided by")
 
 
 def row(verdict: Verdict) -> tuple[str, ...]:
     """A claim as the cells of a table under `HEAD`."""
     claim = verdict.claim
     published = "" if claim.published is None else f"{claim.published:g}"
-    return (claim.id, claim.kind, word(verdict), verdict.text, published, number(verdict), str(claim.must))
+    said = (claim.id, claim.kind, word(verdict), verdict.text, published, number(verdict), str(claim.must))
+    return (*said, str(verdict.seeds), needed(verdict))
 
 
 def number(verdict: Verdict | Contrasted) -> str:
@@ -26,28 +26,55 @@ def number(verdict: Verdict | Contrasted) -> str:
     return f"{interval.mean:.4g} [{interval.low:.4g}, {interval.high:.4g}]"
 
 
+def needed(verdict: Verdict) -> str:
+    """Seeds that decide a claim, if more have the mean and the deviation of those that were run."""
+    return f"> {MOST_SEEDS}" if verdict.decided_by is None else str(verdict.decided_by)
+
+
 def word(verdict: Verdict) -> str:
-    """What became of a claim."""
-    if verdict.claim.kind == "R":
-        return "holds" if verdict.holds else "FAILS"
-    if verdict.claim.kind == "N":
-        return "holds after all" if verdict.holds else "not reproduced"
-    if not verdict.holds:
-        return "not shown"
-    return "shown" if verdict.shown else "holds in both settings"
+    """What became of a claim; in capitals if it should hold."""
+    if verdict.contrast and verdict.holds:
+        return {"contradicted": "holds there only", "cannot tell": "holds there", "holds": "holds in both settings"}[
+            verdict.contrast.finding
+        ]
+    if verdict.claim.kind == "N" and verdict.holds:
+        return "holds after all"
+    return verdict.finding if verdict.holds or verdict.claim.kind != "R" else verdict.finding.upper()
 
 
 def sentence(claims: list[Verdict]) -> str:
-    """The verdict over some claims."""
-    total = Counter(verdict.claim.kind for verdict in claims)
-    held = Counter(verdict.claim.kind for verdict in claims if verdict.shown)
-    parts = []
-    if total["R"]:
-        parts.append(f"{held['R']} of {total['R']} robust claims hold")
-    if total["S"]:
-        parts.append(f"{held['S']} of {total['S']} that need a special setting hold there and fail in the contrasting one")
-    if total["N"]:
-        parts.append(
-            f"{total['N'] - held['N']} of {total['N']} that were not obtained in any setting are not obtained here either"
-        )
-    return "; ".join(parts) or "no claims"
+    """The verdict over some claims: what became of what documents say, and apart from it of claims of our own."""
+    said = [verdict for verdict in claims if not verdict.claim.ours]
+    ours = [verdict for verdict in claims if verdict.claim.ours]
+    parts = [_counted(said, "statement"), _counted(ours, "claim of our own", "claims of our own")]
+    return "; ".join(part for part in parts if part) or "no claims"
+
+
+def _counted(claims: list[Verdict], one: str, many: str = "") -> str:
+    """``46 statements: 40 hold, 4 hold in a special setting, 2 are contradicted``; nothing if there are none."""
+    if not claims:
+        return ""
+    special = [verdict for verdict in claims if verdict.special]
+    found = {finding: sum(verdict.finding == finding and not verdict.special for verdict in claims) for finding in _VERBS}
+    parts = [f"{count} {verbs[count > 1]}" for finding, verbs in _VERBS.items() if (count := found[finding])]
+    if special:
+        parts.insert(bool(found["holds"]), f"{len(special)} {_VERBS['holds'][len(special) > 1]} in a special setting")
+    return f"{len(claims)} {one if len(claims) == 1 else many or one + 's'}: {', '.join(parts)}"
+
+
+_VERBS: dict[Finding, tuple[str, str]] = {
+    "holds": ("holds", "hold"),
+    "contradicted": ("is contradicted", "are contradicted"),
+    "cannot tell": ("cannot be told", "cannot be told"),
+}
+
+
+def guard(claims: list[Verdict]) -> str:
+    """R claims that do not hold here, in a sentence; nothing if all do."""
+    failed = [verdict for verdict in claims if verdict.claim.kind == "R" and not verdict.holds]
+    if not failed:
+        return ""
+    listed = ", ".join(
+        f"{verdict.claim.id} ({verdict.finding} by {verdict.seeds} seeds, decided by {needed(verdict)})" for verdict in failed
+    )
+    return f"{len(failed)} of kind R {'do' if len(failed) > 1 else 'does'} not hold: {listed}"

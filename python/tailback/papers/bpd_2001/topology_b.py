@@ -112,6 +112,7 @@ figure_8 = Experiment(
     source="figure 8, section 3; best EPD 0.741 in section 5, 0.75 in section 3",
     variants=(*BEFORE_BPD, *vary(topology_a(), [*PLAIN, *PPD], ticks(0.1), topology="A")),
     measures=MEASURES,
+    times=3,
     claims=(
         Claim(
             "C13", "R", "PPD carries more than plain ATM (least difference over the ticks)", ppd_over_plain, Inequality(">", 0)
@@ -179,13 +180,14 @@ figure_9 = Experiment(
     source="figure 9, section 3 (EPD idle 49 %) and section 5 (EPD active 49 %)",
     variants=BEFORE_BPD,
     measures=MEASURES,
+    times=3,
     claims=(
         Claim(
             "C15",
             "S",
             "under EPD connections are active 49 % of the time",
             lambda seen: epd_active(seen, 0.9, 0.3),
-            Value(0.49, 0.06),
+            Value(0.49, 0.02),
             published=0.49,
             setting="tick 0.3 s, threshold 0.9",
             contrast=Contrast("tick 0.1 s, threshold 0.9", lambda seen: epd_active(seen, 0.9, 0.1)),
@@ -196,7 +198,7 @@ figure_9 = Experiment(
             "S",
             "under EPD connections are active 49 % of the time",
             lambda seen: epd_active(seen, 0.5, 0.1),
-            Value(0.49, 0.06),
+            Value(0.49, 0.02),
             published=0.49,
             setting="tick 0.1 s, threshold 0.5",
             contrast=Contrast("tick 0.3 s, threshold 0.5", lambda seen: epd_active(seen, 0.5, 0.3)),
@@ -266,14 +268,24 @@ figure_12 = Experiment(
         *vary(topology_b(), epd(), ticks(*TICKS), topology="B"),
     ),
     measures=MEASURES,
+    times=3,
     claims=(
         Claim(
             "C16",
+            "N",
+            "BPD reaches 0.932 of the link (gap 25, best lower threshold, tick 0.3 s)",
+            lambda seen: best_bpd(seen, 0.3),
+            Value(0.932, 0.02),
+            published=0.932,
+            note="The tolerance is ours. A hundred seeds would tell: the mean is 0.94.",
+        ),
+        Claim(
+            "C16a",
             "R",
-            "BPD carries at least 0.90 of the link (gap 25, best lower threshold, less good of ticks 0.1 and 0.3 s)",
+            "it carries at least 0.90 (less good of ticks 0.1 and 0.3 s)",
             lambda seen: lowest(*(best_bpd(seen, tick) for tick in (0.1, 0.3))),
             Inequality(">=", 0.9),
-            published=0.932,
+            ours=True,
         ),
         Claim(
             "C16b",
@@ -285,6 +297,7 @@ figure_12 = Experiment(
             setting="gap 35",
             contrast=Contrast("gap 10", lambda seen: best_bpd(seen, 0.5, gap=10)),
             note="Gap 25 reaches 0.90 on average; a single timeout at the start takes 1.5 s of the 10 s.",
+            ours=True,
         ),
         Claim(
             "C17",
@@ -305,6 +318,7 @@ figure_12 = Experiment(
             published=1.258,
             setting="tick 0.3 s",
             contrast=Contrast("tick 0.1 s", lambda seen: best_bpd(seen, 0.1) / best_epd(seen, 0.1)),
+            ours=True,
         ),
         Claim(
             "C17b",
@@ -312,6 +326,7 @@ figure_12 = Experiment(
             "BPD carries more than 1.2 times what EPD with the same threshold of 0.3 or 0.4 does (least over both and the ticks)",
             lead_at_low_thresholds,
             Inequality(">", 1.2),
+            ours=True,
         ),
         Claim(
             "C18",
@@ -328,13 +343,15 @@ figure_12 = Experiment(
             "goodput rises with the gap up to 15 (LT 0.4, tick where it rises least)",
             gain_to_fifteen,
             Inequality(">", 0),
+            ours=True,
         ),
         Claim(
             "C18c",
-            "R",
+            "N",
             "then it saturates: gap 35 is as good as gap 20 (LT 0.3, tick where they differ most)",
             gain_beyond_twenty,
             Value(0, 0.02),
+            ours=True,
         ),
         Claim(
             "C18d",
@@ -342,6 +359,7 @@ figure_12 = Experiment(
             "gap 5 is hardly better than EPD: it brings less than half of what gap 25 brings (tick 0.3 s)",
             five_is_hardly_better,
             Inequality(">", 0),
+            ours=True,
         ),
         Claim(
             "C19",
@@ -372,22 +390,25 @@ figure_13 = Experiment(
     source="figure 13, section 5",
     variants=(*vary(topology_b(), [*bpd(), *epd()], ticks(*TICKS), topology="B"),),
     measures=MEASURES,
+    times=3,
     claims=(
         Claim(
             "C20",
-            "R",
-            "under BPD connections are active at least 0.85 of the time (best lower threshold, less good of ticks 0.1 and 0.3 s)",
-            lambda seen: lowest(*(seen.best("active", policy="BPD", tick=tick) for tick in (0.1, 0.3))),
-            Inequality(">=", 0.85),
+            "N",
+            "under BPD connections are active 92 % of the time (best lower threshold, tick 0.3 s)",
+            lambda seen: seen.best("active", policy="BPD", tick=0.3),
+            Value(0.92, 0.02),
             published=0.92,
+            note="The tolerance is ours.",
         ),
         Claim(
             "C20b",
-            "R",
-            "under EPD they are active far less: below 0.75 (best threshold, tick 0.3 s)",
+            "N",
+            "under EPD only 49 % (best threshold, tick 0.3 s)",
             lambda seen: seen.best("active", policy="EPD", tick=0.3),
-            Inequality("<", 0.75),
+            Value(0.49, 0.02),
             published=0.49,
+            note="The tolerance is ours.",
         ),
     ),
     panels=(

@@ -2,23 +2,25 @@
 
 Of chapter 2 (background) `signals` has RED and REM alone and `marked_tcp` under TCP. Of chapter 3 `losses` has what the
 open-loop figures are made of and `open_loop` these figures, `closed_loop` models of trunks that TCP loads, `sizing` the sizing
-rules; by packets, `packets` has what was extrapolated, and `tried` the closed loop and the rules. Of
-chapter 4 (packets) `fast` and `vegas` have flows that arrive one after the other, `draining` flows that empty the queues once,
-`overflow` flows whose buffer is too small, `appendix_b` the rest, `further` what the document leaves to further research. Of
-chapter 5 (prices) `marking` has what receivers conclude from marks and `control` sources that go by it. `tables` has the
-printed numbers.
+rules; by packets, `intervals` has when packets come, `packets` what was extrapolated, `access` and `unpaced` senders that do
+not pace, and `tried` the closed loop and the rules. Of chapter 4 (packets) `fast` and `vegas` have flows that arrive one after
+the other, `draining` flows that empty the queues once, `overflow` flows whose buffer is too small, `appendix_b` the rest,
+`further` what the document leaves to further research. Of chapter 5 (prices) `marking` has what receivers conclude from marks
+and `control` sources that go by it. `tables` has the printed numbers.
 """
 
 from __future__ import annotations
 
 from tailback.papers import Document, LeftOpen
 from tailback.papers.cui_thesis import (
+    access,
     appendix_b,
     closed_loop,
     control,
     draining,
     fast,
     further,
+    intervals,
     marked_tcp,
     marking,
     open_loop,
@@ -27,6 +29,7 @@ from tailback.papers.cui_thesis import (
     signals,
     sizing,
     tried,
+    unpaced,
     vegas,
 )
 
@@ -68,7 +71,10 @@ DOCUMENT = Document(
         *marked_tcp.EXPERIMENTS,
         *closed_loop.EXTRAPOLATIONS,
         *open_loop.EXPERIMENTS,
+        intervals.INTERVALS,
         *packets.EXPERIMENTS,
+        access.ACCESS,
+        unpaced.UNPACED,
         *closed_loop.FIGURES,
         *tried.CLOSED_LOOP,
         *sizing.EXPERIMENTS,

@@ -16,33 +16,26 @@ import numpy as np
 
 from tailback import models
 from tailback._run import Run
-from tailback._simulation import simulate
 from tailback._topologies import dwdm
 from tailback.errors import ParameterError
 from tailback.papers import (
-    Choice,
     Claim,
     Computation,
     Curves,
-    Drawn,
     Experiment,
     Inequality,
     LeftOpen,
     Level,
     Line,
     Measured,
-    Trace,
     Value,
     Values,
     vary,
 )
 from tailback.papers.cui_thesis import closed_loop
 from tailback.papers.cui_thesis.closed_loop import RATES
-from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from tailback._scenario import Scenario
 
 __all__ = [
@@ -136,186 +129,12 @@ def log10_loss(found: Run | models.ClosedLoop) -> float:
     return closed_loop.log10_loss(found)
 
 
-def largest_share(found: Run) -> float:
-    """The goodput of the flow that has most, over all."""
-    rates = np.asarray(found.flows["goodput_bps"], float)
-    return float(rates.max() / rates.sum())
-
-
 def fairness(found: Run | models.ClosedLoop) -> float:
     """Jain's index of the flows' goodputs times their round trips, which the square-root law makes equal."""
     if not isinstance(found, Run):
         return 1.0
     windows = np.asarray(found.flows["goodput_bps"], float) * np.asarray(found.flows["base_rtt_s"], float)
     return float(windows.sum() ** 2 / (len(windows) * (windows**2).sum()))
-
-
-# Section 3.3.1: packets of flows that share a link, at the end of a run.
-TRACKED = 220_000
-# Flows: link in bit/s, and seconds, of which fewer than the document's 100 bring as many packets.
-CROWDS: dict[int, tuple[float, float]] = {2: (20e6, 200.0), 20: (200e6, 40.0), 500: (5e9, 10.0)}
-MEAN_S = {20: 4.59386e-5, 500: 2.41786e-6}
-
-
-def generation(flows: int, seed: int) -> dict[str, Any]:
-    """Times between packets that any of the flows sends, of the last ones of a run, and the flows' shares."""
-    rate_bps, seconds = CROWDS[flows]
-    scenario = switch(2, 1, 10, flows, rate_bps, seconds / 2, settling_s=seconds / 2)
-    run = simulate(scenario.with_({"record.traces": ["segments"]}), seed)
-    sent = np.sort(np.asarray(run.trace("segments")["time_s"], float))[-TRACKED:]
-    return {"gaps": np.diff(sent), "packet_s": 8 * PACKET_BYTES / rate_bps, "largest": largest_share(run)}
-
-
-def mean_gap(found: dict[str, Any]) -> float:
-    """Seconds."""
-    return float(found["gaps"].mean())
-
-
-def variance_of_gaps(found: dict[str, Any]) -> float:
-    """Square seconds."""
-    return float(found["gaps"].var())
-
-
-def spread_of_gaps(found: dict[str, Any]) -> float:
-    """Standard deviation over mean: 1 of a Poisson process."""
-    return float(found["gaps"].std() / found["gaps"].mean())
-
-
-def from_exponential(found: dict[str, Any]) -> float:
-    """The largest distance of the distribution from the exponential one of the same mean (Kolmogorov and Smirnov)."""
-    gaps = np.sort(found["gaps"])
-    exact = 1 - np.exp(-gaps / gaps.mean())
-    steps = np.arange(len(gaps) + 1) / len(gaps)
-    return float(max((steps[1:] - exact).max(), (exact - steps[:-1]).max()))
-
-
-def dispersion(found: dict[str, Any]) -> float:
-    """Variance over mean of the packets in windows of a hundred mean gaps: 1 of a Poisson process; gaps do not show it."""
-    times = np.cumsum(found["gaps"])
-    counts = np.histogram(times, np.arange(0, times[-1], 100 * found["gaps"].mean()))[0]
-    return float(counts.var() / counts.mean())
-
-
-def near_packet_time(found: dict[str, Any]) -> float:
-    """The share of gaps within a tenth of a packet's time on the link, over that of the exponential distribution."""
-    gaps, packet = found["gaps"], found["packet_s"]
-    share = float(np.mean(np.abs(gaps / packet - 1) < 0.1))
-    mean = gaps.mean()
-    return share / float(np.exp(-0.9 * packet / mean) - np.exp(-1.1 * packet / mean))
-
-
-def largest_of(found: dict[str, Any]) -> float:
-    """The larger flow's part of all goodput."""
-    return float(found["largest"])
-
-
-def tail(found: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Gaps over their mean, and the share of larger ones."""
-    gaps = np.sort(found["gaps"] / found["gaps"].mean())
-    places = np.unique(np.linspace(0, len(gaps) - 1, 400).astype(int))
-    return gaps[places], np.log10(1 - (places + 0.5) / len(gaps))
-
-
-def poisson_tail() -> tuple[NDArray[Any], NDArray[Any]]:
-    """Of the exponential distribution."""
-    gaps = np.linspace(0, 12, 50)
-    return gaps, -gaps / math.log(10)
-
-
-GAPS = Experiment(
-    id="cui-thesis/fig3.3",
-    title="Figures 3.3 to 3.5: intervals between packets of 2, 20 and 500 flows",
-    question="From how many flows on is what they send a Poisson process?",
-    source="figures 3.3 to 3.5, section 3.3.1",
-    variants=vary(Computation(generation), [Choice({"flows": count}, {"flows": count}) for count in CROWDS]),
-    measures={
-        "mean_s": mean_gap,
-        "variance_s2": variance_of_gaps,
-        "spread": spread_of_gaps,
-        "distance": from_exponential,
-        "dispersion": dispersion,
-        "near_packet_time": near_packet_time,
-        "largest_share": largest_of,
-    },
-    claims=(
-        Claim(
-            "C-3.3.1",
-            "R",
-            "with 2 flows the histogram departs clearly from the exponential",
-            lambda seen: seen.values("distance", flows=2),
-            Inequality(">", 0.05),
-            note="distance of Kolmogorov and Smirnov; the bound is ours, far above the 0.003 that 220,000 Poisson gaps may reach",
-        ),
-        Claim(
-            "C-3.3.1-spike",
-            "N",
-            "with 2 flows it has a spike at one packet time",
-            lambda seen: seen.values("near_packet_time", flows=2),
-            Inequality(">", 2),
-            note="gaps within a tenth of it over as many of the exponential; senders are paced, and nothing makes two "
-            "packets follow each other at the rate of the link",
-        ),
-        Claim(
-            "C-3.3.2",
-            "N",
-            "with 2 flows one takes most of the bottleneck and the other is quenched",
-            lambda seen: seen.values("largest_share", flows=2),
-            Inequality(">", 0.75),
-            note="the larger flow's share; the bound is ours",
-        ),
-        Claim(
-            "C-3.5.1",
-            "R",
-            "with 500 flows standard deviation and mean of the intervals differ by less than 1 %",
-            lambda seen: np.abs(seen.values("spread", flows=500) - 1),
-            Inequality("<", 0.01),
-            published=0.005,
-        ),
-        Claim(
-            "C-3.5.2",
-            "R",
-            "the process approaches Poisson as the number of flows grows: from 2 to 20",
-            lambda seen: seen.values("distance", flows=20) - seen.values("distance", flows=2),
-            Inequality("<", 0),
-        ),
-        Claim(
-            "C-3.5.2b",
-            "R",
-            "the process approaches Poisson as the number of flows grows: from 20 to 500",
-            lambda seen: seen.values("distance", flows=500) - seen.values("distance", flows=20),
-            Inequality("<", 0),
-        ),
-        *(
-            Claim(
-                f"C-3.{number}.0",
-                "R",
-                f"with {flows} flows the mean interval is as printed, within a tenth",
-                lambda seen, flows=flows: seen.values("mean_s", flows=flows) / MEAN_S[flows],  # type: ignore[misc]
-                Value(1, 0.1),
-                note="over the printed one; what is sent follows from utilisation and loss",
-            )
-            for number, flows in (("4", 20), ("5", 500))
-        ),
-    ),
-    panels=(
-        (
-            Drawn(
-                ("2 flows", "20 flows", "500 flows", "exponential"), "log10 of the share of longer ones", "interval over its mean"
-            ),
-        ),
-    ),
-    traces=(
-        *(Trace(f"{count} flows", {"flows": count}, None, tail) for count in CROWDS),
-        Trace("exponential", {"flows": 500}, None, lambda _: poisson_tail()),
-    ),
-    left_open=(
-        SENDERS,
-        EDGES,
-        LeftOpen("round trips", "uniform on 60 to 180 ms"),
-        LeftOpen("length of a run", "200, 40 and 10 s"),
-    ),
-    times=3,
-)
 
 
 # Section 3.3.2: waiting places, and bit rates that the quick form leaves out.
@@ -557,7 +376,6 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
 TRUNK = ("inputs", "transmitters", "buffer", "flows", "rate_bps")
 
 LIMIT = (
-    GAPS,
     SCALED,
     replace(
         direct(DIRECT),
@@ -722,120 +540,6 @@ def rate_of(text: str) -> float:
     return float(number) * {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9}[unit]
 
 
-# Figure 3.14: a core of 1 Gb/s links and 400 flows.
-CORES = {"8 inputs, 1 link, 10 packets": (8, 1, 10), "16 inputs, 4 links, 4 packets": (16, 4, 4)}
-ACCESS_MBPS = (10, 30, 100, 300, 1000)
-
-
-FIRST, SECOND = CORES
-
-
-def gain(seen: Measured, core: str, access: int, measure: str = "utilisation") -> Values:
-    """Of paced senders less that of regular ones."""
-    where: dict[str, Any] = {"core": core, "access": access}
-    return seen.values(measure, **where, senders="paced") - seen.values(measure, **where, senders="regular")
-
-
-ACCESS = Experiment(
-    id="cui-thesis/fig3.14",
-    title="Figure 3.14: regular and paced NewReno over the access rate",
-    question="When is pacing needed?",
-    source="figure 3.14, section 3.4.3",
-    variants=tuple(
-        variant
-        for core, (inputs, links, buffer) in CORES.items()
-        for access in ACCESS_MBPS
-        for senders in ("paced", "regular")
-        for variant in vary(
-            switch(inputs, links, buffer, 400, GBPS, 8, access=f"{access} Mbps", paced=senders == "paced"),
-            core=core,
-            access=access,
-            senders=senders,
-        )
-    ),
-    measures={"utilisation": utilisation, "fairness": fairness},
-    claims=(
-        Claim(
-            "C-3.14.1-order",
-            "R",
-            f"paced TCP is better if the access rate is of the order of the core link's ({FIRST})",
-            lambda seen: gain(seen, FIRST, 300),
-            Inequality(">", 0),
-            note="utilisation of paced less that of regular senders, with 0.3 of the core link's rate",
-        ),
-        Claim(
-            "C-3.14.1-order-2",
-            "N",
-            f"paced TCP is better if the access rate is of the order of the core link's ({SECOND})",
-            lambda seen: gain(seen, SECOND, 300),
-            Inequality(">", 0),
-            note="the same: with four links and four places it is as good",
-        ),
-        *(
-            Claim(
-                f"C-3.14.1-{number}",
-                "N",
-                f"paced TCP is better if the access rate is that of the core link ({core})",
-                lambda seen, core=core: gain(seen, core, 1000),  # type: ignore[misc]
-                Inequality(">", 0),
-                note="of regular senders one or a few take the links and the others stand still, so that the links are full",
-            )
-            for number, core in enumerate(CORES, 1)
-        ),
-        *(
-            Claim(
-                f"C-3.14.1-fair-{number}",
-                "R",
-                f"paced TCP is fairer if the access rate is that of the core link ({core})",
-                lambda seen, core=core: gain(seen, core, 1000, "fairness"),  # type: ignore[misc]
-                Inequality(">", 0.5),
-                note="Jain's index of goodput times round trip, paced less regular: ours",
-            )
-            for number, core in enumerate(CORES, 1)
-        ),
-        Claim(
-            "C-3.14.2-1",
-            "N",
-            f"regular TCP is not worse, by a point, if the access rate is a tenth of the core link's ({FIRST})",
-            lambda seen: gain(seen, FIRST, 100),
-            Inequality("<", 0.01),
-            note="utilisation of paced less that of regular senders; a point is ours",
-        ),
-        Claim(
-            "C-3.14.2-2",
-            "R",
-            f"regular TCP is not worse, by a point, if the access rate is a tenth of the core link's ({SECOND})",
-            lambda seen: gain(seen, SECOND, 100),
-            Inequality("<", 0.01),
-            note="the same",
-        ),
-        Claim(
-            "C-3.14.2-hundredth",
-            "R",
-            f"regular TCP is not worse, by a point, if the access rate is a hundredth of the core link's ({FIRST})",
-            lambda seen: gain(seen, FIRST, 10),
-            Inequality("<", 0.01),
-            note="the same: ours",
-        ),
-    ),
-    panels=tuple(
-        (
-            Curves(
-                "utilisation",
-                "access",
-                tuple(Line(senders, {"core": core, "senders": senders}) for senders in ("paced", "regular")),
-                "utilisation",
-                "access rate, Mb/s",
-                title=core,
-                log_over=True,
-            ),
-        )
-        for core in CORES
-    ),
-    left_open=(SENDERS, EDGES, LeftOpen("inputs, links and places", " and ".join(CORES))),
-    most_seeds=3,
-)
-
 PARAMETERS = (
     replace(
         over_links((1, 4, 16), 0.5),
@@ -847,7 +551,6 @@ PARAMETERS = (
         full=over_rate(1.0, (1, 2, 4, 8, 16, 32, 64, 128)),
         undecided="20,000 flows, and 128 Gb/s",
     ),
-    ACCESS,
 )
 
 EXPERIMENTS = (*LIMIT, *PARAMETERS)

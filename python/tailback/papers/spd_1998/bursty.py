@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tailback.papers import Choice, Claim, Contrast, Experiment, Inequality, LeftOpen, Measured, Value, Values, vary
+from tailback.papers import (
+    Choice,
+    Claim,
+    Contrast,
+    Experiment,
+    Inequality,
+    LeftOpen,
+    Measured,
+    Value,
+    Values,
+    highest,
+    lowest,
+    vary,
+)
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, THREE, chain, schemes
 from tailback.papers.spd_1998.published import BURSTY
-from tailback.papers.spd_1998.schemes import largest, leads, ratio, side_by_side
+from tailback.papers.spd_1998.schemes import largest, leads, least_lead, ratio, side_by_side
 
 __all__ = ["EXPERIMENTS"]
 
@@ -31,9 +44,9 @@ def growth(setting: str) -> Callable[[Measured], Values]:
     return lambda seen: lead(1000, setting)(seen) - lead(500, setting)(seen)
 
 
-def loss(policy: str, setting: str) -> Callable[[Measured], Values]:
-    """From threshold 900 to 1000."""
-    return lambda seen: ratio(seen, policy, 900, setting) - ratio(seen, policy, 1000, setting)
+def loss(policy: str, setting: str, threshold: int = 900) -> Callable[[Measured], Values]:
+    """From one threshold to the next."""
+    return lambda seen: ratio(seen, policy, threshold, setting) - ratio(seen, policy, threshold + 100, setting)
 
 
 def widest(setting: str) -> Callable[[Measured], Values]:
@@ -63,19 +76,19 @@ figure_11 = Experiment(
         Claim(
             "C42",
             "S",
-            "SPD is no worse than either EPD at any threshold, but for 0.02 (least lead)",
+            "SPD is better than both EPDs at every threshold (least lead)",
             leads("SHORT", BURSTY.thresholds),
-            Inequality(">=", -0.02),
-            published=0.019,
+            Inequality(">", 0),
+            published=least_lead(BURSTY),
             setting="SHORT, 2 s",
             contrast=Contrast("LONG", leads("LONG", BURSTY.thresholds)),
         ),
         Claim(
             "C42c",
             "S",
-            "its lead over EPD grows from threshold 500 to 1000, by more than 0.02",
+            "its lead over EPD grows from threshold 500 to 1000",
             growth("SHORT"),
-            Inequality(">", 0.02),
+            Inequality(">", 0),
             published=0.108,
             setting="SHORT, 2 s",
             contrast=Contrast("LONG", growth("LONG")),
@@ -87,19 +100,36 @@ figure_11 = Experiment(
             "document)",
             widest("LONG"),
             Value(0, 0.03),
+            ours=True,
         ),
-        Claim("C43", "R", "EPD falls from threshold 900 to 1000", loss("EPD", "SHORT"), Inequality(">", 0), published=0.046),
-        Claim("C43c", "R", "also in long runs", loss("EPD", "LONG"), Inequality(">", 0)),
+        Claim(
+            "C43",
+            "R",
+            "EPD falls from threshold 800 to 1000 (SHORT)",
+            lambda seen: loss("EPD", "SHORT", 800)(seen) + loss("EPD", "SHORT")(seen),
+            Inequality(">", 0),
+            published=0.093,
+        ),
+        Claim(
+            "C43a",
+            "N",
+            "at both steps, for which the table has numbers (the lesser)",
+            lambda seen: lowest(loss("EPD", "SHORT", 800)(seen), loss("EPD", "SHORT")(seen)),
+            Inequality(">", 0),
+            published=0.046,
+            note="From 800 to 900 it hardly changes.",
+        ),
+        Claim("C43c", "R", "also in long runs", loss("EPD", "LONG"), Inequality(">", 0), ours=True),
         Claim(
             "C43b",
             "R",
-            "SPD does not fall, but for 0.01 (SHORT)",
-            loss("SPD", "SHORT"),
-            Inequality("<=", 0.01),
-            published=-0.002,
+            "SPD does not (greater of two steps, SHORT)",
+            lambda seen: highest(loss("SPD", "SHORT", 800)(seen), loss("SPD", "SHORT")(seen)),
+            Inequality("<=", 0),
+            published=0,
         ),
     ),
-    times=3,
+    times=12,
     panels=(side_by_side(),),
     left_open=(
         LeftOpen(

@@ -54,6 +54,7 @@ duration = Experiment(
     question="How long did the document's runs last?",
     source="nowhere in the document: it gives no duration",
     variants=vary(chain(15), POLICIES, [Choice({"seconds": each}, {"duration": f"{each:g} s"}) for each in SECONDS], LOSSES),
+    times=3,
     measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},
     claims=(
         Claim(
@@ -65,9 +66,10 @@ duration = Experiment(
                 - seen.values("ratio", policy="EPD", seconds=1.6, losses="timer only")
             ),
             Inequality(">", 0.08),
+            ours=True,
         ),
-        Claim("D2", "R", "after 1.7 s SPD leads EPD (timer only)", after(1.7), Inequality(">", 0)),
-        Claim("D3", "R", "after 10 s it trails (timer only)", after(10.0), Inequality("<", 0)),
+        Claim("D2", "R", "after 1.7 s SPD leads EPD (timer only)", after(1.7), Inequality(">", 0), ours=True),
+        Claim("D3", "R", "after 10 s it trails (timer only)", after(10.0), Inequality("<", 0), ours=True),
     ),
     panels=(
         tuple(
@@ -124,6 +126,7 @@ choices = Experiment(
     question="Does the outcome hang on what the document does not say?",
     source="nowhere in the document",
     variants=vary(chain(15), POLICIES, OPEN),
+    times=3,
     measures={"ratio": measures.goodput_to_input, "ratio_distinct": distinct, "normalised_goodput": measures.normalised_goodput},
     claims=(
         Claim(
@@ -133,6 +136,7 @@ choices = Experiment(
             "difference)",
             lambda seen: of_choice(seen, "no delay of segmentation") - of_choice(seen, "as in SHORT"),
             Value(0, 0.01),
+            ours=True,
         ),
         Claim(
             "D5",
@@ -143,6 +147,7 @@ choices = Experiment(
                 - seen.values("ratio_distinct", policy="EPD", choice="as in SHORT")
             ),
             Inequality("<", 0.1),
+            ours=True,
         ),
     ),
     panels=(
@@ -185,6 +190,7 @@ active = Experiment(
         [Choice({"active": each}, {"links.*.queue.active": each}) for each in ACTIVE],
         [SHORT, LONG],
     ),
+    times=3,
     measures={
         "ratio": measures.goodput_to_input,
         "normalised_goodput": measures.normalised_goodput,
@@ -197,6 +203,7 @@ active = Experiment(
             f"it does no better ({setting}, gain in the ratio)",
             active_gain(setting),
             Inequality("<=", 0),
+            ours=True,
         )
         for name, setting in (("D8", "SHORT"), ("D9", "LONG"))
     ),
@@ -277,6 +284,7 @@ contradictions = Experiment(
     source="tables 5.1 to 5.3 at 20 cells; tables 5.8 to 5.10 at threshold 1000; table 5.2 has two rows for 20, whose mean is "
     "taken",
     variants=tuple(variant for vcs in TWICE for variant in vary(chain(vcs), spd([NO_EPD]), [SHORT, LONG], vcs=vcs)),
+    times=3,
     measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},
     claims=tuple(claim for vcs in TWICE for claim in _contradictions(vcs)),
     answer=_why,

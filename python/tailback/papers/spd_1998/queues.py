@@ -119,6 +119,7 @@ EXPERIMENTS = (
                 "an empty queue is an idle link: SPD carries less than EPD (loss of goodput; not a claim of the document)",
                 more("normalised_goodput", "EPD", "SPD"),
                 Inequality(">", 0),
+                ours=True,
             ),
         ),
     ),

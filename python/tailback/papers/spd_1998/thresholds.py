@@ -103,7 +103,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
             "S",
             "the best dropping threshold is 19 or 20 cells (how far the better of them is below the best)",
             optimum(best_in),
-            Inequality(">=", -0.005),
+            Inequality(">=", 0),
             published=0,
             setting=DESCRIBED[best_in],
             contrast=Contrast(worst_in, optimum(worst_in)),

@@ -1,0 +1,203 @@
+"""Beyond section 3.4.3: how much buffer senders need that do not pace. No rule of the document is for them; `unpaced` is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tailback import models
+from tailback.papers import Claim, Curves, Experiment, Inequality, LeftOpen, Line, Measured, Value, Values, Variant, vary
+from tailback.papers.cui_thesis.closed_loop import HARMONIC_RTT_S
+from tailback.papers.cui_thesis.packets import EDGES, SENDERS, fairness, switch, utilisation
+from tailback.papers.cui_thesis.sizing import PACKET_BYTES
+
+if TYPE_CHECKING:
+    from tailback._scenario import Scenario
+
+__all__ = ["UNPACED"]
+
+MEAN_RTT_S = 0.12
+FLOWS = 100
+INPUTS = 6
+# Packets that a flow has under way: those to which the rule was fitted, and others.
+FITTED, OTHER = (15, 58), 29
+# Buffers, in windows: smaller ones give less than 70 %.
+BUFFERS = (2, 3, 4, 6)
+# Label of a buffer that is what another rule asks for.
+BY_RULE = "cui_trunk"
+# Of an access link, over the rate of the channel.
+FIFTH, TENTH, FIFTIETH = 0.2, 0.1, 0.02
+MANY = 1600
+# cui_trunk's buffer for this utilisation, with senders that do not pace.
+TARGET = 0.8
+
+
+def link(window: float, flows: int = FLOWS) -> dict[str, Any]:
+    """A channel on which each flow has so many packets under way."""
+    return {"rate_bps": window * flows * 8 * PACKET_BYTES / MEAN_RTT_S, "packet_bytes": PACKET_BYTES, "flows": flows}
+
+
+def channel(window: float, packets: int, access: float, flows: int = FLOWS) -> Scenario:
+    """One channel, fed by six edge routers."""
+    rate_bps = link(window, flows)["rate_bps"]
+    long = window > FITTED[1]
+    return switch(
+        INPUTS,
+        1,
+        packets,
+        flows,
+        rate_bps,
+        30 if long else 20,
+        settling_s=40 if long else 20,
+        access=f"{access * rate_bps / 1e6:.6g} Mbps",
+        paced=False,
+    )
+
+
+def by_rule(window: float) -> int:
+    """What `cui_trunk` asks for, which is for senders that pace."""
+    asked = models.cui_trunk_buffer(
+        inputs=INPUTS, transmitters=1, **link(window), harmonic_rtt_s=HARMONIC_RTT_S, utilisation=TARGET
+    )
+    return int(asked.buffer)
+
+
+def variants(windows: tuple[int, ...]) -> Iterator[Variant]:
+    """Both access rates over buffers; many flows; and the buffer of another rule."""
+    for window in windows:
+        for access in (FIFTH, TENTH):
+            for buffer in BUFFERS:
+                labels: dict[str, Any] = {"window": window, "access": access, "buffer": buffer, "flows": FLOWS}
+                yield from vary(channel(window, buffer * window, access), **labels)
+        for access in (TENTH, FIFTIETH):
+            yield from vary(channel(window, by_rule(window), access), window=window, access=access, by=BY_RULE)
+    for buffer in (2, 4):
+        labels = {"window": OTHER, "access": FIFTH, "buffer": buffer, "flows": MANY}
+        yield from vary(channel(OTHER, buffer * OTHER, FIFTH, MANY), **labels)
+
+
+def used(seen: Measured, window: int, access: float, buffer: int, flows: int = FLOWS) -> Values:
+    """Utilisation with a buffer of so many windows."""
+    return seen.values("utilisation", window=window, access=access, buffer=buffer, flows=flows)
+
+
+def used_by_rule(seen: Measured, windows: tuple[int, ...], access: float) -> Values:
+    """Utilisation with the buffer of `cui_trunk`, a row for each window."""
+    return np.array([seen.values("utilisation", window=window, access=access, by=BY_RULE) for window in windows])
+
+
+def decay(utilisation: Values) -> Values:
+    """theta of M/D/1, exp(theta) = 1 + theta / U, by Newton's method from above."""
+    theta = 2 - 2 * np.log(utilisation)
+    for _ in range(50):
+        theta = theta - (np.expm1(theta) - theta / utilisation) / (np.exp(theta) - 1 / utilisation)
+    found: Values = theta
+    return found
+
+
+def fit(seen: Measured) -> tuple[Values, Values]:
+    """Burst, in windows, and prefactor, by least squares: B theta / W is linear in ln((U W)^2)."""
+    places = [(window, buffer) for window in FITTED for buffer in BUFFERS]
+    rarity = np.array([2 * np.log(used(seen, window, FIFTH, buffer) * window) for window, buffer in places])
+    bursts = np.array([buffer * decay(used(seen, window, FIFTH, buffer)) for window, buffer in places])
+    away = rarity - rarity.mean(axis=0)
+    slope = (away * bursts).sum(axis=0) / (away**2).sum(axis=0)
+    return slope, np.exp(bursts.mean(axis=0) / slope - rarity.mean(axis=0))
+
+
+def off(seen: Measured, windows: tuple[int, ...], access: float) -> Values:
+    """Utilisation by the rule less what was simulated, a row for each place."""
+
+    def promised(window: int, buffer: int) -> float:
+        return float(models.unpaced_utilisation(**link(window), mean_rtt_s=MEAN_RTT_S, buffer=buffer * window))
+
+    return np.array([promised(window, buffer) - used(seen, window, access, buffer) for window in windows for buffer in BUFFERS])
+
+
+def unpaced(windows: tuple[int, ...]) -> Experiment:
+    """With these windows."""
+    others = tuple(window for window in windows if window not in FITTED)
+    return Experiment(
+        id="cui-thesis/unpaced",
+        title="Beyond figure 3.14: buffers for senders that do not pace",
+        question="How much buffer does a channel need if its senders do not pace?",
+        source="section 3.4.3 leaves it open; the rule is ours",
+        variants=tuple(variants(windows)),
+        measures={"utilisation": utilisation, "fairness": fairness},
+        claims=(
+            Claim(
+                "U-burst",
+                "R",
+                "fitted to windows of 15 and 58 packets, a burst is 0.16 windows, within 0.03",
+                lambda seen: fit(seen)[0],
+                Value(0.16, 0.03),
+                note="access links of a fifth of the channel's rate",
+                ours=True,
+            ),
+            Claim(
+                "U-others",
+                "R",
+                f"on windows to which it was not fitted ({', '.join(map(str, others))}) it is at most 4 points off",
+                lambda seen: np.sqrt((off(seen, others, FIFTH) ** 2).mean(axis=0)),
+                Inequality("<=", 0.04),
+                note="root mean square",
+                ours=True,
+            ),
+            Claim(
+                "U-slower",
+                "R",
+                "with access links of a tenth of the channel's rate it is on the safe side, but for a point (largest excess)",
+                lambda seen: off(seen, windows, TENTH).max(axis=0),
+                Inequality("<=", 0.01),
+                ours=True,
+            ),
+            Claim(
+                "U-flows",
+                "R",
+                f"only the window counts: with {MANY} flows instead of {FLOWS} the same buffer gives the same within 4 points",
+                lambda seen: np.max(
+                    [np.abs(used(seen, OTHER, FIFTH, buffer, MANY) - used(seen, OTHER, FIFTH, buffer)) for buffer in (2, 4)],
+                    axis=0,
+                ),
+                Inequality("<=", 0.04),
+                ours=True,
+            ),
+            Claim(
+                "U-tenth",
+                "R",
+                "access links of a tenth of one channel's rate do not replace pacing: (3.23) gives less than its 80 %",
+                lambda seen: used_by_rule(seen, windows, TENTH).max(axis=0),
+                Inequality("<", TARGET),
+                note="the largest over the windows. Section 3.4.3 has an order of magnitude",
+            ),
+            Claim(
+                "U-fiftieth",
+                "R",
+                "access links of a fiftieth do: (3.23) gives its 80 %",
+                lambda seen: used_by_rule(seen, windows, FIFTIETH).min(axis=0),
+                Inequality(">=", TARGET),
+                note="the least over the windows",
+                ours=True,
+            ),
+        ),
+        panels=tuple(
+            (
+                Curves(
+                    "utilisation",
+                    "buffer",
+                    tuple(Line(f"{window} packets", {"window": window, "access": access, "flows": FLOWS}) for window in windows),
+                    "utilisation",
+                    "buffer, in windows of a flow",
+                    title=f"access links of {access:g} of the channel's rate",
+                ),
+            )
+            for access in (FIFTH, TENTH)
+        ),
+        left_open=(SENDERS, EDGES, LeftOpen("senders", "as elsewhere, but not paced")),
+    )
+
+
+UNPACED = replace(unpaced((15, 29, 58)), full=unpaced((15, 29, 58, 115)), undecided="windows of 115 packets")
