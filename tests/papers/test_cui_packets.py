@@ -112,7 +112,7 @@ def test_the_constants_of_bursts_are_found_again() -> None:
     points = []
     for variant in experiment.variants:
         labels = variant.labels
-        if "buffer" in labels:
+        if labels.get("channels") == 1:
             window, buffer = int(labels["window"]), float(labels["buffer"])
             exact = tb.models.unpaced_utilisation(**unpaced.link(window), mean_rtt_s=0.12, buffer=buffer * window)
             points.append(papers.Point(labels, {"utilisation": np.array([float(exact)])}))

@@ -162,7 +162,7 @@ def _around_means(axes: Sequence[Axes], *, log: bool) -> bool:
         factor = (high / low) ** 0.08
         low, high = low / factor, high * factor
     else:
-        margin = 0.08 * (high - low)
+        margin = 0.08 * (high - low) or 0.5
         low, high = low - margin, high + margin
     axes[0].set_ylim(low, high)
     bands = [

@@ -280,7 +280,6 @@ def _against(question: Question, name: str) -> list[tuple[bool, str]]:
         ],
         "unpaced": [
             (question.smooth is True, "packets arrive smoothly: more than is needed"),
-            (question.transmitters > 1, "several transmitters take several bursts at once: more than is needed"),
             (
                 not FITTED_WINDOWS[0] <= question.share <= FITTED_WINDOWS[1],
                 f"fitted for {FITTED_WINDOWS[0]} to {FITTED_WINDOWS[1]} packets under way for each flow",

@@ -12,7 +12,7 @@ const SOURCE: &str = "Tailback, docs/optical_buffers.md; its two constants are f
 const ASSUMES: [&str; 4] = [
     "senders do not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all of it",
     "many flows, so that bursts of different ones meet as a Poisson process does",
-    "one transmitter; several, or access links of a tenth of its rate, make it ask for too much",
+    "one transmitter or a few, which share the buffer; access links of a tenth of its rate make it ask for too much",
     "fitted for windows of 15 to 115 packets and utilisations of 70 to 90 %, where it is 2 points off (root mean square); below it asks for too much",
 ];
 
