@@ -106,6 +106,19 @@ class Scenario:
         full: dict[str, Any] = json.loads(_core.normalise(self._text, self._file, self._format))
         return full
 
+    @property
+    def is_random(self) -> bool:
+        """Whether seeds make a difference; False only if it is certain that nothing is drawn.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> fixed = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
+        >>> fixed.is_random, fixed.with_({"flows.tcp.start": {"uniform": ["0 s", "1 s"]}}).is_random
+        (False, True)
+        """
+        return _core.is_random(*self._source())
+
     def check(self) -> None:
         """Raise a `ScenarioError` with every problem, if there is one."""
         _core.check(self._text, self._file, self._format)

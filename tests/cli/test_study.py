@@ -83,6 +83,28 @@ class TestCommands:
         assert "\nestimate: " in shown.stdout
         assert (shown.returncode, shown.stderr, (tmp_path / "a").exists()) == (0, "nothing was run\n", False)
 
+    def test_a_goal_that_is_missed_is_told_and_exits_with_1(self, command: Command, file: Path, tmp_path: Path) -> None:
+        drawn = file.read_text() + '\n[flows.other]\nfrom = "left"\nto = "right"\nstart = {uniform = ["0 s", "1 s"]}\ntcp = {}\n'
+        (tmp_path / "drawn.toml").write_text(drawn)
+        goal = ("--until", "queues.bottleneck.mean_wait_s:0.01%", "--seeds", 2, "--most-seeds", 3, "--out", "a")
+        missed = command("sweep", "drawn.toml", "--vary", f"{BUFFER}=5 packets", *goal)
+        assert missed.returncode == 1
+        assert "queues.bottleneck.mean_wait_s" in missed.stdout
+        assert "queues.bottleneck.mean_wait_s is not known to 0.01 % at 1 of 1 points:" in missed.stderr
+        assert f"{BUFFER}=5 packets: " in missed.stderr
+        assert "with 3 seeds; about " in missed.stderr
+        shown = json.loads(command("study", "status", "a", "--json").stdout)
+        assert [one["seeds"] for one in shown["missed"]] == [3]
+        assert command("study", "resume", "a").returncode == 1
+
+    def test_seeds_that_change_nothing_are_told(self, command: Command, file: Path) -> None:
+        swept = command("sweep", file, "--seeds", 3, "--out", "a")
+        assert (swept.returncode, swept.stderr) == (0, "nothing is random here: seeds change nothing, and there is no interval\n")
+        assert swept.stdout.rstrip().endswith("-")
+        refused = command("sweep", file, "--until", "goodput:2%", "--out", "b")
+        assert refused.returncode == 2
+        assert "nothing is random" in refused.stderr
+
     @pytest.mark.parametrize(
         ("words", "told"),
         [

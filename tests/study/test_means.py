@@ -33,6 +33,18 @@ class TestStatistics:
         assert study.means()["mean"][0] == sum(study.groups["goodput_bps"])
         assert np.isnan(study.means()["low"][0])
 
+    def test_without_chance_there_is_no_interval_and_no_goal(self) -> None:
+        fixed = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", duration="2 s")
+        drawn = {"flows.tcp.start": {"uniform": ["0 s", "1 s"]}}
+        study = tb.sweep(fixed, {"start": {"fixed": {}, "drawn": drawn}}, seeds=3)
+        means = {row["start"]: row for row in study.means().to_rows()}
+        assert np.isnan(means["fixed"]["low"])
+        assert means["drawn"]["low"] < means["drawn"]["mean"]
+        # Chance that makes no difference has an interval, without width.
+        assert study.means("flows.*.timeouts").to_rows()[1]["low"] == 0
+        with pytest.raises(tb.ParameterError, match=r"nothing is random at start=fixed: every seed gives the same run"):
+            tb.sweep(fixed, {"start": {"drawn": drawn, "fixed": {}}}, until="goodput:2%")
+
     def test_a_difference_is_paired_by_seed(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, VARY, seeds=5)
         goodput = {label: study.groups.where(**{BUFFER: "5 packets", PRESET: label})["goodput_bps"] for label in ("reno", "sack")}

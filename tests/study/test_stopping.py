@@ -128,6 +128,13 @@ class TestUntil:
     def test_there_are_never_more_seeds_than_allowed(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, {BUFFER: ["5 packets"]}, seeds=2, until="queues.bottleneck.mean_wait_s:0.001%", most_seeds=9)
         assert study.counts.done == 9
+        (missed,) = study.missed
+        row = study.means("queues.bottleneck.mean_wait_s").to_rows()[0]
+        assert (missed.point, missed.labels, missed.seeds) == (0, {BUFFER: "5 packets"}, 9)
+        assert missed.width == pytest.approx((row["high"] - row["mean"]) / row["mean"])
+        # The half width falls as the root of the number of seeds.
+        assert missed.needed == pytest.approx(9 * (missed.width / 1e-5) ** 2, rel=1e-3)
+        assert not tb.sweep(small, {BUFFER: ["5 packets"]}, seeds=2, until="goodput:90%").missed
 
     @pytest.mark.parametrize(
         "text", ["goodput", "goodput:2", "goodput:0%", "goodput:100%", "good:2%", "queues.utilisation:1%", ":1%"]

@@ -33,6 +33,12 @@ pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResu
     Ok(parse(py, text, file, format)?.to_json())
 }
 
+/// Whether seeds make a difference; false only if it is certain that nothing is drawn.
+#[pyfunction]
+pub fn is_random(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<bool> {
+    Ok(parse(py, text, file, format)?.is_random())
+}
+
 /// The content hashes of what a scenario gives with each of some seeds. Nothing is built, so that a plan of many runs is cheap.
 #[pyfunction]
 pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seeds: Vec<u64>) -> PyResult<Vec<String>> {

@@ -136,6 +136,11 @@ impl Scenario {
         report.warnings()
     }
 
+    /// Whether seeds make a difference; false only if it is certain that nothing is drawn.
+    pub fn is_random(&self) -> bool {
+        network::may_be_random(&self.description, &mut Report::new(&self.source))
+    }
+
     fn built(&self, mut report: Report) -> Result<(Network, Warnings), Errors> {
         match network::network(&self.description, &mut report) {
             Some(network) if report.is_empty() => Ok((network, report.warnings())),

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tailback._cli.output import Exit, data
+from tailback._cli.output import Exit, data, jsonable, note
 
 if TYPE_CHECKING:
     from tailback._study import Study
+    from tailback._study.study import Missed
     from tailback._table import Table
 
-__all__ = ["SHOWN", "crew_named", "finished", "means_text", "report"]
+__all__ = ["SHOWN", "crew_named", "finished", "means_text", "report", "tell_without_chance"]
 
 # Points, differences, and errors of runs, that are shown to a person.
 SHOWN = 20
@@ -32,11 +34,40 @@ def crew_named(executor: str | None, cluster: str | None, workers: int | None) -
 
 
 def finished(study: Study, *, as_json: bool) -> Exit:
-    """Shows what a sweep has become, and the goodput at its points."""
+    """Shows what a sweep has become, and what it measured at its points: what was asked for, or goodput."""
     report(study, as_json=as_json)
+    missed = study.missed
     if not as_json and study.counts.done:
-        data(means_text(study.means(), "goodput", SHOWN))
-    return Exit.RUNS_FAILED if study.counts.failed else Exit.DONE
+        asked = study.plan["until"]
+        quantity = asked["quantity"] if asked else "goodput"
+        means = study.means(quantity)
+        data(means_text(means, quantity, SHOWN))
+        tell_without_chance(means)
+        _tell_missed(missed, study.plan, len(means))
+    return Exit.RUNS_FAILED if study.counts.failed or missed else Exit.DONE
+
+
+def tell_without_chance(means: Table) -> None:
+    """That seeds change nothing, where they do not."""
+    fixed = sum(row["seeds"] > 1 and row["low"] != row["low"] and row["mean"] == row["mean"] for row in means.to_rows())
+    if fixed:
+        where = "here" if fixed == len(means) else f"at {fixed} of {len(means)} points"
+        note(f"nothing is random {where}: seeds change nothing, and there is no interval")
+
+
+def _tell_missed(missed: list[Missed], plan: dict[str, Any], points: int) -> None:
+    """Points that are not known as well as was asked, and what it would take."""
+    if not missed:
+        return
+    until = plan["until"]
+    note(f"{until['quantity']} is not known to {100 * until['width']:g} % at {len(missed)} of {points} points:")
+    for one in missed[:SHOWN]:
+        where = ", ".join(f"{axis}={label}" for axis, label in one.labels.items()) or "the scenario as it is"
+        width = f"{100 * one.width:.3g} %" if math.isfinite(one.width) else "no width, because its mean is 0 or unknown,"
+        would = f"about {one.needed:,} would do: --most-seeds" if one.needed else "no number of seeds would do"
+        note(f"  {where}: {width} with {one.seeds} seeds; {would}")
+    if len(missed) > SHOWN:
+        note(f"  and {len(missed) - SHOWN} more points")
 
 
 def report(study: Study, *, as_json: bool) -> None:
@@ -49,6 +80,7 @@ def report(study: Study, *, as_json: bool) -> None:
             "working": study.working,
             "owner": study.owner,
             "directory": str(study.directory),
+            "missed": jsonable([vars(one) for one in study.missed]),
         }
         plan_shown = {key: plan[key] for key in ("axes", "columns", "seeds", "until", "version")}
         data(json.dumps({**document, "plan": plan_shown, "errors": _errors(study)}, indent=2))

@@ -10,7 +10,7 @@ import typer
 
 from tailback._cli.options import Cluster, Executor, FailFast, Workers
 from tailback._cli.output import Exit, command, data, jsonable, note, path
-from tailback._cli.studies import SHOWN, crew_named, finished, means_text, report
+from tailback._cli.studies import SHOWN, crew_named, finished, means_text, report, tell_without_chance
 from tailback._cli.user_code import Code
 from tailback._cli.user_code import load as load_code
 from tailback._progress import RunsBar
@@ -80,6 +80,7 @@ def means(
         data(json.dumps(jsonable(found.to_rows()), indent=2))
     else:
         data(means_text(found, quantity, shown=len(found)))
+        tell_without_chance(found)
     return Exit.DONE
 
 

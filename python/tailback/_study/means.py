@@ -18,12 +18,24 @@ Sample = tuple[dict[str, Any], int, float]
 """Labels, seed and value of one run."""
 
 
-def means(samples: Iterable[Sample], columns: list[str], bounds: Callable[[list[float]], Bounds]) -> list[Column]:
-    """One row a point: its labels, how many seeds, mean, and the ends of the interval."""
+def means(
+    samples: Iterable[Sample],
+    columns: list[str],
+    bounds: Callable[[list[float]], Bounds],
+    is_random: Callable[[dict[str, Any]], bool],
+) -> list[Column]:
+    """One row a point: its labels, how many seeds, mean, and the ends of the interval, unknown where nothing is random."""
     points: dict[str, tuple[dict[str, Any], list[float]]] = {}
     for labels, _, value in samples:
         points.setdefault(json.dumps(labels), (labels, []))[1].append(value)
-    return _table([(labels, values) for labels, values in points.values()], columns, bounds)
+
+    def bounded(labels: dict[str, Any], values: list[float]) -> Bounds:
+        # Few points have seeds that all give the same number, so that few scenarios are asked.
+        varies = len(set(values)) > 1 or is_random(labels)
+        return bounds(values) if varies else _unknown(values)
+
+    rows = list(points.values())
+    return _table(rows, [bounded(*row) for row in rows], columns)
 
 
 def differences(samples: Iterable[Sample], columns: list[str], axis: str, left: Any, right: Any) -> list[Column]:
@@ -51,7 +63,7 @@ def differences(samples: Iterable[Sample], columns: list[str], axis: str, left: 
     for key, labels in others.items():
         before, after = values[key].get(left, {}), values[key].get(right, {})
         rows.append((labels, [after[seed] - before[seed] for seed in sorted(before.keys() & after.keys())]))
-    return _table(rows, [name for name in columns if name != axis], student)
+    return _table(rows, [student(values) for _, values in rows], [name for name in columns if name != axis])
 
 
 def student(values: list[float]) -> Bounds:
@@ -77,10 +89,7 @@ def _unknown(values: list[float]) -> Bounds:
     return Bounds(values[0] if values else math.nan, math.nan, math.nan)
 
 
-def _table(
-    rows: list[tuple[dict[str, Any], list[float]]], columns: list[str], bounds: Callable[[list[float]], Bounds]
-) -> list[Column]:
-    intervals = [bounds(values) for _, values in rows]
+def _table(rows: list[tuple[dict[str, Any], list[float]]], intervals: list[Bounds], columns: list[str]) -> list[Column]:
     return [
         *(column(name, [labels[name] for labels, _ in rows]) for name in columns),
         column("seeds", [len(values) for _, values in rows]),

@@ -102,12 +102,17 @@ class Until:
 
     def reached(self, values: Sequence[float]) -> bool:
         """Whether the mean of these values is known well enough."""
-        return self._share(values) <= self._goal
+        return self.share(values) <= self._goal
+
+    def needed(self, values: Sequence[float]) -> int | None:
+        """About how many seeds would do, if more have the mean and the deviation of these; None if no number helps."""
+        share = self.share(values)
+        return math.ceil(len(values) * (share / self._goal) ** 2) if math.isfinite(share) else None
 
     def seeds(self, values: Sequence[float], most: int) -> int:
         """How many seeds there should be: as many as there are if that is enough, or no number helps."""
         known = len(values)
-        share = self._share(values)
+        share = self.share(values)
         if share <= self._goal or math.isnan(share) or known >= most:
             return known
         wanted = known * (share / self._goal) ** 2 if math.isfinite(share) else math.inf
@@ -117,9 +122,9 @@ class Until:
     def _goal(self) -> float:
         return self.width / (1 + self.width)
 
-    def _share(self, values: Sequence[float]) -> float:
-        """Half width over mean; NaN where a run has no such number."""
-        if any(math.isnan(value) for value in values):
+    def share(self, values: Sequence[float]) -> float:
+        """Half width over mean; NaN where a run has no such number, or there are fewer than two."""
+        if len(values) < 2 or any(math.isnan(value) for value in values):
             return math.nan
         interval = Interval.of(values)
         return 0.0 if interval.half == 0 else interval.half / abs(interval.mean) if interval.mean else math.inf

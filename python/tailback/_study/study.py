@@ -32,7 +32,7 @@ from tailback.user_code._registry import provenance_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Removed", "Study"]
+__all__ = ["Missed", "Removed", "Study"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,29 @@ class Removed:
     results: int
     traces: int
     bytes: int
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A point whose mean is not known as well as was asked.
+
+    Attributes
+    ----------
+    point : int
+    labels : dict
+    seeds : int
+        That are done.
+    width : float
+        Half width of the 95 % interval over the mean; infinite for a mean of 0, NaN where a run has no such number.
+    needed : int or None
+        About how many seeds would do; None if no number helps.
+    """
+
+    point: int
+    labels: dict[str, Any]
+    seeds: int
+    width: float
+    needed: int | None
 
 
 class Study:
@@ -155,6 +178,8 @@ class Study:
     def means(self, quantity: str = "goodput", *, interval: Literal["t", "bootstrap"] = "t", seed: int = 1) -> Table:
         """A quantity at every point: seeds, mean, and ``low`` and ``high``, the ends of its 95 % interval.
 
+        They are unknown (NaN) with one seed, and where nothing is random, so that every seed gives the same.
+
         Parameters
         ----------
         quantity : str
@@ -174,8 +199,31 @@ class Study:
             raise ParameterError(f"`interval` is {interval!r}; expected `t` or `bootstrap`")
         bounds = means.student if interval == "t" else means.bootstrapped(seed)
         with self._ledger() as ledger:
-            columns = means.means(_samples(ledger, quantity), ledger.plan["columns"], bounds)
+            texts = {json.dumps(labels): text for _, labels, text in ledger.points()}
+
+            def is_random(labels: dict[str, Any]) -> bool:
+                return _core.is_random(texts[json.dumps(labels)], "", "json")
+
+            columns = means.means(_samples(ledger, quantity), ledger.plan["columns"], bounds, is_random)
         return Table(_core.Table(quantity, columns))
+
+    @property
+    def missed(self) -> list[Missed]:
+        """Points whose mean is not known as well as `until` asked for; none if nothing was asked."""
+        with self._ledger() as ledger:
+            until = ledger.plan.get("until")
+            if until is None:
+                return []
+            asked = Until(until["quantity"], until["width"])
+            measured = quantity_of(asked.quantity)
+            values: dict[int, list[float]] = {point: [] for point, *_ in ledger.points()}
+            for point, _, packed in ledger.tables(measured.table):
+                values[point].append(measured.value(unpack(packed)))
+            return [
+                Missed(point, labels, len(found), asked.share(found), asked.needed(found))
+                for point, labels, _ in ledger.points()
+                if not asked.reached(found := values[point])
+            ]
 
     def difference(self, axis: str, left: Any, right: Any, quantity: str = "goodput") -> Table:
         """How much more a quantity is with the label `right` of an axis than with `left`, for each combination of the others.

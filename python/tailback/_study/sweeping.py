@@ -88,7 +88,7 @@ def sweep(
     StudyError
         `out` is something else, in use, or without room.
     ParameterError
-        `until`, `workers` or `executor` make no sense.
+        `until`, `workers` or `executor` make no sense, or `until` is asked of a point where nothing is random.
     StudyInterrupted
         Ctrl-C. What was finished is kept.
 
@@ -125,6 +125,7 @@ def planned(
     chosen.check()
     if asked is not None:
         _check_quantity(chosen, asked)
+        _check_chance(chosen)
     return chosen, asked
 
 
@@ -156,3 +157,14 @@ def _check_quantity(chosen: Grid, asked: Until) -> None:
     measured = quantity_of(asked.quantity)
     tables = dict(chosen.point(0).scenario._simulation(None).results().tables)
     measured.value(unpack(tables[measured.table].packed()))
+
+
+def _check_chance(chosen: Grid) -> None:
+    """Raise where more seeds would tell nothing."""
+    for point in chosen.points():
+        if not point.scenario.is_random:
+            where = chosen.where(point.index)
+            raise ParameterError(
+                f"`until` asks for seeds, and nothing is random{' at ' + where if where else ''}: every seed gives the same run; "
+                'expected something drawn, such as start = {uniform = ["0 s", "1 s"]}'
+            )

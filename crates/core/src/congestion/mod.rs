@@ -286,7 +286,7 @@ macro_rules! controllers {
             }
 
             /// Whether the law goes by all that [`Start`] says.
-            pub(crate) fn asks_at_start(&self) -> bool {
+            pub fn asks_at_start(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ASKS_AT_START),+ }
             }
 

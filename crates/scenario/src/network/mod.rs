@@ -4,6 +4,7 @@
 //! takes the network only if nothing was reported.
 
 mod cells;
+mod chance;
 mod changes;
 mod feeders;
 mod flows;
@@ -19,6 +20,7 @@ mod transport;
 use crate::problem::Report;
 use crate::scenario::Description;
 use crate::values::Name;
+pub(crate) use chance::may_be_random;
 use feeders::Feeders;
 use graph::Graph;
 use groups::Groups;

@@ -2,17 +2,14 @@
 //! after a departure, and so their shares on their round trips to less than the time of a packet (Floyd and Jacobson, "On traffic phase
 //! effects in packet-switched gateways", Internetworking: Research and Experience 3, 1992).
 
-use crate::distribution::Distribution;
+use super::chance::{draws, has_chance};
 use crate::problem::Report;
-use crate::quantity::Quantity;
 use crate::scenario::Description;
 use crate::schema::Flow;
 use std::collections::BTreeMap;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Buffer, ChangeKind, Delay, Group, Network, PortId, Transport};
+use tailback_core::network::{Buffer, Network, PortId, Transport};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::TimerForm;
-use tailback_core::traffic::{Arrivals, PacketSize};
 
 /// With more flows, what happens to one of them says little of all.
 const FEW: usize = 20;
@@ -60,65 +57,6 @@ fn fills_queues(transport: &Transport) -> bool {
     match transport {
         Transport::Tcp(_, law) => !matches!(law, ControllerSpec::Vegas(_) | ControllerSpec::Fast(_)),
         Transport::Datagram(_) => false,
-    }
-}
-
-/// Whether round trips, starts or sizes are drawn.
-fn draws(description: &Description) -> bool {
-    description.flows.values().any(|flow| {
-        flow.rtt.as_ref().is_some_and(is_random) || is_random(&flow.start) || flow.size.as_ref().is_some_and(is_random)
-    })
-}
-
-/// Whether anything else is random.
-fn has_chance(network: &Network) -> bool {
-    let loses = |kind: &ChangeKind| matches!(kind, ChangeKind::RandomLoss(_, share) if *share > 0.0);
-    network.groups.iter().any(group_has_chance)
-        || network.ports.iter().any(|port| port.random_loss > 0.0 || !is_determined(&port.policy))
-        || network.changes.iter().any(|change| loses(&change.what))
-        || network.user_code().next().is_some()
-}
-
-fn group_has_chance(group: &Group) -> bool {
-    let is_drawn = |delay: &Option<Delay>| matches!(delay, Some(Delay::Uniform(..) | Delay::Exponential(_)));
-    let sends_at_random = match &group.transport {
-        Transport::Tcp(spec, _) => matches!(spec.timer.form, TimerForm::CoarseBsd { .. }),
-        Transport::Datagram(spec) => {
-            let at_random = match &spec.arrivals {
-                Arrivals::Process(process) => process.is_random(),
-                Arrivals::External | Arrivals::User(_) => true,
-            };
-            at_random || !matches!(spec.packet, PacketSize::Fixed(_))
-        }
-    };
-    let hands_over_at_random = group.application.as_ref().is_some_and(|application| application.process.is_random());
-    group.jitter.0 > 0
-        || is_drawn(&group.send_processing)
-        || is_drawn(&group.receive_processing)
-        || sends_at_random
-        || hands_over_at_random
-}
-
-/// Whether it is certain that the policy draws nothing.
-fn is_determined(policy: &PolicySpec) -> bool {
-    matches!(
-        policy,
-        PolicySpec::DropTail(_)
-            | PolicySpec::Epd(_)
-            | PolicySpec::EpdPerVc(_)
-            | PolicySpec::Bpd(_)
-            | PolicySpec::Spd(_)
-            | PolicySpec::Codel(_)
-    )
-}
-
-fn is_random<Q: Quantity>(distribution: &Distribution<Q>) -> bool {
-    match distribution {
-        Distribution::Fixed(_) | Distribution::List(_) | Distribution::Evenly(..) => false,
-        Distribution::Uniform(..)
-        | Distribution::Exponential(_)
-        | Distribution::Pareto { .. }
-        | Distribution::Lognormal { .. } => true,
     }
 }
 

@@ -77,6 +77,7 @@ ACCESS = Experiment(
                 lambda seen, core=core: gain(seen, core, 1000, "fairness"),  # type: ignore[misc]
                 Inequality(">", 0.5),
                 note="Jain's index of goodput times round trip, paced less regular: ours",
+                ours=True,
             )
             for number, core in enumerate(CORES, 1)
         ),
@@ -103,6 +104,7 @@ ACCESS = Experiment(
             lambda seen: gain(seen, FIRST, 10),
             Inequality("<", 0.01),
             note="the same: ours",
+            ours=True,
         ),
     ),
     panels=tuple(
@@ -120,5 +122,5 @@ ACCESS = Experiment(
         for core in CORES
     ),
     left_open=(SENDERS, EDGES, LeftOpen("inputs, links and places", " and ".join(CORES))),
-    most_seeds=3,
+    most_seeds=5,
 )

@@ -204,13 +204,7 @@ FIGURE_4_10 = Experiment(
             Inequality(">", 0.95),
             note="With 11 the queue does not quite empty. What counts as fair, within a twentieth, is ours.",
         ),
-        Claim(
-            "4.10-a-10",
-            "R",
-            "own: (a) is fair with up to 10",
-            least("a", "module", 10),
-            Inequality(">", 0.95),
-        ),
+        Claim("4.10-a-10", "R", "(a) is fair with up to 10", least("a", "module", 10), Inequality(">", 0.95), ours=True),
         Claim(
             "C-4.10.1-c",
             "R",

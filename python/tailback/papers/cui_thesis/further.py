@@ -110,6 +110,7 @@ BESIDE = Experiment(
             f"FAST gets less than a fifth beside {other} where the buffer holds four products",
             beside(other, 4),
             Inequality("<", 0.2),
+            ours=True,
         )
         for other in OTHERS
     ),
@@ -169,6 +170,7 @@ MIXTURE = Experiment(
             "FAST is fairer than CUBIC (Jain's index of flows of 10, 30, 100 and 300 ms, difference)",
             lambda seen: seen.values("fairness", law="FAST") - seen.values("fairness", law="CUBIC"),
             Inequality(">", 0),
+            ours=True,
         ),
     ),
     panels=((Ranking("fairness", tuple(Line(law, {"law": law}) for law in SENDERS), "Jain's index"),),),
@@ -206,6 +208,7 @@ MANAGED = Experiment(
             "CoDel makes four flows of FAST share more evenly than drop-tail does (Jain's index, difference)",
             lambda seen: seen.values("fairness", policy="codel") - seen.values("fairness", policy="drop_tail"),
             Inequality(">", 0),
+            ours=True,
         ),
     ),
     panels=(
@@ -256,6 +259,7 @@ RANDOM_LOSS = Experiment(
                 seen.values("utilisation", law="FAST, module", loss=1e-3) / seen.values("utilisation", law="CUBIC", loss=1e-3)
             ),
             Inequality(">", 3),
+            ours=True,
         ),
     ),
     panels=(
@@ -318,6 +322,7 @@ BOTTLENECKS = Experiment(
             "with equal alpha a flow over three bottlenecks gets a third of the others: alpha over the sum of its delays",
             lambda seen: seen.values("long_over_short", factor=1),
             Value(1 / HOPS, 0.02),
+            ours=True,
         ),
         Claim(
             "further-bottlenecks-rule",
@@ -325,6 +330,7 @@ BOTTLENECKS = Experiment(
             "with alpha times the number of bottlenecks it gets the same",
             lambda seen: seen.values("long_over_short", factor=HOPS),
             Value(1, 0.05),
+            ours=True,
         ),
     ),
     panels=(
@@ -384,6 +390,7 @@ ROUTE = Experiment(
             "a flow of FAST takes 25 ms more propagation for a queue and gives way to it (utilisation of one flow)",
             lambda seen: seen.values("utilisation", law="plain", flows=1),
             Inequality("<", 0.5),
+            ours=True,
         ),
         Claim(
             "further-route-again",
@@ -391,6 +398,7 @@ ROUTE = Experiment(
             "draining again, and forgetting what it took for propagation, brings it back (utilisation of one flow)",
             lambda seen: seen.values("utilisation", law="draining every 20 s", flows=1),
             Inequality(">", 0.95),
+            ours=True,
         ),
         Claim(
             "further-route-fair",
@@ -398,6 +406,7 @@ ROUTE = Experiment(
             "and four flows stay fair (Jain's index)",
             lambda seen: seen.values("fairness", law="draining every 20 s", flows=4),
             Inequality(">", 0.95),
+            ours=True,
         ),
     ),
     panels=((Curves("utilisation", "flows", tuple(Line(law, {"law": law}) for law in AGAIN), "utilisation", "flows"),),),

@@ -191,6 +191,7 @@ LEFT_OPEN = (
 
 MEAN_ERROR = Experiment(
     id="cui-thesis/fig5.1",
+    times=3,
     title="Figure 5.1: mean error of ADPM after k packets",
     question="How fast does ADPM find a price, by the order of its probes?",
     source="figure 5.1, section 5.4 (called 5.2 in the text); no values in the text",
@@ -215,7 +216,7 @@ MEAN_ERROR = Experiment(
         ),
         Claim(
             "C-5.1.2-first",
-            "R",
+            "N",
             "random BRC performs like random probing for the first few packets",
             lambda seen: ratio("mean", "random_brc", "random", COUNTS[:1])(seen)[0],
             Value(1.0, 0.03),
@@ -233,7 +234,7 @@ MEAN_ERROR = Experiment(
         ),
         Claim(
             "C-5.1.3",
-            "R",
+            "N",
             "random probing overlaps with 1/(k + 2)",
             of_all(against("mean", "random", lambda count: 1 / (count + 2)), furthest),
             Value(1.0, 0.02),
@@ -241,7 +242,7 @@ MEAN_ERROR = Experiment(
         ),
         Claim(
             "C-5.1.4-powers",
-            "R",
+            "N",
             "for k + 1 = K, the mean error of pure BRC is 1/(2k + 2)",
             of_all(against("mean", "pure_brc", lambda count: 1 / (2 * count + 2), POWERS), furthest),
             Value(1.0, 0.02),
@@ -268,6 +269,7 @@ MEAN_ERROR = Experiment(
 
 LARGEST_ERROR = Experiment(
     id="cui-thesis/fig5.2",
+    times=3,
     title="Figure 5.2: largest error of ADPM after k packets",
     question="How far can the estimate be off?",
     source="figure 5.2, section 5.4; no values in the text",
@@ -318,7 +320,7 @@ LARGEST_ERROR = Experiment(
         ),
         Claim(
             "C-5.2.2-steps",
-            "R",
+            "N",
             "after 1.5 x 2^n probes the largest sum of adjacent intervals is 1.5 times one of the intervals after 2^n probes",
             lambda seen: (
                 over_counts(seen, "largest", "probes", "random_brc", (1535,))[0]
@@ -405,6 +407,7 @@ TYPES = (
 SQUARED = [Choice({"count": count}, {"count": count}) for count in SQUARE_COUNTS]
 MEAN_SQUARE = Experiment(
     id="cui-thesis/fig5.3",
+    times=3,
     title="Figure 5.3: mean square error of marking schemes after k packets",
     question="Which scheme finds a price with the fewest packets?",
     source="figure 5.3, section 5.4; no values in the text",
@@ -445,7 +448,7 @@ MEAN_SQUARE = Experiment(
         ),
         Claim(
             "C-5.3.1-random-marks",
-            "R",
+            "N",
             "the results for REM/RAM show a power law, 1/(6k)",
             lambda seen: seen.values("mean_square", scheme="ram", count=1024) / random_marks(1024),
             Value(1.0, 0.02),

@@ -431,16 +431,18 @@ FIGURE_B_14 = Experiment(
         Claim(
             "B.14-recovery",
             "R",
-            "own: recovery decides (largest share as by NewReno less that with SACK, over all the rest)",
+            "recovery decides (largest share as by NewReno less that with SACK, over all the rest)",
             effect("recovery", "newreno", "sack"),
             Inequality(">", 0.1),
+            ours=True,
         ),
         Claim(
             "B.14-timer",
             "R",
-            "own: the timer's back-off does not (largest share with it less that without)",
+            "the timer's back-off does not (largest share with it less that without)",
             lambda seen: abs(effect("timer", "backs off", "does not")(seen)),
             Inequality("<", 0.05),
+            ours=True,
         ),
     ),
     panels=(

@@ -479,6 +479,7 @@ def over_all(
 
 FIGURE_2_2 = Experiment(
     id="cui-thesis/fig2.2",
+    times=5,
     title="Figure 2.2: how likely REM marks",
     question="Does REM mark with 1 - phi^-p, and what does a path of several links tell of the sum of its prices?",
     source="figure 2.2, equations (2.5) to (2.8), section 2.3.3",

@@ -58,7 +58,7 @@ CASES: dict[str, tuple[int, int]] = {
 KINDS: dict[str, tuple[Any, Any, Any]] = {
     "3.42": ("R", "N", "N"),
     "3.43": ("R", "N", "R"),
-    "3.44": ("R", "R", "R"),
+    "3.44": ("R", "R", "N"),
     "3.45": ("R", "N", "N"),
     "3.46": ("R", "N", "R"),
     "3.47": ("N", "N", "R"),
@@ -128,7 +128,6 @@ def simulated(number: str, inputs_per_link: int, buffer: int, links: tuple[int, 
             ),
         ),
         left_open=(SENDERS, EDGES, LENGTH, LeftOpen("round trips", "uniform on 60 to 180 ms")),
-        most_seeds=5,
     )
 
 
@@ -203,7 +202,7 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
             LENGTH,
             LeftOpen("round trips", "uniform on a half to three halves of what makes the harmonic mean the table's"),
         ),
-        most_seeds=3,
+        most_seeds=6,
     )
 
 

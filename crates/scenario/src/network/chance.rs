@@ -1,0 +1,106 @@
+//! Whether anything in a scenario is random, so that seeds make a difference.
+
+use crate::distribution::Distribution;
+use crate::problem::Report;
+use crate::quantity::Quantity;
+use crate::scenario::Description;
+use tailback_core::network::{ChangeKind, Delay, Group, Network, Transport};
+use tailback_core::queue::PolicySpec;
+use tailback_core::tcp::TimerForm;
+use tailback_core::traffic::{Arrivals, PacketSize};
+
+/// False if it is certain that every seed gives the same run; true also where there is no network.
+pub(crate) fn may_be_random(description: &Description, aside: &mut Report) -> bool {
+    draws(description) || super::network(description, aside).is_none_or(|network| has_chance(&network))
+}
+
+/// Whether round trips, starts or sizes are drawn.
+pub(super) fn draws(description: &Description) -> bool {
+    description.flows.values().any(|flow| {
+        flow.rtt.as_ref().is_some_and(is_random) || is_random(&flow.start) || flow.size.as_ref().is_some_and(is_random)
+    })
+}
+
+/// Whether anything else is random, or may be.
+pub(super) fn has_chance(network: &Network) -> bool {
+    let loses = |kind: &ChangeKind| matches!(kind, ChangeKind::RandomLoss(_, share) if *share > 0.0);
+    network.groups.iter().any(group_has_chance)
+        || network.ports.iter().any(|port| port.random_loss > 0.0 || !is_determined(&port.policy))
+        || network.changes.iter().any(|change| loses(&change.what))
+        || network.user_code().next().is_some()
+}
+
+fn group_has_chance(group: &Group) -> bool {
+    let is_drawn = |delay: &Option<Delay>| matches!(delay, Some(Delay::Uniform(..) | Delay::Exponential(_)));
+    let sends_at_random = match &group.transport {
+        Transport::Tcp(spec, law) => law.asks_at_start() || matches!(spec.timer.form, TimerForm::CoarseBsd { .. }),
+        Transport::Datagram(spec) => {
+            let at_random = match &spec.arrivals {
+                Arrivals::Process(process) => process.is_random(),
+                Arrivals::External | Arrivals::User(_) => true,
+            };
+            at_random || !matches!(spec.packet, PacketSize::Fixed(_))
+        }
+    };
+    let hands_over_at_random = group.application.as_ref().is_some_and(|application| application.process.is_random());
+    group.jitter.0 > 0
+        || is_drawn(&group.send_processing)
+        || is_drawn(&group.receive_processing)
+        || sends_at_random
+        || hands_over_at_random
+}
+
+/// Whether it is certain that the policy draws nothing.
+fn is_determined(policy: &PolicySpec) -> bool {
+    matches!(
+        policy,
+        PolicySpec::DropTail(_)
+            | PolicySpec::Ppd(_)
+            | PolicySpec::Epd(_)
+            | PolicySpec::EpdPerVc(_)
+            | PolicySpec::Bpd(_)
+            | PolicySpec::Spd(_)
+            | PolicySpec::Codel(_)
+    )
+}
+
+fn is_random<Q: Quantity>(distribution: &Distribution<Q>) -> bool {
+    match distribution {
+        Distribution::Fixed(_) | Distribution::List(_) | Distribution::Evenly(..) => false,
+        Distribution::Uniform(..)
+        | Distribution::Exponential(_)
+        | Distribution::Pareto { .. }
+        | Distribution::Lognormal { .. } => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+
+    fn is_random(flows: &str, queue: &str) -> bool {
+        let link = format!("rate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {queue}");
+        Scenario::from_toml(&format!("duration = \"10 s\"\n[topology.dumbbell]\n{link}\n{flows}"), "").unwrap().is_random()
+    }
+
+    fn group(tcp: &str, more: &str) -> String {
+        format!("[flows.web]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {tcp}\n{more}\n")
+    }
+
+    const TAIL: &str = "{buffer = \"9 packets\"}";
+
+    #[test]
+    fn fixed_times_and_a_full_queue_are_not() {
+        assert!(!is_random(&group("{preset = \"sack\"}", "rtt = [\"40 ms\", \"80 ms\"]"), TAIL));
+        assert!(!is_random(&group("{preset = \"cubic\"}", "size = \"1 MB\""), "{policy = \"codel\", buffer = \"9 packets\"}"));
+    }
+
+    #[test]
+    fn drawn_times_policies_that_draw_and_laws_that_draw_are() {
+        let plain = group("{preset = \"sack\"}", "");
+        assert!(is_random(&group("{preset = \"sack\"}", "start = {uniform = [\"0 s\", \"1 s\"]}"), TAIL));
+        assert!(is_random(&group("{preset = \"linux/bbr\"}", ""), TAIL));
+        assert!(is_random(&plain, "{policy = \"red\", buffer = \"90 packets\", lower = \"20 packets\", upper = \"60 packets\"}"));
+        assert!(is_random(&plain, "{policy = \"pie\", buffer = \"90 packets\"}"));
+    }
+}
