@@ -110,6 +110,13 @@ def test_an_existing_directory_is_not_written_to(command: Command, file: Path) -
     assert left_behind(file.parent / "results") == set()
 
 
+@pytest.mark.parametrize("option", ["--out", "--code", "--capture", "--checkpoint"])
+def test_a_name_that_no_file_can_have_is_told(command: Command, file: Path, option: str) -> None:
+    done = command("run", file, option, "a" * 300)
+    assert done.returncode == 2
+    assert "no file can have this name" in done.stderr
+
+
 @pytest.mark.parametrize("out", ["missing/results", "/proc/results", "small.toml/results"])
 def test_a_place_that_cannot_be_written_is_refused_before_the_run(command: Command, file: Path, out: str) -> None:
     done = command("run", file, "--out", out)
@@ -165,7 +172,8 @@ def test_ctrl_c_keeps_what_was_measured(file: Path, options: list[str]) -> None:
     file.write_text(ENDLESS)
     code, stdout, stderr = interrupted(["run", file.name, *options], file.parent)
     assert code == 130
-    assert "what was measured until then is kept and marked incomplete" in stderr
+    kept = "kept" if "--out" in options else "shown"
+    assert f"what was measured until then is {kept} and marked incomplete" in stderr
     assert "Traceback" not in stderr
     if options == ["--json"]:
         provenance = json.loads(stdout)

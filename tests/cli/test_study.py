@@ -84,7 +84,10 @@ class TestCommands:
         assert (shown.returncode, shown.stderr, (tmp_path / "a").exists()) == (0, "nothing was run\n", False)
 
     def test_a_goal_that_is_missed_is_told_and_exits_with_1(self, command: Command, file: Path, tmp_path: Path) -> None:
-        drawn = file.read_text() + '\n[flows.other]\nfrom = "left"\nto = "right"\nstart = {uniform = ["0 s", "1 s"]}\ntcp = {}\n'
+        drawn = (
+            file.read_text()
+            + '\n[flows.other]\nfrom = "left"\nto = "right"\nstart = {uniform = ["0 s", "1 s"]}\ntcp = {preset = "sack"}\n'
+        )
         (tmp_path / "drawn.toml").write_text(drawn)
         goal = ("--until", "queues.bottleneck.mean_wait_s:0.01%", "--seeds", 2, "--most-seeds", 3, "--out", "a")
         missed = command("sweep", "drawn.toml", "--vary", f"{BUFFER}=5 packets", *goal)
@@ -112,6 +115,8 @@ class TestCommands:
             (("--vary", "flows.tcp.count=1..1000000000"), "1,000,000,000 points"),
             (("--vary", "flows.tcp.count="), "an empty grid"),
             (("--vary", "flows.tcp.count"), "is not an axis"),
+            (("--vary", "flows.tcp.count=1..2:1e-300"), "a range of too many values"),
+            (("--vary", "flows.tcp.count=1..2:1e-999999"), "a range of too many values"),
             (("--until", "goodput"), "is not a goal"),
             (("--executor", "cloud"), "no executor 'cloud'"),
         ],

@@ -185,3 +185,34 @@ def test_a_directory_with_something_else_is_left_alone(tmp_path: Path, small: tb
 def test_a_directory_without_a_study_says_so(tmp_path: Path) -> None:
     with pytest.raises(tb.StudyError, match="there is no study"):
         tb.Study(tmp_path)
+
+
+def test_a_bit_that_changed_is_noticed_or_makes_no_difference(tmp_path: Path, small: tb.Scenario) -> None:
+    study = tb.sweep(small, seeds=3, out=tmp_path / "study")
+    study.export(tmp_path / "whole", format="csv")
+    whole = {file.name: file.read_bytes() for file in (tmp_path / "whole").iterdir()}
+    ledger = tmp_path / "study" / "study.sqlite3"
+    intact = ledger.read_bytes()
+    noticed = 0
+    for number, place in enumerate(range(0, len(intact), len(intact) // 97)):
+        changed = bytearray(intact)
+        changed[place] ^= 1 << number % 8
+        ledger.write_bytes(changed)
+        try:
+            tb.Study(tmp_path / "study").export(tmp_path / f"read-{number}", format="csv")
+        except tb.StudyError:
+            noticed += 1
+        else:
+            assert {file.name: file.read_bytes() for file in (tmp_path / f"read-{number}").iterdir()} == whole
+    assert noticed > 30
+
+
+def test_a_damaged_lock_can_be_removed(tmp_path: Path, small: tb.Scenario) -> None:
+    study = tb.sweep(small, out=tmp_path / "study")
+    lock = tmp_path / "study" / "lock"
+    lock.write_bytes(b"no database " * 99)
+    assert not study.working
+    with pytest.raises(tb.StudyError, match="It holds nothing that is needed: remove it"):
+        study.resume()
+    lock.unlink()
+    assert study.resume().counts.done == 1

@@ -467,6 +467,24 @@ def test_ctrl_c_in_user_code_is_ctrl_c() -> None:
     assert not caught.value.run.complete
 
 
+@pytest.mark.parametrize("raised", [SystemExit(0), SystemExit(3), GeneratorExit("over"), BaseException("out"), StopIteration()])
+def test_whatever_else_user_code_raises_is_its_error(raised: BaseException, tmp_path: Path) -> None:
+    name = f"leaving_{type(raised).__name__}_{getattr(raised, 'code', 0)}"
+
+    @tb.controller(name)
+    class Leaving(user_laws.Reno):
+        def on_congestion(self, seen: Congestion) -> None:
+            raise raised
+
+    with pytest.raises(tb.UserCodeError, match=type(raised).__name__) as caught:
+        tb.simulate(small(f"user:{name}"))
+    assert caught.value.__cause__ is raised
+    file = tmp_path / "leaves_at_once.py"
+    file.write_text("exit(0)\n")
+    with pytest.raises(tb.UserCodeError, match="SystemExit"):
+        tb.user_code.load(file)
+
+
 def test_threads_with_user_code_agree() -> None:
     scenario = everything().with_({"duration": "1 s"})
     alone = tb.simulate(scenario)

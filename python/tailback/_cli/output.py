@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import os
@@ -235,6 +236,13 @@ def path(text: str) -> Path:
     """A path that the user gave. An empty one, such as of a shell variable without a value, is not the current directory."""
     if not text:
         raise typer.BadParameter("the name is empty")
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        try:
+            os.lstat(text)
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
+                raise
+            raise typer.BadParameter(f"no file can have this name: {getattr(error, 'strerror', None) or error}") from None
     return Path(text)
 
 

@@ -109,7 +109,8 @@ def run(
 
         show_plot(str(result), result.tables)
     if exit_code is Exit.INTERRUPTED:
-        note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
+        kept = "shown" if out is None else "kept"
+        note(f"interrupted at {result.simulated_s:g} s; what was measured until then is {kept} and marked incomplete")
         if checkpoint is not None:
             note(f"the same command goes on from there: {checkpoint}")
     return exit_code

@@ -4,12 +4,16 @@ Durability: a rollback journal and `synchronous=EXTRA`, so that a commit that re
 the ledger is one file that can be copied. A run counts as finished once the transaction with its results is committed, never
 before.
 
+Integrity: SQLite does not notice a byte that changed inside a value. So every row ends with a digest of the rest of it, which a
+thorough opening checks.
+
 Results belong to a content hash, not to a place in the grid: points that describe the same run share it, and a plan that
 changes keeps what it still asks for.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
@@ -32,23 +36,48 @@ LEDGER = "study.sqlite3"
 
 # "tail" in ASCII, which tells a ledger from other databases, and the version of the tables below.
 _APPLICATION = 0x7461696C
-_SCHEMA = 2
+_SCHEMA = 3
 
 _TABLES = """
-CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE points (point INTEGER PRIMARY KEY, labels TEXT NOT NULL, scenario TEXT NOT NULL, normalised TEXT NOT NULL);
+CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID;
+CREATE TABLE points (
+    point INTEGER PRIMARY KEY, labels TEXT NOT NULL, scenario TEXT NOT NULL, normalised TEXT NOT NULL, digest BLOB
+);
 CREATE TABLE runs (
-    point INTEGER NOT NULL, seed INTEGER NOT NULL, content_hash TEXT NOT NULL, PRIMARY KEY (point, seed)
+    point INTEGER NOT NULL, seed INTEGER NOT NULL, content_hash TEXT NOT NULL, digest BLOB, PRIMARY KEY (point, seed)
 ) WITHOUT ROWID;
 CREATE INDEX runs_by_hash ON runs (content_hash);
 CREATE TABLE results (
     content_hash TEXT PRIMARY KEY,
     state TEXT NOT NULL CHECK (state IN ('done', 'failed')),
-    error TEXT, version TEXT, events INTEGER, simulated_s REAL, cpu_s REAL, finished TEXT
+    error TEXT, version TEXT, events INTEGER, simulated_s REAL, cpu_s REAL, finished TEXT, digest BLOB
 );
-CREATE TABLE tables (content_hash TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, UNIQUE (content_hash, name));
-CREATE TABLE traces (content_hash TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (content_hash, kind));
+CREATE TABLE tables (
+    content_hash TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, digest BLOB, UNIQUE (content_hash, name)
+);
+CREATE TABLE traces (content_hash TEXT NOT NULL, kind TEXT NOT NULL, digest BLOB, UNIQUE (content_hash, kind));
 """
+
+
+# What the digest of a row is of. When a result was finished is for people, and is left out.
+_SEALED = {
+    "study": "key, value",
+    "points": "point, labels, scenario, normalised",
+    "runs": "point, seed, content_hash",
+    "results": "content_hash, state, error, version, events, simulated_s, cpu_s",
+    "tables": "content_hash, name, data",
+    "traces": "content_hash, kind",
+}
+_INSERT_RUN = "INSERT INTO runs VALUES (?1, ?2, ?3, digest(?1, ?2, ?3))"
+
+
+def _digest(*values: str | float | bytes | None) -> bytes:
+    """Of the values of a row; as SQLite hands them over."""
+    found = hashlib.blake2b(digest_size=8)
+    for value in values:
+        data = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogateescape")
+        found.update(len(data).to_bytes(8, "little") + data)
+    return found.digest()
 
 
 @dataclass(frozen=True)
@@ -119,7 +148,7 @@ class Ledger:
             except BaseException:
                 self.close()
                 raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise StudyError(f"the ledger `{file}` is damaged or foreign, and was left as it is: {error}") from None
 
     @classmethod
@@ -200,7 +229,7 @@ class Ledger:
     def keep_code(self, classes: list[dict[str, Any]]) -> None:
         """What the runs are done with from now on."""
         with _transaction(self._connection):
-            self._connection.execute("INSERT OR REPLACE INTO study VALUES ('code', ?)", (json.dumps(classes),))
+            self._set("code", json.dumps(classes))
 
     def points(self) -> list[tuple[int, dict[str, Any], str]]:
         """Index, labels and description of every point."""
@@ -216,7 +245,7 @@ class Ledger:
     def add_runs(self, runs: Iterable[tuple[int, int, str]]) -> None:
         """More seeds for some points: point, seed, content hash."""
         with _transaction(self._connection):
-            self._connection.executemany("INSERT INTO runs VALUES (?, ?, ?)", runs)
+            self._connection.executemany(_INSERT_RUN, runs)
             reach("ledger: seeds added")
         reach("ledger: seeds committed")
 
@@ -224,7 +253,7 @@ class Ledger:
         """New content hashes, because the core has changed: what it computed before no longer counts."""
         with _transaction(self._connection):
             self._connection.executemany(
-                "UPDATE runs SET content_hash = ?3 WHERE point = ?1 AND seed = ?2",
+                "UPDATE runs SET content_hash = ?3, digest = digest(point, seed, ?3) WHERE point = ?1 AND seed = ?2",
                 runs,
             )
 
@@ -263,12 +292,14 @@ class Ledger:
         with _transaction(self._connection):
             # The time of day is for people; nothing is decided by it and no export has it.
             self._connection.executemany(
-                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, datetime('now'))", map(_row, results)
+                "INSERT OR REPLACE INTO results VALUES "
+                "(?1, ?2, ?3, ?4, ?5, ?6, ?7, datetime('now'), digest(?1, ?2, ?3, ?4, ?5, ?6, ?7))",
+                map(_row, results),
             )
             tables = ((result.content_hash, *table) for result in results for table in result.tables.items())
-            self._connection.executemany("INSERT OR REPLACE INTO tables VALUES (?, ?, ?)", tables)
+            self._connection.executemany("INSERT OR REPLACE INTO tables VALUES (?1, ?2, ?3, digest(?1, ?2, ?3))", tables)
             traces = ((result.content_hash, kind) for result in results for kind in result.traces)
-            self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?, ?)", traces)
+            self._connection.executemany("INSERT OR REPLACE INTO traces VALUES (?1, ?2, digest(?1, ?2))", traces)
             reach("ledger: results written")
             self._set("running", str(running))
             reach("ledger: about to commit")
@@ -355,7 +386,7 @@ class Ledger:
         return None if row is None else str(row[0])
 
     def _set(self, key: str, value: str) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", (key, value))
+        self._connection.execute("INSERT OR REPLACE INTO study VALUES (?1, ?2, digest(?1, ?2))", (key, value))
 
     def _verify(self, *, thorough: bool) -> None:
         application = self._connection.execute("PRAGMA application_id").fetchone()[0]
@@ -367,11 +398,16 @@ class Ledger:
             raise StudyError(f"`{self.file}` was written by {other} Tailback (schema {schema}; this one reads {_SCHEMA})")
         pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
         size = self._connection.execute("PRAGMA page_size").fetchone()[0]
-        (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone() if thorough else ("ok",)
+        (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone() if thorough else ("ok",)
         if self.file.stat().st_size < pages * size:
             verdict = "its end is missing"
         if verdict != "ok":
             raise StudyError(f"the ledger `{self.file}` is damaged, and was left as it is: {verdict}")
+        for table, columns in _SEALED.items() if thorough else ():
+            query = f"SELECT count(*) FROM {table} WHERE digest IS NOT digest({columns})"
+            if changed := self._connection.execute(query).fetchone()[0]:
+                rows = f"{changed} rows of `{table}` have" if changed > 1 else f"a row of `{table}` has"
+                raise StudyError(f"the ledger `{self.file}` is damaged, and was left as it is: {rows} changed")
 
 
 def _row(result: Result) -> tuple[Any, ...]:
@@ -396,6 +432,7 @@ def _connect(file: Path, mode: str = "rw") -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA synchronous = EXTRA")
+        connection.create_function("digest", -1, _digest, deterministic=True)
     except BaseException:
         connection.close()
         raise
@@ -416,8 +453,9 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _write_plan(connection: sqlite3.Connection, plan: dict[str, Any], points: Iterable[Planned]) -> None:
-    connection.execute("INSERT INTO study VALUES ('plan', ?)", (json.dumps({**plan, "version": _core.__version__}),))
+    described = json.dumps({**plan, "version": _core.__version__})
+    connection.execute("INSERT INTO study VALUES ('plan', ?1, digest('plan', ?1))", (described,))
     for index, point in enumerate(points):
         row = (index, json.dumps(point.labels), point.text, point.normalised)
-        connection.execute("INSERT INTO points VALUES (?, ?, ?, ?)", row)
-        connection.executemany("INSERT INTO runs VALUES (?, ?, ?)", ((index, seed, key) for seed, key in point.runs))
+        connection.execute("INSERT INTO points VALUES (?1, ?2, ?3, ?4, digest(?1, ?2, ?3, ?4))", row)
+        connection.executemany(_INSERT_RUN, ((index, seed, key) for seed, key in point.runs))

@@ -34,6 +34,8 @@ class Lock:
                 raise StudyError(
                     f"`{file.parent}` is being worked on by another process; `tailback study status` shows how far it is"
                 ) from None
+            if not isinstance(error, sqlite3.OperationalError):
+                raise StudyError(f"`{file}` is damaged: {error}. It holds nothing that is needed: remove it") from None
             raise StudyError(f"`{file.parent}` cannot be locked: {error}") from None
 
     def release(self) -> None:
@@ -55,7 +57,8 @@ def held(file: Path) -> bool:
     try:
         # A reader is refused while there is a writer.
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
+        # A damaged one cannot be held.
         return "locked" in str(error)
     finally:
         connection.close()

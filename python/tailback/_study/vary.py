@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,7 +97,13 @@ class Span(Sequence[Any]):
             raise ParameterError(f"a range without values: {text}; expected FIRST..LAST:STEP with STEP > 0 and LAST >= FIRST")
         object.__setattr__(self, "_start", first)
         object.__setattr__(self, "_step", step)
-        object.__setattr__(self, "_size", int((last - first) / step) + 1)
+        try:
+            size = (last - first) / step + 1
+        except ArithmeticError:
+            size = Decimal("Infinity")
+        if size > sys.maxsize:
+            raise ParameterError(f"a range of too many values: `{self.first}..{self.last}:{self.step}`")
+        object.__setattr__(self, "_size", int(size))
 
     def __len__(self) -> int:
         size: int = self.__dict__["_size"]

@@ -37,7 +37,11 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
     path = Path(file)
     if path.suffix != ".py" or not path.stem.isidentifier():
         raise ParameterError(f"`{path}` cannot be loaded; expected the name of a Python file, such as `my_laws.py`")
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError as error:
+        raise ParameterError(f"`{path}` cannot be loaded; {error.strerror}") from None
+    if not there:
         raise ParameterError(f"`{path}` cannot be loaded; there is no such file")
     path, name = path.resolve(), path.stem
     known = sys.modules.get(name)
@@ -55,7 +59,10 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        del sys.modules[name]
+        raise
+    except BaseException as error:  # A file that calls `exit()` is no program of its own.
         del sys.modules[name]
         raise UserCodeError(f"{type(error).__name__}: {error}", path.name, "", None) from error
     return module

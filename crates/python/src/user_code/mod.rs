@@ -13,7 +13,7 @@ pub use draw::Draw;
 pub use views::{Ack, Congestion, Occupancy, RoundTrip, Start, Turn, Unit, UnitSignal};
 
 use crate::errors;
-use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -165,11 +165,11 @@ pub fn sources(py: Python<'_>, scenario: &Scenario) -> PyResult<(String, String)
     registry(py)?.call_method1("sources", (places,))?.extract()
 }
 
-/// What a run that user code stopped raises. Ctrl-C in user code is Ctrl-C.
+/// What a run that user code stopped raises: also for `exit()`, which is not for a law to call. Ctrl-C in user code is Ctrl-C.
 pub fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
     let fault: &(dyn Error + Send + Sync) = &*failure.fault;
     let raised = fault.downcast_ref::<PyErr>();
-    if let Some(error) = raised.filter(|error| !error.is_instance_of::<PyException>(py)) {
+    if let Some(error) = raised.filter(|error| error.is_instance_of::<PyKeyboardInterrupt>(py)) {
         return error.clone_ref(py);
     }
     let UserCode { name, at, .. } = &failure.code;
