@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 
 from tailback.papers import (
     Curves,
+    Drawn,
     Line,
     Measured,
     Point,
+    Ranking,
 )
 from tailback.papers._experiment_plot import draw
 from toy_experiment import TOY
@@ -53,3 +56,35 @@ def test_bands_beyond_the_scale_are_named() -> None:
 
     assert "bands go on beyond the scale" in drawn(3.0)
     assert "bands" not in drawn(1.0001)
+
+
+def texts(drawn: str) -> list[str]:
+    """All that is written in a drawing."""
+    return [each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", drawn)]
+
+
+def test_the_last_place_has_its_number_and_large_numbers_a_prefix() -> None:
+    points = [Point({"packets": n}, {"goodput": np.array([n * 1e9, n * 1.1e9])}) for n in (5, 8, 10, 12, 14, 16, 18, 20)]
+    panel = Curves("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets")
+    (drawn,) = draw([(panel,)], Measured(points))
+    assert {"8", "12", "16", "20"} <= set(texts(drawn))
+    assert "20 G" in texts(drawn)
+    (over_decades,) = draw([(replace(panel, log_over=True),)], Measured(points[:4]))
+    assert {"5", "8", "10", "12"} <= set(texts(over_decades))
+
+
+def test_traces_below_zero_are_seen() -> None:
+    x = np.linspace(0, 9, 10)
+    seen = Measured([], {"falling": (x, -x)})
+    (drawn,) = draw([(Drawn(("falling",), "log10 of a share", "interval"),)], seen)
+    below = {text for text in texts(drawn) if text.startswith("\N{MINUS SIGN}")}
+    assert below
+
+
+def test_long_names_of_rows_have_room() -> None:
+    name = "module, present window, timer backs off, and more"
+    points = [Point({"packets": 2}, {"goodput": np.array([1.0, 2.0])})]
+    (drawn,) = draw([(Ranking("goodput", (Line(name, {}),), "goodput"),)], Measured(points))
+    (place,) = re.findall(r'text-anchor: end[^>]*?x="([0-9.]+)"[^>]*>module', drawn)
+    # Of 9.5 points, a name this long takes some 220 of the picture's 590.
+    assert float(place) > 220

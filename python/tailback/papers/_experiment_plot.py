@@ -18,6 +18,8 @@ __all__ = ["draw"]
 
 _WIDTH = 8.2
 _NAMED = 12
+# From here on numbers on a scale have a prefix: 7 G.
+_LARGE = 1e6
 _INK = "#333333"
 _PALE = "#888888"
 
@@ -40,7 +42,8 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> str:
     height = above + below + (_height(panels[0]) if len(panels) == 1 else 2.2)
     figure = Figure(figsize=(_WIDTH, height))
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    figure.subplots_adjust(left=0.24 if rank else 0.085, right=0.99, top=1 - above / height, bottom=below / height, wspace=0.06)
+    left = _room(panels[0]) if isinstance(panels[0], Ranking) else 0.085
+    figure.subplots_adjust(left=left, right=0.985, top=1 - above / height, bottom=below / height, wspace=0.06)
     ends = {}
     for axis, panel in zip(axes, panels, strict=True):
         axis.set_title(panel.title, loc="left", fontsize=9.5, color=_INK)
@@ -52,8 +55,9 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> str:
             _drawn(axis, measured, panel)
     if isinstance(panels[0], Drawn):
         # Not before all panels have their data: the first would keep the scale for itself.
-        bottom = -0.03 * axes[0].get_ylim()[1] if panels[0].markers else 0
-        axes[0].set_ylim(bottom=bottom)
+        lowest = min(axis.dataLim.y0 for axis in axes)
+        if lowest >= 0:
+            axes[0].set_ylim(bottom=-0.03 * axes[0].get_ylim()[1] if panels[0].markers else 0)
     cut = isinstance(panels[0], Curves) and _around_means(axes, log=panels[0].log)
     if not rank:
         axes[0].set_ylabel(panels[0].axis)
@@ -67,6 +71,12 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> str:
         legend.append("95 % bands go on beyond the scale")
     figure.text(0.085, 0.05 / height, "; ".join(legend), fontsize=8, color="#666666", va="bottom")
     return svg(figure)
+
+
+def _room(panel: Ranking) -> float:
+    """For the names of its rows, as a share of the width."""
+    widest = max(_width(line.label) for line in panel.lines)
+    return max(0.24, min(0.5, (widest + 6) / (72 * _WIDTH)))
 
 
 def _height(panel: Panel) -> float:
@@ -111,9 +121,11 @@ def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: bool) -> di
     else:
         span = places[-1] - places[0]
         axis.set_xlim(places[0] - before * span, places[-1] + behind * span)
-    # Of many places not all can be named; round numbers are then.
-    if len(places) <= _NAMED and not panel.log_over:
-        axis.set_xticks(places if len(places) <= 6 else places[1::2])
+    # Of many places not all can be named; round numbers are then. The last is, and every other one before it.
+    if len(places) <= _NAMED:
+        named = places if len(places) <= 6 else places[::-2]
+        axis.set_xticks(named, [f"{place:g}" for place in named])
+        axis.set_xticks([], minor=True)
     axis.set_xlabel(panel.unit)
     _levels(axis, panel.levels)
     return ends
@@ -149,10 +161,13 @@ def _printed(axis: Axes, panel: Curves, chosen: Mapping[str, list[Point]]) -> No
 def _around_means(axes: Sequence[Axes], *, log: bool) -> bool:
     """A scale that shows every line, whatever the bands do: with two seeds they may be wider than all there is. Are they?"""
     import numpy as np
+    from matplotlib.ticker import EngFormatter
 
     drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for axis in axes for line in axis.lines])
     heights = drawn[np.isfinite(drawn) & ((drawn > 0) | (not log))]
-    if not log:
+    if not log and heights.size and heights.max() >= _LARGE:
+        axes[0].yaxis.set_major_formatter(EngFormatter())
+    elif not log:
         axes[0].ticklabel_format(axis="y", style="plain", useOffset=False)
     if not heights.size:
         return False
