@@ -1,8 +1,18 @@
 """How `make docs` builds the site: pages are MyST Markdown, and what a tutorial shows is computed while it is built."""
 
 project = "Tailback"
-extensions = ["myst_nb"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["deflist"]
+
+# The reference of Python is made of docstrings; types stand in their text, and signatures without them are shorter.
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+# Names that several classes have, such as `flows`, stand in the text of each.
+suppress_warnings = ["ref.python"]
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+# Headings that pages link to, as tools/reference.py writes them.
+myst_heading_anchors = 3
 
 # A cell that fails, or an assertion about what the text says, fails the build.
 nb_execution_mode = "force"

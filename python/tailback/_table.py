@@ -60,6 +60,20 @@ class Table:
         """Names of the columns."""
         return list(self._kinds)
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What each column is, where it is one of a run: also the unit, and when a value is missing. docs/tables.md has all.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
+        >>> run.groups.meanings["fairness"]
+        "Jain's index of the flows' goodputs, 1 if all are alike, 1/n if one has all. Missing if nothing was delivered."
+        """
+        known = {table: dict(columns) for table, _, columns in _core.described_tables()}.get(self.name, {})
+        return {column: known[column] for column in self if column in known}
+
     def __len__(self) -> int:
         return len(self._core)
 

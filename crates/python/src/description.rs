@@ -70,6 +70,12 @@ pub fn schema() -> String {
     tailback_scenario::json_schema().to_string()
 }
 
+/// What each table is: its name, what a row is, and its columns with what they mean.
+#[pyfunction]
+pub fn described_tables() -> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str)>)> {
+    tailback_core::record::TABLES.iter().map(|of| (of.table, of.row, of.columns.to_vec())).collect()
+}
+
 /// A `ScenarioError` for a fault that only Python can see, such as a file that is not there, in the text that all have.
 #[pyfunction]
 #[pyo3(signature = (file, at, message, *, given=None, expected=None, hint=None))]

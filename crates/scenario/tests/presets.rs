@@ -1,4 +1,4 @@
-//! The pages of presets and settings are what these are. `TAILBACK_ACCEPT=1` writes them anew, to be reviewed.
+//! The pages of presets, settings and tables are what these are. `TAILBACK_ACCEPT=1` writes them anew, to be reviewed.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,4 +20,9 @@ fn the_page_of_presets_is_up_to_date() {
 #[test]
 fn the_page_of_settings_is_up_to_date() {
     is_up_to_date("settings.md", &tailback_scenario::settings_markdown());
+}
+
+#[test]
+fn the_page_of_tables_is_up_to_date() {
+    is_up_to_date("tables.md", &tailback_core::record::tables_markdown());
 }

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tailback._summary import Listing
     from tailback._table import Table
 
-__all__ = ["Exit", "command", "data", "document", "jsonable", "note", "path", "stdout_watched", "summary"]
+__all__ = ["EXIT_CODES", "Exit", "command", "data", "document", "jsonable", "note", "path", "stdout_watched", "summary"]
 
 P = ParamSpec("P")
 
@@ -55,6 +55,17 @@ class Exit(IntEnum):
     INPUT = 2
     BUG = 3
     INTERRUPTED = 130
+
+
+# For the reference.
+EXIT_CODES = {
+    Exit.DONE: "Done.",
+    Exit.CLAIM_FAILED: "Done, but not as hoped: runs failed, a claim does not hold, a goal was missed, studies differ, or a part "
+    "of an emulation is missing.",
+    Exit.INPUT: "Something is wrong with the input, or with a file. The message says what; nothing was run or lost.",
+    Exit.BUG: "A bug in Tailback.",
+    Exit.INTERRUPTED: "Interrupted (Ctrl-C); the message says what was kept.",
+}
 
 
 def command(function: Callable[P, Exit]) -> Callable[P, None]:

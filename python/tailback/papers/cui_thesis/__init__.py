@@ -41,9 +41,9 @@ DOCUMENT = Document(
     citation="Y. Cui, Three problems in TCP performance analysis and congestion management, PhD thesis. It simulated with ns-2.",
     left_open=(
         LeftOpen(
-            "which claims are robust",
-            "it sorts none: R is what held with ten seeds when the experiment was first run here, and guards against change; "
-            "N is all that did not hold",
+            "which claims must hold",
+            "it sorts none: R is what held with seeds enough when the experiment was run here, and guards against change; N is "
+            "what was contradicted, or could not be told",
         ),
         LeftOpen(
             "how long a packet takes to leave that had to wait",

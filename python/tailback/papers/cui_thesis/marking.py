@@ -242,7 +242,7 @@ MEAN_ERROR = Experiment(
         ),
         Claim(
             "C-5.1.4-powers",
-            "N",
+            "R",
             "for k + 1 = K, the mean error of pure BRC is 1/(2k + 2)",
             of_all(against("mean", "pure_brc", lambda count: 1 / (2 * count + 2), POWERS), furthest),
             Value(1.0, 0.02),

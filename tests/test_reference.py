@@ -1,0 +1,59 @@
+"""The pages of the reference are what the schema, the commands and the results say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tailback as tb
+from support import ROOT
+from tailback import _core
+
+PAGES = ("scenario.md", "command_line.md", "python.md")
+
+
+def test_the_pages_are_up_to_date(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "tools/reference.py", str(tmp_path)], cwd=ROOT, check=True)
+    for page in PAGES:
+        made = (tmp_path / page).read_text(encoding="utf-8")
+        assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made, "run: .venv/bin/python tools/reference.py docs"
+
+
+def everything() -> list[tb.Run]:
+    """Runs that together have every table with all its columns."""
+    traces = ["cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "state", "queue", "drops", "packets"]
+    tcp = tb.dumbbell(
+        rate="10 Mbps",
+        delay="10 ms",
+        buffer="9 packets",
+        duration="2 s",
+        flows={"web": {"count": 2, "tcp": {"preset": "sack", "controller": "cubic"}}},
+        traces=traces,
+    ).with_({"record.delay_percentiles": True})
+    law = tcp.with_({"record.traces": ["law"], "flows.web.tcp.controller": "fast", "flows.web.tcp.timestamps": True})
+    bins = tcp.with_({"record.traces": {"throughput": {"of": ["web"], "bin": "100 ms"}}})
+    priced = tcp.with_(
+        {
+            "record.traces": [],
+            "topology.dumbbell.queue": {"policy": "rem", "buffer": "90 packets", "target": "30 packets"},
+            "flows.web.tcp.ecn": True,
+        }
+    )
+    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced)]
+
+
+@pytest.mark.filterwarnings("ignore::tailback.ScenarioWarning")
+def test_every_column_of_every_table_is_described_and_no_other() -> None:
+    seen: dict[str, list[str]] = {}
+    for run in everything():
+        for name, table in run.tables.items():
+            assert list(table.meanings) == table.columns, name
+            known = seen.setdefault(name, [])
+            known += [column for column in table.columns if column not in known]
+    described = {table: [column for column, _ in columns] for table, _, columns in _core.described_tables()}
+    assert {name: sorted(columns) for name, columns in seen.items()} == {
+        name: sorted(columns) for name, columns in described.items()
+    }
