@@ -155,7 +155,7 @@ def test_a_seed_that_is_no_whole_number(scenario: tb.Scenario, seed: Any) -> Non
 
 
 def test_a_seed_of_numpy_is_one(scenario: tb.Scenario) -> None:
-    assert tb.simulate(scenario, seed=np.int64(3)).seed == 3  # type: ignore[arg-type]
+    assert tb.simulate(scenario, seed=np.int64(3)).seed == 3  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

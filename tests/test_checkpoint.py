@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import signal
@@ -118,7 +119,12 @@ def flip(path: Path) -> None:
 
 
 def other_version(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(f'"version":"{tb.__version__}"'.encode(), b'"version":"0.0.1"'))
+    written = path.read_bytes()[:-32].replace(f'"version":"{tb.__version__}"'.encode(), b'"version":"0.0.1"')
+    path.write_bytes(written + hashlib.sha256(written).digest())
+
+
+def flip_the_head(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"content_hash":"', b'"content_hash":"0', 1))
 
 
 def other_file(path: Path) -> None:
@@ -135,6 +141,7 @@ def empty(path: Path) -> None:
         (cut, "it was cut short or damaged: remove it to begin anew"),
         (cut_short, "it was cut short or damaged"),
         (flip, "it was cut short or damaged"),
+        (flip_the_head, "it was cut short or damaged"),
         (other_version, "it is of version 0.0.1 of Tailback, this is"),
         (other_file, "it is no checkpoint of Tailback"),
         (empty, "it is no checkpoint of Tailback"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,39 @@ def test_every_reader_of_arrow_sees_the_same(scenario: tb.Scenario) -> None:
         assert arrow.column_names == table.columns
         assert arrow.num_rows == len(table)
         columns = table.to_dict()
-        np.testing.assert_equal(arrow.to_pydict(), columns)
-        np.testing.assert_equal(pl.DataFrame(table).to_dict(as_series=False), columns)
+        # Readers of Arrow leave out what is missing, NumPy's carry it along.
+        with_none = {name: [None if value != value else value for value in values] for name, values in columns.items()}
+        assert arrow.to_pydict() == with_none
+        assert pl.DataFrame(table).to_dict(as_series=False) == with_none
         np.testing.assert_equal(pd.DataFrame.from_arrow(table).to_dict("list"), columns)
         np.testing.assert_equal(table.to_pandas().to_dict("list"), columns)
         assert table.to_pandas().columns.tolist() == table.columns
         arrays: dict[str, Any] = dict(table)
         np.testing.assert_equal({name: array.tolist() for name, array in arrays.items()}, columns)
         np.testing.assert_equal({name: column.tolist() for name, column in table.to_numpy().items()}, columns)
+
+
+def test_what_is_missing_is_null_on_disk_and_comes_back_as_nan(scenario: tb.Scenario, tmp_path: Path) -> None:
+    flows = tb.simulate(scenario).flows
+    flows.write_parquet(tmp_path / "flows.parquet")
+    assert pl.read_parquet(tmp_path / "flows.parquet")["completion_time_s"].null_count() == len(flows)
+    again = tb.Table(_core.Table.read_parquet("flows", tmp_path / "flows.parquet"))
+    assert np.isnan(again["completion_time_s"]).all()
+    np.testing.assert_equal(again.to_dict(), flows.to_dict())
+
+
+def test_rows_are_sorted_and_columns_chosen() -> None:
+    table = tb.Table._of("some", {"name": ["b", "a", "c", "a"], "number": [2.0, float("nan"), 1.0, 3.0], "count": [1, 2, 3, 4]})
+    assert table.sort("name").to_dict()["count"] == [2, 4, 1, 3]
+    assert table.sort("number").to_dict()["count"] == [3, 1, 4, 2]
+    assert table.sort("number", descending=True).to_dict()["count"] == [4, 1, 3, 2]
+    assert table.sort("name", "number").to_dict()["count"] == [4, 2, 1, 3]
+    assert table.select("count", "name").columns == ["count", "name"]
+    assert len(table.where(name="none").sort("name")) == 0
+    with pytest.raises(tb.UnknownName, match="did you mean `name`"):
+        table.sort("nam")
+    with pytest.raises(tb.UnknownName, match="did you mean `name`"):
+        table.select("nam")
 
 
 def test_pandas_takes_no_names_for_data(scenario: tb.Scenario) -> None:

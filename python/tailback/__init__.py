@@ -17,7 +17,8 @@ from tailback._core import __version__
 from tailback._emulation import Command, CommandEnd, Emulated, emulate
 from tailback._optimum import Distance, Optimum
 from tailback._progress import ProgressBar, RunsBar
-from tailback._run import Interrupted, Run
+from tailback._run import Interrupted, Run, read_run
+from tailback._runs import Runs, RunsInterrupted
 from tailback._scenario import Scenario, load, schema
 from tailback._simulation import simulate
 from tailback._study import Span, Study, sweep
@@ -76,7 +77,9 @@ __all__ = [
     "Record",
     "ReproductionInterrupted",
     "Run",
+    "Runs",
     "RunsBar",
+    "RunsInterrupted",
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",
@@ -107,6 +110,7 @@ __all__ = [
     "policy",
     "predict",
     "prices",
+    "read_run",
     "reproduce",
     "schema",
     "simulate",
@@ -117,3 +121,8 @@ __all__ = [
     "user_code",
     "validate",
 ]
+
+
+def __dir__() -> list[str]:
+    """What there is for users: what completion shows."""
+    return sorted(__all__)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tailback._optimum import Optimum
 
-__all__ = ["Interrupted", "Run"]
+__all__ = ["Interrupted", "Run", "read_run"]
 
 
 class Run:
@@ -57,6 +57,18 @@ class Run:
         self.simulated_s = results.simulated_s
         self.events = results.events
         self.provenance: dict[str, Any] = json.loads(results.provenance)
+
+    @classmethod
+    def read(cls, directory: str | os.PathLike[str]) -> Run:
+        """What `save`, or ``tailback run --out``, wrote: `tailback.read_run`."""
+        tables, provenance = _store.read(directory)
+        run = cls.__new__(cls)
+        run._tables = tables
+        run.complete = bool(provenance["complete"])
+        run.simulated_s = float(provenance["simulated_s"])
+        run.events = int(provenance["events"])
+        run.provenance = provenance
+        return run
 
     @property
     def flows(self) -> Table:
@@ -252,6 +264,32 @@ class Run:
 
     def _repr_html_(self) -> str:
         return f"<h4>{escape(str(self))}</h4>{html(listings(self._tables))}"
+
+
+def read_run(directory: str | os.PathLike[str]) -> Run:
+    """A run from the directory to which `Run.save` or ``tailback run --out`` wrote it.
+
+    Parameters
+    ----------
+    directory : path
+        With ``provenance.json`` and a Parquet file for each table.
+
+    Raises
+    ------
+    ParameterError
+        It holds no run, or a damaged one; says which file.
+
+    Examples
+    --------
+    >>> import tempfile, tailback as tb
+    >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     run.save(f"{directory}/run")
+    ...     again = tb.read_run(f"{directory}/run")
+    >>> again.summary() == run.summary()
+    True
+    """
+    return Run.read(directory)
 
 
 class Interrupted(KeyboardInterrupt):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from tailback import _core
 from tailback._run import Interrupted, Run
@@ -15,19 +15,40 @@ from tailback._scenario import Scenario
 from tailback._slices import in_slices
 from tailback.errors import CheckpointError, CheckpointWarning, ParameterError
 
+if TYPE_CHECKING:
+    from tailback._runs import Runs
+
 __all__ = ["advance", "simulate"]
 
 _FIRST_EVENTS = 10_000
 
 
+@overload
 def simulate(
     scenario: Scenario | Mapping[str, Any],
     seed: int | None = None,
     *,
+    seeds: None = None,
     progress: Callable[[float], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every_s: float = 60.0,
-) -> Run:
+) -> Run: ...
+@overload
+def simulate(
+    scenario: Scenario | Mapping[str, Any],
+    *,
+    seeds: int | Iterable[int],
+    progress: Callable[[float], None] | None = None,
+) -> Runs: ...
+def simulate(
+    scenario: Scenario | Mapping[str, Any],
+    seed: int | None = None,
+    *,
+    seeds: int | Iterable[int] | None = None,
+    progress: Callable[[float], None] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every_s: float = 60.0,
+) -> Run | Runs:
     """Simulate a scenario from its start to its duration.
 
     Parameters
@@ -37,6 +58,9 @@ def simulate(
     seed : int, optional
         Instead of the scenario's own; 0 <= seed < 2**53. The same scenario, seed and version give the same results, byte for
         byte, on every platform.
+    seeds : int or iterable of int, optional
+        Run it with several: with 1, 2, ... up to this number, or with these; as many at once as there are processors. For a grid
+        of scenarios, or more runs than fit in memory, there is `tailback.sweep`.
     progress : callable, optional
         Called about ten times a second with the fraction done, 0 to 1, such as a `tailback.ProgressBar`. Whatever it raises ends
         the run.
@@ -50,14 +74,17 @@ def simulate(
     Returns
     -------
     Run
-        Flows, queues, groups and traces as columns.
+        Flows, queues, groups and traces as columns. With `seeds` a `Runs`: all runs, and means over them with intervals.
 
     Raises
     ------
     ScenarioError
         The description cannot run, or the seed is not valid; nothing was run.
+    ParameterError
+        `seeds` are none, or together with `seed` or `checkpoint`.
     Interrupted
-        Ctrl-C; its ``run`` holds what was measured until then. It is a `KeyboardInterrupt`.
+        Ctrl-C; its ``run`` holds what was measured until then. It is a `KeyboardInterrupt`. With `seeds` it is `RunsInterrupted`,
+        whose ``runs`` are those that were done.
     CheckpointError
         The file is of another run or version, was damaged, or cannot be written; nothing more was run.
     InternalError
@@ -72,6 +99,13 @@ def simulate(
     (True, 10.0, 2)
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+    if seeds is not None:
+        if seed is not None or checkpoint is not None:
+            raise ParameterError(f"`seeds` with `{'checkpoint' if seed is None else 'seed'}`; expected one of them")
+        from tailback._runs import run_all
+
+        described._simulation(None)
+        return run_all(described, seeds, lambda one, own, tell: simulate(one, own, progress=tell), progress)
     simulation = described._simulation(seed)
     kept = None if checkpoint is None else _Kept(simulation, Path(checkpoint), checkpoint_every_s)
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tailback.errors import OutputError
+from tailback.errors import OutputError, ParameterError
 
 if TYPE_CHECKING:
     from tailback._table import Table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["claimed", "put", "staged", "staged_file", "write"]
+__all__ = ["claimed", "put", "read", "staged", "staged_file", "write"]
 
 
 @contextmanager
@@ -64,6 +64,33 @@ def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Pa
     for name, table in tables.items():
         table.write_parquet(folder / f"{name}.parquet")
     (folder / "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
+
+
+def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str, Any]]:
+    """The tables and the provenance that `write` wrote.
+
+    Raises
+    ------
+    ParameterError
+        There are none, or they are damaged.
+    """
+    from tailback import _core
+    from tailback._table import COUNTERS, Table
+
+    folder = Path(directory)
+    file = folder / "provenance.json"
+    try:
+        provenance = json.loads(file.read_text(encoding="utf-8"))
+        traces = sorted(path.stem for path in folder.glob("*.parquet") if path.stem not in COUNTERS)
+        tables = {}
+        for name in (*COUNTERS, *traces):
+            file = folder / f"{name}.parquet"
+            tables[name] = Table(_core.Table.read_parquet(name, file))
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"`{folder}` holds no run that can be read: {file.name}: {error}") from None
+    if not isinstance(provenance, dict) or not {"scenario", "seed", "complete", "simulated_s", "events"} <= provenance.keys():
+        raise ParameterError(f"`{folder}` holds no run that can be read: provenance.json says nothing of a scenario and its run")
+    return tables, provenance
 
 
 def claimed(directory: Path) -> None:

@@ -66,6 +66,9 @@ class TestFingerprint:
         first, second = (subprocess.run(words, capture_output=True, check=True).stdout for _ in range(2))
         assert first == second
 
+    def test_what_abstract_classes_keep_for_themselves_does_not_count(self) -> None:
+        assert fingerprint(lambda: tb.Runs) == fingerprint(lambda: tb.Runs)
+
     def test_what_a_closure_holds_and_what_a_partial_is_given_count(self) -> None:
         own = module(PLAIN)
         assert fingerprint(own.closed(1)) == fingerprint(own.closed(1))

@@ -72,9 +72,16 @@ fn write_to(path: &Path, engine: &Engine, of: &Of) -> io::Result<()> {
 
 /// The engine of a checkpoint of this run; else why there is none.
 pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
+    if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+        return Err("it is no file that could hold a checkpoint".to_string());
+    }
     let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
     let rest = bytes.strip_prefix(FIRST_LINE).ok_or("it is no checkpoint of Tailback")?;
     let damaged = || "it was cut short or damaged: remove it to begin anew".to_string();
+    let (whole, digest) = bytes.split_at_checked(bytes.len().saturating_sub(DIGEST_BYTES)).ok_or_else(damaged)?;
+    if Sha256::digest(whole).as_slice() != digest {
+        return Err(damaged());
+    }
     let line = rest.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
     let head: Value = serde_json::from_slice(&rest[..line]).map_err(|_| damaged())?;
     let said = |key: &str| head[key].as_str().unwrap_or_default().to_string();
@@ -89,9 +96,5 @@ pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
     }
     let state =
         rest[line + 1..].len().checked_sub(DIGEST_BYTES).map(|end| &rest[line + 1..line + 1 + end]).ok_or_else(damaged)?;
-    let (whole, digest) = bytes.split_at(bytes.len() - DIGEST_BYTES);
-    if Sha256::digest(whole).as_slice() != digest {
-        return Err(damaged());
-    }
     postcard::from_bytes(state).map_err(|_| damaged())
 }

@@ -70,9 +70,12 @@ pub fn schema() -> String {
     tailback_scenario::json_schema().to_string()
 }
 
+/// Name, row, and of each column name and meaning.
+type DescribedTable = (&'static str, &'static str, Vec<(&'static str, &'static str)>);
+
 /// What each table is: its name, what a row is, and its columns with what they mean.
 #[pyfunction]
-pub fn described_tables() -> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str)>)> {
+pub fn described_tables() -> Vec<DescribedTable> {
     tailback_core::record::TABLES.iter().map(|of| (of.table, of.row, of.columns.to_vec())).collect()
 }
 

@@ -14,6 +14,7 @@ use arrow_array::types::{Float64Type, Int64Type, UInt32Type};
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,
 };
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -188,7 +189,7 @@ impl Table {
 impl Values {
     fn new(column: core::Column) -> Result<Self, ArrowError> {
         Ok(match column {
-            core::Column::Float(values) => Self::Float(values.into()),
+            core::Column::Float(values) => Self::Float(missing_as_null(values)),
             // Counts stay far below 2^63, and a difference of signed columns is what a reader expects it to be.
             core::Column::Integer(values) => {
                 Self::Integer(values.into_iter().map(|value| value as i64).collect::<Vec<_>>().into())
@@ -242,11 +243,22 @@ impl Values {
     }
 }
 
+/// What is missing is null to readers of Arrow, whose means and counts leave it out, and stays NaN in the values beneath, for NumPy.
+fn missing_as_null(values: Vec<f64>) -> Float64Array {
+    let some = values.iter().any(|value| value.is_nan());
+    let nulls = some.then(|| NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |row| !values[row].is_nan())));
+    Float64Array::new(values.into(), nulls)
+}
+
 /// One column out of those of several batches.
 fn joined(kind: &DataType, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError> {
     Ok(match kind {
         DataType::Float64 => core::Column::Float(
-            parts.iter().flat_map(|part| part.as_primitive::<Float64Type>().values().iter().copied()).collect(),
+            parts
+                .iter()
+                .flat_map(|part| part.as_primitive::<Float64Type>().iter())
+                .map(|value| value.unwrap_or(f64::NAN))
+                .collect(),
         ),
         DataType::Int64 => core::Column::Integer(
             parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().values().iter().map(|&value| value as u64)).collect(),

@@ -47,7 +47,9 @@ def run(
             parser=path,
         ),
     ] = None,
-    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="How often, in wall-clock time.")] = 60.0,
+    checkpoint_every: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="With --checkpoint: how often, in wall-clock time; 60 if not given.")
+    ] = None,
     seed: Seed = None,
     code: Code = None,
 ) -> Exit:
@@ -76,7 +78,11 @@ def run(
         try:
             with ProgressBar(file.name) as bar:
                 result = _simulation.simulate(
-                    scenario, seed, progress=bar, checkpoint=checkpoint, checkpoint_every_s=checkpoint_every
+                    scenario,
+                    seed,
+                    progress=bar,
+                    checkpoint=checkpoint,
+                    checkpoint_every_s=60.0 if checkpoint_every is None else checkpoint_every,
                 )
         except Interrupted as stopped:
             result, exit_code = stopped.run, Exit.INTERRUPTED
@@ -112,7 +118,9 @@ def run(
         kept = "shown" if out is None else "kept"
         note(f"interrupted at {result.simulated_s:g} s; what was measured until then is {kept} and marked incomplete")
         if checkpoint is not None:
-            note(f"the same command goes on from there: {checkpoint}")
+            other = " with another --out" if out is not None else ""
+            there = f"the same command{other} goes on from there: {checkpoint}"
+            note(there if checkpoint.is_file() else f"nothing could be written to {checkpoint}, so nothing goes on from there")
     return exit_code
 
 

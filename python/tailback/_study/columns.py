@@ -8,12 +8,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from tailback import _core
+from tailback._quantity import Column
 from tailback._table import Table
 
 __all__ = ["Column", "column", "join", "packed", "repeated", "unpack"]
-
-Column = tuple[str, str, bytes, list[str]]
-"""Name, kind (`float`, `integer`, `word`), values in little-endian order, words."""
 
 
 def packed(columns: list[Column]) -> bytes:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tailback._quantity import numbers
 from tailback._study.columns import Column, unpack
 from tailback._study.ledger import Ledger, RunRow
-from tailback._study.stopping import numbers
 
 __all__ = ["Comparison", "Difference", "compare"]
 

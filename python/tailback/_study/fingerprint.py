@@ -152,7 +152,8 @@ class _Reader:
         # In order of their names: those of a compiled class come in another order in each process.
         for name, value in sorted(vars(kind).items()):
             # What Python adds of its own is no code of the class, but for methods such as `__init__`.
-            if isinstance(value, types.FunctionType) or not (name.startswith("__") and name.endswith("__")):
+            own = not (name.startswith("__") and name.endswith("__")) and name != "_abc_impl"
+            if isinstance(value, types.FunctionType) or own:
                 yield name.encode()
                 yield self.of(value)
 

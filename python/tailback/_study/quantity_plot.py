@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tailback._format import quantity as written
 from tailback._interval import Interval
-from tailback._study.stopping import Quantity
+from tailback._quantity import Quantity
 from tailback.errors import ParameterError, UnknownName
 from tailback.plots import COLOURS, STYLE, End, close, name_ends, require
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tailback import _core
+from tailback._quantity import quantity_of
 from tailback._study.columns import unpack
 from tailback._study.ledger import Ledger
-from tailback._study.stopping import Until, quantity_of
+from tailback._study.stopping import Until
 from tailback._study.work import Result, Simulated, Task
 
 __all__ = ["Rounds"]

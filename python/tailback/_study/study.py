@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
+from tailback._quantity import quantity_of
 from tailback._study import comparison, exporting, means, quantity_plot, trace_plot
 from tailback._study.columns import Column, column, join, unpack
 from tailback._study.comparison import Comparison
@@ -22,7 +23,7 @@ from tailback._study.ledger import LEDGER, Counts, Ledger
 from tailback._study.lock import Lock, held
 from tailback._study.rounds import Rounds
 from tailback._study.runner import Progress, Runner
-from tailback._study.stopping import Until, quantity_of
+from tailback._study.stopping import Until
 from tailback._study.work import Simulated
 from tailback._table import Table
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName

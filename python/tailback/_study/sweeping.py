@@ -11,13 +11,14 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, Literal
 
+from tailback._quantity import quantity_of
 from tailback._scenario import Scenario
 from tailback._study.columns import unpack
 from tailback._study.crew import check
 from tailback._study.directory import laid
 from tailback._study.grid import Grid, grid
 from tailback._study.runner import Progress
-from tailback._study.stopping import Until, quantity_of, until
+from tailback._study.stopping import Until, until
 from tailback._study.study import Study
 from tailback._study.vary import Vary
 from tailback.errors import ParameterError

@@ -239,13 +239,13 @@ SIZING_RULES: dict[str, Rule] = {
     "unpaced": Rule(
         "unpaced",
         "holds the bursts of senders that do not pace; they grow with a flow's window and not with the number of flows",
-        "b ln(2.4 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.16 W, windows W = C RTT_mean / N",
+        "b ln(1.1 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.22 W, windows W = C RTT_mean / N",
         "Tailback, docs/optical_buffers.md; its two constants are fitted to simulations",
         (
-            "senders do not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all of it",
-            "many flows, so that bursts of different ones meet as a Poisson process does",
-            "one transmitter or a few, which share the buffer; access links of a tenth of its rate make it ask for too much",
-            "fitted for windows of 15 to 115 packets and utilisations of 70 to 90 %, where it is 2 points off (root mean square); below it asks for too much",
+            "NewReno that does not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all of it",
+            "hundreds of flows and more, with round trips that differ, so that bursts meet as a Poisson process does",
+            "one transmitter; with several that share the buffer, or access links of a tenth of its rate, it asks for too much",
+            "fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see docs/optical_buffers.md for how far it is off",
         ),
     ),
     "enachescu": Rule(
@@ -2358,17 +2358,17 @@ def unpaced_buffer(
 
     Notes
     -----
-    ``b ln(2.4 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.16 W, windows W = C RTT_mean /
+    ``b ln(1.1 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.22 W, windows W = C RTT_mean /
     N``
 
     Assumes:
 
-    - senders do not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all
-      of it
-    - many flows, so that bursts of different ones meet as a Poisson process does
-    - one transmitter or a few, which share the buffer; access links of a tenth of its rate make it ask for too much
-    - fitted for windows of 15 to 115 packets and utilisations of 70 to 90 %, where it is 2 points off (root mean square);
-      below it asks for too much
+    - NewReno that does not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may
+      take all of it
+    - hundreds of flows and more, with round trips that differ, so that bursts meet as a Poisson process does
+    - one transmitter; with several that share the buffer, or access links of a tenth of its rate, it asks for too much
+    - fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see
+      docs/optical_buffers.md for how far it is off
 
     References
     ----------
@@ -2379,7 +2379,7 @@ def unpaced_buffer(
     >>> import tailback as tb
     >>> link = dict(rate_bps=8e9, packet_bytes=1000, flows=4000, mean_rtt_s=0.1)
     >>> tb.models.unpaced_buffer(**link, utilisation=0.8).buffer
-    64
+    78
     """
     return BufferSize(
         SIZING_RULES["unpaced"],
@@ -2422,17 +2422,17 @@ def unpaced_utilisation(
 
     Notes
     -----
-    ``b ln(2.4 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.16 W, windows W = C RTT_mean /
+    ``b ln(1.1 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.22 W, windows W = C RTT_mean /
     N``
 
     Assumes:
 
-    - senders do not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all
-      of it
-    - many flows, so that bursts of different ones meet as a Poisson process does
-    - one transmitter or a few, which share the buffer; access links of a tenth of its rate make it ask for too much
-    - fitted for windows of 15 to 115 packets and utilisations of 70 to 90 %, where it is 2 points off (root mean square);
-      below it asks for too much
+    - NewReno that does not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may
+      take all of it
+    - hundreds of flows and more, with round trips that differ, so that bursts meet as a Poisson process does
+    - one transmitter; with several that share the buffer, or access links of a tenth of its rate, it asks for too much
+    - fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see
+      docs/optical_buffers.md for how far it is off
 
     References
     ----------

@@ -13,7 +13,7 @@ from tailback._scenario import Scenario
 from tailback.errors import ParameterError, UnknownName
 from tailback.models import BufferSize, Rule
 from tailback.models._trunk_map import COUNTLESS
-from tailback.prediction._limits import FEW_FLOWS, FITTED_UTILISATION, FITTED_WINDOWS, LOSE_TOGETHER, NEARLY_FULL, SMALL_WINDOW
+from tailback.prediction._limits import FEW_FLOWS, LOSE_TOGETHER, NEARLY_FULL, SMALL_WINDOW, TRIED_UTILISATION, TRIED_WINDOWS
 from tailback.prediction._question import Question, ask, windows
 
 if TYPE_CHECKING:
@@ -251,7 +251,10 @@ def _is_measured(question: Question, buffer: int) -> bool:
 
 def _against(question: Question, name: str) -> list[tuple[bool, str]]:
     """What speaks against a rule here, as (whether it does, how)."""
-    bursty = (question.smooth is False, "packets arrive in bursts: not paced, and over access links more than a fiftieth as fast")
+    bursty = (
+        question.smooth is False,
+        "packets arrive in bursts: not paced, and over access links more than a hundredth as fast",
+    )
     few = (question.flows < FEW_FLOWS, f"fewer than {FEW_FLOWS} flows may halve together")
     full = (question.target > NEARLY_FULL, "asks for far too much above 95 %: packets no longer arrive as a Poisson process")
     small = (question.share < SMALL_WINDOW, "windows of fewer than four packets, whose losses cost timeouts")
@@ -281,10 +284,10 @@ def _against(question: Question, name: str) -> list[tuple[bool, str]]:
         "unpaced": [
             (question.smooth is True, "packets arrive smoothly: more than is needed"),
             (
-                not FITTED_WINDOWS[0] <= question.share <= FITTED_WINDOWS[1],
-                f"fitted for {FITTED_WINDOWS[0]} to {FITTED_WINDOWS[1]} packets under way for each flow",
+                not TRIED_WINDOWS[0] <= question.share <= TRIED_WINDOWS[1],
+                f"tried with {TRIED_WINDOWS[0]} to {TRIED_WINDOWS[1]} packets under way for each flow",
             ),
-            (question.target > FITTED_UTILISATION, f"fitted for utilisations of up to {100 * FITTED_UTILISATION:.0f} %"),
+            (question.target > TRIED_UTILISATION, f"tried for utilisations of up to {100 * TRIED_UTILISATION:.0f} %"),
             (fast, "over access links more than a fifth as fast one flow may take all of the bottleneck"),
             few,
             limited,
@@ -306,7 +309,7 @@ def _provided(question: Question, name: str, buffer: int) -> str:
     """What has to be made sure, where nothing speaks against a rule."""
     provided = []
     if name in ("cui_trunk", "cui_link", "enachescu") and question.smooth is None:
-        provided.append("that packets arrive smoothly: paced, or over access links a fiftieth as fast")
+        provided.append("that packets arrive smoothly: paced, or over access links a hundredth as fast")
     if name in ("cui_trunk", "cui_link") and question.target > LOSE_TOGETHER:
         provided.append("that flows do not lose together, which paced ones did in simulations of targets above 85 %")
     if name in ("cui_trunk", "cui_link") and not _is_measured(question, buffer):
@@ -329,24 +332,36 @@ def _advice(question: Question, answers: Mapping[str, Answer]) -> tuple[str, str
             "enachescu",
             f"The windows end below the capacity, so only bursts have to be held: {_packets(answers['enachescu'])}.",
         )
+    # Few flows may halve together, and what they send in bursts has to be held all the same.
     bursts = "unpaced" if answers["unpaced"].meant else "appenzeller"
+    otherwise = _of_few(question, answers) if few or answers[bursts].buffer is None else bursts
     if answers[poisson].meant and question.flows > 1:
-        otherwise = "synchronised" if few or answers["appenzeller"].buffer is None else bursts
         text = f"For {target}: {_packets(answers[poisson])} ({poisson})"
         check = " Simulate it: above 85 % paced flows may lose together." if question.target > LOSE_TOGETHER else ""
         if not _is_measured(question, answers[poisson].buffer or 0):
             check += " Nobody has measured how far the model behind it is off for such a trunk: simulate it."
         if question.smooth:
             return poisson, f"{text}.{check}"
-        smoothly = "if packets arrive smoothly, that is paced or over access links a fiftieth as fast"
+        smoothly = "if packets arrive smoothly, that is paced or over access links a hundredth as fast"
         return poisson, f"{text} {smoothly}; else {_packets(answers[otherwise])} ({otherwise}).{check}"
-    if few or answers["appenzeller"].buffer is None:
-        worst = _packets(answers["synchronised"])
-        return (
-            "synchronised",
-            f"So few flows may halve together: {worst} for {target} whatever they do (synchronised).{_instead(answers[poisson])}",
-        )
+    if few or answers[bursts].buffer is None:
+        paced = question.smooth and (answers[poisson].buffer or 0) > (answers["synchronised"].buffer or 0)
+        name = poisson if paced else otherwise
+        why = "whatever they do" if name in ("synchronised", "bandwidth_delay") else "to hold their bursts"
+        text = f"So few flows may halve together: {_packets(answers[name])} for {target} {why} ({name})."
+        return name, text + ("" if name == poisson else _instead(answers[poisson]))
     return bursts, f"For {target}: {_packets(answers[bursts])} ({bursts}).{_instead(answers[poisson])}"
+
+
+def _of_few(question: Question, answers: Mapping[str, Answer]) -> str:
+    """What holds what few flows give up together, and where that is nothing or their bursts are more, these.
+
+    Bursts are no more than a bandwidth-delay product, and known for windows with which they were tried.
+    """
+    together, bursts = answers["synchronised"].buffer or 0, answers["unpaced"].buffer or 0
+    if TRIED_WINDOWS[0] <= question.share <= TRIED_WINDOWS[1] and bursts > together:
+        return "unpaced" if bursts <= (answers["bandwidth_delay"].buffer or 0) else "bandwidth_delay"
+    return "synchronised" if together else "bandwidth_delay"
 
 
 def _instead(answer: Answer) -> str:

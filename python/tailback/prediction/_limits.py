@@ -4,8 +4,6 @@ from __future__ import annotations
 
 __all__ = [
     "FEW_FLOWS",
-    "FITTED_UTILISATION",
-    "FITTED_WINDOWS",
     "LOSE_TOGETHER",
     "NEARLY_FULL",
     "QUIET_LOAD",
@@ -35,16 +33,16 @@ QUIET_LOAD = 0.8
 SHORT_QUEUE = 0.1
 
 
-# Windows with which `unpaced` was fitted, and the highest utilisation.
-FITTED_WINDOWS = (15, 115)
-FITTED_UTILISATION = 0.9
+# Windows with which `unpaced` was tried, and the highest utilisation.
+TRIED_WINDOWS = (15, 90)
+TRIED_UTILISATION = 0.9
 
 
 def is_slow(access_rate_bps: float | None, rate_bps: float, transmitters: int) -> bool:
-    """Whether a sender's own link spaces packets out as pacing does: a tenth of a channel and a fiftieth of all of them.
+    """Whether a sender's own link spaces packets out as pacing does: a tenth of a channel and a hundredth of all of them.
 
-    cui-thesis says an order of magnitude (section 3.4); where there is but one that is too little. Simulated, where pacing gives
-    more than 80 %, links of a tenth of one channel's rate gave 62 to 77 %, of a fiftieth 83 to 93 %, of a tenth of four channels'
-    78 to 90 %.
+    cui-thesis says an order of magnitude (section 3.4), and that is too little where there is but one. Simulated, where pacing
+    gives more than 80 %, links of a tenth of one channel's rate give 60 to 77 %, of a fiftieth 75 to 84 %; of a hundredth they
+    give the 80 % (docs/reproduction.md, U-tenth and U-hundredth).
     """
-    return access_rate_bps is not None and max(10, 50 / transmitters) * access_rate_bps <= rate_bps
+    return access_rate_bps is not None and max(10, 100 / transmitters) * access_rate_bps <= rate_bps

@@ -22,7 +22,8 @@ __all__ = ["INTERVALS"]
 TRACKED = 220_000
 # Flows: link in bit/s, and seconds, of which fewer than the document's 100 bring as many packets.
 CROWDS: dict[int, tuple[float, float]] = {2: (20e6, 200.0), 20: (200e6, 40.0), 500: (5e9, 10.0)}
-MEAN_S = {20: 4.59386e-5, 500: 2.41786e-6}
+MEAN_S = {2: 4.40391e-4, 20: 4.59386e-5, 500: 2.41786e-6}
+VARIANCE_S2 = {2: 2.39167e-7, 20: 1.91787e-9, 500: 5.7904e-12}
 
 
 def largest_share(found: Run) -> float:
@@ -168,7 +169,26 @@ INTERVALS = Experiment(
                 Value(1, 0.1),
                 note="over the printed one; what is sent follows from utilisation and loss",
             )
-            for number, flows in (("4", 20), ("5", 500))
+            for number, flows in (("3", 2), ("4", 20), ("5", 500))
+        ),
+        *(
+            Claim(
+                f"C-3.{number}.0b",
+                "N",
+                f"with {flows} flows the variance of the intervals is as printed, within a fifth",
+                lambda seen, flows=flows: seen.values("variance_s2", flows=flows) / VARIANCE_S2[flows],  # type: ignore[misc]
+                Value(1, 0.2),
+                note="over the printed one",
+            )
+            for number, flows in (("3", 2), ("4", 20), ("5", 500))
+        ),
+        Claim(
+            "C-3.5.2c",
+            "N",
+            "with 500 flows the packets are a Poisson process: their number in a hundred mean intervals varies like one",
+            lambda seen: seen.values("dispersion", flows=500),
+            Value(1, 0.1),
+            note="variance over mean of these numbers, which the intervals do not show; the tolerance is ours",
         ),
     ),
     panels=(

@@ -1,0 +1,80 @@
+"""A number that every run has, by a name such as ``queues.bottleneck.utilisation``."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from tailback.errors import ParameterError, UnknownName
+
+__all__ = ["Column", "Quantity", "numbers", "quantity_of"]
+
+Column = tuple[str, str, bytes, list[str]]
+"""Name, kind (`float`, `integer`, `word`), values in little-endian order, words."""
+
+_TABLES = ("flows", "queues", "groups")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that every run has: the mean of a column over rows of one name, or over all; `goodput` is the sum of all groups'.
+
+    Attributes
+    ----------
+    name : str
+        As it was asked for.
+    table, row, column : str
+        Where it stands; ``*`` is every row.
+    """
+
+    name: str
+    table: str
+    row: str
+    column: str
+
+    def value(self, columns: list[Column]) -> float:
+        """The quantity in one run, of which these are the columns of the table."""
+        values = self.values(columns)
+        total = math.fsum(values)
+        return total if self.name == "goodput" else total / len(values)
+
+    def values(self, columns: list[Column]) -> list[float]:
+        """What `value` is the mean or sum of: one number for each row."""
+        known = {title: (kind, data, words) for title, kind, data, words in columns}
+        if self.column not in known or known[self.column][0] == "word":
+            numbers_there = [title for title, (kind, _, _) in known.items() if kind != "word"]
+            raise UnknownName(f"number in `{self.table}`", self.column, numbers_there)
+        values = numbers(*known[self.column][:2])
+        if self.row != "*":
+            kind, data, words = next(iter(known.values()))
+            if self.row not in words:
+                raise UnknownName(f"row in `{self.table}`", self.row, words)
+            wanted = words.index(self.row)
+            values = [value for value, place in zip(values, numbers(kind, data), strict=True) if place == wanted]
+        return values
+
+
+def quantity_of(text: str) -> Quantity:
+    """What ``goodput`` or ``TABLE.NAME.COLUMN`` stands for.
+
+    Raises
+    ------
+    ParameterError
+        It is neither.
+    """
+    if text == "goodput":
+        return Quantity(text, "groups", "*", "goodput_bps")
+    table, _, rest = text.partition(".")
+    row, _, column = rest.rpartition(".")
+    if table not in _TABLES or not row or not column:
+        places = " or ".join(f"`{name}.NAME.COLUMN`" for name in _TABLES)
+        raise ParameterError(f"no quantity `{text}`; expected `goodput`, {places}")
+    return Quantity(text, table, row, column)
+
+
+def numbers(kind: str, data: bytes) -> list[Any]:
+    """The values of a column; places in its words if it has words."""
+    letter, width = {"float": ("d", 8), "integer": ("q", 8), "word": ("I", 4)}[kind]
+    return list(struct.unpack(f"<{len(data) // width}{letter}", data))
