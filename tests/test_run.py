@@ -68,3 +68,21 @@ def test_an_interrupt_survives_a_process_boundary(scenario: tb.Scenario) -> None
     interrupt = pickle.loads(pickle.dumps(tb.Interrupted(tb.simulate(scenario))))
     assert isinstance(interrupt, tb.Interrupted)
     assert interrupt.run.simulated_s == 5
+
+
+def test_of_many_flows_a_summary_shows_the_spread_in_their_groups() -> None:
+    flows: Any = {"web": {"count": 20, "tcp": {"preset": "sack"}}, "noise": {"source": NOISE}}
+    run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="3 s", flows=flows))
+    shown = run.summary()
+    assert "flows by group" in shown
+    goodputs = sorted(run.flows.where(group="web")["goodput_bps"].tolist())
+    (line,) = [line.split() for line in shown[shown.index("flows by group") :].splitlines() if line.split()[0] == "web"]
+    assert line[1] == "20"
+    assert f"{sum(run.flows.where(group='web')['timeouts'])}" == line[-1]
+    assert goodputs[0] <= goodputs[10] <= goodputs[-1]
+    assert "flows by group" in run._repr_html_()
+    few = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="3 s", flows=3))
+    assert "flows by group" not in few.summary()
+
+
+NOISE = {"kind": "poisson", "rate": "1 Mbps", "packet": "1000 B"}

@@ -74,12 +74,14 @@ class Listing:
 
 
 def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
-    """Groups, queues and flows, each as far as it has rows."""
+    """Groups, queues and flows, each as far as it has rows; of many flows the spread in their groups."""
     for name, wanted in _COLUMNS.items():
         table = tables[name]
         columns = [column for column in wanted if column in table]
         if name == "queues" and len(table) > ROWS:
             yield Listing.of("busiest queues", _busiest(table, columns), len(table))
+        elif name == "flows" and len(table) > ROWS:
+            yield _spread(table)
         elif len(table):
             yield Listing.of(name, {column: table.head(column, ROWS) for column in columns}, len(table))
 
@@ -90,6 +92,32 @@ def _busiest(queues: Table, columns: Sequence[str]) -> dict[str, list[Any]]:
     order = sorted(range(len(used)), key=lambda row: -used[row] if used[row] == used[row] else 0.0)[:ROWS]
     values = {column: queues.head(column, len(queues)) for column in columns}
     return {column: [values[column][row] for row in order] for column in columns}
+
+
+def _spread(flows: Table) -> Listing:
+    """Of many flows the least, the middle and the most of their group: the first few would say nothing of the rest."""
+    members: dict[str, list[int]] = {}
+    for row, group in enumerate(flows.head("group", len(flows))):
+        members.setdefault(group, []).append(row)
+
+    def of(column: str) -> list[Any]:
+        return flows.head(column, len(flows)) if column in flows else []
+
+    goodputs, trips, losses = of("goodput_bps"), of("mean_rtt_s"), of("loss_share")
+    counted = {"resent": of("retransmitted_packets"), "timeouts": of("timeouts")}
+    rows = []
+    for group, places in list(members.items())[:ROWS]:
+        goodput = sorted(goodputs[place] for place in places)
+        cells = [quantity("goodput_bps", value) for value in (goodput[0], goodput[len(goodput) // 2], goodput[-1])]
+        middles = [
+            quantity(column, known[len(known) // 2]) if known else "-"
+            for column, values in (("mean_rtt_s", trips), ("loss_share", losses))
+            for known in [sorted(values[place] for place in places if values[place] == values[place])]
+        ]
+        totals = [f"{sum(values[place] for place in places):,}" for values in counted.values()]
+        rows.append([group, f"{len(places):,}", *cells, *middles, *totals])
+    titles = ["group", "flows", "goodput: least", "median", "most", "median mean rtt", "median loss share", *counted]
+    return Listing("flows by group", titles, rows, len(members) - len(rows))
 
 
 def text(title: str, tables: Mapping[str, Table], traces: Sequence[str]) -> str:

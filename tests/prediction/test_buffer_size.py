@@ -162,3 +162,10 @@ def test_the_plot_has_a_curve_for_every_rule_that_relates_buffer_and_utilisation
 def test_an_unknown_rule_is_named_with_the_nearest() -> None:
     with pytest.raises(tb.UnknownName, match="did you mean `appenzeller`"):
         tb.size_buffer(**TRUNK, target=0.8)["apenzeller"]
+
+
+def test_a_notebook_shows_every_answer_and_the_advice() -> None:
+    answers = tb.size_buffer(**TRUNK, target=0.8)
+    page = answers._repr_html_()
+    assert all(f"<td>{answer.rule.name}</td>" in page for answer in answers)
+    assert answers.advice in page

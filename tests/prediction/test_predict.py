@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import Any
 
 import pytest
@@ -256,3 +257,13 @@ def test_datagrams_meet_the_queue_that_is_meant_for_them(case: str) -> None:
     assert bool(prediction.not_modelled) == (model is None)
     for row in prediction.compare(tb.simulate(scenario)):
         assert abs(row.distance) <= (0.01 if row.quantity in ("utilisation", "loss_share") else 0.1), row
+
+
+def test_a_notebook_shows_what_was_predicted_by_what_and_what_was_not() -> None:
+    scenario = tb.load(EXAMPLES / "one_flow.toml")
+    prediction = tb.predict(scenario)
+    page = prediction._repr_html_()
+    assert "predicted, not simulated" in page
+    assert all(escape(model.model) in page for model in prediction.models)
+    changing = tb.predict(tb.load(EXAMPLES / "rate_change.toml"))._repr_html_()
+    assert "<h5>not modelled</h5>" in changing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tailback._format import aligned, quantity
@@ -102,6 +103,23 @@ class Prediction:
         if self.not_modelled:
             blocks.append("not modelled\n" + "\n".join(f"  {part.at}: {part.why}" for part in self.not_modelled))
         return "\n\n".join(blocks)
+
+    def _repr_html_(self) -> str:
+        tables = "".join(table._repr_html_() for table in (self.groups, self.queues))
+        told = [
+            (title, lines)
+            for title, lines in (
+                ("models", [f"{model.model}: {', '.join(model.at)} ({model.source})" for model in self.models]),
+                ("simplified", list(dict.fromkeys(text for model in self.models for text in model.simplifies))),
+                ("warnings", [text for model in self.models for text in model.warnings]),
+                ("not modelled", [f"{part.at}: {part.why}" for part in self.not_modelled]),
+            )
+            if lines
+        ]
+        lists = "".join(
+            f"<h5>{title}</h5><ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" for title, lines in told
+        )
+        return f"<h4>{escape(self.name)}: predicted, not simulated</h4>{tables}{lists}"
 
 
 def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> Prediction:
