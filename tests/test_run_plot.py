@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,3 +46,69 @@ def test_a_long_line_keeps_its_ends_and_the_extremes_of_every_span() -> None:
         span = (thin_times >= times[start]) & (thin_times < times[start] + 5)
         whole = values[start : start + 5000]
         assert (thin_values[span].min(), thin_values[span].max()) == (whole.min(), whole.max())
+
+
+FLOWS: Any = {
+    "web": {"count": 3, "rtt": ["40 ms", "50 ms", "60 ms"], "tcp": {"preset": "sack"}},
+    "bulk": {"rtt": "80 ms", "tcp": {"preset": "cubic"}},
+}
+SCENARIO = tb.dumbbell(
+    rate="10 Mbps", delay="5 ms", buffer="20 packets", flows=FLOWS, duration="5 s", traces=["cwnd", "queue", "drops"]
+)
+
+
+def drawn(figure: Any) -> list[list[str]]:
+    """The names of the lines of each panel."""
+    return [[str(line.get_label()) for line in axis.lines] for axis in figure.axes]
+
+
+def test_traces_lines_and_a_span_are_chosen() -> None:
+    run = tb.simulate(SCENARIO)
+    assert drawn(run.plot("cwnd")) == [["bulk 0", "web 0", "web 1", "web 2"]]
+    assert drawn(run.plot(("queue", "cwnd"), lines=("web", "bottleneck"))) == [["bottleneck"], ["web 0", "web 1", "web 2"]]
+    # Traces in which nothing of what is wanted has a row are left out.
+    assert drawn(run.plot(lines="bottleneck")) == [["bottleneck"]]
+    (axis,) = run.plot("cwnd", lines="web 1", span=(2, 3)).axes
+    assert axis.get_xlim() == (2, 3)
+    (line,) = axis.lines
+    times = np.asarray(line.get_xdata())
+    # The value with which the span begins, and what changes within it.
+    assert times[0] <= 2
+    assert times[-1] == 3
+    trace = run.trace("cwnd").where(group="web", flow=1)
+    assert times[0] == trace["time_s"][trace["time_s"] < 2].max()
+    for points in run.plot("drops", span=(2, 5)).axes[0].lines:
+        assert np.asarray(points.get_xdata()).min() >= 2
+
+
+def test_groups_have_a_colour_each() -> None:
+    (axis,) = tb.simulate(SCENARIO).plot("cwnd", by="group").axes
+    colours = {line.get_color() for line in axis.lines}
+    assert len(axis.lines) == 4
+    assert len(colours) == 2
+    named = [line.get_label() for line in axis.lines if not str(line.get_label()).startswith("_")]
+    assert named == ["bulk", "web"]
+
+
+def test_runs_stand_side_by_side() -> None:
+    run = tb.simulate(SCENARIO)
+    other = tb.simulate(SCENARIO.with_({"name": "with Reno", "flows.bulk.tcp.preset": "newreno"}))
+    figure = run.plot(("cwnd", "queue"), beside=other)
+    assert [axis.get_title(loc="right") for axis in figure.axes] == ["scenario", "with Reno", "", ""]
+    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+    assert len(run.plot("queue", beside={"a": other, "b": run}).axes) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"traces": "rtt"}, "ask for it in `record.traces`"),
+        ({"lines": "wab"}, "did you mean `web`"),
+        ({"lines": "web 3"}, "web 3"),
+        ({"span": (3, 2)}, "the earlier one first"),
+        ({"by": "queue"}, "expected `flow` or `group`"),
+    ],
+)
+def test_what_is_not_there_cannot_be_drawn(words: Any, told: str) -> None:
+    with pytest.raises((tb.UnknownName, tb.ParameterError), match=told):
+        tb.simulate(SCENARIO).plot(**words)

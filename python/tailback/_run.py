@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core, _store
 from tailback._scenario import Scenario
 from tailback._summary import html, listings, text
 from tailback._table import COUNTERS, Table
-from tailback.errors import UnknownName
+from tailback.errors import ParameterError, UnknownName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -194,18 +194,67 @@ class Run:
         """What a person wants to know first, as text."""
         return "\n\n".join([text(str(self), self._tables, self.traces), *(f"note: {remark}" for remark in self.remarks)])
 
-    def plot(self) -> Figure:
+    def plot(
+        self,
+        traces: str | Sequence[str] | None = None,
+        *,
+        lines: str | Sequence[str] | None = None,
+        span: tuple[float, float] | None = None,
+        by: Literal["flow", "group"] = "flow",
+        beside: Run | Mapping[str, Run] | None = None,
+    ) -> Figure:
         """Traces over time, or flows and queues side by side if there is none; needs matplotlib.
+
+        Long lines are thinned to the least and the largest value of each of many spans of time: nothing that stands out is lost.
+
+        Parameters
+        ----------
+        traces : str or sequence of str, optional
+            Kinds of trace, such as ``("cwnd", "queue")``; all that were recorded if not given.
+        lines : str or sequence of str, optional
+            Groups (``"web"``), flows (``"web 3"``) and queues (``"bottleneck"``); the first eight of each trace if not given.
+        span : pair of float, optional
+            From and to, in seconds; the whole run if not given.
+        by : "flow" or "group"
+            Whether each flow has a colour of its own, or each group, of which then eight flows are drawn.
+        beside : Run, or mapping of str to Run, optional
+            Other runs, each in a column beside this one on the same scales; the names stand above.
 
         Raises
         ------
         MissingExtra
             If matplotlib is not installed.
+        UnknownName
+            No such trace, group, flow or queue.
+        ParameterError
+            `span` is none, or `by` is neither.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> flows = {"web": {"count": 2, "tcp": {"preset": "sack"}}}
+        >>> scenario = tb.dumbbell(
+        ...     rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="10 s", traces=["cwnd", "queue"]
+        ... )
+        >>> run = tb.simulate(scenario)
+        >>> len(run.plot("cwnd", lines="web 1", span=(2, 4)).axes[0].lines)
+        1
+        >>> len(run.plot(beside=tb.simulate(scenario.with_({"flows.web.tcp.preset": "cubic"}))).axes)
+        4
         """
-        from tailback._run_plot import plot_run
+        from tailback._run_plot import Chosen, plot_runs
         from tailback.plots import close
 
-        return close(plot_run(str(self), self._tables))
+        if span is not None and not (len(span) == 2 and 0 <= span[0] < span[1]):
+            raise ParameterError(f"`span` is {span!r}; expected two times in seconds, the earlier one first")
+        if by not in ("flow", "group"):
+            raise ParameterError(f"`by` is {by!r}; expected `flow` or `group`")
+        if isinstance(beside, Run):
+            titles = {_told(self, beside): self, _told(beside, self): beside}
+        else:
+            titles = {str(self): self, **(beside or {})}
+        chosen = Chosen(_tuple(traces), _tuple(lines), span, by == "group")
+        return close(plot_runs({title: run._tables for title, run in titles.items()}, chosen))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write every table as Parquet, and ``provenance.json``, to a new directory: all of it or nothing.
@@ -264,6 +313,18 @@ class Run:
 
     def _repr_html_(self) -> str:
         return f"<h4>{escape(str(self))}</h4>{html(listings(self._tables))}"
+
+
+def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if words is None else (words,) if isinstance(words, str) else tuple(words)
+
+
+def _told(run: Run, other: Run) -> str:
+    """What tells a run from another: name, or seed, or place."""
+    name, others = (str(each.scenario.get("name") or "scenario") for each in (run, other))
+    if name != others:
+        return name
+    return f"{name}, seed {run.seed}" if run.seed != other.seed else f"{name}, {run.content_hash[:8]}"
 
 
 def read_run(directory: str | os.PathLike[str]) -> Run:

@@ -1,12 +1,14 @@
-"""Plots of a run: one panel a trace over a shared time axis."""
+"""Plots of runs: one panel a trace over a shared time axis, and a column for each run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from tailback._format import quantity
+from tailback.errors import UnknownName
 from tailback.plots import COLOURS, STYLE, require
 
 if TYPE_CHECKING:
@@ -15,10 +17,13 @@ if TYPE_CHECKING:
 
     from tailback._table import Table
 
-__all__ = ["TRACES", "draw_traces", "plot_run", "show"]
+__all__ = ["TRACES", "Chosen", "draw_traces", "plot_runs", "show"]
 
 # Lines that one panel shows; more would be a carpet.
 _LINES = 8
+
+# More than a group may have.
+_FLOWS = 1 << 32
 
 # Spans of time of which a line shows the extremes; no print is as fine.
 _SPANS = 2000
@@ -38,55 +43,142 @@ TRACES = {
 _POINTS = ("segments", "acks", "drops")
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """What of a run is drawn.
+
+    Attributes
+    ----------
+    traces : tuple of str or None
+        Kinds of trace, in this order; all that have a picture if None.
+    lines : tuple of str or None
+        Groups (``web``), flows (``web 3``) and queues; the first few of each trace if None.
+    span : tuple of float or None
+        From and to, in seconds.
+    by_group : bool
+        A colour for each group instead of one for each flow.
+    """
+
+    traces: tuple[str, ...] | None = None
+    lines: tuple[str, ...] | None = None
+    span: tuple[float, float] | None = None
+    by_group: bool = False
+
+
 def show(title: str, tables: Mapping[str, Table]) -> None:
     """Open a window with the plot of a run and wait until it is closed."""
     import matplotlib.pyplot as plt
 
-    plot_run(title, tables)
+    plot_runs({title: tables}, Chosen())
     plt.show()
 
 
-def plot_run(title: str, tables: Mapping[str, Table]) -> Figure:
-    """A pyplot figure of the tables of a run; see `Run.plot`."""
+def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> Figure:
+    """A pyplot figure of the tables of some runs, side by side; see `Run.plot`."""
     require()
     import matplotlib.pyplot as plt
 
-    kinds = [kind for kind, table in tables.items() if kind in TRACES and len(table)]
+    kinds = _kinds(runs, chosen)
     with plt.rc_context(STYLE):
-        rows = len(kinds) or 2
-        figure, axes = plt.subplots(rows, 1, figsize=(8, 1 + 1.8 * rows), squeeze=False, sharex=bool(kinds), layout="constrained")
-        panels = list(axes[:, 0])
-        draw_traces(panels, [tables[kind] for kind in kinds])
-        if kinds:
-            panels[-1].set_xlabel("time, s")
-        else:
-            flows, queues = tables["flows"], tables["queues"]
-            _dots(panels[0], _names(flows, "group", "flow"), flows["goodput_bps"], "goodput_bps", "goodput by flow")
-            _dots(panels[1], _names(queues, "queue"), queues["utilisation"], "utilisation", "utilisation by queue")
-        figure.suptitle(title, x=0.01, ha="left", fontsize=9, color="#333333")
+        rows, columns = len(kinds) or 2, len(runs)
+        size = (8 if columns == 1 else 1.2 + 4 * columns, 1 + 1.8 * rows)
+        figure, axes = plt.subplots(
+            rows, columns, figsize=size, squeeze=False, sharex=bool(kinds), sharey="row", layout="constrained"
+        )
+        for place, (title, tables) in enumerate(runs.items()):
+            panels = list(axes[:, place])
+            if kinds:
+                shown = [_cut(tables[kind], chosen.span) for kind in kinds]
+                until = None if chosen.span is None else chosen.span[1]
+                last = place == columns - 1
+                draw_traces(panels, shown, legend=last, only=chosen.lines, by_group=chosen.by_group, until=until)
+                panels[-1].set_xlabel("time, s")
+                if chosen.span:
+                    panels[-1].set_xlim(chosen.span)
+            else:
+                flows, queues = tables["flows"], tables["queues"]
+                _dots(panels[0], _names(flows, "group", "flow"), flows["goodput_bps"], "goodput_bps", "goodput by flow")
+                _dots(panels[1], _names(queues, "queue"), queues["utilisation"], "utilisation", "utilisation by queue")
+            if columns > 1:
+                panels[0].set_title(title, loc="right", fontsize=9, color="#333333")
+        if columns == 1:
+            figure.suptitle(next(iter(runs)), x=0.01, ha="left", fontsize=9, color="#333333")
     return figure
 
 
-def draw_traces(panels: list[Axes], tables: list[Table], *, legend: bool = True) -> None:
-    """A panel a trace. A flow has one colour in all of them, and the legend stands where it differs from the one above."""
-    shown = {table.name: _shown(table) for table in tables}
+def _kinds(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> list[str]:
+    """The traces that are drawn: those that are asked for, or all that every run has."""
+    known = [kind for kind in TRACES if all(kind in tables and len(tables[kind]) for tables in runs.values())]
+    for kind in chosen.traces or ():
+        if kind not in known:
+            raise UnknownName("trace", kind, known, note="; ask for it in `record.traces` of the scenario")
+    if chosen.lines is not None:
+        names = {name for tables in runs.values() for kind in known for name in _lines(tables[kind])}
+        there = names | {_group_of(name) for name in names}
+        for line in chosen.lines:
+            if line not in there:
+                raise UnknownName("group, flow or queue in these traces", line, sorted(there, key=_natural))
+        known = [
+            kind
+            for kind in known
+            if any(_wanted(name, chosen.lines) for tables in runs.values() for name in _lines(tables[kind]))
+        ]
+    return known if chosen.traces is None else [kind for kind in chosen.traces if kind in known]
+
+
+def _cut(table: Table, span: tuple[float, float] | None) -> Table:
+    """The rows of a span of time, and the one before it, whose value still holds."""
+    if span is None:
+        return table
+    import numpy as np
+
+    begin, end = np.searchsorted(table["time_s"], span)
+    if not TRACES[table.name][1]:
+        return table._rows(np.arange(begin, end))
+    # Of each line: a queue may have changed last long before.
+    codes = _codes(table)[:begin]
+    last = begin - 1 - np.unique(codes[::-1], return_index=True)[1]
+    return table._rows(np.concatenate([np.sort(last), np.arange(begin, end)]).astype(np.intp))
+
+
+def draw_traces(
+    panels: list[Axes],
+    tables: list[Table],
+    *,
+    legend: bool = True,
+    only: tuple[str, ...] | None = None,
+    by_group: bool = False,
+    until: float | None = None,
+) -> None:
+    """A panel a trace. A flow has one colour in all of them, and the legend stands where it differs from the one above.
+
+    `until`: what still holds then is drawn as far as that.
+    """
+    import numpy as np
+
+    shown = {table.name: _shown(table, only, by_group=by_group) for table in tables}
     colours: dict[tuple[str, ...], str] = {}
     for keys in {_keys(table) for table in tables}:
         found = sorted({name for table in tables if _keys(table) == keys for name in shown[table.name]}, key=_natural)
-        colours.update({(*keys, name): colour for name, colour in zip(found, cycle(COLOURS), strict=False)})
+        named = list(dict.fromkeys(_group_of(name) for name in found)) if by_group else found
+        of_name = dict(zip(named, cycle(COLOURS), strict=False))
+        colours.update({(*keys, name): of_name[_group_of(name) if by_group else name] for name in found})
     above: list[str] = []
     for axis, table in zip(panels, tables, strict=False):
         names = shown[table.name]
         value, holds, title = TRACES[table.name]
         for name, times, values in _series(table, value, names):
             colour = colours[*_keys(table), name]
+            label = _label(name, names, by_group=by_group)
             if table.name in _POINTS:
-                axis.plot(times, values, ".", markersize=2, color=colour, label=name)
+                axis.plot(times, values, ".", markersize=2, color=colour, label=label)
             else:
+                if holds and until is not None:
+                    times, values = np.append(times, until), np.append(values, values[-1:])
                 drawn = _thinned(times, values)
-                axis.plot(*drawn, drawstyle="steps-post" if holds else "default", color=colour, label=name)
-        count = len(set(_names(table, *_keys(table))))
-        more = f" ({_LINES} of {count})" if count > _LINES else ""
+                axis.plot(*drawn, drawstyle="steps-post" if holds else "default", color=colour, label=label)
+        count = len(_lines(table))
+        more = f" ({len(names)} of {count})" if len(names) < count else ""
         # Across, not along the axis: a narrow panel has no room for a word that stands on its head.
         axis.set_title(title + more, loc="left", fontsize=9, color="#333333")
         if value == "throughput_bps":
@@ -114,9 +206,34 @@ def _thinned(times: Any, values: Any) -> tuple[Any, Any]:
     return times[kept], values[kept]
 
 
-def _shown(table: Table) -> list[str]:
-    """The first few flows or queues of a trace."""
-    return sorted(set(_names(table, *_keys(table))), key=_natural)[:_LINES]
+def _shown(table: Table, only: tuple[str, ...] | None, *, by_group: bool) -> list[str]:
+    """The flows or queues of a trace that are drawn: the first few of those that are asked for, or of each group."""
+    known = [name for name in sorted(_lines(table), key=_natural) if only is None or _wanted(name, only)]
+    if not by_group:
+        return known[:_LINES]
+    groups: dict[str, list[str]] = {}
+    for name in known:
+        groups.setdefault(_group_of(name), []).append(name)
+    return [name for members in groups.values() for name in members[:_LINES]]
+
+
+def _wanted(name: str, only: tuple[str, ...]) -> bool:
+    """Whether a flow or queue, or its group, is among these."""
+    return name in only or _group_of(name) in only
+
+
+def _group_of(name: str) -> str:
+    """``web`` of ``web 3``; a queue is its own."""
+    word, _, number = name.rpartition(" ")
+    return word if number.isdigit() else name
+
+
+def _label(name: str, names: list[str], *, by_group: bool) -> str:
+    """In the legend: of a group only its first line is named."""
+    if not by_group:
+        return name
+    group = _group_of(name)
+    return group if name == next(each for each in names if _group_of(each) == group) else "_"
 
 
 def _natural(name: str) -> tuple[str, int]:
@@ -127,13 +244,32 @@ def _natural(name: str) -> tuple[str, int]:
 
 def _series(table: Table, value: str, shown: list[str]) -> Iterator[tuple[str, Any, Any]]:
     """Name, times and values of each of these."""
-    import numpy as np
-
-    names = np.array(_names(table, *_keys(table)))
+    codes, known = _codes(table), _lines(table)
     times, values = table["time_s"], table[value]
     for name in shown:
-        chosen = names == name
+        chosen = codes == known[name]
         yield name, times[chosen], values[chosen]
+
+
+def _codes(table: Table) -> Any:
+    """A number for each row: which flow or queue it is of. Names of millions of rows would take seconds."""
+    import numpy as np
+
+    if "group" not in table:
+        return table._raw("queue").astype(np.int64)
+    return table._raw("group").astype(np.int64) * _FLOWS + table["flow"]
+
+
+def _lines(table: Table) -> dict[str, int]:
+    """The flows or queues that have rows: name, such as ``web 3`` or ``bottleneck``, and code."""
+    import numpy as np
+
+    present = np.unique(_codes(table)).tolist()
+    if "group" not in table:
+        words = table._core.words("queue")
+        return {words[code]: code for code in present}
+    words = table._core.words("group")
+    return {f"{words[code // _FLOWS]} {code % _FLOWS}": code for code in present}
 
 
 def _keys(table: Table) -> tuple[str, ...]:
