@@ -83,6 +83,14 @@ def test_what_a_control_law_goes_by_can_be_traced() -> None:
         assert len(tb.simulate(plain).trace("law")) == 0
 
 
+def test_a_trunk_with_a_channel_for_each_input_is_warned_of() -> None:
+    trunk: dict[str, Any] = {"rate": "10 Mbps", "buffer": "0 packets", "flows": 4, "duration": "1 s"}
+    tb.dwdm(inputs=3, transmitters=2, **trunk).check()
+    tb.dwdm(inputs=2, transmitters=2, **trunk, conversion=False).check()
+    with pytest.warns(tb.ScenarioWarning, match="what comes by them never waits"):
+        tb.dwdm(inputs=2, transmitters=2, **trunk).check()
+
+
 @pytest.mark.parametrize(
     ("queue", "setting", "warning"),
     [

@@ -117,6 +117,12 @@ def test_a_name_that_no_file_can_have_is_told(command: Command, file: Path, opti
     assert "no file can have this name" in done.stderr
 
 
+def test_how_often_without_a_checkpoint_is_refused(command: Command, file: Path) -> None:
+    done = command("run", file, "--checkpoint-every", 5)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "add --checkpoint FILE" in done.stderr
+
+
 @pytest.mark.parametrize("out", ["missing/results", "/proc/results", "small.toml/results"])
 def test_a_place_that_cannot_be_written_is_refused_before_the_run(command: Command, file: Path, out: str) -> None:
     done = command("run", file, "--out", out)

@@ -65,6 +65,8 @@ def run(
         require(window=out is None)
     load_code(code)
     scenario = load(file) if capture is None else with_packets(load(file))
+    if checkpoint_every is not None and checkpoint is None:
+        raise ParameterError("--checkpoint-every is how often a checkpoint is written; add --checkpoint FILE")
     if weight and not optimum:
         raise ParameterError("--weight is of the optimum; add --optimum")
     weights = dict(_weight(text) for text in weight or [])

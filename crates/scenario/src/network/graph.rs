@@ -378,6 +378,11 @@ fn with_helpers(description: &Description, report: &mut Report) -> (BTreeMap<Nam
             let problem = report.add("topology.dwdm.inputs", "fewer inputs than wavelengths, some of which nothing could use");
             problem.given(inputs.to_string()).expected(format!("at least {channels}, or `conversion = true`"));
         }
+        if dwdm.conversion && inputs <= channels {
+            let problem = report
+                .warn("topology.dwdm.inputs", "a channel for each input: what comes by them never waits or is lost at the trunk");
+            problem.given(inputs.to_string()).expected(format!("more than {channels}, the channels"));
+        }
     }
     for made in description.topology.made() {
         for (name, node) in made.nodes {

@@ -16,7 +16,7 @@ record! {
     pub struct Flow {
         /// Flows in the group.
         count: Whole<1, 4000000> = Whole(1),
-        /// Node where the senders are, or several of them, which the flows take in turn.
+        /// Node where the senders are, or several of them, which the flows take in turn; one named twice gets twice as many.
         from: Nodes,
         /// Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
         to: Nodes,
@@ -113,7 +113,8 @@ impl Serialize for Nodes {
 impl Decode for Nodes {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Nodes> {
         match node {
-            Node::List(list) if !list.is_empty() => Vec::decode(node, decoder).map(Nodes),
+            Node::List(list) if list.is_empty() => decoder.misfit(node, "no node"),
+            Node::List(_) => Vec::decode(node, decoder).map(Nodes),
             _ => NodeName::decode(node, decoder).map(|name| Nodes(vec![name])),
         }
     }
