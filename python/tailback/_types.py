@@ -617,7 +617,8 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     framing
         Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
     from
-        Node where the senders are, or several of them, which the flows take in turn.
+        Node where the senders are, or several of them, which the flows take in turn; one named twice gets twice as
+        many.
     jitter
         Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
     receive_processing

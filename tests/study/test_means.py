@@ -15,7 +15,7 @@ class TestStatistics:
         study = tb.sweep(small, VARY, seeds=4)
         means = study.means("queues.bottleneck.utilisation")
         by_hand = Interval.of(study.queues.where(point=2, queue="bottleneck")["utilisation"].tolist())
-        assert means.columns == [BUFFER, PRESET, "seeds", "mean", "low", "high"]
+        assert means.columns == [BUFFER, f"{BUFFER}_packets", PRESET, "seeds", "mean", "low", "high"]
         assert (means["seeds"][2], means["mean"][2], means["low"][2]) == (4, by_hand.mean, by_hand.mean - by_hand.half)
 
     def test_a_mean_can_have_a_bootstrap_interval(self, small: tb.Scenario) -> None:
@@ -52,6 +52,7 @@ class TestStatistics:
         row = study.difference(PRESET, "reno", "sack").to_rows()[0]
         assert row == {
             BUFFER: "5 packets",
+            f"{BUFFER}_packets": 5.0,
             "seeds": 5,
             "mean": by_hand.mean,
             "low": by_hand.mean - by_hand.half,

@@ -17,10 +17,18 @@ from tailback._study.ledger import Ledger
 class TestTables:
     def test_every_row_says_which_run_it_is_of(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, VARY, seeds=2)
-        assert study.groups.columns[:5] == ["point", "seed", BUFFER, PRESET, "group"]
+        assert study.groups.columns[:6] == ["point", "seed", BUFFER, f"{BUFFER}_packets", PRESET, "group"]
         assert study.groups["point"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
         assert study.groups["seed"].tolist() == [1, 2] * 4
         assert study.groups[PRESET].tolist() == ["reno", "reno", "sack", "sack"] * 2
+
+    def test_quantities_that_vary_are_numbers_too(self, small: tb.Scenario) -> None:
+        rate, mixed = "topology.dumbbell.rate", {BUFFER: ["5 packets", "9 kB"]}
+        rows = tb.sweep(small, {rate: ["500 kbps", "1 Mbps"], **mixed}).groups
+        assert rows[f"{rate}_bps"].tolist() == [5e5, 5e5, 1e6, 1e6]
+        assert rows[rate].tolist() == ["500 kbps", "500 kbps", "1 Mbps", "1 Mbps"]
+        # Of different kinds: no column could hold both.
+        assert [name for name in rows.columns if name.startswith(BUFFER)] == [BUFFER]
 
     def test_the_rows_are_those_of_the_runs(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, VARY, seeds=2)

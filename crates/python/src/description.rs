@@ -39,6 +39,12 @@ pub fn is_random(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResu
     Ok(parse(py, text, file, format)?.is_random())
 }
 
+/// A quantity such as `20 ms` in the unit that names of columns end in, with that unit; none if the text is none.
+#[pyfunction]
+pub fn in_column_units(text: &str) -> Option<(f64, &'static str)> {
+    tailback_scenario::in_column_units(text)
+}
+
 /// The content hashes of what a scenario gives with each of some seeds. Nothing is built, so that a plan of many runs is cheap.
 #[pyfunction]
 pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seeds: Vec<u64>) -> PyResult<Vec<String>> {

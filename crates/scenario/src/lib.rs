@@ -40,7 +40,7 @@ pub use member::{Choice, Chosen, Family};
 pub use presets::{PRESETS, Preset, presets_markdown, settings_markdown};
 pub use probes::ProbeQuestion;
 pub use problem::{Errors, Problem, Warnings};
-pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size};
+pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size, in_column_units};
 pub use question::BufferQuestion;
 pub use scenario::{Description, Scenario, json_schema};
 pub use user_code::{Objection, Parameter, Parameters, UserName};

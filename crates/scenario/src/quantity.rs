@@ -343,6 +343,19 @@ pub(crate) fn pattern<'a>(units: impl Iterator<Item = &'a str>) -> String {
     format!(r"^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)? ?({})$", units.join("|"))
 }
 
+/// A quantity in the unit that names of columns end in, such as 0.02 and `s` for `"20 ms"`; none if the text is none.
+pub fn in_column_units(text: &str) -> Option<(f64, &'static str)> {
+    let kinds: [(&[Unit], f64, &'static str); 5] = [
+        (DURATION.units, PER_SECOND as f64, "s"),
+        (RATE.units, 1.0, "bps"),
+        (SIZE.units, 1.0, "bytes"),
+        (PACKET_UNITS, 1.0, "packets"),
+        (CELL_UNITS, 1.0, "cells"),
+    ];
+    let found = kinds.into_iter().find_map(|(units, per, unit)| Some((read(text, units).ok()? as f64 / per, unit)));
+    found.or_else(|| Percent::number(text).map(|number| (number, "percent")))
+}
+
 /// A number of packets, written `"100 packets"`.
 pub(crate) fn packets(text: &str) -> Option<u64> {
     count(text, PACKET_UNITS)
@@ -505,6 +518,17 @@ impl JsonSchema for Segments {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn quantities_are_numbers_in_the_units_of_columns() {
+        assert_eq!(in_column_units("20 ms"), Some((0.02, "s")));
+        assert_eq!(in_column_units("1.5 Gbps"), Some((1.5e9, "bps")));
+        assert_eq!(in_column_units("2 KiB"), Some((2048.0, "bytes")));
+        assert_eq!(in_column_units("1 packet"), Some((1.0, "packets")));
+        assert_eq!(in_column_units("900 cells"), Some((900.0, "cells")));
+        assert_eq!(in_column_units("12.5 %"), Some((12.5, "percent")));
+        assert_eq!(["reno", "12", "12 miles", "", "nan %"].map(in_column_units), [None; 5]);
+    }
 
     #[test]
     fn decimal_fractions_are_exact() {

@@ -41,7 +41,7 @@ def finished(study: Study, *, as_json: bool) -> Exit:
         asked = study.plan["until"]
         quantity = asked["quantity"] if asked else "goodput"
         means = study.means(quantity)
-        data(means_text(means, quantity, SHOWN))
+        data(means_text(means, study.plan["columns"], quantity, SHOWN))
         tell_without_chance(means)
         _tell_missed(missed, study.plan, len(means))
     return Exit.RUNS_FAILED if study.counts.failed or missed else Exit.DONE
@@ -95,13 +95,12 @@ def report(study: Study, *, as_json: bool) -> None:
     data("\n".join(lines))
 
 
-def means_text(means: Table, quantity: str, shown: int) -> str:
+def means_text(means: Table, axes: list[str], quantity: str, shown: int) -> str:
     """A quantity at each point, with its 95 % interval where there are seeds for one."""
     from tailback._format import aligned
     from tailback._format import quantity as written
 
     column = "goodput_bps" if quantity == "goodput" else quantity.rpartition(".")[2]
-    axes = [name for name in means.columns if name not in ("seeds", "mean", "low", "high")]
     lines = [[*(axes or ["scenario"]), "seeds", quantity, "95 % interval"]]
     for row in means.to_rows()[:shown]:
         labels = [str(row[axis]) for axis in axes] or ["as it is"]

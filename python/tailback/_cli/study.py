@@ -75,11 +75,12 @@ def means(
     """A quantity at each point: its mean over the seeds, and the 95 % interval."""
     from tailback._study import Study
 
-    found = Study(directory).means(quantity, interval=interval)  # type: ignore[arg-type]
+    swept = Study(directory)
+    found = swept.means(quantity, interval=interval)  # type: ignore[arg-type]
     if as_json:
         data(json.dumps(jsonable(found.to_rows()), indent=2))
     else:
-        data(means_text(found, quantity, shown=len(found)))
+        data(means_text(found, swept.plan["columns"], quantity, shown=len(found)))
         tell_without_chance(found)
     return Exit.DONE
 

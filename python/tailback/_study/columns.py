@@ -11,7 +11,7 @@ from tailback import _core
 from tailback._quantity import Column
 from tailback._table import Table
 
-__all__ = ["Column", "column", "join", "packed", "repeated", "unpack"]
+__all__ = ["Column", "column", "join", "packed", "repeated", "unpack", "varied"]
 
 
 def packed(columns: list[Column]) -> bytes:
@@ -45,6 +45,16 @@ def column(name: str, values: list[Any]) -> Column:
     words = {str(value): None for value in values}
     places = {word: place for place, word in enumerate(words)}
     return name, "word", struct.pack(f"<{len(values)}I", *(places[str(value)] for value in values)), list(words)
+
+
+def varied(name: str, labels: list[Any]) -> list[Column]:
+    """The labels of an axis; beside them their numbers in a column that tells the unit, if all are quantities of one kind."""
+    found = {label: _core.in_column_units(label) if isinstance(label, str) else None for label in labels}
+    units = {measured and measured[1] for measured in found.values()}
+    if len(units) != 1 or None in units:
+        return [column(name, labels)]
+    numbers = [measured[0] for measured in map(found.__getitem__, labels) if measured]
+    return [column(name, labels), column(f"{name}_{units.pop()}", numbers)]
 
 
 def repeated(one_a_run: Column, times: list[int]) -> Column:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tailback._interval import Interval
-from tailback._study.columns import Column, column
+from tailback._study.columns import Column, column, varied
 from tailback.errors import ParameterError, UnknownName
 from tailback.statistics import Bounds, bootstrap
 
@@ -91,7 +91,7 @@ def _unknown(values: list[float]) -> Bounds:
 
 def _table(rows: list[tuple[dict[str, Any], list[float]]], intervals: list[Bounds], columns: list[str]) -> list[Column]:
     return [
-        *(column(name, [labels[name] for labels, _ in rows]) for name in columns),
+        *(found for name in columns for found in varied(name, [labels[name] for labels, _ in rows])),
         column("seeds", [len(values) for _, values in rows]),
         column("mean", [interval.mean for interval in intervals]),
         column("low", [interval.low for interval in intervals]),

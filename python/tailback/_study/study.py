@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import _core
 from tailback._quantity import quantity_of
 from tailback._study import comparison, exporting, means, quantity_plot, trace_plot
-from tailback._study.columns import Column, column, join, unpack
+from tailback._study.columns import Column, column, join, unpack, varied
 from tailback._study.comparison import Comparison
 from tailback._study.crew import crew
 from tailback._study.directory import LOCK, TRACES, working, writing
@@ -552,5 +552,5 @@ def _labels(ledger: Ledger, runs: list[tuple[int, int]]) -> list[Column]:
     return [
         column("point", [point for point, _ in runs]),
         column("seed", [seed for _, seed in runs]),
-        *(column(title, [labels[point][title] for point, _ in runs]) for title in ledger.plan["columns"]),
+        *(found for title in ledger.plan["columns"] for found in varied(title, [labels[point][title] for point, _ in runs])),
     ]
