@@ -200,7 +200,21 @@ class MissingExtra(TailbackError, ImportError):
     """An optional library that this needs is not installed."""
 
     def __init__(self, what: str, library: str, extra: str) -> None:
-        super().__init__(f"{what} needs {library}: pip install 'tailback[{extra}]'")
+        super().__init__(f"{what} needs {library}: {how_to_install(extra)}")
+
+
+def how_to_install(extra: str) -> str:
+    """The command that installs what an extra asks for, by name, so that it works beside any copy of Tailback."""
+    import re
+    import shlex
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        asked = [requirement.partition(";") for requirement in requires("tailback") or []]
+    except PackageNotFoundError:
+        asked = []
+    found = [name.strip() for name, _, when in asked if re.fullmatch(rf"\s*extra\s*==\s*['\"]{extra}['\"]\s*", when)]
+    return f"pip install {' '.join(shlex.quote(name) for name in found or [f'tailback[{extra}]'])}"
 
 
 class InternalError(TailbackError, RuntimeError):

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tailback._emulation.protocol import LARGEST_MESSAGE, MOST_FILES, TUN
-from tailback.errors import EmulationError
+from tailback.errors import EmulationError, how_to_install
 
 __all__ = ["Ended", "Host", "Hosts"]
 
@@ -197,5 +197,5 @@ def _why_not(message: Mapping[str, Any]) -> str:
     if number in (errno.EPERM, errno.EACCES):
         return f"this user may not make network namespaces ({why}); run as root, or allow unprivileged user namespaces"
     if "pyroute2" in why:
-        return "this needs pyroute2: pip install 'tailback[emulate]'"
+        return f"this needs pyroute2: {how_to_install('emulate')}"
     return f"the hosts cannot be made: {why}"
