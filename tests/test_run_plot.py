@@ -112,3 +112,26 @@ def test_runs_stand_side_by_side() -> None:
 def test_what_is_not_there_cannot_be_drawn(words: Any, told: str) -> None:
     with pytest.raises((tb.UnknownName, tb.ParameterError), match=told):
         tb.simulate(SCENARIO).plot(**words)
+
+
+def test_what_cannot_be_drawn_side_by_side_is_told() -> None:
+    flows: Any = {"web": {"count": 2, "tcp": {"preset": "sack"}}}
+    scenario = tb.dumbbell(
+        rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="2 s", traces=["cwnd", "queue"]
+    )
+    run, other = tb.simulate(scenario), tb.simulate(scenario.with_({"record.traces": ["rtt"]}))
+    assert len(run.plot("cwnd", beside=run).axes) == 2
+    with pytest.raises(tb.ParameterError, match="no trace in common"):
+        run.plot(beside=other)
+    bad: list[tuple[dict[str, Any], str]] = [
+        ({"beside": [other]}, "expected a run, or runs by name"),
+        ({"beside": {"x": 3}}, "expected a run, or runs by name"),
+        ({"span": (1, 5)}, "two times within 2 s"),
+        ({"span": ("a", 2)}, "two times within 2 s"),
+        ({"span": 5}, "two times within 2 s"),
+        ({"span": (0, float("inf"))}, "two times within 2 s"),
+        ({"traces": ()}, "expected at least one"),
+    ]
+    for arguments, says in bad:
+        with pytest.raises(tb.ParameterError, match=says):
+            run.plot(**arguments)

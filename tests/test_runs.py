@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 from pathlib import Path
@@ -102,3 +103,11 @@ def test_a_directory_without_a_run_is_told(tmp_path: Path, damage: Any, told: st
 
 def test_completion_shows_what_there_is_for_users() -> None:
     assert dir(tb) == sorted(tb.__all__)
+
+
+def test_one_seed_is_not_said_to_be_without_chance() -> None:
+    flows: Any = {"web": {"start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"}}}
+    runs = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", flows=flows, duration="2 s"), seeds=1)
+    assert re.fullmatch(r"<Runs of scenario: 1 seed, goodput \S+ Mbps \(no interval\)>", repr(runs))
+    with pytest.raises(tb.ParameterError, match="no run was done"):
+        tb.Runs([], is_random=True).mean()

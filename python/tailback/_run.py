@@ -227,7 +227,7 @@ class Run:
         UnknownName
             No such trace, group, flow or queue.
         ParameterError
-            `span` is none, or `by` is neither.
+            `span` is none or beyond the end of a run, `by` is neither, `beside` is no run, or the runs have no trace in common.
 
         Examples
         --------
@@ -245,14 +245,14 @@ class Run:
         from tailback._run_plot import Chosen, plot_runs
         from tailback.plots import close
 
-        if span is not None and not (len(span) == 2 and 0 <= span[0] < span[1]):
-            raise ParameterError(f"`span` is {span!r}; expected two times in seconds, the earlier one first")
         if by not in ("flow", "group"):
             raise ParameterError(f"`by` is {by!r}; expected `flow` or `group`")
-        if isinstance(beside, Run):
-            titles = {_told(self, beside): self, _told(beside, self): beside}
-        else:
-            titles = {str(self): self, **(beside or {})}
+        titles = _titles(self, beside)
+        shortest = min(run.simulated_s for run in titles.values())
+        if span is not None and not _is_span(span, shortest):
+            raise ParameterError(
+                f"`span` is {span!r}; expected two times within {shortest:g} s, in seconds, the earlier one first"
+            )
         chosen = Chosen(_tuple(traces), _tuple(lines), span, by == "group")
         return close(plot_runs({title: run._tables for title, run in titles.items()}, chosen))
 
@@ -317,6 +317,30 @@ class Run:
 
 def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return None if words is None else (words,) if isinstance(words, str) else tuple(words)
+
+
+def _titles(run: Run, beside: Any) -> dict[str, Run]:
+    """The runs of a picture, by what stands above them."""
+    if isinstance(beside, Run):
+        first, second = _told(run, beside), _told(beside, run)
+        return {first: run, second if second != first else f"{second}, again": beside}
+    if beside is None:
+        return {str(run): run}
+    if not isinstance(beside, Mapping) or not all(
+        isinstance(name, str) and isinstance(other, Run) for name, other in beside.items()
+    ):
+        raise ParameterError(f"`beside` is {beside!r}; expected a run, or runs by name such as {{'cubic': run}}")
+    own = str(run.scenario.get("name") or "scenario")
+    return {own if own not in beside else f"{own}, this run": run, **beside}
+
+
+def _is_span(span: Any, end: float) -> bool:
+    """Whether these are two times of a run that ends then, the earlier one first."""
+    try:
+        begin, until = (float(time) for time in span)
+    except (TypeError, ValueError):
+        return False
+    return 0 <= begin < until <= end
 
 
 def _told(run: Run, other: Run) -> str:

@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from tailback._format import quantity
-from tailback.errors import UnknownName
+from tailback.errors import ParameterError, UnknownName
 from tailback.plots import COLOURS, STYLE, require
 
 if TYPE_CHECKING:
@@ -109,6 +109,10 @@ def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> Figure
 def _kinds(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> list[str]:
     """The traces that are drawn: those that are asked for, or all that every run has."""
     known = [kind for kind in TRACES if all(kind in tables and len(tables[kind]) for tables in runs.values())]
+    if chosen.traces == ():
+        raise ParameterError("`traces` names none; expected at least one, or nothing for all")
+    if not known and len(runs) > 1 and any(kind in tables for kind in TRACES for tables in runs.values()):
+        raise ParameterError("the runs have no trace in common; ask for the same ones in `record.traces` of their scenarios")
     for kind in chosen.traces or ():
         if kind not in known:
             raise UnknownName("trace", kind, known, note="; ask for it in `record.traces` of the scenario")

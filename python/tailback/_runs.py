@@ -68,8 +68,15 @@ class Runs(Sequence[Run]):
         """The mean of a quantity and its 95 % interval (Student's t): ``mean``, ``low`` and ``high``; quantities as in `values`.
 
         The interval is unknown (NaN) with one seed, and where nothing is random, so that every seed gives the same.
+
+        Raises
+        ------
+        ParameterError, UnknownName
+            No such quantity, or no run.
         """
         values = self.values(quantity)
+        if not values:
+            raise ParameterError("no run was done: there is no mean")
         if len(values) > 1 and (self._is_random or len(set(values)) > 1):
             return Interval.of(values)
         return Interval(values[0], math.nan)
@@ -103,9 +110,13 @@ class Runs(Sequence[Run]):
         if not self._runs:
             return "<Runs: none>"
         goodput = self.mean()
-        spread = "nothing is random" if math.isnan(goodput.half) else f"{goodput.low / 1e6:.4g} to {goodput.high / 1e6:.4g}"
+        if math.isfinite(goodput.half):
+            spread = f"{goodput.low / 1e6:.4g} to {goodput.high / 1e6:.4g}"
+        else:
+            spread = "no interval" if self._is_random else "nothing is random"
         name = self._runs[0].scenario.get("name") or "scenario"
-        return f"<Runs of {name}: {len(self)} seeds, goodput {goodput.mean / 1e6:.4g} Mbps ({spread})>"
+        seeds = "1 seed" if len(self) == 1 else f"{len(self)} seeds"
+        return f"<Runs of {name}: {seeds}, goodput {goodput.mean / 1e6:.4g} Mbps ({spread})>"
 
 
 def _columns(run: Run, asked: Quantity) -> list[Column]:

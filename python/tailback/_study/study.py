@@ -24,6 +24,7 @@ from tailback._study.lock import Lock, held
 from tailback._study.rounds import Rounds
 from tailback._study.runner import Progress, Runner
 from tailback._study.stopping import Until
+from tailback._study.vary import label
 from tailback._study.work import Simulated
 from tailback._table import Table
 from tailback.errors import ParameterError, StudyError, StudyInterrupted, UnknownName
@@ -246,7 +247,7 @@ class Study:
         [3]
         """
         with self._ledger() as ledger:
-            columns = means.differences(_samples(ledger, quantity), ledger.plan["columns"], axis, left, right)
+            columns = means.differences(_samples(ledger, quantity), ledger.plan["columns"], axis, label(left), label(right))
         return Table(_core.Table(quantity, columns))
 
     def plot(
