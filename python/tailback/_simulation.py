@@ -18,7 +18,9 @@ from tailback.errors import CheckpointError, CheckpointWarning, ParameterError
 if TYPE_CHECKING:
     from tailback._runs import Runs
 
-__all__ = ["advance", "simulate"]
+__all__ = ["CHECKPOINT_EVERY_S", "advance", "simulate"]
+
+CHECKPOINT_EVERY_S = 60.0
 
 _FIRST_EVENTS = 10_000
 
@@ -31,7 +33,7 @@ def simulate(
     seeds: None = None,
     progress: Callable[[float], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every_s: float = 60.0,
+    checkpoint_every_s: float = CHECKPOINT_EVERY_S,
 ) -> Run: ...
 @overload
 def simulate(
@@ -47,7 +49,7 @@ def simulate(
     seeds: int | Iterable[int] | None = None,
     progress: Callable[[float], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every_s: float = 60.0,
+    checkpoint_every_s: float = CHECKPOINT_EVERY_S,
 ) -> Run | Runs:
     """Simulate a scenario from its start to its duration.
 

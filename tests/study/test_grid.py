@@ -196,8 +196,3 @@ def test_points_that_differ_in_nothing_have_one_content_hash(scenario: tb.Scenar
 def test_an_axis_is_not_named_as_a_column_of_the_results(scenario: tb.Scenario, name: str) -> None:
     found = problem(scenario, {name: {"one": {COUNT: 1}, "two": {COUNT: 2}}})
     assert (found.at, found.message) == (name, "the results have a column of this name")
-
-
-def test_an_axis_is_not_named_as_the_numbers_of_another(scenario: tb.Scenario) -> None:
-    variants = {"size": {"5 packets": {COUNT: 1}, "9 packets": {COUNT: 2}}, "size_packets": {"one": {}, "two": {PRESET: "sack"}}}
-    assert problem(scenario, variants).at == "size_packets"

@@ -27,6 +27,10 @@ class TestTables:
         rows = tb.sweep(small, {rate: ["500 kbps", "1 Mbps"], **mixed}).groups
         assert rows[f"{rate}_bps"].tolist() == [5e5, 5e5, 1e6, 1e6]
         assert rows[rate].tolist() == ["500 kbps", "500 kbps", "1 Mbps", "1 Mbps"]
+        # The name is an axis itself: its labels stay.
+        named = {"size": {"5 packets": {}}, "size_packets": {"one": {}, "two": {PRESET: "reno"}}}
+        assert tb.sweep(small, named).groups["size_packets"].tolist() == ["one", "two"]
+        assert tb.sweep(small, named).means()["size_packets"].tolist() == ["one", "two"]
         # Of different kinds: no column could hold both.
         assert [name for name in rows.columns if name.startswith(BUFFER)] == [BUFFER]
 

@@ -247,13 +247,14 @@ def path(text: str) -> Path:
     """A path that the user gave. An empty one, such as of a shell variable without a value, is not the current directory."""
     if not text:
         raise typer.BadParameter("the name is empty")
-    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-        try:
-            os.lstat(text)
-        except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
-                raise
-            raise typer.BadParameter(f"no file can have this name: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        os.lstat(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"no file can have this name: {error}") from None
+    except OSError as error:
+        # Whatever else is wrong with it concerns whoever opens it.
+        if error.errno == errno.ENAMETOOLONG:
+            raise typer.BadParameter(f"no file can have this name: {error.strerror}") from None
     return Path(text)
 
 

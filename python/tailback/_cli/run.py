@@ -84,7 +84,7 @@ def run(
                     seed,
                     progress=bar,
                     checkpoint=checkpoint,
-                    checkpoint_every_s=60.0 if checkpoint_every is None else checkpoint_every,
+                    checkpoint_every_s=_simulation.CHECKPOINT_EVERY_S if checkpoint_every is None else checkpoint_every,
                 )
         except Interrupted as stopped:
             result, exit_code = stopped.run, Exit.INTERRUPTED

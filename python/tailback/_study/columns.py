@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tailback import _core
@@ -47,14 +47,22 @@ def column(name: str, values: list[Any]) -> Column:
     return name, "word", struct.pack(f"<{len(values)}I", *(places[str(value)] for value in values)), list(words)
 
 
-def varied(name: str, labels: list[Any]) -> list[Column]:
+def varied(axes: list[str], labels: Sequence[dict[str, Any]]) -> list[Column]:
+    """The labels of all axes, of one run or point in each row."""
+    return [found for axis in axes for found in _varied(axis, [of[axis] for of in labels], axes)]
+
+
+def _varied(name: str, labels: list[Any], axes: list[str]) -> list[Column]:
     """The labels of an axis; beside them their numbers in a column that tells the unit, if all are quantities of one kind."""
     found = {label: _core.in_column_units(label) if isinstance(label, str) else None for label in labels}
     units = {measured and measured[1] for measured in found.values()}
     if len(units) != 1 or None in units:
         return [column(name, labels)]
+    title = f"{name}_{units.pop()}"
+    if title in axes:
+        return [column(name, labels)]
     numbers = [measured[0] for measured in map(found.__getitem__, labels) if measured]
-    return [column(name, labels), column(f"{name}_{units.pop()}", numbers)]
+    return [column(name, labels), column(title, numbers)]
 
 
 def repeated(one_a_run: Column, times: list[int]) -> Column:

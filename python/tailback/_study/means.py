@@ -91,7 +91,7 @@ def _unknown(values: list[float]) -> Bounds:
 
 def _table(rows: list[tuple[dict[str, Any], list[float]]], intervals: list[Bounds], columns: list[str]) -> list[Column]:
     return [
-        *(found for name in columns for found in varied(name, [labels[name] for labels, _ in rows])),
+        *varied(columns, [labels for labels, _ in rows]),
         column("seeds", [len(values) for _, values in rows]),
         column("mean", [interval.mean for interval in intervals]),
         column("low", [interval.low for interval in intervals]),

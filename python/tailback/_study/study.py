@@ -553,5 +553,5 @@ def _labels(ledger: Ledger, runs: list[tuple[int, int]]) -> list[Column]:
     return [
         column("point", [point for point, _ in runs]),
         column("seed", [seed for _, seed in runs]),
-        *(found for title in ledger.plan["columns"] for found in varied(title, [labels[point][title] for point, _ in runs])),
+        *varied(ledger.plan["columns"], [labels[point] for point, _ in runs]),
     ]

@@ -30,8 +30,7 @@ __all__ = ["Axis", "Span", "Vary", "axes", "parse"]
 Label = str | int | float
 
 # Columns of the tables of runs and of means.
-_TAKEN = {"point", "seed", "state", "error", "events", "simulated_s", "content_hash", "file", "seeds", "mean", "low", "high"}
-_UNITS = ("s", "bps", "bytes", "packets", "cells", "percent")
+_TAKEN = {"point", "state", "error", "events", "simulated_s", "content_hash", "file", "seeds", "mean", "low", "high"}
 
 Vary = Mapping[Any, Any]
 """Path, or tuple of paths side by side, to values; or a name to named variants."""
@@ -152,10 +151,8 @@ def axes(scenario: Scenario, vary: Any) -> list[Axis]:
         axis = _axis(name, values, paths, problems)
         if axis is not None:
             found.append(axis)
-    columns = [column for axis in found for column in axis.columns]
-    numbers = {f"{column}_{unit}" for column in columns for unit in _UNITS}
-    for column in columns:
-        if column != "seed" and (column in _TAKEN or column in numbers):
+    for column in (column for axis in found for column in axis.columns):
+        if column in _TAKEN:
             problems.add(column, "the results have a column of this name", expected="another name for the axis")
     changed: dict[str, None] = {}
     for axis in found:

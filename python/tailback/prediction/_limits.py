@@ -9,6 +9,8 @@ __all__ = [
     "QUIET_LOAD",
     "SHORT_QUEUE",
     "SMALL_WINDOW",
+    "TRIED_UTILISATION",
+    "TRIED_WINDOWS",
     "is_slow",
 ]
 
@@ -41,8 +43,7 @@ TRIED_UTILISATION = 0.9
 def is_slow(access_rate_bps: float | None, rate_bps: float, transmitters: int) -> bool:
     """Whether a sender's own link spaces packets out as pacing does: a tenth of a channel and a hundredth of all of them.
 
-    cui-thesis says an order of magnitude (section 3.4), and that is too little where there is but one. Simulated, where pacing
-    gives more than 80 %, links of a tenth of one channel's rate give 60 to 77 %, of a fiftieth 75 to 84 %; of a hundredth they
-    give the 80 % (docs/reproduction.md, U-tenth and U-hundredth).
+    cui-thesis says an order of magnitude (section 3.4), and that is too little where there is but one: claims U-tenth and
+    U-hundredth of cui-thesis/unpaced measure it.
     """
     return access_rate_bps is not None and max(10, 100 / transmitters) * access_rate_bps <= rate_bps

@@ -224,9 +224,10 @@ pub const TABLES: &[Described] = &[
 pub fn tables_markdown() -> String {
     let mut page = String::from(
         "# Tables and columns\n\nEvery run has the tables `flows`, `queues` and `groups`, and one for each kind of trace that `record.traces` asks for. \
-         The tables of a [study](studies.md) have the columns `point`, `seed` and one for each axis before these. Units are part of the names: `_s` \
-         seconds, `_bps` bits per second, `_bytes`, `_packets` and `_cells`; a share is from 0 to 1. What is missing is NaN in Python, empty in CSV and \
-         `null` in JSON. This page is made from the core, and a test holds the results to it.\n",
+         The tables of a [study](studies.md) have the columns `point` and `seed` before these, then the labels of each axis, with their numbers \
+         beside them. Units are part of the names: `_s` \
+         seconds, `_bps` bits per second, `_bytes`, `_packets` and `_cells`; a share is from 0 to 1. What is missing is NaN in Python, null in Arrow, empty \
+         in CSV and `null` in JSON. This page is made from the core, and a test holds the results to it.\n",
     );
     for Described { table, row, columns } in TABLES {
         page +=
