@@ -71,6 +71,7 @@ bench: setup  ## Compare speed and results with ns-2 and ns-3, and time studies,
 	$(PYTHON) bench/studies.py
 	$(PYTHON) bench/trunk.py
 	$(PYTHON) bench/models.py
+	$(PYTHON) bench/start.py
 	$(PYTHON) bench/documents.py
 
 soak: setup  ## Run a million random scenarios; takes hours

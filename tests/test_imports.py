@@ -27,6 +27,12 @@ def test_importing_loads_nothing_heavy() -> None:
     assert loaded("import tailback").isdisjoint(HEAVY)
 
 
+def test_modules_are_imported_when_they_are_asked_for() -> None:
+    code = "import tailback, sys; print(*(name for name in sys.modules if name.startswith('tailback.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 def test_the_command_line_loads_no_numbers_and_no_plots() -> None:
     assert loaded("import tailback._cli").isdisjoint(set(HEAVY) - {"typer", "rich", "asyncio"})
 

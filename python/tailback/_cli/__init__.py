@@ -28,6 +28,8 @@ app = typer.Typer(
     help="A laboratory for network congestion: describe a network, run it, see what happens.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Boxes around help cost more time than all the rest of it.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (run, emulate, validate, sweep, predict, size_buffer, analyse, check, schema, reproduce, demo):

@@ -22,9 +22,10 @@ def demo(
     quick: Annotated[bool, typer.Option("--quick", help="A coarse grid: seconds instead of a minute.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
 ) -> Exit:
-    """How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch?
+    """Answer two questions, with a report for each.
 
-    Prints a table for each, and writes DIR/buffer.html and DIR/bpd-2001.html. If interrupted, the same command resumes.
+    How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch? Prints a table for
+    each, and writes DIR/buffer.html and DIR/bpd-2001.html. If interrupted, the same command resumes.
     """
     from tailback._demo import buffer, switch
 

@@ -54,10 +54,11 @@ def emulate(
     seed: Seed = None,
     code: Code = None,
 ) -> Exit:
-    """Run commands on the nodes of a scenario: what they send crosses its queues and links in real time. Linux only.
+    """Run commands on the nodes of a scenario, in real time. Linux only.
 
-    Every node is a host with the node's name; the scenario's flows are simulated beside the real packets. It ends when all
-    commands have ended that do not only serve, or with the scenario's duration.
+    What they send crosses the scenario's queues and links. Every node is a host with the node's name; the scenario's flows
+    are simulated beside the real packets. It ends when all commands have ended that do not only serve, or with the scenario's
+    duration.
     """
     from tailback import _store
     from tailback._emulation import emulate as emulated

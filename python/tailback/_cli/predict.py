@@ -19,7 +19,10 @@ def predict(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything predicted as one JSON document.")] = False,
     seed: Seed = None,
 ) -> Exit:
-    """Predict what a scenario would measure, without simulating it, and say what no model covers."""
+    """Predict what a scenario would measure, by models alone.
+
+    Also what no model covers.
+    """
     from tailback import prediction
     from tailback._scenario import load
 

@@ -45,7 +45,10 @@ def reproduce(
     workers: Annotated[int | None, typer.Option(min=1, help="Runs in parallel; one per processor if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
 ) -> Exit:
-    """Reproduce figures from documents: what they claim next to what is measured. Exit code 1 if an R claim does not hold."""
+    """Reproduce figures from documents, and judge what they claim.
+
+    What is published stands next to what is measured. Exit code 1 if an R claim does not hold.
+    """
     from tailback import papers, plots
     from tailback._store import claimed
 

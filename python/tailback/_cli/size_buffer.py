@@ -42,7 +42,10 @@ def size_buffer(
         Path | None, typer.Option(metavar="FILE", help="Draw buffer against utilisation to this SVG, PNG or PDF.", parser=path)
     ] = None,
 ) -> Exit:
-    """How much buffer does a bottleneck need? Every rule's answer, why they differ, and which is meant for the case."""
+    """Say how much buffer a bottleneck needs, by every rule.
+
+    Also why their answers differ, and which is meant for the case.
+    """
     from tailback import plots
     from tailback._scenario import load
     from tailback.prediction._buffer_size import answer

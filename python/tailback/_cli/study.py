@@ -72,7 +72,10 @@ def means(
     interval: Annotated[str, typer.Option(help="`t`, or `bootstrap` for values that are far from normal.")] = "t",
     as_json: AsJson = False,
 ) -> Exit:
-    """A quantity at each point: its mean over the seeds, and the 95 % interval."""
+    """Show a quantity at each point, with its 95 % interval.
+
+    It is the mean over the seeds.
+    """
     from tailback._study import Study
 
     swept = Study(directory)
@@ -123,7 +126,10 @@ def export(
     format: Annotated[str, typer.Option(help="`parquet`, `csv` or `json`.")] = "parquet",
     traces: Annotated[bool, typer.Option("--traces", help="The traces as well, as Parquet.")] = False,
 ) -> Exit:
-    """Write all tables to a new directory: the same bytes for the same plan, whatever happened on the way."""
+    """Write all tables of a study to a new directory.
+
+    The same bytes for the same plan, whatever happened on the way.
+    """
     from tailback._study import Study
 
     found = Study(directory)
@@ -142,7 +148,10 @@ def compare(
     right: Annotated[Path, typer.Argument(metavar="B", help="Another.", parser=path)],
     as_json: AsJson = False,
 ) -> Exit:
-    """Say where the results of two studies differ; exit code 1 if they do."""
+    """Say where the results of two studies differ.
+
+    Exit code 1 if they do.
+    """
     from tailback._study import Study
 
     found = Study(left).compare(Study(right))
@@ -163,7 +172,10 @@ def compare(
 @study.command()
 @command
 def gc(directory: Directory, as_json: AsJson = False) -> Exit:
-    """Remove what nothing refers to: results of an earlier plan or version, traces of interrupted runs."""
+    """Remove what nothing refers to.
+
+    That is results of an earlier plan or version, and traces of interrupted runs.
+    """
     from tailback._study import Study
 
     removed = Study(directory).gc()

@@ -32,9 +32,9 @@ def validate(
     fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all comparisons as one JSON document.")] = False,
 ) -> Exit:
-    """Compare the simulator with this machine's kernel: the same scenarios, played by both. Linux only; five minutes.
+    """Compare the simulator with this machine's kernel. Linux only; five minutes.
 
-    Exit code 1 if they part anywhere, or if the machine did not keep up.
+    Both play the same scenarios. Exit code 1 if they part anywhere, or if the machine did not keep up.
     """
     from tailback._store import claimed, put
     from tailback._validation import validate as validated
