@@ -2,8 +2,8 @@
 
     python bench/start.py
 
-CPU time of a new process in an environment of its own, with the package and nothing but what that needs: with pydantic, say,
-Typer starts more slowly. The least of several measurements, less that of a Python that does nothing.
+CPU time of a new process in an environment of its own, with the package and nothing but what that needs. The least of several
+measurements, less that of a Python that does nothing.
 """
 
 # ruff: noqa: T201 (printing is what this script is for)

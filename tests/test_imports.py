@@ -12,7 +12,7 @@ import pytest
 
 import tailback as tb
 
-HEAVY = ("numpy", "matplotlib", "pyarrow", "polars", "pandas", "scipy", "typer", "rich", "asyncio")
+HEAVY = ("numpy", "matplotlib", "pyarrow", "polars", "pandas", "scipy", "pydantic", "click", "rich", "asyncio")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(tb.__path__, "tailback.") if "__main__" not in module.name)
 
 
@@ -34,7 +34,7 @@ def test_modules_are_imported_when_they_are_asked_for() -> None:
 
 
 def test_the_command_line_loads_no_numbers_and_no_plots() -> None:
-    assert loaded("import tailback._cli").isdisjoint(set(HEAVY) - {"typer", "rich", "asyncio"})
+    assert loaded("import tailback._cli").isdisjoint(set(HEAVY) - {"click"})
 
 
 def test_a_run_and_its_summary_need_no_numpy() -> None:
