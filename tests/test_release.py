@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -102,3 +103,13 @@ def test_a_release_that_changelog_or_citation_do_not_know_fails(copy: Path) -> N
         f"CITATION.cff names version 0.0.9, Cargo.toml {VERSION}",
         f"CHANGELOG.md has no section `## [{VERSION}] - YYYY-MM-DD`",
     ]
+
+
+def test_the_workflow_names_actions_by_commit_and_tries_every_wheel() -> None:
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    actions = re.findall(r"uses: (.*)", workflow)
+    assert actions
+    assert [action for action in actions if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)] == []
+    built, tried = set(re.findall(r"\{platform: ([\w-]+)", workflow)), set(re.findall(r"\{package: wheel-([\w-]+)", workflow))
+    assert {platform.partition("-")[0] for platform in built} == {"linux", "macos", "windows"}
+    assert tried == built
