@@ -317,9 +317,11 @@ def _short_path(at: str) -> str:
 
 
 def _steps(path: str) -> list[str | int]:
-    """``timeline[0].at`` as ``["timeline", 0, "at"]``."""
+    """``timeline[0].at`` as ``["timeline", 0, "at"]``. Text that is no path is one step, which leads nowhere."""
+    if not re.fullmatch(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*", path):
+        return [path]
     steps = re.findall(r"([^.\[\]]+)|\[(\d+)\]", path)
-    return [int(place) if place else name for name, place in steps] or [path]
+    return [int(place) if place else name for name, place in steps]
 
 
 def _places(value: Any) -> list[str | int]:
