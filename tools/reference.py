@@ -15,9 +15,9 @@ from typing import Any
 
 import typer.core
 import typer.main
-from scenario_types import forms
 
 import tailback as tb
+from scenario_types import forms
 from tailback import _types, user_code
 from tailback._cli import app
 from tailback._cli.output import EXIT_CODES
