@@ -62,7 +62,8 @@ lint: $(VENV)/.installed-dev  ## Check formatting, lints and types
 	$(BIN)/mypy python/tailback tests bench
 	$(BIN)/stubtest tailback._core
 
-docs: setup  ## Build the site into out/docs, computing what its tutorials show
+docs: setup  ## Compute again what pages show, and build them as a site into out/docs
+	$(PYTHON) tools/pages.py
 	rm -rf out/docs target/doctrees
 	$(PYTHON) -m sphinx --quiet --fail-on-warning --keep-going --show-traceback --doctree-dir target/doctrees docs out/docs
 

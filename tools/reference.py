@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from scenario_types import forms
 
 import tailback as tb
+from scenario_types import forms
 from tailback import _types, user_code
 from tailback._cli import app
 from tailback._cli.output import EXIT_CODES
