@@ -2,7 +2,7 @@
 
 `python` snippets are executed, `toml` snippets are scenarios that must check, and in `sh` and `console` snippets every `tailback`
 command is run and every `make` verb must exist. Anything else in a shell snippet fails, so that nothing there goes untested.
-The cells of tutorials run while the site is built.
+The cells of tutorials run while the site is built, and `tests/test_gallery.py` runs the snippets of the gallery.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def snippets(*languages: str) -> list[Snippet]:
         for match in FENCE.finditer(text):
             if match[1] in languages:
                 found.append(Snippet(page, text.count("\n", 0, match.start()) + 2, match[1], match[2]))
-    return found
+    return [snippet for snippet in found if snippet.page.name != "gallery.md"]
 
 
 def commands(snippet: Snippet) -> list[str]:
