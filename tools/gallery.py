@@ -10,34 +10,17 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import runpy
 import sys
 import tempfile
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
-from cycler import cycler
-
-from tailback.plots import COLOURS, STYLE
+from pictures import LOOKS, slim
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "docs/gallery"
-
-# What a script that draws with matplotlib itself need not say again; the page says how to have the same.
-LOOKS: dict[str, Any] = {
-    **STYLE,
-    "axes.prop_cycle": cycler(color=COLOURS),
-    "axes.titlelocation": "left",
-    "axes.titlesize": 9,
-    "figure.figsize": (7, 3.4),
-    "figure.constrained_layout.use": True,
-    "legend.frameon": False,
-    # In points: finer than print, and pictures a tenth as large.
-    "path.simplify_threshold": 0.5,
-}
 
 PAGE = """\
 # Gallery
@@ -106,27 +89,6 @@ def page() -> str:
     for section, members in groupby(found, key=lambda script: script.section):
         parts += [f"\n## {title(section)}\n", *(script.shown() for script in members)]
     return "".join(parts)
-
-
-def slim(svg: str) -> str:
-    """A picture without the date and version of what drew it, and without digits that nobody can see."""
-    svg = re.sub(r" *<metadata>.*?</metadata>\n", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), svg)
-    return re.sub(r' d="(M [-\d. \nML]*)"', lambda path: f' d="{_relative(path[1])}"', svg)
-
-
-def _relative(line: str) -> str:
-    """A path of straight lines, each point told from the one before, and only where it differs: a third of the characters."""
-    told = []
-    at = (0, 0)
-    for command, x, y in re.findall(r"([ML]) (\S+) (\S+)", line):
-        point = (round(10 * float(x)), round(10 * float(y)))
-        if command == "M":
-            told.append(f"M{point[0] / 10:g} {point[1] / 10:g}")
-        elif point != at:
-            told.append(f"l{(point[0] - at[0]) / 10:g} {(point[1] - at[1]) / 10:g}".replace(" -", "-"))
-        at = point
-    return "".join(told)
 
 
 def main(docs: Path) -> None:
