@@ -55,10 +55,6 @@ from = "left"
 to = "right"
 rtt = "40 ms"
 tcp = {{preset = "sack", controller = {controller}, timestamps = true}}
-
-[record]
-traces = ["cwnd", "queue"]
-delay_percentiles = true
 """
 
 PACKETS = """\
@@ -78,10 +74,6 @@ to = "right"
 rtt = {{evenly = ["40 ms", "80 ms"]}}
 start = {{uniform = ["0 s", "1 s"]}}
 tcp = {{preset = "sack", controller = {controller}, ecn = true}}
-
-[record]
-traces = ["queue"]
-delay_percentiles = true
 """
 
 CELLS = """\
@@ -103,10 +95,6 @@ sender_access = {{rate = "30 Mbps", delay = "0.3 ms"}}
 start = {{uniform = ["0 ms", "50 ms"]}}
 jitter = "20 us"
 tcp = {{preset = "bpd-2001/reno", timer = {{tick = "0.3 s"}}}}
-
-[record]
-traces = ["queue"]
-delay_percentiles = true
 """
 
 
@@ -117,7 +105,7 @@ class Experiment:
     Attributes
     ----------
     toml : str
-        The scenario of the first run.
+        The scenario of the first run, without what is recorded of it.
     runs : dict
         By what stands above them.
     partner : str
@@ -150,7 +138,7 @@ def of_controller(name: str) -> Experiment:
     law = inline({"kind": name, **given(controllers()[name], "kind")})
     queues = {policy: inline({**queue(policy, "417 packets"), **BESIDE.get(name, {})}) for policy in policies()}
     toml, partner = suiting({policy: CONTROLLER.format(controller=law, queue=one) for policy, one in queues.items()}, SECOND)
-    one = tb.Scenario.from_toml(toml)
+    one = tb.Scenario.from_toml(toml).with_({"record": {"traces": ["cwnd", "queue"], "delay_percentiles": True}})
     return Experiment(toml, {"one flow": tb.simulate(one), "two flows": tb.simulate(one.with_(SECOND))}, partner)
 
 
@@ -163,7 +151,7 @@ def over_packets(name: str) -> Experiment | None:
         toml, partner = suiting({one: PACKETS.format(controller=law, queue=waiting) for one, law in laws.items()})
     except ScenarioError:
         return None
-    return Experiment(toml, {name: tb.simulate(tb.Scenario.from_toml(toml))}, partner)
+    return Experiment(toml, {name: measured(toml)}, partner)
 
 
 @cache
@@ -172,7 +160,11 @@ def over_cells(name: str) -> Experiment | None:
     if over_packets(name) is not None and "policy" in policies()[name]["required"]:
         return None
     toml = CELLS.format(queue=inline(queue(name, "1200 cells")))
-    return Experiment(toml, {name: tb.simulate(tb.Scenario.from_toml(toml))})
+    return Experiment(toml, {name: measured(toml)})
+
+
+def measured(toml: str) -> tb.Run:
+    return tb.simulate(tb.Scenario.from_toml(toml).with_({"record": {"traces": ["queue"], "delay_percentiles": True}}))
 
 
 def suiting(candidates: Mapping[str, str], changes: Mapping[str, Any] | None = None) -> tuple[str, str]:
