@@ -208,6 +208,7 @@ def drawn(experiment: Experiment) -> str:
     else:
         beside = dict(zip(list(experiment.runs)[1:], others, strict=True))
         figure = first.plot(("cwnd", "queue"), lines=("web", "bottleneck"), beside=beside, span=(0, end))
+    # A word of a panel's title tells its quantity.
     for axis in figure.axes:
         top = TOPS[axis.get_title(loc="left")[:5], "cells" in first.queues["unit"]]
         axis.set_ylim(-0.02 * top, top)
@@ -238,13 +239,13 @@ def share(part: float) -> str:
 def where(family: Family, name: str) -> Iterator[str]:
     """Guides, pictures and examples that use a member, or name it."""
     used = re.compile(rf"""\b(?:{family.key})["']?\s*[=:]\s*["']{name}["']""")
-    named = used if name in words() else re.compile(rf"{used.pattern}|\b({called(name)})\b")
+    named = used if name in words() else re.compile(rf"{used.pattern}|(?<!\w)(?:{called(name)})(?!\w)")
     counts = {place: len(named.findall(_text(DOCS / place[0]))) for place in guide_pages()}
-    most = sorted((place for place, count in counts.items() if count >= 3), key=lambda place: -counts[place])[:4]
+    most = sorted((place for place, count in counts.items() if count), key=lambda place: -counts[place])[:4]
     guides = [f"[{title}](../{at})" for at, title in most]
     shown = [f"[{one.title}](../gallery.md#{anchor(one.title)})" for one in gallery.scripts() if used.search(one.code)]
     examples = [f"`examples/{path.name}`" for path in sorted((ROOT / "examples").glob("*.toml")) if used.search(_text(path))]
-    lists = {"Guides and concepts that say most of it": guides, "Gallery": shown, "Examples": examples}
+    lists = {"Guides and concepts that name it most": guides, "Gallery": shown, "Examples": examples}
     if any(lists.values()):
         yield "\n## Where it is used\n\n"
         yield from (f"* {title}: {', '.join(places)}.\n" for title, places in lists.items() if places)

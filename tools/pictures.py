@@ -7,17 +7,18 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-from cycler import cycler
 
 from tailback.plots import COLOURS, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+mpl.use("agg")
+
 # Beside the style of all plots, what those that are drawn with matplotlib itself need not say again.
 LOOKS: dict[str, Any] = {
     **STYLE,
-    "axes.prop_cycle": cycler(color=COLOURS),
+    "axes.prop_cycle": mpl.cycler(color=COLOURS),
     "axes.titlelocation": "left",
     "axes.titlesize": 9,
     "figure.figsize": (7, 3.4),
