@@ -2,11 +2,12 @@
 
 `python` snippets are executed, `toml` snippets are scenarios that must check, and in `sh` and `console` snippets every `tailback`
 command is run and every `make` verb must exist. Anything else in a shell snippet fails, so that nothing there goes untested.
-Pages that show what their code gives run in tests/test_pages.py.
+Pages that show what their code gives run in `tests/test_pages.py`, the snippets of the gallery in `tests/test_gallery.py`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from sphinx.search.en import SearchEnglish
 
 import tailback as tb
 from made_hosts import fine, why_not
@@ -49,7 +51,7 @@ def snippets(*languages: str) -> list[Snippet]:
         for match in FENCE.finditer(text):
             if match[1] in languages:
                 found.append(Snippet(page, text.count("\n", 0, match.start()) + 2, match[1], match[2]))
-    return found
+    return [snippet for snippet in found if snippet.page.name != "gallery.md"]
 
 
 def commands(snippet: Snippet) -> list[str]:
@@ -58,6 +60,11 @@ def commands(snippet: Snippet) -> list[str]:
     if snippet.language == "console":
         return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def shown(snippet: Snippet) -> list[str]:
+    """All lines of a snippet but empty ones at its end."""
+    return snippet.text.rstrip("\n").splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +115,37 @@ def test_a_command_works(snippet: Snippet, command: str, tmp_path: Path) -> None
     assert fine(done) if arguments[0] == "emulate" else done.returncode == 0, f"{snippet}: {done.stderr}"
 
 
+@pytest.mark.parametrize("snippet", [each for each in snippets("console") if len(shown(each)) > len(commands(each))], ids=str)
+def test_a_command_prints_what_is_shown(snippet: Snippet, tmp_path: Path) -> None:
+    lines = []
+    for command in commands(snippet):
+        words = [str(ROOT / word) if (ROOT / word).is_file() else word for word in shlex.split(command)[1:]]
+        done = subprocess.run([sys.executable, "-m", "tailback", *words], cwd=tmp_path, capture_output=True, text=True)
+        lines += [f"$ {command}", *done.stdout.rstrip("\n").splitlines()]
+    assert shown(snippet) == lines
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    index = (ROOT / "docs/index.md").read_text()
+    pages = [
+        page
+        for tree in re.findall(r"```{toctree}\n(.*?)```", index, re.DOTALL)
+        for page in re.findall(r"^[\w/]+$", tree, re.MULTILINE)
+    ]
+    assert len(pages) >= 30
+    linked = set(LINK.findall((ROOT / "README.md").read_text()))
+    assert [page for page in pages if f"docs/{page}.md" not in linked] == []
+
+
+def test_the_readme_says_where_commands_are() -> None:
+    text = (ROOT / "README.md").read_text()
+    without = re.findall(
+        r"(?:^|`|\$ )tailback (?:run|sweep|predict|size-buffer|reproduce|validate|emulate)\b", text, re.MULTILINE
+    )
+    # One, which says what `activate` does.
+    assert without == ["`tailback run"]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [target for target in LINK.findall(page.read_text()) if not (page.parent / target).exists()]
@@ -138,3 +176,25 @@ def test_the_site_needs_no_network(site: Path) -> None:
     assert fetched
     assert not [address for address in fetched if "//" in address]
     assert not [sheet for sheet in site.rglob("*.css") if re.search(r"url\([\"']?(https?:)?//|@import", sheet.read_text())]
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("lognormal", "scenario"),
+        ("timeline", "scenario"),
+        ("delay_percentiles", "scenario"),
+        ("ssthresh", "tables"),
+        ("mean_wait_s", "tables"),
+    ],
+)
+def test_a_search_finds_the_page_that_defines_a_word(site: Path, word: str, page: str) -> None:
+    text = (site / "searchindex.js").read_text()
+    index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
+    found: set[int] = set()
+    # Titles and words are stemmed, as what is asked for is; a word that is in one page only has no list.
+    stem = SearchEnglish({}).stem(word.lower())
+    for kind in ("terms", "titleterms"):
+        places = index[kind].get(stem, [])
+        found.update(places if isinstance(places, list) else [places])
+    assert page in {index["docnames"][place] for place in found}

@@ -111,7 +111,9 @@ def _written(value: dict[str, Any]) -> str:
         return ", ".join(f"`{word}`" for word in value["enum"])
     kind = value.get("type")
     if kind == "array":
-        return f"a list of {_written(value['items'])}"
+        return f"{'two' if value.get('minItems') == value.get('maxItems') == 2 else 'a list'} of {_written(value['items'])}"
+    if kind == "object" and "properties" in value:
+        return "a table of " + " and ".join(f"`{key}` ({_written(inner)})" for key, inner in value["properties"].items())
     if kind == "object":
         inner = [*value.get("patternProperties", {}).values(), *filter(None, [value.get("additionalProperties")])]
         return f"a table by name of {_written(inner[0])}" if inner else "a table"
