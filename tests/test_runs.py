@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -74,6 +75,54 @@ def test_ctrl_c_stops_all_of_them() -> None:
     assert len(stopped.value.runs) == 0
 
 
+def said(folder: Path, **other: Any) -> None:
+    """Has the provenance of a run say something else."""
+    file = folder / "provenance.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **other}))
+
+
+def test_what_is_no_directory_of_a_run_is_called_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    tb.sweep(SCENARIO, {"flows.web.count": [1, 2]}, out=tmp_path / "study", seeds=1)
+    for name, told in [("nowhere", "no directory"), ("file", "is a file"), ("study", "is a study"), (".", "no provenance.json")]:
+        with pytest.raises(tb.ParameterError, match=told):
+            tb.read_run(tmp_path / name)
+
+
+def test_a_run_knows_its_flows_in_the_order_in_which_they_were_written() -> None:
+    flows: Any = {name: {"tcp": {"preset": "reno"}} for name in ("zeta", "alpha")}
+    run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", flows=flows, duration="1 s"))
+    assert [*run.scenario["flows"]] == ["zeta", "alpha"]
+    again = tb.simulate(tb.Scenario(run.scenario))
+    assert again.content_hash == run.content_hash
+    np.testing.assert_equal(again.groups.to_dict(), run.groups.to_dict())
+
+
+def test_wrong_questions_are_told(tmp_path: Path) -> None:
+    run = tb.simulate(SCENARIO)
+    for ask, told in [
+        (lambda: run.flows.select(), "no column is selected"),
+        (lambda: run.flows.select(["flow"]), r"write `select\(\*\['flow'\]\)`"),
+        (lambda: run.flows.where(flow=[0, 1]), "expected one value"),
+        (lambda: run.plot(3), "names no trace"),
+        (lambda: tb.simulate(SCENARIO, seeds=1).mean(None), "no quantity"),
+    ]:
+        with pytest.raises(tb.ParameterError, match=told):
+            ask()  # type: ignore[no-untyped-call]
+
+
+def test_missing_values_are_found() -> None:
+    run = tb.simulate(SCENARIO)
+    assert len(run.flows.where(completion_time_s=None)) == len(run.flows)
+    assert len(run.flows.where(flow=None)) == 0
+
+
+def test_part_of_the_runs_are_runs() -> None:
+    runs = tb.simulate(SCENARIO, seeds=np.int64(3))
+    assert runs[1:].seeds == [2, 3]
+    assert "3 seeds" in runs._repr_html_()
+
+
 def test_a_run_is_read_back(tmp_path: Path) -> None:
     run = tb.simulate(SCENARIO)
     run.save(tmp_path / "run")
@@ -92,6 +141,14 @@ def test_a_run_is_read_back(tmp_path: Path) -> None:
         (lambda folder: (folder / "provenance.json").write_text(json.dumps([1])), "nothing of a scenario"),
         (lambda folder: (folder / "queues.parquet").unlink(), "queues.parquet"),
         (lambda folder: (folder / "queue.parquet").write_bytes(b"PAR1"), "queue.parquet"),
+        (lambda folder: (folder / "queue.parquet").unlink(), "queue.parquet"),
+        (lambda folder: shutil.copy(folder / "flows.parquet", folder / "groups.parquet"), "groups.parquet: it has a column"),
+        (lambda folder: said(folder, seed=None), "`seed` is None"),
+        (lambda folder: said(folder, events=[1]), r"`events` is \[1\]"),
+        (lambda folder: said(folder, complete=1), "`complete` is 1"),
+        (lambda folder: said(folder, scenario="none"), "`scenario` is 'none'"),
+        (lambda folder: said(folder, tables=["../flows"]), "`tables` is"),
+        (lambda folder: said(folder, tables=["flows"]), "nothing of a table `queues`"),
     ],
 )
 def test_a_directory_without_a_run_is_told(tmp_path: Path, damage: Any, told: str) -> None:

@@ -18,6 +18,7 @@ from itertools import groupby
 from pathlib import Path
 
 import matplotlib as mpl
+
 from pictures import LOOKS, slim
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "docs/gallery"

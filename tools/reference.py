@@ -110,6 +110,8 @@ def _written(value: dict[str, Any]) -> str:
     if "enum" in value:
         return ", ".join(f"`{word}`" for word in value["enum"])
     kind = value.get("type")
+    if "prefixItems" in value:
+        return " and ".join(_written(item) for item in value["prefixItems"])
     if kind == "array":
         return f"{'two' if value.get('minItems') == value.get('maxItems') == 2 else 'a list'} of {_written(value['items'])}"
     if kind == "object" and "properties" in value:

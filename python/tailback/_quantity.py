@@ -66,7 +66,7 @@ def quantity_of(text: str) -> Quantity:
     """
     if text == "goodput":
         return Quantity(text, "groups", "*", "goodput_bps")
-    table, _, rest = text.partition(".")
+    table, _, rest = text.partition(".") if isinstance(text, str) else ("", "", "")
     row, _, column = rest.rpartition(".")
     if table not in _TABLES or not row or not column:
         places = " or ".join(f"`{name}.NAME.COLUMN`" for name in _TABLES)

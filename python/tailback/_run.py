@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core, _store
+from tailback._completions import completions
 from tailback._scenario import Scenario
 from tailback._summary import html, listings, text
 from tailback._table import COUNTERS, Table
@@ -91,6 +92,44 @@ class Run:
     def groups(self) -> Table:
         """One row per flow group: total goodput, fairness, percentiles of the completion time, ..."""
         return self._tables["groups"]
+
+    def completions(self, classes: Sequence[str] = ("100 kB", "10 MB"), percentiles: Sequence[float] = (50, 95, 99)) -> Table:
+        """Completion times and slowdowns of transfers, by the class of their size.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            Sizes that part the classes, ascending; a class has its upper end. Short, middling and long flows if not given.
+        percentiles : sequence of float
+            Percentiles to tell, above 0 and at most 100, by nearest rank.
+
+        Returns
+        -------
+        Table
+            A row for each group and class that has flows: sizes ``above_bytes`` and ``up_to_bytes`` (missing for the last class),
+            ``flows`` and how many of them ``completed``; of these ``completion_mean_s``, ``completion_p50_s``, ..., and
+            ``slowdown_mean``, ``slowdown_p50``, ...: the completion time over the least that the links allow. Of flows that were
+            not done when the run ended it knows nothing, and long ones are the first to be cut off.
+
+        Raises
+        ------
+        ParameterError
+            `classes` are no ascending sizes, `percentiles` no percentiles, or no flow has a size.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> arrivals, size = {"load": 0.5, "of": "10 Mbps"}, {"exponential": "50 kB"}
+        >>> flows = {"web": {"arrivals": arrivals, "size": size, "tcp": {"preset": "sack"}}}
+        >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="50 packets", flows=flows, duration="30 s"))
+        >>> run.completions(["50 kB"]).select("up_to_bytes", "flows", "completed", "slowdown_p50")
+        completions: 2 rows x 4 columns
+          up_to_bytes          50000             -
+          flows                  242           129
+          completed              242           128
+          slowdown_p50        1.4469        1.5357
+        """
+        return completions(self.flows, classes, percentiles)
 
     @property
     def traces(self) -> list[str]:
@@ -316,7 +355,11 @@ class Run:
 
 
 def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if words is None else (words,) if isinstance(words, str) else tuple(words)
+    if words is None or isinstance(words, str):
+        return None if words is None else (words,)
+    if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
+        raise ParameterError(f"{words!r} names no trace and no line; expected a name, or a list of names")
+    return tuple(words)
 
 
 def _titles(run: Run, beside: Any) -> dict[str, Run]:
@@ -331,7 +374,9 @@ def _titles(run: Run, beside: Any) -> dict[str, Run]:
     ):
         raise ParameterError(f"`beside` is {beside!r}; expected a run, or runs by name such as {{'cubic': run}}")
     own = str(run.scenario.get("name") or "scenario")
-    return {own if own not in beside else f"{own}, this run": run, **beside}
+    while own in beside:
+        own += ", this run"
+    return {own: run, **beside}
 
 
 def _is_span(span: Any, end: float) -> bool:

@@ -6,6 +6,8 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from html import escape
+from numbers import Integral
 from typing import Any, overload
 
 from tailback._interval import Interval
@@ -96,8 +98,10 @@ class Runs(Sequence[Run]):
     @overload
     def __getitem__(self, index: int) -> Run: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Run]: ...
-    def __getitem__(self, index: int | slice) -> Run | list[Run]:
+    def __getitem__(self, index: slice) -> Runs: ...
+    def __getitem__(self, index: int | slice) -> Run | Runs:
+        if isinstance(index, slice):
+            return Runs(self._runs[index], is_random=self._is_random)
         return self._runs[index]
 
     def __len__(self) -> int:
@@ -105,6 +109,9 @@ class Runs(Sequence[Run]):
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self._runs)
+
+    def _repr_html_(self) -> str:
+        return f"<h4>{escape(repr(self).strip('<>'))}</h4>{self.means('goodput')._repr_html_()}" if self._runs else ""
 
     def __repr__(self) -> str:
         if not self._runs:
@@ -192,8 +199,8 @@ class _StoppedError(Exception):
 
 def _chosen(seeds: int | Iterable[int]) -> list[int]:
     """Seeds 1 to N, or those that are given."""
-    if isinstance(seeds, int) and not isinstance(seeds, bool):
-        chosen = list(range(1, seeds + 1))
+    if isinstance(seeds, Integral) and not isinstance(seeds, bool):
+        chosen = list(range(1, int(seeds) + 1))
     elif isinstance(seeds, Iterable) and not isinstance(seeds, str | bytes):
         chosen = [_whole(seed) for seed in seeds]
     else:

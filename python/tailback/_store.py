@@ -60,10 +60,17 @@ def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path) -> None:
-    """Every table of a run as ``NAME.parquet``, and its provenance."""
+    """Every table of a run as ``NAME.parquet``, and its provenance, with their names."""
     for name, table in tables.items():
         table.write_parquet(folder / f"{name}.parquet")
-    (folder / "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
+    said = {**provenance, _TABLES: [*tables]}
+    (folder / "provenance.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+
+
+_TABLES = "tables"
+
+# What a run's provenance says at least.
+_SAID = {"scenario": dict, "seed": int, "complete": bool, "simulated_s": (int, float), "events": int, _TABLES: list}
 
 
 def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str, Any]]:
@@ -78,19 +85,48 @@ def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str,
     from tailback._table import COUNTERS, Table
 
     folder = Path(directory)
+    if not (folder / "provenance.json").exists():
+        raise ParameterError(f"{_why_no_run(folder)}; expected what `save` of a run, or `tailback run --out`, wrote")
     file = folder / "provenance.json"
     try:
         provenance = json.loads(file.read_text(encoding="utf-8"))
-        traces = sorted(path.stem for path in folder.glob("*.parquet") if path.stem not in COUNTERS)
+        _check(provenance)
+        columns = {name: [column for column, _ in described] for name, _, described in _core.described_tables()}
         tables = {}
-        for name in (*COUNTERS, *traces):
+        for name in provenance.pop(_TABLES):
             file = folder / f"{name}.parquet"
             tables[name] = Table(_core.Table.read_parquet(name, file))
+            foreign = set(tables[name].columns) - set(columns.get(name, ()))
+            if foreign:
+                raise ValueError(f"it has a column `{min(foreign)}`, which `{name}` has not")
+        missing = next((name for name in COUNTERS if name not in tables), None)
+        if missing is not None:
+            file = folder / "provenance.json"
+            raise ValueError(f"it says nothing of a table `{missing}`")
     except (OSError, ValueError) as error:
         raise ParameterError(f"`{folder}` holds no run that can be read: {file.name}: {error}") from None
-    if not isinstance(provenance, dict) or not {"scenario", "seed", "complete", "simulated_s", "events"} <= provenance.keys():
-        raise ParameterError(f"`{folder}` holds no run that can be read: provenance.json says nothing of a scenario and its run")
     return tables, provenance
+
+
+def _why_no_run(folder: Path) -> str:
+    if not folder.is_dir():
+        return f"`{folder}` is a file" if folder.exists() else f"there is no directory `{folder}`"
+    if (folder / "study.sqlite3").exists():
+        return f"`{folder}` is a study, which `tb.Study` opens"
+    return f"`{folder}` holds no run: it has no provenance.json"
+
+
+def _check(provenance: Any) -> None:
+    if not isinstance(provenance, dict):
+        raise ValueError("it says nothing of a scenario and its run")
+    for key, kind in _SAID.items():
+        value = provenance.get(key)
+        if key not in provenance:
+            raise ValueError(f"it says nothing of a scenario and its run: `{key}` is missing")
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise ValueError(f"`{key}` is {value!r}")
+    if not all(isinstance(name, str) and name.isidentifier() for name in provenance[_TABLES]):
+        raise ValueError(f"`{_TABLES}` is {provenance[_TABLES]!r}")
 
 
 def claimed(directory: Path) -> None:

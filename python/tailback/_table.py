@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
@@ -130,15 +132,15 @@ class Table:
         columns = self.to_dict()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def where(self, **equal: str | float) -> Table:
-        """The rows in which the named columns have the given values, as a table of the same columns.
+    def where(self, **equal: str | float | None) -> Table:
+        """The rows in which the named columns have the given values, as a table of the same columns. `None` is a missing value.
 
         Raises
         ------
         UnknownName
             No such column; says which there are.
         ParameterError
-            A number was asked of a column of words, or a word of a column of numbers.
+            A number was asked of a column of words, a word of a column of numbers, or several values at once.
 
         Examples
         --------
@@ -151,7 +153,9 @@ class Table:
 
         chosen: NDArray[np.bool_] = np.ones(len(self), dtype=bool)
         for column, value in equal.items():
-            chosen &= self._raw(column) == self._written(column, value)
+            values = self._raw(column)
+            written = self._written(column, value)
+            chosen &= (values != values) if written != written else values == written
         return self._rows(chosen)
 
     def select(self, *columns: str) -> Table:
@@ -161,7 +165,14 @@ class Table:
         ------
         UnknownName
             No such column; says which there are.
+        ParameterError
+            None is named, or they are in a list.
         """
+        if not columns:
+            raise ParameterError(f"no column is selected of `{self.name}`; expected names, such as `{next(iter(self))}`")
+        several = next((column for column in columns if isinstance(column, (list, tuple))), None)
+        if several is not None:
+            raise ParameterError(f"`select` takes names one by one, not {several!r}; write `select(*{several!r})`")
         return Table(_core.Table(self.name, [self._packed_column(column) for column in columns]))
 
     def sort(self, *by: str, descending: bool = False) -> Table:
@@ -238,9 +249,15 @@ class Table:
         kind = self._kind(column)
         return column, kind, self._raw(column)[chosen].astype(f"<{_DTYPES[kind]}").tobytes(), self._core.words(column)
 
-    def _written(self, column: str, value: str | float) -> float:
-        """A value as `_raw` has it; -1, which no word has, for a word that is not there."""
+    def _written(self, column: str, value: str | float | None) -> float:
+        """A value as `_raw` has it; -1, which no word has, for a word that is not there, and no number for what is missing."""
+        if not isinstance(value, (str, Real, type(None))):
+            raise ParameterError(
+                f"`{column}` of `{self.name}` cannot be {value!r}; expected one value, or `None` where it is missing"
+            )
         if self._kind(column) != "word":
+            if value is None:
+                return math.nan
             if isinstance(value, str):
                 raise ParameterError(f"`{column}` of `{self.name}` holds numbers; expected one, not `{value}`")
             return value

@@ -34,6 +34,7 @@ __all__ = [
     "FastRetransmit",
     "FirstEstimate",
     "Flow",
+    "FlowArrivals",
     "Framing",
     "Halves",
     "Identification",
@@ -494,7 +495,12 @@ class Dumbbell(TypedDict, total=False):
 # a duration such as `10 ms` (ns, us, ms, s, min, h)
 Duration: TypeAlias = "str"
 
-# One value per flow: the same for all, a list, or drawn.
+# One value per flow: the same for all, a list, or a table with one of these. `uniform` is between two bounds,
+# and `evenly` spread between them without chance. `exponential` and `pareto` are given by their mean,
+# `lognormal` by its median and the deviation of its logarithm, `bounded_pareto` is a Pareto distribution
+# between two bounds. `cdf` lists values with the share that is at most as large, linear in between. `workload`
+# is a published distribution of sizes. `csv` takes a column of a file beside the scenario's, with a unit in
+# each cell or in the column's name (`start_s`, `size_bytes`).
 DurationDistribution: TypeAlias = "Duration | list[Duration] | dict[str, Any]"
 
 
@@ -586,6 +592,7 @@ Flow = TypedDict(
     "Flow",
     {
         "application": "Application",
+        "arrivals": "FlowArrivals",
         "count": "int",
         "framing": "Framing",
         "from": "str | list[str]",
@@ -612,8 +619,11 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     ----------
     application
         What hands data to TCP. If not given, all data is available from the start.
+    arrivals
+        Lets flows start one after another, from `start` on.
     count
-        Flows in the group.
+        Flows in the group. If not given, as many as start before the run ends where `arrivals` says when they do, as
+        many as a list has values, or 1.
     framing
         Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
     from
@@ -650,6 +660,25 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     to
         Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
 """
+
+
+class FlowArrivals(TypedDict, total=False):
+    """A Poisson process of starts: exponential times between them. Either `mean_interval` or `load` says how long
+    these are.
+
+    Attributes
+    ----------
+    load
+        Payload that arrives, in the mean, as a share of the rate `of`; headers come on top.
+    mean_interval
+        From one start to the next, in the mean.
+    of
+        What `load` is a share of, such as the rate of the bottleneck.
+    """
+
+    load: Probability
+    mean_interval: Duration
+    of: Rate
 
 
 class Framing(TypedDict, total=False):
@@ -1247,7 +1276,12 @@ Segments: TypeAlias = "float | Literal['unlimited']"
 # a size such as `1500 B` (B, kB, MB, GB, KiB, MiB, GiB)
 Size: TypeAlias = "str"
 
-# One value per flow: the same for all, a list, or drawn.
+# One value per flow: the same for all, a list, or a table with one of these. `uniform` is between two bounds,
+# and `evenly` spread between them without chance. `exponential` and `pareto` are given by their mean,
+# `lognormal` by its median and the deviation of its logarithm, `bounded_pareto` is a Pareto distribution
+# between two bounds. `cdf` lists values with the share that is at most as large, linear in between. `workload`
+# is a published distribution of sizes. `csv` takes a column of a file beside the scenario's, with a unit in
+# each cell or in the column's name (`start_s`, `size_bytes`).
 SizeDistribution: TypeAlias = "Size | list[Size] | dict[str, Any]"
 
 # What ends slow start before a loss does.
@@ -1354,6 +1388,9 @@ class Tcp(TypedDict, total=False):
         waiting for reordering.
     halves
         The quantity whose half becomes the slow-start threshold when a segment is lost.
+    handshake
+        Open a connection before data is sent (RFC 9293): a SYN of the size of a `header`, and data once it is
+        acknowledged. It counts as a packet without payload.
     header
         Headers of each data segment on the wire, 0 B to 1 kB.
     initial_ssthresh
@@ -1397,6 +1434,7 @@ class Tcp(TypedDict, total=False):
     ecn: bool
     fast_retransmit: FastRetransmit
     halves: Halves
+    handshake: bool
     header: Size
     initial_ssthresh: Segments
     initial_window: Segments

@@ -33,8 +33,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
+
+from tailback._core import nearest_word
 
 __all__ = [
     "CaptureError",
@@ -136,10 +137,10 @@ class UnknownName(TailbackError, KeyError):
 
     def __str__(self) -> str:
         is_text = isinstance(self.name, str)
-        near = get_close_matches(self.name, self.known, n=1) if is_text else []
+        near = nearest_word(self.name, self.known) if is_text else None
         given = self.name if is_text else repr(self.name)
         there = ", ".join(f"`{word}`" for word in self.known) or "none"
-        hint = f"; did you mean `{near[0]}`?" if near else ""
+        hint = f"; did you mean `{near}`?" if near else ""
         return f"no {self.kind} `{given}`; there is {there}{hint}{self.note}"
 
 

@@ -45,6 +45,13 @@ pub fn in_column_units(text: &str) -> Option<(f64, &'static str)> {
     tailback_scenario::in_column_units(text)
 }
 
+/// The word of these that was most likely meant, as errors of scenarios have it.
+#[pyfunction]
+pub fn nearest_word(given: &str, words: Vec<String>) -> Option<String> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    tailback_scenario::nearest_word(given, &words).map(str::to_owned)
+}
+
 /// The content hashes of what a scenario gives with each of some seeds. Nothing is built, so that a plan of many runs is cheap.
 #[pyfunction]
 pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seeds: Vec<u64>) -> PyResult<Vec<String>> {

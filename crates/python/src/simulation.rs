@@ -10,7 +10,8 @@ use crate::table::Table;
 use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use tailback_core::Engine;
 use tailback_core::primitives::units::Time;
 use tailback_core::record as core;
@@ -138,28 +139,41 @@ impl Origin {
     }
 
     pub(crate) fn results(&self, py: Python<'_>, results: tailback_core::Results) -> PyResult<Results> {
-        let json = |text: &str| serde_json::from_str::<Value>(text).map_err(|error| self.bug(py, &error.to_string()));
-        let mut provenance = json!({
-            "scenario": json(&self.scenario)?,
-            "seed": self.seed,
-            "version": env!("CARGO_PKG_VERSION"),
-            "content_hash": self.content_hash,
-            "complete": results.complete,
-            "simulated_s": results.simulated_s,
-            "events": results.events,
-        });
-        if !self.user_code.is_empty() {
-            provenance["user_code"] = json(&self.user_code)?;
-        }
+        let bug = |error: serde_json::Error| self.bug(py, &error.to_string());
+        let user_code = Some(self.user_code.as_str()).filter(|text| !text.is_empty());
+        let provenance = Provenance {
+            scenario: serde_json::from_str(&self.scenario).map_err(bug)?,
+            seed: self.seed,
+            version: env!("CARGO_PKG_VERSION"),
+            content_hash: &self.content_hash,
+            complete: results.complete,
+            simulated_s: results.simulated_s,
+            events: results.events,
+            user_code: user_code.map(serde_json::from_str).transpose().map_err(bug)?,
+        };
         let tables = [results.flows, results.queues, results.groups].into_iter().chain(results.traces);
         Ok(Results {
             tables: tables.map(|table| named(py, table)).collect::<PyResult<_>>()?,
-            provenance: provenance.to_string(),
+            provenance: serde_json::to_string(&provenance).map_err(bug)?,
             complete: results.complete,
             simulated_s: results.simulated_s,
             events: results.events,
         })
     }
+}
+
+/// What a run was of, and what became of it. The scenario keeps its order, which is that of its flows.
+#[derive(Serialize)]
+struct Provenance<'a> {
+    scenario: &'a RawValue,
+    seed: u64,
+    version: &'a str,
+    content_hash: &'a str,
+    complete: bool,
+    simulated_s: f64,
+    events: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_code: Option<&'a RawValue>,
 }
 
 /// What a run measured.

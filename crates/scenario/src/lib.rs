@@ -39,7 +39,7 @@ pub use emulation::{Emulated, Host, Played, Transfer, Way};
 pub use member::{Choice, Chosen, Family};
 pub use presets::{PRESETS, Preset, presets_markdown, settings_markdown};
 pub use probes::ProbeQuestion;
-pub use problem::{Errors, Problem, Warnings};
+pub use problem::{Errors, Problem, Warnings, nearest_word};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size, in_column_units};
 pub use question::BufferQuestion;
 pub use scenario::{Description, Scenario, json_schema};

@@ -137,7 +137,7 @@ impl Problem {
         if words.is_empty() {
             return self.expected("one that is declared; none is");
         }
-        if let Some(word) = nearest(given, &words).or_else(|| synonym(given, &words)) {
+        if let Some(word) = nearest_word(given, &words) {
             self.hint(format!("did you mean `{word}`?"));
         }
         self.expected(listed(&words))
@@ -153,6 +153,11 @@ pub(crate) fn listed(words: &[&str]) -> String {
         count if count > MOST => format!("one of {} and {} more", quoted.join(", "), count - MOST),
         _ => format!("one of {}", quoted.join(", ")),
     }
+}
+
+/// The word that somebody most likely means who has written another: a near one, or one that means the same.
+pub fn nearest_word<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
+    nearest(given, words).or_else(|| synonym(given, words))
 }
 
 /// The word that a misspelling most likely means, if one is near.
@@ -192,7 +197,6 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("dst", &["to"]),
     ("destination", &["to"]),
     ("number", &["count"]),
-    ("fifo", &["drop_tail"]),
     ("trace", &["traces"]),
 ];
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
+from difflib import SequenceMatcher
 from typing import Any
 
+from tailback._core import nearest_word
 from tailback._scenario import Scenario, _steps, schema
 
 __all__ = ["Paths"]
@@ -56,9 +57,9 @@ class Paths:
 
     def _nearest(self, steps: list[Step], index: int, names: list[str]) -> str | None:
         """The path with the wrong step mended, or else the field that ends alike."""
-        near = get_close_matches(str(steps[index]), names, n=1)
-        if near:
-            mended = [*steps[:index], near[0], *steps[index + 1 :]]
+        near = nearest_word(str(steps[index]), names)
+        if near is not None:
+            mended = [*steps[:index], near, *steps[index + 1 :]]
             if self.fault(_written(mended)) is None:
                 return _written(mended)
         given = _written(steps)

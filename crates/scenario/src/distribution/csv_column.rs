@@ -5,6 +5,7 @@
 
 use super::reading::entries;
 use crate::decode::{Decode, Decoder};
+use crate::problem::{Report, Source};
 use crate::quantity::Quantity;
 use crate::tree::Node;
 use csv::{ReaderBuilder, Trim};
@@ -15,6 +16,9 @@ const ENDINGS: [(&str, &str); 6] = [("_s", "s"), ("_ms", "ms"), ("_us", "us"), (
 
 /// More than a column of this many bytes has no flow for its rows.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// Faults of a file that are told one by one; of more it is told how many there are.
+const SHOWN: usize = 20;
 
 pub(super) fn read<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<Q>> {
     let [file, column] = entries(node, ["file", "column"], decoder)?;
@@ -55,6 +59,7 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
     };
     let unit = ENDINGS.iter().find(|(ending, _)| column.ends_with(ending)).map(|(_, unit)| *unit);
     let mut values = Some(Vec::new());
+    let (mut faults, aside) = (0, Source::default());
     for record in reader.byte_records() {
         let (line, cell) = match &record {
             Ok(record) => (record.position().map_or(0, csv::Position::line), record.get(place).unwrap_or_default()),
@@ -62,12 +67,19 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
         };
         let cell = String::from_utf8_lossy(cell).into_owned();
         let with_unit = unit.filter(|_| cell.parse::<f64>().is_ok()).map(|unit| format!("{cell} {unit}"));
-        let read = |decoder: &mut Decoder| Q::decode(&Node::Text(with_unit.unwrap_or(cell)), decoder);
-        let value = decoder.inside(&format!("[{file} line {line}]"), read);
+        let cell = Node::Text(with_unit.unwrap_or(cell));
+        let value = match faults {
+            ..SHOWN => decoder.inside(&format!("[{file} line {line}]"), |decoder| Q::decode(&cell, decoder)),
+            _ => Q::decode(&cell, &mut Decoder::new(Report::new(&aside))),
+        };
+        faults += usize::from(value.is_none());
         values = values.zip(value).map(|(mut values, value)| {
             values.push(value);
             values
         });
+    }
+    if faults > SHOWN {
+        decoder.fault(format!("{} more lines like these", faults - SHOWN)).given(file).expected(Q::expected());
     }
     if values.as_ref().is_some_and(Vec::is_empty) {
         decoder.fault("a column without values").given(file).expected("a value for each flow, a line each");

@@ -154,6 +154,12 @@ fn shaped<Q: Quantity>(node: &Node, keys: [&'static str; 2], bounds: (f64, f64),
     Some((quantity?, shape?))
 }
 
+const MEANING: &str = "One value per flow: the same for all, a list, or a table with one of these. `uniform` is between two bounds, and \
+    `evenly` spread between them without chance. `exponential` and `pareto` are given by their mean, `lognormal` by its median and the \
+    deviation of its logarithm, `bounded_pareto` is a Pareto distribution between two bounds. `cdf` lists values with the share that is at \
+    most as large, linear in between. `workload` is a published distribution of sizes. `csv` takes a column of a file beside the scenario's, \
+    with a unit in each cell or in the column's name (`start_s`, `size_bytes`).";
+
 impl<Q: Varied> JsonSchema for Distribution<Q> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("{}Distribution", Q::schema_name()).into()
@@ -185,6 +191,6 @@ impl<Q: Varied> JsonSchema for Distribution<Q> {
         let tables = Q::WORDS.iter().map(|word| table(&[(word, shape(word))]));
         let plain = [json!(quantity), json!({"type": "array", "items": quantity})];
         let all: Vec<_> = plain.into_iter().chain(tables).collect();
-        schemars::json_schema!({"description": "One value per flow: the same for all, a list, or drawn.", "anyOf": all})
+        schemars::json_schema!({"description": MEANING, "anyOf": all})
     }
 }

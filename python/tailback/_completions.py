@@ -1,0 +1,68 @@
+"""Completion times of transfers, by the class of their size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from tailback import _core
+from tailback._table import Table
+from tailback.errors import ParameterError
+
+__all__ = ["completions"]
+
+
+def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[float]) -> Table:
+    """A row for each group of transfers and class of sizes (`Run.completions`)."""
+    bounds = [0.0, *_bounds(classes), math.inf]
+    for percentile in percentiles:
+        if isinstance(percentile, bool) or not isinstance(percentile, (int, float)) or not 0 < percentile <= 100:
+            raise ParameterError(f"`percentiles` has {percentile!r}; expected numbers above 0, 100 at most, such as 99")
+    of = {name: flows.head(name, len(flows)) for name in ("group", "size_bytes", "completion_time_s", "slowdown")}
+    rows = []
+    for group in dict.fromkeys(of["group"]):
+        for above, up_to in pairwise(bounds):
+            members = [
+                index for index, size in enumerate(of["size_bytes"]) if of["group"][index] == group and above < size <= up_to
+            ]
+            done = [index for index in members if not math.isnan(of["completion_time_s"][index])]
+            times, slowdowns = ([of[name][index] for index in done] for name in ("completion_time_s", "slowdown"))
+            row: dict[str, str | int | float] = {
+                "group": group,
+                "above_bytes": above,
+                "up_to_bytes": up_to if math.isfinite(up_to) else math.nan,
+                "flows": len(members),
+                "completed": len(done),
+                **dict(_told("completion", "_s", times, percentiles)),
+                **dict(_told("slowdown", "", slowdowns, percentiles)),
+            }
+            if members:
+                rows.append(row)
+    if not rows:
+        raise ParameterError("no flow of this run has a `size`; `flows` and `groups` have what endless flows measure")
+    return Table._of("completions", {name: [row[name] for row in rows] for name in rows[0]})
+
+
+def _bounds(classes: Sequence[str]) -> list[float]:
+    if isinstance(classes, str):
+        raise ParameterError(f'`classes` is {classes!r}; expected a list of sizes, such as ["{classes}"]')
+    bounds = []
+    for text in classes:
+        read = _core.in_column_units(text) if isinstance(text, str) else None
+        if read is None or read[1] != "bytes":
+            raise ParameterError(f'`classes` has {text!r}; expected sizes with their units, such as "100 kB"')
+        bounds.append(read[0])
+    if bounds != sorted(set(bounds)) or bounds[:1] == [0.0]:
+        raise ParameterError(f"`classes` is {list(classes)}; expected sizes above 0, each larger than the one before")
+    return bounds
+
+
+def _told(what: str, unit: str, values: list[float], percentiles: Sequence[float]) -> Iterator[tuple[str, float]]:
+    """Mean and percentiles by nearest rank, as the core has them; not numbers of no values."""
+    ordered = sorted(values)
+    yield f"{what}_mean{unit}", math.fsum(ordered) / len(ordered) if ordered else math.nan
+    for percentile in percentiles:
+        rank = max(1, math.ceil(percentile / 100 * len(ordered)))
+        name = f"{what}_p{percentile:g}{unit}".replace(".", "_")
+        yield name, ordered[rank - 1] if ordered else math.nan

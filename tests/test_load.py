@@ -1,0 +1,184 @@
+"""Load: flows that arrive one after another or as a file says, measured sizes, completion times by class, and handshakes."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailback as tb
+
+LINK: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packets"}
+
+
+def transfer(size: str = "10 kB", **tcp: Any) -> tb.Scenario:
+    """One transfer that its initial window lets go at once."""
+    flow = {"size": size, "tcp": {"preset": "sack", "initial_window": 100, **tcp}}
+    return tb.dumbbell(**LINK, flows={"web": flow}, duration="20 s", traces=["packets"])
+
+
+@pytest.mark.parametrize("size", ["1 B", "1460 B", "1461 B", "10 kB", "60 kB"])
+def test_a_transfer_that_nothing_holds_back_is_as_fast_as_its_links(size: str) -> None:
+    [flow] = tb.simulate(transfer(size)).flows.to_rows()
+    assert flow["slowdown"] == 1.0
+    # Headers of 40 bytes a packet of 1460, at 10 Mbit/s, and 10 ms of delay.
+    packets = math.ceil(flow["size_bytes"] / 1460)
+    assert flow["completion_time_s"] == pytest.approx(0.01 + (flow["size_bytes"] + 40 * packets) * 8 / 10e6, rel=1e-12)
+
+
+def test_a_handshake_takes_one_round_trip_of_headers() -> None:
+    without, with_one = tb.simulate(transfer()), tb.simulate(transfer(handshake=True))
+    later = with_one.flows["completion_time_s"][0] - without.flows["completion_time_s"][0]
+    # 40 bytes each way at 10 Mbit/s, and 10 ms of delay.
+    assert later == pytest.approx(2 * (0.01 + 40 * 8 / 10e6), rel=1e-9)
+    counts = ("sent_packets", "delivered_packets", "delivered_bytes")
+    assert [with_one.flows[name][0] - without.flows[name][0] for name in counts] == [1, 1, 0]
+    assert with_one.trace("packets").to_dict()["what"][:3] == ["syn", "syn_ack", "data"]
+
+
+def test_a_capture_of_a_run_shows_its_handshake(tmp_path: Path) -> None:
+    tb.simulate(transfer(handshake=True)).save_capture(tmp_path / "run.pcapng")
+    connections = tb.analyse(tmp_path / "run.pcapng").connections
+    assert connections["began"][0] == "syn"
+    assert connections["handshake_rtt_s"][0] == pytest.approx(2 * (0.01 + 40 * 8 / 10e6), rel=1e-6)
+    assert connections["payload_bytes"][0] == 10_000
+
+
+def test_a_lost_syn_costs_a_second() -> None:
+    opened = transfer(handshake=True, delayed_ack=False)
+    lost = opened.with_({"topology.dumbbell.loss": {"drops": [{"group": "web", "flow": 0, "segment": 0}]}})
+    late, early = (tb.simulate(scenario).flows["completion_time_s"][0] for scenario in (lost, opened))
+    # After a SYN that was lost the window is one segment, not 100: seven segments take three round trips, not one.
+    assert 1.0 + 2 * 0.02 < late - early < 1.0 + 2 * 0.03
+    assert tb.simulate(lost).flows["timeouts"][0] == 1
+
+
+def web(**keys: Any) -> dict[str, Any]:
+    return {"web": {"from": "left", "to": "right", "tcp": {"preset": "sack"}, **keys}}
+
+
+def test_arrivals_carry_the_load_that_is_asked_for() -> None:
+    flows = web(arrivals={"load": 0.5, "of": "10 Mbps"}, size={"exponential": "20 kB"})
+    runs = [tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="60 s"), seed=seed) for seed in range(1, 6)]
+    offered = [8 * sum(run.flows["size_bytes"]) / 60 / 10e6 for run in runs]
+    # 1875 flows a run in the mean; of five runs the mean has a standard error of 0.5 x sqrt(2 / 9375).
+    assert sum(offered) / 5 == pytest.approx(0.5, abs=5 * 0.5 * math.sqrt(2 / 9375))
+    assert all(run.groups["goodput_bps"][0] <= 8 * sum(run.flows["size_bytes"]) / 60 for run in runs)
+
+
+def test_completions_by_class_are_those_of_the_flows() -> None:
+    flows = web(arrivals={"load": 0.5, "of": "10 Mbps"}, size={"workload": "data_mining"})
+    run = tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="600 s", seed=3))
+    table = run.completions(["2 kB", "10 kB"], [50, 99.9])
+    assert [*table] == [
+        *("group", "above_bytes", "up_to_bytes", "flows", "completed"),
+        *("completion_mean_s", "completion_p50_s", "completion_p99_9_s", "slowdown_mean", "slowdown_p50", "slowdown_p99_9"),
+    ]
+    sizes, times = run.flows["size_bytes"], run.flows["completion_time_s"]
+    short = sorted(time for size, time in zip(sizes, times, strict=True) if size <= 2000 and not math.isnan(time))
+    row = table.to_rows()[0]
+    assert (row["completed"], row["completion_p50_s"]) == (len(short), short[math.ceil(len(short) / 2) - 1])
+    assert sum(table["flows"]) == len(run.flows)
+    assert math.isnan(table["up_to_bytes"][-1])
+    whole = run.completions([], [50]).to_rows()[0]
+    assert whole["slowdown_p50"] == run.groups["slowdown_p50"][0]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ({"classes": "100 kB"}, "expected a list"),
+        ({"classes": ["10 ms"]}, "sizes with their units"),
+        ({"classes": [100]}, "sizes with their units"),
+        ({"classes": ["2 kB", "1 kB"]}, "larger than the one before"),
+        ({"percentiles": [0]}, "above 0"),
+        ({"percentiles": ["p99"]}, "above 0"),
+    ],
+)
+def test_classes_and_percentiles_that_are_none_are_told(wanted: dict[str, Any], told: str) -> None:
+    with pytest.raises(tb.ParameterError, match=told):
+        tb.simulate(transfer()).completions(**wanted)
+
+
+def test_endless_flows_have_no_completions() -> None:
+    run = tb.simulate(tb.dumbbell(**LINK, duration="1 s"))
+    assert math.isnan(run.flows["size_bytes"][0])
+    assert math.isnan(run.flows["slowdown"][0])
+    with pytest.raises(tb.ParameterError, match="no flow of this run has a `size`"):
+        run.completions()
+
+
+def written(folder: Path, text: str, keys: str) -> Path:
+    (folder / "flows.csv").write_text(text)
+    link = 'dumbbell = {rate = "10 Mbps", delay = "10 ms", queue = {buffer = "50 packets"}}'
+    group = f'[flows.web]\nfrom = "left"\nto = "right"\ntcp = {{preset = "sack"}}\n{keys}\n'
+    (folder / "scenario.toml").write_text(f'duration = "10 s"\n[topology]\n{link}\n{group}')
+    return folder / "scenario.toml"
+
+
+START = 'start = {csv = {file = "flows.csv", column = "start_s"}}'
+SIZE = 'size = {csv = {file = "flows.csv", column = "size"}}'
+
+
+def test_a_file_beside_the_scenario_says_when_flows_start_and_how_large_they_are(tmp_path: Path) -> None:
+    scenario = tb.load(written(tmp_path, "start_s, size\n0.25,10 kB\n1e-1,2 MB\n3,1 B\n", f"{START}\n{SIZE}"))
+    run = tb.simulate(scenario)
+    assert run.flows["start_s"].tolist() == [0.25, 0.1, 3.0]
+    assert run.flows["size_bytes"].tolist() == [10_000.0, 2_000_000.0, 1.0]
+    # What was read is part of the scenario: it needs the file no longer.
+    (tmp_path / "flows.csv").unlink()
+    assert tb.simulate(tb.Scenario(run.scenario)).flows["size_bytes"].tolist() == [10_000.0, 2_000_000.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "told"),
+    [
+        ("start_s,size\n1,10 kB\n2,10 miles\n", SIZE, r"flows\.web\.size\.csv.*line 3"),
+        ("start_s,size\n-1,10 kB\n", START, r"start\.csv.*line 2"),
+        ("start_s,size\n1\n", SIZE, "line 2"),
+        ("start_s,bytes\n1,2\n", SIZE, "unknown column"),
+        ("start_s,size\n", SIZE, "without values"),
+        ("", SIZE, "unknown column"),
+        ("start_s,size\n1,10\n", SIZE, "line 2"),
+        ("start_s,size\n1,10 kB\n", SIZE.replace("flows.csv", "nowhere.csv"), "cannot be read"),
+        ("start_s,size\n1,10 kB\n", SIZE.replace("flows.csv", "."), "cannot be read"),
+        ("start_s,size\n1,10 kB\n", f"count = 2\n{SIZE}", "one value per flow"),
+        ("start_s,size\n" + "1,no\n" * 100_000, SIZE, "99980 more lines"),
+        ("\x00\x01\x02,\n\x03", SIZE, "unknown column"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_told_with_its_line(tmp_path: Path, text: str, keys: str, told: str) -> None:
+    with pytest.raises(tb.ScenarioError, match=rf"(?s){told}"):
+        tb.simulate(tb.load(written(tmp_path, text, keys)))
+
+
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [
+        ({"bounded_pareto": {"lowest": "0 B", "highest": "1 MB", "shape": 1.2}}, "above 0"),
+        ({"bounded_pareto": {"lowest": "2 MB", "highest": "1 MB", "shape": 1.2}}, "not below it"),
+        ({"bounded_pareto": {"lowest": "1 kB", "shape": 1.2}}, "`highest` is missing"),
+        ({"cdf": [["1 kB", 0.5]]}, "1 as the last share"),
+        ({"cdf": [["1 kB", 0.5], ["2 kB", 0.4], ["3 kB", 1]]}, "falls back"),
+        ({"cdf": [["1 kB", 0.5], ["500 B", 1]]}, "falls back"),
+        ({"cdf": []}, "1 as the last share"),
+        ({"cdf": [["1 kB"]]}, "not a point"),
+        ({"workload": "web_serch"}, "did you mean `web_search`"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_told(size: dict[str, Any], told: str) -> None:
+    with pytest.raises(tb.ScenarioError, match=told):
+        tb.simulate(tb.dumbbell(**LINK, flows=web(size=size), duration="1 s"))
+
+
+def test_times_know_no_workload() -> None:
+    with pytest.raises(tb.ScenarioError, match="unknown key `workload`"):
+        tb.simulate(tb.dumbbell(**LINK, flows=web(rtt={"workload": "web_search"}), duration="1 s"))
+
+
+def test_arrivals_that_end_long_before_the_run_are_warned_of() -> None:
+    flows = web(count=10, arrivals={"mean_interval": "10 ms"}, size="1 kB")
+    with pytest.warns(tb.ScenarioWarning, match="the last flow starts long before the run ends"):
+        tb.dumbbell(**LINK, flows=flows, duration="10 s").check()
