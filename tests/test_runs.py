@@ -98,17 +98,18 @@ def test_a_run_knows_its_flows_in_the_order_in_which_they_were_written() -> None
     np.testing.assert_equal(again.groups.to_dict(), run.groups.to_dict())
 
 
-def test_wrong_questions_are_told(tmp_path: Path) -> None:
-    run = tb.simulate(SCENARIO)
+def test_wrong_questions_are_told() -> None:
+    run: Any = tb.simulate(SCENARIO)
+    runs: Any = tb.simulate(SCENARIO, seeds=1)
     for ask, told in [
         (lambda: run.flows.select(), "no column is selected"),
         (lambda: run.flows.select(["flow"]), r"write `select\(\*\['flow'\]\)`"),
         (lambda: run.flows.where(flow=[0, 1]), "expected one value"),
         (lambda: run.plot(3), "names no trace"),
-        (lambda: tb.simulate(SCENARIO, seeds=1).mean(None), "no quantity"),
+        (lambda: runs.mean(None), "no quantity"),
     ]:
         with pytest.raises(tb.ParameterError, match=told):
-            ask()  # type: ignore[no-untyped-call]
+            ask()
 
 
 def test_missing_values_are_found() -> None:
@@ -118,7 +119,8 @@ def test_missing_values_are_found() -> None:
 
 
 def test_part_of_the_runs_are_runs() -> None:
-    runs = tb.simulate(SCENARIO, seeds=np.int64(3))
+    three: Any = np.int64(3)
+    runs = tb.simulate(SCENARIO, seeds=three)
     assert runs[1:].seeds == [2, 3]
     assert "3 seeds" in runs._repr_html_()
 

@@ -197,7 +197,7 @@ class _StoppedError(Exception):
     """Another run has failed, or Ctrl-C."""
 
 
-def _chosen(seeds: int | Iterable[int]) -> list[int]:
+def _chosen(seeds: object) -> list[int]:
     """Seeds 1 to N, or those that are given."""
     if isinstance(seeds, Integral) and not isinstance(seeds, bool):
         chosen = list(range(1, int(seeds) + 1))

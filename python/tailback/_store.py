@@ -70,7 +70,14 @@ def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Pa
 _TABLES = "tables"
 
 # What a run's provenance says at least.
-_SAID = {"scenario": dict, "seed": int, "complete": bool, "simulated_s": (int, float), "events": int, _TABLES: list}
+_SAID: dict[str, type | tuple[type, ...]] = {
+    "scenario": dict,
+    "seed": int,
+    "complete": bool,
+    "simulated_s": (int, float),
+    "events": int,
+    _TABLES: list,
+}
 
 
 def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str, Any]]:

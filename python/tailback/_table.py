@@ -170,9 +170,9 @@ class Table:
         """
         if not columns:
             raise ParameterError(f"no column is selected of `{self.name}`; expected names, such as `{next(iter(self))}`")
-        several = next((column for column in columns if isinstance(column, (list, tuple))), None)
-        if several is not None:
-            raise ParameterError(f"`select` takes names one by one, not {several!r}; write `select(*{several!r})`")
+        first: object = columns[0]
+        if isinstance(first, (list, tuple)):
+            raise ParameterError(f"`select` takes names one by one, not {first!r}; write `select(*{first!r})`")
         return Table(_core.Table(self.name, [self._packed_column(column) for column in columns]))
 
     def sort(self, *by: str, descending: bool = False) -> Table:
@@ -249,9 +249,9 @@ class Table:
         kind = self._kind(column)
         return column, kind, self._raw(column)[chosen].astype(f"<{_DTYPES[kind]}").tobytes(), self._core.words(column)
 
-    def _written(self, column: str, value: str | float | None) -> float:
+    def _written(self, column: str, value: object) -> float:
         """A value as `_raw` has it; -1, which no word has, for a word that is not there, and no number for what is missing."""
-        if not isinstance(value, (str, Real, type(None))):
+        if value is not None and not isinstance(value, (str, Real)):
             raise ParameterError(
                 f"`{column}` of `{self.name}` cannot be {value!r}; expected one value, or `None` where it is missing"
             )
@@ -260,7 +260,7 @@ class Table:
                 return math.nan
             if isinstance(value, str):
                 raise ParameterError(f"`{column}` of `{self.name}` holds numbers; expected one, not `{value}`")
-            return value
+            return float(value)
         if not isinstance(value, str):
             raise ParameterError(f"`{column}` of `{self.name}` holds words; expected one in quotes, not {value!r}")
         words = self._core.words(column)
