@@ -11,7 +11,7 @@ from support import ROOT
 # From the bottom up. A part is a module, or a package with all that is in it, and imports from parts on lines above its own. Of
 # `papers` the parts of an experiment (`_`) lie below the face, on which the documents stand as any user's experiment would.
 LAYERS = """
-_core errors _format _interval _processors _slices _types
+_core errors _format _html _interval _processors _slices _types
 _quantity _scenario _table allocation models plots prices statistics user_code
 _optimum _run_plot _store _summary _topologies
 _capture _run

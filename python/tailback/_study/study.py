@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
+from tailback._html import notebook
 from tailback._quantity import quantity_of
 from tailback._study import comparison, exporting, means, quantity_plot, trace_plot
 from tailback._study.columns import Column, column, join, unpack, varied
@@ -529,7 +529,7 @@ class Study:
         return f"<Study {self.directory}: {counts.done} of {counts.total} runs done, {counts.failed} failed>"
 
     def _repr_html_(self) -> str:
-        return f"<h4>{escape(repr(self)[1:-1])}</h4>{self.runs._repr_html_()}"
+        return notebook(repr(self)[1:-1], tables=[self.runs._shown()])
 
 
 def _code(ledger: Ledger) -> list[tuple[str, str]]:
