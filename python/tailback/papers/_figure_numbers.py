@@ -49,6 +49,9 @@ class Figures:
                 names[experiment.id] = [f"Plot {next(ours)}" for _ in range(rows)]
                 continue
             name = found[0][0].upper() + found[0][1:]
+            if any(number in owners for number in numbers(found[0])):
+                # Shown once more, in another way.
+                name += f" ({experiment.id.partition('/')[2]})"
             names[experiment.id] = [name] if rows == 1 else [f"{name}, {row} of {rows}" for row in range(1, rows + 1)]
             for number in numbers(found[0]):
                 owners.setdefault(number, experiment.id)
