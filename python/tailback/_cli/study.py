@@ -101,6 +101,9 @@ def plot(
         typer.Option(metavar="AXIS=LABEL", help="Show one label of an axis; repeat for each other axis that varies."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="With `traces`: which run; by default the first.")] = None,
+    log: Annotated[
+        str, typer.Option(metavar="x|y|xy", help="Scales that are logarithmic: with `line` both, with `ecdf` x.")
+    ] = "",
 ) -> Exit:
     """Draw a quantity along the axes of a study, or traces of its runs."""
     from tailback._study import Study
@@ -110,7 +113,7 @@ def plot(
     asked = None if quantity is None else tuple(quantity.split(",")) if kind == "traces" else quantity
     axes = tuple(over.split(",")) if over is not None and kind == "heat" else over
     chosen = dict(_label(found, text) for text in where or [])
-    save(found.plot(asked, kind=kind, over=axes, by=by, where=chosen, seed=seed), out)  # type: ignore[arg-type]
+    save(found.plot(asked, kind=kind, over=axes, by=by, where=chosen, seed=seed, log=log), out)  # type: ignore[arg-type]
     note(f"wrote {out}")
     return Exit.DONE
 
