@@ -29,12 +29,14 @@ PINS := pyproject.toml constraints.txt
 # `cargo fmt` does not see the modules that the lists of members declare.
 RUSTFMT = rustfmt --edition 2024 $(shell find crates -name '*.rs')
 
-.PHONY: help setup demo test test-rust test-wasm test-python format lint docs bench soak clean
+.PHONY: help setup web demo test test-rust test-wasm test-python format lint docs bench soak clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(VENV)/.installed-release  ## Build the package as it would be published, and install it with all tools into .venv
+
+web: $(SCRIPT)  ## Build the script that makes plots of reports zoom, for a checkout that is used without being installed
 
 demo: setup  ## Answer two questions: how much buffer does TCP need, and what should an ATM switch discard? Reports in out/
 	$(BIN)/tailback demo --out out

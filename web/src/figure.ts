@@ -71,6 +71,8 @@ const PREFIXES: [number, string][] = [
 // A number as an axis or the legend has it: no more digits than tell.
 export function written(value: number, digits = 4): string {
   const [unit, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
-  const text = Number((value / unit).toPrecision(digits)).toString();
-  return text.replace("-", "\u2212") + prefix;
+  const rounded = Number((value / unit).toPrecision(digits));
+  const small = rounded !== 0 && Math.abs(rounded) < 1e-3;
+  const text = small ? rounded.toExponential() : rounded.toString();
+  return text.replaceAll("-", "\u2212") + prefix;
 }

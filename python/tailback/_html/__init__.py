@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCRIPT", "Lines", "Shown", "markup", "notebook", "page", "rendered"]
 
-# What makes the plots of a page interactive. `make setup` builds it from web/ before it builds the wheel, which has it.
+# What makes the plots of a page interactive. `make web` builds it from web/; the wheel, which has it, is built after that.
 SCRIPT = files("tailback") / "_web" / "plots.js"
 
 

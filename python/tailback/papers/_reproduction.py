@@ -82,6 +82,9 @@ class Reproduction:
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write a page for each document; needs matplotlib.
 
+        A page needs no other file and fetches nothing. Its plots can be zoomed and read off where scripts run, and are pictures where
+        they do not.
+
         Parameters
         ----------
         path : path
