@@ -161,6 +161,19 @@ def test_without_scripts_the_picture_stands_there(opened: Open) -> None:
     assert shown.get_by_text("drag over a part").is_hidden()
 
 
+def test_a_figure_that_cannot_be_drawn_keeps_its_picture_and_says_why(browser: Browser, report: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.html"
+    damaged.write_text(report.read_text().replace('"curves"', '"crooked"'))
+    shown = browser.new_page()
+    said: list[str] = []
+    shown.on("console", lambda message: said.append(message.type))
+    shown.goto(damaged.as_uri())
+    assert shown.locator("figure .picture svg").is_visible()
+    assert shown.locator(".plots").count() == 0
+    assert said == ["error"]
+    shown.close()
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_dark_page_has_light_ink(opened: Open, scripts: bool) -> None:
     from matplotlib.image import imread
