@@ -82,8 +82,8 @@ class Reproduction:
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write a page for each document; needs matplotlib.
 
-        A page needs no other file and fetches nothing. Where scripts run, its plots can be zoomed and read off; elsewhere they are
-        pictures.
+        A page needs no other file and fetches nothing. Where scripts run, its plots can be zoomed and read off; elsewhere they
+        are pictures.
 
         Parameters
         ----------
