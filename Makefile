@@ -69,7 +69,8 @@ lint: $(VENV)/.installed-dev  ## Check formatting, lints and types, of Rust, Pyt
 	$(NODE) web/node_modules/typescript/bin/tsc --project web
 	$(BIN)/stubtest tailback._core
 
-docs: setup  ## Build the site into out/docs, computing what its tutorials show
+docs: setup  ## Compute again what pages show, and build them as a site into out/docs
+	$(PYTHON) tools/pages.py
 	rm -rf out/docs target/doctrees
 	$(PYTHON) -m sphinx --quiet --fail-on-warning --keep-going --show-traceback --doctree-dir target/doctrees docs out/docs
 
@@ -78,6 +79,7 @@ bench: setup  ## Compare speed and results with ns-2 and ns-3, and time studies,
 	$(PYTHON) bench/studies.py
 	$(PYTHON) bench/trunk.py
 	$(PYTHON) bench/models.py
+	$(PYTHON) bench/start.py
 	$(PYTHON) bench/documents.py
 
 soak: setup  ## Run a million random scenarios; takes hours

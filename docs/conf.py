@@ -1,7 +1,7 @@
-"""How `make docs` builds the site: pages are MyST Markdown, and what a tutorial shows is computed while it is built."""
+"""How `make docs` builds the site: pages are MyST Markdown, and what they compute tools/pages.py has filled in before."""
 
 project = "Tailback"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["deflist"]
 
 # The reference of Python is made of docstrings; types stand in their text, and signatures without them are shorter.
@@ -13,16 +13,6 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 # Headings that pages link to, as tools/reference.py writes them.
 myst_heading_anchors = 3
-
-# A cell that fails, or an assertion about what the text says, fails the build.
-nb_execution_mode = "force"
-nb_execution_raise_on_error = True
-nb_execution_show_tb = True
-nb_execution_in_temp = True
-# Seconds that one cell may take, on a machine that has other things to do.
-nb_execution_timeout = 300
-# Cells may show tables in Markdown.
-nb_render_markdown_format = "myst"
 
 # Nothing here is fetched from elsewhere: the site opens without a network.
 html_theme = "furo"

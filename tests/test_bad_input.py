@@ -56,6 +56,13 @@ def test_a_directory(command: Command, tmp_path: Path) -> None:
     assert refused(command, "folder").startswith("error: this is a directory\n  at       folder\n")
 
 
+def test_a_name_that_is_not_utf_8(command: Command, tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.toml")
+    assert refused(command, name).startswith("error: no such file\n  at       caf\\udce9.toml\n")
+    (tmp_path / name).write_text(SMALL)
+    assert command("run", name).returncode == 0
+
+
 def test_an_empty_file(command: Command, tmp_path: Path) -> None:
     (tmp_path / "empty.toml").touch()
     assert "duration" in refused(command, "empty.toml")

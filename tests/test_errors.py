@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pytest
 
 import tailback as tb
+from tailback.errors import how_to_install
 
 
 def test_errors_survive_a_process_boundary() -> None:
@@ -20,14 +23,25 @@ def test_errors_survive_a_process_boundary() -> None:
     assert "please report it" in str(bug)
 
 
-def test_a_missing_library_is_named_as_its_extra_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert str(tb.MissingExtra("plotting", "matplotlib", "plot")).startswith(
-        "plotting needs matplotlib: pip install 'matplotlib>="
-    )
-    assert " 'pyarrow>=" in str(tb.MissingExtra("a data frame", "pandas", "pandas"))
+def test_a_missing_library_is_named_as_its_extra_asks_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    missing = tb.MissingExtra("plotting", "matplotlib", "plot")
+    assert str(missing).startswith(f'plotting needs matplotlib: {sys.executable} -m pip install "matplotlib>=')
+    assert str(pickle.loads(pickle.dumps(missing))) == str(missing)
+    assert ' "pyarrow>=' in str(tb.MissingExtra("a data frame", "pandas", "pandas"))
 
+
+def test_a_command_of_pip_fits_where_it_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def absent(name: str) -> list[str]:
         raise PackageNotFoundError(name)
 
+    # Without an installed copy no extra is known.
     monkeypatch.setattr("importlib.metadata.requires", absent)
-    assert str(tb.MissingExtra("plotting", "matplotlib", "plot")) == "plotting needs matplotlib: pip install 'tailback[plot]'"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
+    short = str(Path(".venv") / "bin" / "python")
+    assert (
+        str(tb.MissingExtra("plotting", "matplotlib", "plot")) == f"plotting needs matplotlib: {short} -m pip install matplotlib"
+    )
+    monkeypatch.setattr(sys, "executable", "/my tools/python")
+    assert how_to_install("plot", "matplotlib") == f'"{Path("/my tools/python")}" -m pip install matplotlib'

@@ -12,7 +12,7 @@ import pytest
 
 import tailback as tb
 
-HEAVY = ("numpy", "matplotlib", "pyarrow", "polars", "pandas", "scipy", "typer", "rich", "asyncio", "jinja2")
+HEAVY = ("numpy", "matplotlib", "pyarrow", "polars", "pandas", "scipy", "pydantic", "click", "rich", "asyncio", "jinja2")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(tb.__path__, "tailback.") if "__main__" not in module.name)
 
 
@@ -27,8 +27,14 @@ def test_importing_loads_nothing_heavy() -> None:
     assert loaded("import tailback").isdisjoint(HEAVY)
 
 
+def test_modules_are_imported_when_they_are_asked_for() -> None:
+    code = "import tailback, sys; print(*(name for name in sys.modules if name.startswith('tailback.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 def test_the_command_line_loads_no_numbers_and_no_plots() -> None:
-    assert loaded("import tailback._cli").isdisjoint(set(HEAVY) - {"typer", "rich", "asyncio"})
+    assert loaded("import tailback._cli").isdisjoint(set(HEAVY) - {"click"})
 
 
 def test_a_run_and_its_summary_need_no_numpy() -> None:

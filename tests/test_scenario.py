@@ -25,6 +25,15 @@ def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
         np.testing.assert_equal(run.flows.to_dict(), runs[0].flows.to_dict())
 
 
+@pytest.mark.parametrize("path", ["flows..tcp.count", "flows.tcp.", ".flows", "flows[tcp]", "record.traces[x]", "[0].at", ""])
+def test_text_that_is_no_path_leads_nowhere(scenario: tb.Scenario, path: str) -> None:
+    with pytest.raises(KeyError):
+        scenario[path]
+    with pytest.raises(tb.ScenarioError) as caught:
+        scenario.with_({path: 2}).check()
+    assert str(caught.value).startswith(f"error: unknown key `{path}`")
+
+
 def test_with_changes_a_copy(scenario: tb.Scenario) -> None:
     changed = scenario.with_({"topology.dumbbell.rate": "5 Mbps", "flows.*.count": 3, "record.traces[0]": "rtt", "warmup": None})
     assert scenario["topology.dumbbell.rate"] == "10 Mbps"

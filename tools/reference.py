@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import typer.core
-import typer.main
-from scenario_types import forms
+import click
 
 import tailback as tb
+from scenario_types import forms
 from tailback import _types, user_code
 from tailback._cli import app
 from tailback._cli.output import EXIT_CODES
@@ -112,7 +111,9 @@ def _written(value: dict[str, Any]) -> str:
         return ", ".join(f"`{word}`" for word in value["enum"])
     kind = value.get("type")
     if kind == "array":
-        return f"a list of {_written(value['items'])}"
+        return f"{'two' if value.get('minItems') == value.get('maxItems') == 2 else 'a list'} of {_written(value['items'])}"
+    if kind == "object" and "properties" in value:
+        return "a table of " + " and ".join(f"`{key}` ({_written(inner)})" for key, inner in value["properties"].items())
     if kind == "object":
         inner = [*value.get("patternProperties", {}).values(), *filter(None, [value.get("additionalProperties")])]
         return f"a table by name of {_written(inner[0])}" if inner else "a table"
@@ -135,6 +136,13 @@ COMMANDS = """\
 
 Every command with all its options, made from the commands themselves; `tailback COMMAND --help` prints the same.
 
+A shell completes commands, options and names of files once it is told how. For bash, from 4.4 on, add to `~/.bashrc`:
+
+    eval "$(_TAILBACK_COMPLETE=bash_source tailback)"
+
+For zsh the same with `zsh_source` belongs in `~/.zshrc`. For fish, write what `_TAILBACK_COMPLETE=fish_source tailback` prints to
+`~/.config/fish/completions/tailback.fish`.
+
 | exit code | meaning |
 |---|---|
 """
@@ -144,35 +152,33 @@ def command_line() -> str:
     """The page of all commands, and of exit codes."""
     parts = [COMMANDS]
     parts += [f"| {int(code)} | {meaning} |\n" for code, meaning in EXIT_CODES.items()]
-    parts += _commands(typer.main.get_command(app), "tailback")
+    parts += _commands(app, "tailback")
     return "".join(parts)
 
 
-def _commands(one: Any, name: str) -> Iterator[str]:
+def _commands(one: click.Command, name: str) -> Iterator[str]:
     """A command, or the commands of a group."""
-    if isinstance(one, typer.core.TyperGroup):
+    if isinstance(one, click.Group):
         for inner, command in sorted(one.commands.items()):
             yield from _commands(command, f"{name} {inner}")
         return
-    arguments = [each for each in one.params if isinstance(each, typer.core.TyperArgument)]
-    options = [
-        each for each in one.params if isinstance(each, typer.core.TyperOption) and not each.hidden and each.name != "help"
-    ]
-    words = " ".join([name, *(_argument(each) for each in arguments), *(["[OPTIONS]"] if options else [])])
-    yield f"\n## `{name}`\n\n{_cell(one.help or '')}\n\n    {words}\n\n"
-    yield "| | what it is | unless given |\n|---|---|---|\n"
+    context = click.Context(one, show_default=True)
+    arguments = [each for each in one.params if isinstance(each, click.Argument)]
+    options = [each for each in one.params if isinstance(each, click.Option)]
+    words = " ".join([name, *one.collect_usage_pieces(context)])
+    yield f"\n## `{name}`\n\n{_cell(one.help or '')}\n\n    {words}\n"
+    if one.params:
+        yield "\n| | what it is | unless given |\n|---|---|---|\n"
     for argument in arguments:
-        yield f"| `{_argument(argument)}` | {_cell(argument.help or '')} | |\n"
+        default = "required" if argument.required else ""
+        yield f"| `{argument.make_metavar(context)}` | {_cell(argument.help or '')} | {default} |\n"
     for option in options:
-        shown = ", ".join(f"`{word}`" for word in option.opts)
-        value = "" if option.is_flag else f" `{option.metavar or str(option.name).upper()}`"
-        default = "" if option.default in (None, False, ()) or callable(option.default) else f"`{option.default}`"
-        yield f"| {shown}{value} | {_cell(option.help or '')} | {default} |\n"
-
-
-def _argument(argument: Any) -> str:
-    name = argument.metavar or str(argument.name).upper()
-    return str(name) if argument.required else f"[{name}]"
+        extra = option.get_help_extra(context)
+        shown = ", ".join(f"`{word}`" for word in (*option.opts, *option.secondary_opts))
+        value = "" if option.is_flag else f" `{option.make_metavar(context)}`"
+        fits = f" (`{extra['range']}`)" if "range" in extra else ""
+        default = "required" if option.required else f"`{extra['default']}`" if "default" in extra else ""
+        yield f"| {shown}{value} | {_cell(option.help or '')}{fits} | {default} |\n"
 
 
 PYTHON = """\

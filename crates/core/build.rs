@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-fn main() -> io::Result<()> {
+pub fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=src");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("src");
     let mut files = Vec::new();

@@ -201,8 +201,10 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     if not os.fspath(path):
         raise _core.scenario_error("", "", "the name of the file is empty", expected="a scenario file")
     file = Path(path)
-    text = _read(file)
-    return Scenario.from_json(text, str(file)) if file.suffix == ".json" else Scenario.from_toml(text, str(file))
+    # As errors show it: a name need not be UTF-8.
+    name = str(file).encode(errors="backslashreplace").decode()
+    text = _read(file, name)
+    return Scenario.from_json(text, name) if file.suffix == ".json" else Scenario.from_toml(text, name)
 
 
 def schema() -> dict[str, Any]:
@@ -211,27 +213,23 @@ def schema() -> dict[str, Any]:
     return exported
 
 
-def _read(file: Path) -> str:
+def _read(file: Path, name: str) -> str:
     try:
         with file.open("rb") as stream:
             data = stream.read(_MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _core.scenario_error(str(file), "", "no such file", expected="a scenario file") from None
+        raise _core.scenario_error(name, "", "no such file", expected="a scenario file") from None
     except IsADirectoryError:
-        raise _core.scenario_error(str(file), "", "this is a directory", expected="a scenario file") from None
+        raise _core.scenario_error(name, "", "this is a directory", expected="a scenario file") from None
     except (OSError, ValueError) as error:
-        raise _core.scenario_error(
-            str(file), "", f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from None
+        raise _core.scenario_error(name, "", f"the file cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > _MAX_BYTES:
-        raise _core.scenario_error(
-            str(file), "", "the file is too large for a scenario", expected=f"at most {_MAX_BYTES >> 20} MiB"
-        )
+        raise _core.scenario_error(name, "", "the file is too large for a scenario", expected=f"at most {_MAX_BYTES >> 20} MiB")
     try:
         return data.decode()
     except UnicodeDecodeError:
         expected = "a scenario in TOML, encoded as UTF-8"
-        raise _core.scenario_error(str(file), "", "this is not text", expected=expected) from None
+        raise _core.scenario_error(name, "", "this is not text", expected=expected) from None
 
 
 def _table(description: Any) -> Mapping[str, Any]:
@@ -319,9 +317,11 @@ def _short_path(at: str) -> str:
 
 
 def _steps(path: str) -> list[str | int]:
-    """``timeline[0].at`` as ``["timeline", 0, "at"]``."""
+    """``timeline[0].at`` as ``["timeline", 0, "at"]``. Text that is no path is one step, which leads nowhere."""
+    if not re.fullmatch(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*", path):
+        return [path]
     steps = re.findall(r"([^.\[\]]+)|\[(\d+)\]", path)
-    return [int(place) if place else name for name, place in steps] or [path]
+    return [int(place) if place else name for name, place in steps]
 
 
 def _places(value: Any) -> list[str | int]:

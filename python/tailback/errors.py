@@ -197,24 +197,43 @@ class EmulationWarning(UserWarning):
 
 
 class MissingExtra(TailbackError, ImportError):
-    """An optional library that this needs is not installed."""
+    """An optional library that this needs is not installed; its text has the command that installs it.
+
+    Attributes
+    ----------
+    what, library, extra : str
+        What needs which library, and the extra of Tailback that brings it.
+    """
 
     def __init__(self, what: str, library: str, extra: str) -> None:
-        super().__init__(f"{what} needs {library}: {how_to_install(extra)}")
+        super().__init__(what, library, extra)
+        self.what, self.library, self.extra = what, library, extra
+
+    def __str__(self) -> str:
+        return f"{self.what} needs {self.library}: {how_to_install(self.extra, self.library)}"
 
 
-def how_to_install(extra: str) -> str:
-    """The command that installs what an extra asks for, by name, so that it works beside any copy of Tailback."""
+def how_to_install(extra: str, library: str) -> str:
+    """The command that installs what an extra asks for beside the copy of Tailback that runs, be it released or built here.
+
+    Where Tailback is not installed, so that its extras are not known, the command names `library`.
+    """
     import re
-    import shlex
+    import sys
     from importlib.metadata import PackageNotFoundError, requires
+    from pathlib import Path
 
     try:
         asked = [requirement.partition(";") for requirement in requires("tailback") or []]
     except PackageNotFoundError:
         asked = []
     found = [name.strip() for name, _, when in asked if re.fullmatch(rf"\s*extra\s*==\s*['\"]{extra}['\"]\s*", when)]
-    return f"pip install {' '.join(shlex.quote(name) for name in found or [f'tailback[{extra}]'])}"
+    python = Path(sys.executable)
+    if Path.cwd() in python.parents[1:]:
+        python = python.relative_to(Path.cwd())
+    # Double quotes hold in the shells of all systems.
+    words = [f'"{word}"' if re.search(r"[\s<>=]", word) else word for word in (str(python), *(found or [library]))]
+    return " ".join([words[0], "-m pip install", *words[1:]])
 
 
 class InternalError(TailbackError, RuntimeError):

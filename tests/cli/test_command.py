@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import tailback as tb
-from support import Command
+from support import ROOT, Command
 
 
 def test_version(command: Command) -> None:
@@ -18,3 +23,69 @@ def test_help(command: Command, arguments: list[str]) -> None:
     done = command(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Usage: " in done.stdout
+
+
+def test_commands_stand_in_the_order_in_which_they_are_met(command: Command) -> None:
+    _, listed = command("--help").stdout.split("Commands:\n")
+    names = [line.split()[0] for line in listed.splitlines()]
+    assert names[:2] == ["run", "emulate"]
+    assert sorted(names) != names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["runn"], "No such command 'runn'. Did you mean 'run'?"),
+        (["study", "stats"], "No such command 'stats'. Did you mean 'status'?"),
+        (["run", "small.toml", "--jsn"], "No such option '--jsn'. Did you mean '--json'?"),
+        (["run"], "Missing argument 'FILE'."),
+        (["run", "small.toml", "more.toml"], "Got unexpected extra argument (more.toml)"),
+        (["run", "small.toml", "--seed", "x"], "Invalid value for '--seed': 'x' is not a valid integer."),
+        (["sweep", "small.toml", "--seeds", "0"], "Invalid value for '--seeds': 0 is not in the range x>=1."),
+        (["run", ""], "Invalid value for 'FILE': the name is empty"),
+        (["run", "small.toml", "--out", "x" * 300], "Invalid value for '--out': no file can have this name: File name too long"),
+    ],
+)
+def test_words_that_do_not_fit_are_said_with_what_does(command: Command, arguments: list[str], message: str) -> None:
+    done = command(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    usage, try_help, _, error = done.stderr.splitlines()
+    assert usage.startswith("Usage: tailback ")
+    assert try_help.endswith(" --help' for help.")
+    assert error == f"Error: {message}"
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> dict[str, str]:
+    """An environment in which there is a program `tailback`."""
+    program = tmp_path / "tailback"
+    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -m tailback \"$@\"\n")
+    program.chmod(0o755)
+    return {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"), [("re", "reproduce"), ("study m", "means"), ("run --che", "--checkpoint --checkpoint-every")]
+)
+def test_a_bash_that_is_told_as_the_page_says_completes(installed: dict[str, str], typed: str, completed: str) -> None:
+    [told] = re.findall("^    (eval .*)", (ROOT / "docs" / "command_line.md").read_text(), re.MULTILINE)
+    asked = (
+        f"COMP_WORDS=(tailback {typed}); COMP_CWORD={typed.count(' ') + 1}; _tailback_completion tailback; echo ${{COMPREPLY[*]}}"
+    )
+    done = subprocess.run(["bash", "-c", f"{told}; {asked}"], env=installed, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{completed}\n", "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_of_the_page_gets_its_script(installed: dict[str, str], shell: str) -> None:
+    assert f"{shell}_source" in (ROOT / "docs" / "command_line.md").read_text()
+    done = subprocess.run(["tailback"], env=installed | {"_TAILBACK_COMPLETE": f"{shell}_source"}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"_TAILBACK_COMPLETE={shell}_complete" in done.stdout
+
+
+@pytest.mark.parametrize("words", ["tailback run sm", "tailback check a.toml sm", "tailback run small.toml --out sm"])
+def test_names_of_files_are_completed_by_the_shell(installed: dict[str, str], words: str) -> None:
+    asked = {"_TAILBACK_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run(["tailback"], env=installed | asked, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "file,sm\n")

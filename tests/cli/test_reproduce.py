@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from support import ROOT, Command
 from tailback import papers
@@ -61,7 +61,9 @@ def test_the_list_names_every_experiment(command: Command) -> None:
 
 def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     done = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")
-    assert (done.returncode, done.stderr) == (0, "wrote out/bpd-2001.html\nwrote out/bpd-2001.json\n")
+    assert done.returncode == 0
+    # On a busy machine progress is told before.
+    assert done.stderr.endswith("wrote out/bpd-2001.html\nwrote out/bpd-2001.json\n")
     document = json.loads(done.stdout, parse_constant=pytest.fail)
     assert list(document) == ["experiments"]
     (experiment,) = document["experiments"]

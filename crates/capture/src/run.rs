@@ -116,7 +116,7 @@ impl<'a> Rows<'a> {
     /// Appends the headers of a packet to `out`. Returns what the whole packet has.
     fn headers(&self, row: usize, number: u32, identification: &mut u16, zeros: &[u8], out: &mut Vec<u8>) -> io::Result<Bytes> {
         let (sender, receiver) = ends(number);
-        let is_ack = self.what[row] == "ack";
+        let is_ack = matches!(self.what[row], "ack" | "syn_ack");
         let (from, to) = if is_ack { (receiver, sender) } else { (sender, receiver) };
         let payload = self.payload[row];
         let is_udp = self.what[row] == "datagram";
@@ -152,13 +152,13 @@ impl<'a> Rows<'a> {
     }
 
     fn tcp(&self, row: usize, from: End, to: End) -> io::Result<TcpHeader> {
-        // Both ends begin at 1.
+        // The data of both ends begins at 1, behind a SYN.
         let position = |bytes: u64| bytes.wrapping_add(1) as u32;
         let mut tcp = TcpHeader::new(from.port, to.port, 1, u16::MAX);
-        tcp.ack = true;
-        tcp.acknowledgment_number = 1;
+        tcp.ack = self.what[row] != "syn";
+        tcp.acknowledgment_number = u32::from(tcp.ack);
         let mut options = Vec::new();
-        if self.what[row] == "ack" {
+        if matches!(self.what[row], "ack" | "syn_ack") {
             tcp.acknowledgment_number = position(self.sequence[row]);
             tcp.window_size = u16::try_from(self.window[row]).unwrap_or(u16::MAX);
             tcp.ece = self.ecn[row] == "echo";
@@ -174,6 +174,10 @@ impl<'a> Rows<'a> {
             tcp.cwr = self.ecn[row] == "reduced";
             // The end of the options, and nothing behind it.
             options.resize(options_bytes(self.header_bytes(row)).unwrap_or(0) as usize, 0);
+        }
+        if matches!(self.what[row], "syn" | "syn_ack") {
+            tcp.syn = true;
+            tcp.sequence_number = 0;
         }
         tcp.set_options_raw(&options).map_err(impossible)?;
         Ok(tcp)
@@ -225,10 +229,15 @@ fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
     // Texts of users have no end that the format knows.
     let scenario: String = about.scenario.chars().take(200).collect();
     let mut said = vec![format!(
-        "{scenario}, seed {}: a simulated run, as seen at the sending hosts. Times count from the start of the run. No handshake is simulated: \
-         sequence numbers begin at 1. Payloads are cut off. Marks (CE) are set behind the senders and show in their echoes.",
+        "{scenario}, seed {}: a simulated run, as seen at the sending hosts. Times count from the start of the run. \
+         Payloads are cut off. Marks (CE) are set behind the senders and show in their echoes.",
         about.seed
     )];
+    if rows.any(|row| rows.what[row] == "syn") {
+        said.push("Of a handshake SYN and SYN-ACK are simulated, without what their options would agree on.".into());
+    } else {
+        said.push("No handshake is simulated: sequence numbers begin at 1.".into());
+    }
     if rows.any(|row| rows.what[row] == "ack" && rows.window[row] > u64::from(u16::MAX)) {
         said.push("Receiver windows above 65535 bytes are written as 65535: without a handshake there is no scale.".into());
     }
@@ -238,7 +247,9 @@ fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
     if rows.any(|row| rows.what[row] == "datagram" && rows.header_bytes(row) != IP + UDP) {
         said.push("Simulated headers of datagrams are not of 28 bytes, real ones are.".into());
     }
-    if rows.any(|row| rows.what[row] == "ack" && rows.bytes[row] != IP + TCP + sack_bytes(rows.sack_blocks[row])) {
+    if rows
+        .any(|row| matches!(rows.what[row], "ack" | "syn_ack") && rows.bytes[row] != IP + TCP + sack_bytes(rows.sack_blocks[row]))
+    {
         said.push("Acknowledgements are simulated in a fixed size, and written with what their headers have.".into());
     }
     if rows.any(|row| rows.payload[row] > MOST_IP - IP - TCP - MOST_OPTIONS) {

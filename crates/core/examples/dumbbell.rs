@@ -211,6 +211,7 @@ impl Settings {
             header: HEADER,
             ack_size: HEADER,
             initial_window: of["iw"],
+            handshake: false,
             initial_ssthresh: of["ss"],
             receiver_window: Segments(1_000_000),
             fast_retransmit: Some(3),

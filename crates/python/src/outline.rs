@@ -164,5 +164,7 @@ fn seconds_of(rtt: &Distribution<Duration>) -> Value {
         Distribution::Exponential(mean) => json!({"exponential": seconds(*mean)}),
         Distribution::Pareto { mean, shape } => json!({"pareto": {"mean": seconds(*mean), "shape": shape}}),
         Distribution::Lognormal { median, sigma } => json!({"lognormal": {"median": seconds(*median), "sigma": sigma}}),
+        // A question that has one of these is refused.
+        Distribution::BoundedPareto { .. } | Distribution::Cdf(_) | Distribution::Workload(_) => Value::Null,
     }
 }

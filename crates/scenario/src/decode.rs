@@ -85,7 +85,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reports a word of this place that is none of the known.
-    fn unknown(&mut self, noun: &str, given: &str, known: &[&str]) {
+    pub fn unknown(&mut self, noun: &str, given: &str, known: &[&str]) {
         self.report.unknown(&self.path, noun, given, known.iter().copied());
     }
 

@@ -4,7 +4,7 @@
 //!
 //! * `schema/`: the tables of a scenario with their keys, defaults and descriptions, one file each;
 //! * `presets.rs`: the TCPs that have a name;
-//! * `quantity.rs`, `distribution.rs`: text with units, and values that vary over flows;
+//! * `quantity.rs`, `distribution/`: text with units, and values that vary over flows;
 //! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with every fault on the way;
 //! * `member.rs`: controllers and policies with the settings that the core declares of each;
 //! * `record.rs`, `values.rs`: what those values are: tables with named keys, and plain ones;

@@ -116,6 +116,7 @@ fn modern(recovery: Recovery) -> TcpSpec {
         ack_size: Bytes(40),
         // RFC 6928 section 2.
         initial_window: 10.0,
+        handshake: false,
         // RFC 5681 section 3.1: "arbitrarily high".
         initial_ssthresh: f64::INFINITY,
         // Out of the way: what holds the sender back shall be the network.
@@ -186,6 +187,7 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
         header: Bytes(40),
         ack_size: Bytes(40),
         initial_window: 1.0,
+        handshake: false,
         initial_ssthresh: f64::from(window.0),
         receiver_window: window,
         fast_retransmit: Some(3),
@@ -423,6 +425,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         header,
         ack_size,
         initial_window,
+        handshake,
         initial_ssthresh,
         receiver_window,
         fast_retransmit,
@@ -446,6 +449,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("header", shown(header)),
         ("ack_size", shown(ack_size)),
         ("initial_window", shown(initial_window)),
+        ("handshake", shown(handshake)),
         ("initial_ssthresh", shown(initial_ssthresh)),
         ("receiver_window", shown(receiver_window)),
         ("fast_retransmit", shown(fast_retransmit)),

@@ -242,6 +242,11 @@ impl<'a> Report<'a> {
         Report { source, problems: Vec::new(), more: 0, warnings: Vec::new() }
     }
 
+    /// The name of the file that is read; empty if there is none.
+    pub fn file(&self) -> &str {
+        &self.source.file
+    }
+
     /// Adds something that runs, and is hardly what was meant; its details follow by [`Problem`]'s methods.
     pub fn warn(&mut self, at: impl Into<String>, message: impl Into<String>) -> &mut Problem {
         let mut problem = Problem::new(at.into(), message);

@@ -34,6 +34,8 @@ record! {
     }
 }
 
+const UNKNOWN: &str = "round trips whose harmonic mean is not known here";
+
 impl BufferQuestion {
     /// Reads JSON. `file` is the name that messages show; empty if there is none.
     ///
@@ -60,9 +62,14 @@ impl BufferQuestion {
         if self.packet.bytes() == 0 && report.sound("packet") {
             report.add("packet", "a packet of zero bytes").given(self.packet.to_string()).expected("at least 1 B");
         }
-        if matches!(self.base_rtt, Distribution::Exponential(_)) && report.sound("base_rtt") {
-            let problem = report.add("base_rtt", "round trips without a lower bound: their harmonic mean is 0");
-            problem.given("exponential").one_of("", ["uniform", "evenly", "lognormal", "pareto"]);
+        let without = match self.base_rtt {
+            Distribution::Exponential(_) => Some(("exponential", "round trips without a lower bound: their harmonic mean is 0")),
+            Distribution::BoundedPareto { .. } => Some(("bounded_pareto", UNKNOWN)),
+            Distribution::Cdf(_) => Some(("cdf", UNKNOWN)),
+            _ => None,
+        };
+        if let Some((word, why)) = without.filter(|_| report.sound("base_rtt")) {
+            report.add("base_rtt", why).given(word).one_of("", ["uniform", "evenly", "lognormal", "pareto"]);
         }
     }
 }

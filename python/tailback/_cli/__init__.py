@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 
 from tailback._cli.analyse import analyse
 from tailback._cli.check import check
 from tailback._cli.demo import demo
 from tailback._cli.emulate import emulate
-from tailback._cli.output import stdout_watched
+from tailback._cli.output import Commands, stdout_watched
 from tailback._cli.predict import predict
 from tailback._cli.reproduce import reproduce
 from tailback._cli.run import run
@@ -23,35 +21,20 @@ from tailback._core import __version__
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
-    name="tailback",
-    help="A laboratory for network congestion: describe a network, run it, see what happens.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+
+@click.group(
+    "tailback",
+    cls=Commands,
+    commands=[run, emulate, validate, sweep, predict, size_buffer, analyse, check, schema, reproduce, demo, study],
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
-for command in (run, emulate, validate, sweep, predict, size_buffer, analyse, check, schema, reproduce, demo):
-    app.command()(command)
-app.add_typer(study)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"tailback {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    # Typer shows the help of the app, not of this function.
-    pass
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def app() -> None:
+    """A laboratory for network congestion: describe a network, run it, see what happens."""
 
 
 def main() -> None:
     """The entry point of the command."""
     with stdout_watched():
-        app()
+        # However it was called: `python -m tailback` too has its help and its completion under this name.
+        app(prog_name="tailback")

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from tailback._cli.output import Exit, command, data, document, note, path, summary
+from tailback._cli import options
+from tailback._cli.output import Exit, command, data, document, note, summary
 from tailback._progress import ProgressBar
 
 __all__ = ["analyse"]
 
 
+@click.command
+@click.argument("file", type=options.PATH, help="A capture, pcap or pcapng.")
+@options.out
+@click.option("--json", "as_json", is_flag=True, help="Print everything measured as one JSON document.")
+@click.option(
+    "--samples", is_flag=True, help="Keep every round trip and every change of what is in flight, for --out and --json."
+)
 @command
-def analyse(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture, pcap or pcapng.", parser=path)],
-    out: Annotated[
-        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
-    samples: Annotated[
-        bool, typer.Option("--samples", help="Keep every round trip and every change of what is in flight, for --out and --json.")
-    ] = False,
-) -> Exit:
+def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> Exit:
     """Measure the TCP connections in a capture. Without --out, print a summary and write nothing."""
     from tailback import _capture, _store
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from tailback._cli.output import Exit, command, data, note, path
-from tailback._cli.user_code import Code
-from tailback._cli.user_code import load as load_code
+from tailback._cli import options
+from tailback._cli.output import Exit, command, data, note
+from tailback._cli.user_code import load_code
 
 __all__ = ["check"]
 
 
+@click.command
+@click.argument("files", type=options.PATH, nargs=-1, required=True, metavar="FILE...", help="Scenario files.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
+@options.code
 @command
-def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.", parser=path)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
-    code: Code = None,
-) -> Exit:
+def check(files: tuple[Path, ...], as_json: bool, code: tuple[Path, ...]) -> Exit:
     """Check scenarios without running them. Every problem is listed, with its place, and so is what is hardly what was meant."""
     from tailback._scenario import load
     from tailback.errors import ScenarioError, ScenarioWarning

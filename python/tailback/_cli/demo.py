@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from tailback._cli.output import Exit, command, note, path
+from tailback._cli import options
+from tailback._cli.output import Exit, command, note
 from tailback._cli.reproduce import KEPT
 from tailback._progress import RunsBar
 
 __all__ = ["demo"]
 
 
+@click.command
+@click.option(
+    "--out",
+    type=options.PATH,
+    default="out",
+    metavar="DIR",
+    help="Where the reports go; created if missing. DIR/study keeps the runs.",
+)
+@click.option("--quick", is_flag=True, help="A coarse grid: seconds instead of a minute.")
+@click.option("--fresh", is_flag=True, help="Rerun what DIR/study already has.")
 @command
-def demo(
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where the reports go; created if missing. DIR/study keeps the runs.", parser=path)
-    ] = Path("out"),
-    quick: Annotated[bool, typer.Option("--quick", help="A coarse grid: seconds instead of a minute.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
-) -> Exit:
-    """How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch?
+def demo(out: Path, quick: bool, fresh: bool) -> Exit:
+    """Answer two questions, with a report for each.
 
-    Prints a table for each, and writes DIR/buffer.html and DIR/bpd-2001.html. If interrupted, the same command resumes.
+    How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch? Prints a table for
+    each, and writes DIR/buffer.html and DIR/bpd-2001.html. If interrupted, the same command resumes.
     """
     from tailback._demo import buffer, switch
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from tailback._cli.options import File, Seed
-from tailback._cli.output import Exit, command, data, document, note, path
+from tailback._cli import options
+from tailback._cli.output import Exit, command, data, document, note
 from tailback._cli.run import show
-from tailback._cli.user_code import Code
-from tailback._cli.user_code import load as load_code
+from tailback._cli.user_code import load_code
 from tailback._progress import ProgressBar
 from tailback.errors import ParameterError
 
@@ -23,41 +22,46 @@ if TYPE_CHECKING:
 __all__ = ["emulate"]
 
 
+@click.command
+@options.file
+@click.argument("arguments", nargs=-1, metavar="[-- COMMAND...]", help="A command, run on a node.")
+@click.option("--node", metavar="NODE", help="Node of COMMAND; if not given, the one that the scenario's first flows come from.")
+@click.option("--at", multiple=True, metavar="NODE:COMMAND", help="A further command, as NODE:COMMAND in one word.")
+@click.option("--serve", multiple=True, metavar="NODE:COMMAND", help="The same, started first; the end does not wait for it.")
+@click.option(
+    "--play", multiple=True, metavar="GROUP", help="A flow group that this machine's kernel plays instead of being simulated."
+)
+@click.option("--setting", multiple=True, metavar="KEY=VALUE", help="Of every host's network stack, such as net.ipv4.tcp_ecn=1.")
+@options.out
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print everything measured as one JSON document; what commands print goes to stderr.",
+)
+@click.option("--capture", type=options.PATH, metavar="FILE", help="Write what each host's device sees to this file, as pcapng.")
+@options.seed
+@options.code
 @command
 def emulate(
-    file: File,
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="A command, run on a node.")] = None,
-    node: Annotated[
-        str | None, typer.Option(help="Node of COMMAND; if not given, the one that the scenario's first flows come from.")
-    ] = None,
-    at: Annotated[
-        list[str] | None, typer.Option(help="A further command, as NODE:COMMAND in one word.", metavar="NODE:COMMAND")
-    ] = None,
-    serve: Annotated[
-        list[str] | None, typer.Option(help="The same, started first; the end does not wait for it.", metavar="NODE:COMMAND")
-    ] = None,
-    play: Annotated[
-        list[str] | None, typer.Option(help="A flow group that this machine's kernel plays instead of being simulated.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option(help="Of every host's network stack, such as net.ipv4.tcp_ecn=1.", metavar="KEY=VALUE")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print everything measured as one JSON document; what commands print goes to stderr.")
-    ] = False,
-    capture: Annotated[
-        Path | None, typer.Option(help="Write what each host's device sees to this file, as pcapng.", parser=path)
-    ] = None,
-    seed: Seed = None,
-    code: Code = None,
+    file: Path,
+    arguments: tuple[str, ...],
+    node: str | None,
+    at: tuple[str, ...],
+    serve: tuple[str, ...],
+    play: tuple[str, ...],
+    setting: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    capture: Path | None,
+    seed: int | None,
+    code: tuple[Path, ...],
 ) -> Exit:
-    """Run commands on the nodes of a scenario: what they send crosses its queues and links in real time. Linux only.
+    """Run commands on the nodes of a scenario, in real time. Linux only.
 
-    Every node is a host with the node's name; the scenario's flows are simulated beside the real packets. It ends when all
-    commands have ended that do not only serve, or with the scenario's duration.
+    What they send crosses the scenario's queues and links. Every node is a host with the node's name; the scenario's flows
+    are simulated beside the real packets. It ends when all commands have ended that do not only serve, or with the scenario's
+    duration.
     """
     from tailback import _store
     from tailback._emulation import emulate as emulated
@@ -66,9 +70,9 @@ def emulate(
 
     load_code(code)
     scenario = load(file)
-    commands = [_placed(text, server=True) for text in serve or []] + [_placed(text, server=False) for text in at or []]
+    commands = [_placed(text, server=True) for text in serve] + [_placed(text, server=False) for text in at]
     if arguments:
-        commands.append(_command(node or _first_node(scenario), arguments))
+        commands.append(_command(node or _first_node(scenario), list(arguments)))
     exit_code = Exit.DONE
     with nullcontext() if out is None else _store.staged(out) as folder:
         try:
@@ -76,9 +80,9 @@ def emulate(
                 result = emulated(
                     scenario,
                     commands,
-                    played=play or [],
+                    played=play,
                     seed=seed,
-                    settings=dict(_setting(text) for text in setting or []),
+                    settings=dict(_setting(text) for text in setting),
                     stdout=2 if as_json else 1,
                     capture=capture,
                     progress=bar,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import json
 import os
@@ -14,7 +13,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 
-import typer
+import click
 
 from tailback.errors import (
     CaptureError,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from tailback._summary import Listing
     from tailback._table import Table
 
-__all__ = ["EXIT_CODES", "Exit", "command", "data", "document", "jsonable", "note", "path", "stdout_watched", "summary"]
+__all__ = ["EXIT_CODES", "Commands", "Exit", "command", "data", "document", "jsonable", "note", "stdout_watched", "summary"]
 
 P = ParamSpec("P")
 
@@ -68,6 +67,13 @@ EXIT_CODES = {
 }
 
 
+class Commands(click.Group):
+    """Commands in the order in which they were given, instead of by name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
 def command(function: Callable[P, Exit]) -> Callable[P, None]:
     """A command whose exceptions become messages and exit codes."""
 
@@ -81,7 +87,7 @@ def command(function: Callable[P, Exit]) -> Callable[P, None]:
             raise
         except BaseException as error:
             code = failed(error, as_json=as_json)
-        raise typer.Exit(code)
+        raise click.exceptions.Exit(code)
 
     return guarded
 
@@ -241,21 +247,6 @@ def note(text: str) -> None:
     """Anything that is not a result, to stderr; where that cannot be written, nobody is there to be told."""
     with suppress(OSError, AttributeError):
         sys.stderr.write(text + "\n")
-
-
-def path(text: str) -> Path:
-    """A path that the user gave. An empty one, such as of a shell variable without a value, is not the current directory."""
-    if not text:
-        raise typer.BadParameter("the name is empty")
-    try:
-        os.lstat(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"no file can have this name: {error}") from None
-    except OSError as error:
-        # Whatever else is wrong with it concerns whoever opens it.
-        if error.errno == errno.ENAMETOOLONG:
-            raise typer.BadParameter(f"no file can have this name: {error.strerror}") from None
-    return Path(text)
 
 
 def document(provenance: Mapping[str, Any], tables: Mapping[str, Table]) -> str:

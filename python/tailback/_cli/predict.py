@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
 
-import typer
+import click
 
-from tailback._cli.options import File, Seed
+from tailback._cli import options
 from tailback._cli.output import Exit, command, data, jsonable
 
 __all__ = ["predict"]
 
 
+@click.command
+@options.file
+@click.option("--json", "as_json", is_flag=True, help="Print everything predicted as one JSON document.")
+@options.seed
 @command
-def predict(
-    file: File,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything predicted as one JSON document.")] = False,
-    seed: Seed = None,
-) -> Exit:
-    """Predict what a scenario would measure, without simulating it, and say what no model covers."""
+def predict(file: Path, as_json: bool, seed: int | None) -> Exit:
+    """Predict what a scenario would measure, by models alone.
+
+    Also what no model covers.
+    """
     from tailback import prediction
     from tailback._scenario import load
 

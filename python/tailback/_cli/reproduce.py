@@ -6,10 +6,11 @@ import json
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
+from tailback._cli import options
 from tailback._cli.output import Exit, command, data, note
 from tailback._progress import RunsBar
 
@@ -22,34 +23,38 @@ __all__ = ["KEPT", "reproduce"]
 KEPT = "study"
 
 
+@click.command
+@click.argument(
+    "wanted",
+    nargs=-1,
+    required=True,
+    metavar="ID...",
+    help="Experiments (bpd-2001/fig12), documents (bpd-2001), or `list` to list all.",
+)
+@click.option("--seeds", type=options.WholeNumber(2), default=10, metavar="N", help="Runs of each variant, with seeds 1 to N.")
+@click.option(
+    "--out",
+    type=options.PATH,
+    metavar="DIR",
+    help="Write report and numbers of each document to DIR, created if missing; DIR/study keeps the runs, and the same "
+    "command resumes there.",
+)
+@click.option("--fresh", is_flag=True, help="Rerun what DIR/study already has.")
+@click.option("--full", is_flag=True, help="At the document's size where that takes hours, instead of quick forms.")
+@click.option("--workers", type=options.WholeNumber(1), metavar="N", help="Runs in parallel; one per processor if not given.")
+@click.option("--json", "as_json", is_flag=True, help="Print points and claims as one JSON document.")
 @command
 def reproduce(
-    wanted: Annotated[
-        list[str],
-        typer.Argument(metavar="ID...", help="Experiments (bpd-2001/fig12), documents (bpd-2001), or `list` to list all."),
-    ],
-    seeds: Annotated[int, typer.Option(min=2, metavar="N", help="Runs of each variant, with seeds 1 to N.")] = 10,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write report and numbers of each document to DIR, created if missing; DIR/study keeps the runs, and the same "
-            "command resumes there.",
-            readable=False,
-        ),
-    ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="At the document's size where that takes hours, instead of quick forms.")
-    ] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Runs in parallel; one per processor if not given.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print points and claims as one JSON document.")] = False,
+    wanted: tuple[str, ...], seeds: int, out: Path | None, fresh: bool, full: bool, workers: int | None, as_json: bool
 ) -> Exit:
-    """Reproduce figures from documents: what they claim next to what is measured. Exit code 1 if an R claim does not hold."""
+    """Reproduce figures from documents, and judge what they claim.
+
+    What is published stands next to what is measured. Exit code 1 if an R claim does not hold.
+    """
     from tailback import papers, plots
     from tailback._store import claimed
 
-    if wanted == ["list"]:
+    if wanted == ("list",):
         data(_listed(seeds, as_json=as_json))
         return Exit.DONE
     if out is not None:

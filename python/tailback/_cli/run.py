@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from tailback._cli.options import File, Seed
-from tailback._cli.output import Exit, command, data, document, note, path, summary
-from tailback._cli.user_code import Code
-from tailback._cli.user_code import load as load_code
+from tailback._cli import options
+from tailback._cli.output import Exit, command, data, document, note, summary
+from tailback._cli.user_code import load_code
 from tailback._progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -21,37 +20,46 @@ if TYPE_CHECKING:
 __all__ = ["run", "show"]
 
 
+@click.command
+@options.file
+@options.out
+@click.option("--json", "as_json", is_flag=True, help="Print everything measured as one JSON document.")
+@click.option("--capture", type=options.PATH, metavar="FILE", help="Write what senders send and hear to this new pcapng file.")
+@click.option("--optimum", is_flag=True, help="Also say how far the flows are from max-min and proportionally fair rates.")
+@click.option(
+    "--weight",
+    multiple=True,
+    metavar="GROUP=NUMBER",
+    help="With --optimum: of each flow of a group, instead of 1. May be repeated.",
+)
+@click.option("--plot", is_flag=True, help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")
+@click.option(
+    "--checkpoint",
+    type=options.PATH,
+    metavar="FILE",
+    help="Go on from this file if it is there, and keep the run in it, so that it can be killed.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=float,
+    metavar="SECONDS",
+    help="With --checkpoint: how often, in wall-clock time; 60 if not given.",
+)
+@options.seed
+@options.code
 @command
 def run(
-    file: File,
-    out: Annotated[
-        Path | None, typer.Option(help="Write all tables (Parquet) and provenance to this new directory.", parser=path)
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything measured as one JSON document.")] = False,
-    capture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what senders send and hear to this new pcapng file.", parser=path)
-    ] = None,
-    optimum: Annotated[
-        bool, typer.Option("--optimum", help="Also say how far the flows are from max-min and proportionally fair rates.")
-    ] = False,
-    weight: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GROUP=NUMBER", help="With --optimum: of each flow of a group, instead of 1. May be repeated."),
-    ] = None,
-    plot: Annotated[bool, typer.Option("--plot", help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")] = False,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Go on from this file if it is there, and keep the run in it, so that it can be killed.",
-            parser=path,
-        ),
-    ] = None,
-    checkpoint_every: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="With --checkpoint: how often, in wall-clock time; 60 if not given.")
-    ] = None,
-    seed: Seed = None,
-    code: Code = None,
+    file: Path,
+    out: Path | None,
+    as_json: bool,
+    capture: Path | None,
+    optimum: bool,
+    weight: tuple[str, ...],
+    plot: bool,
+    checkpoint: Path | None,
+    checkpoint_every: float | None,
+    seed: int | None,
+    code: tuple[Path, ...],
 ) -> Exit:
     """Simulate a scenario. Without --out, print a summary and write nothing."""
     from tailback import _simulation, _store
@@ -69,7 +77,7 @@ def run(
         raise ParameterError("--checkpoint-every is how often a checkpoint is written; add --checkpoint FILE")
     if weight and not optimum:
         raise ParameterError("--weight is of the optimum; add --optimum")
-    weights = dict(_weight(text) for text in weight or [])
+    weights = dict(_weight(text) for text in weight)
     if weights:
         check_weights(weights, list(scenario.normalised().get("flows", {})))
     exit_code = Exit.DONE

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import click
+
 from tailback._cli.output import Exit, command, data
 
 __all__ = ["schema"]
 
 
+@click.command
 @command
 def schema() -> Exit:
     """Print the JSON Schema of a scenario."""

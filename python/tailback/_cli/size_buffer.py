@@ -4,45 +4,56 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from tailback._cli.output import Exit, command, data, jsonable, note, path
+from tailback._cli import options
+from tailback._cli.output import Exit, command, data, jsonable, note
 
 __all__ = ["size_buffer"]
 
 
+@click.command
+@click.argument("file", type=options.PATH, required=False, help="A scenario; what is not given below comes from it.")
+@click.option("--target", required=True, metavar="SHARE", help="Share of the capacity to be used: '80 %' or 0.8.")
+@click.option("--rate", metavar="RATE", help="Rate of each transmitter: '40 Gbps'.")
+@click.option(
+    "--base-rtt",
+    metavar="TIME",
+    help="Round trips without queueing: '100 ms', or '{uniform = [\"60 ms\", \"180 ms\"]}'.",
+)
+@click.option("--flows", metavar="N", help="Long-lived flows.")
+@click.option("--transmitters", metavar="K", help="Transmitters that share the buffer; 1 if not given.")
+@click.option("--inputs", metavar="M", help="Input links; if not given, so many that they do not matter.")
+@click.option("--packet", metavar="SIZE", help="Packet size on the wire; '1500 B' if not given.")
+@click.option("--access-rate", metavar="RATE", help="Rate of each sender's own link.")
+@click.option("--paced/--not-paced", default=None, help="Whether senders spread their packets.")
+@click.option("--window", metavar="PACKETS", help="Largest window of a flow.")
+@click.option("--link", metavar="NAME", help="Which link of the scenario to size.")
+@click.option("--json", "as_json", is_flag=True, help="Print question and answers as one JSON document.")
+@click.option("--plot", type=options.PATH, metavar="FILE", help="Draw buffer against utilisation to this SVG, PNG or PDF.")
 @command
 def size_buffer(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="A scenario; what is not given below comes from it.", parser=path),
-    ] = None,
-    target: Annotated[str, typer.Option(metavar="SHARE", help="Share of the capacity to be used: '80 %' or 0.8.")] = ...,  # type: ignore[assignment]
-    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of each transmitter: '40 Gbps'.")] = None,
-    base_rtt: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Round trips without queueing: '100 ms', or '{uniform = [\"60 ms\", \"180 ms\"]}'."),
-    ] = None,
-    flows: Annotated[str | None, typer.Option(metavar="N", help="Long-lived flows.")] = None,
-    transmitters: Annotated[
-        str | None, typer.Option(metavar="K", help="Transmitters that share the buffer; 1 if not given.")
-    ] = None,
-    inputs: Annotated[
-        str | None, typer.Option(metavar="M", help="Input links; if not given, so many that they do not matter.")
-    ] = None,
-    packet: Annotated[str | None, typer.Option(metavar="SIZE", help="Packet size on the wire; '1500 B' if not given.")] = None,
-    access_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of each sender's own link.")] = None,
-    paced: Annotated[bool | None, typer.Option("--paced/--not-paced", help="Whether senders spread their packets.")] = None,
-    window: Annotated[str | None, typer.Option(metavar="PACKETS", help="Largest window of a flow.")] = None,
-    link: Annotated[str | None, typer.Option(metavar="NAME", help="Which link of the scenario to size.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print question and answers as one JSON document.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw buffer against utilisation to this SVG, PNG or PDF.", parser=path)
-    ] = None,
+    file: Path | None,
+    target: str,
+    rate: str | None,
+    base_rtt: str | None,
+    flows: str | None,
+    transmitters: str | None,
+    inputs: str | None,
+    packet: str | None,
+    access_rate: str | None,
+    paced: bool | None,
+    window: str | None,
+    link: str | None,
+    as_json: bool,
+    plot: Path | None,
 ) -> Exit:
-    """How much buffer does a bottleneck need? Every rule's answer, why they differ, and which is meant for the case."""
+    """Say how much buffer a bottleneck needs, by every rule.
+
+    Also why their answers differ, and which is meant for the case.
+    """
     from tailback import plots
     from tailback._scenario import load
     from tailback.prediction._buffer_size import answer

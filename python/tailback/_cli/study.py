@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from tailback._cli.options import Cluster, Executor, FailFast, Workers
-from tailback._cli.output import Exit, command, data, jsonable, note, path
+from tailback._cli import options
+from tailback._cli.output import Commands, Exit, command, data, jsonable, note
 from tailback._cli.studies import SHOWN, crew_named, finished, means_text, report, tell_without_chance
-from tailback._cli.user_code import Code
-from tailback._cli.user_code import load as load_code
+from tailback._cli.user_code import load_code
 from tailback._progress import RunsBar
 
 if TYPE_CHECKING:
@@ -20,18 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["study"]
 
-study = typer.Typer(name="study", help="Studies on disk: their progress, what is left, their results.", no_args_is_help=True)
-
 _QUANTITY = "`goodput`, or TABLE.NAME.COLUMN such as queues.bottleneck.utilisation; * for NAME is the mean of all."
 
-Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A study.", parser=path)]
-Quantity = Annotated[str, typer.Argument(metavar="QUANTITY", help=_QUANTITY)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+_directory = click.argument("directory", type=options.PATH, metavar="DIR", help="A study.")
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+
+
+@click.group(cls=Commands)
+def study() -> None:
+    """Studies on disk: their progress, what is left, their results."""
 
 
 @study.command()
+@_directory
+@_as_json
 @command
-def status(directory: Directory, as_json: AsJson = False) -> Exit:
+def status(directory: Path, as_json: bool) -> Exit:
     """How many runs are planned, running, done and failed."""
     from tailback._study import Study
 
@@ -40,19 +43,26 @@ def status(directory: Directory, as_json: AsJson = False) -> Exit:
 
 
 @study.command()
+@_directory
+@options.executor
+@options.workers
+@options.cluster
+@options.fail_fast
+@click.option("--retry-failed", is_flag=True, help="Repeat failed runs, too.")
+@click.option("--refresh", is_flag=True, help="If Tailback or user code has changed since, repeat all runs with this version.")
+@_as_json
+@options.code
 @command
 def resume(
-    directory: Directory,
-    executor: Executor = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    fail_fast: FailFast = False,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Repeat failed runs, too.")] = False,
-    refresh: Annotated[
-        bool, typer.Option("--refresh", help="If Tailback or user code has changed since, repeat all runs with this version.")
-    ] = False,
-    as_json: AsJson = False,
-    code: Code = None,
+    directory: Path,
+    executor: str | None,
+    workers: int | None,
+    cluster: str | None,
+    fail_fast: bool,
+    retry_failed: bool,
+    refresh: bool,
+    as_json: bool,
+    code: tuple[Path, ...],
 ) -> Exit:
     """Do what is left of a study."""
     from tailback._study import Study
@@ -65,14 +75,16 @@ def resume(
 
 
 @study.command()
+@_directory
+@click.argument("quantity", default="goodput", help=f"{_QUANTITY} `goodput` if not given.")
+@click.option("--interval", default="t", metavar="KIND", help="`t`, or `bootstrap` for values that are far from normal.")
+@_as_json
 @command
-def means(
-    directory: Directory,
-    quantity: Quantity = "goodput",
-    interval: Annotated[str, typer.Option(help="`t`, or `bootstrap` for values that are far from normal.")] = "t",
-    as_json: AsJson = False,
-) -> Exit:
-    """A quantity at each point: its mean over the seeds, and the 95 % interval."""
+def means(directory: Path, quantity: str, interval: str, as_json: bool) -> Exit:
+    """Show a quantity at each point, with its 95 % interval.
+
+    It is the mean over the seeds.
+    """
     from tailback._study import Study
 
     swept = Study(directory)
@@ -86,24 +98,33 @@ def means(
 
 
 @study.command()
+@_directory
+@click.argument("quantity", required=False, help=f"{_QUANTITY} With `traces`, their kinds, such as cwnd,queue.")
+@click.option(
+    "--out", type=options.PATH, required=True, metavar="FILE", help="A new picture, or one to replace: .pdf, .svg, .png."
+)
+@click.option("--kind", default="line", metavar="KIND", help="`line`, `ecdf`, `heat` or `traces`.")
+@click.option("--over", metavar="AXIS", help="The axis along x; for `heat` two, as X,Y.")
+@click.option("--by", metavar="AXIS", help="A line, or a column of traces, for each of its labels.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="AXIS=LABEL",
+    help="Show one label of an axis; repeat for each other axis that varies.",
+)
+@click.option("--seed", type=int, metavar="N", help="With `traces`: which run; by default the first.")
+@click.option("--log", metavar="SCALES", help="Logarithmic scales: `x`, `y` or `xy`; with `ecdf` only `x`.")
 @command
 def plot(
-    directory: Directory,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="A new picture, or one to replace: .pdf, .svg, .png.", parser=path)],
-    quantity: Annotated[
-        str | None, typer.Argument(metavar="QUANTITY", help=f"{_QUANTITY} With `traces`, their kinds, such as cwnd,queue.")
-    ] = None,
-    kind: Annotated[str, typer.Option(help="`line`, `ecdf`, `heat` or `traces`.")] = "line",
-    over: Annotated[str | None, typer.Option(metavar="AXIS", help="The axis along x; for `heat` two, as X,Y.")] = None,
-    by: Annotated[str | None, typer.Option(metavar="AXIS", help="A line, or a column of traces, for each of its labels.")] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="AXIS=LABEL", help="Show one label of an axis; repeat for each other axis that varies."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="With `traces`: which run; by default the first.")] = None,
-    log: Annotated[
-        str, typer.Option(metavar="x|y|xy", help="Scales that are logarithmic: with `line` both, with `ecdf` x.")
-    ] = "",
+    directory: Path,
+    quantity: str | None,
+    out: Path,
+    kind: str,
+    over: str | None,
+    by: str | None,
+    where: tuple[str, ...],
+    seed: int | None,
+    log: str | None,
 ) -> Exit:
     """Draw a quantity along the axes of a study, or traces of its runs."""
     from tailback._study import Study
@@ -112,21 +133,23 @@ def plot(
     found = Study(directory)
     asked = None if quantity is None else tuple(quantity.split(",")) if kind == "traces" else quantity
     axes = tuple(over.split(",")) if over is not None and kind == "heat" else over
-    chosen = dict(_label(found, text) for text in where or [])
-    save(found.plot(asked, kind=kind, over=axes, by=by, where=chosen, seed=seed, log=log), out)  # type: ignore[arg-type]
+    chosen = dict(_label(found, text) for text in where)
+    save(found.plot(asked, kind=kind, over=axes, by=by, where=chosen, seed=seed, log=log or ""), out)  # type: ignore[arg-type]
     note(f"wrote {out}")
     return Exit.DONE
 
 
 @study.command()
+@_directory
+@click.option("--out", type=options.PATH, required=True, metavar="DIR", help="A new directory.")
+@click.option("--format", default="parquet", metavar="FORMAT", help="`parquet`, `csv` or `json`.")
+@click.option("--traces", is_flag=True, help="The traces as well, as Parquet.")
 @command
-def export(
-    directory: Directory,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="A new directory.", parser=path)],
-    format: Annotated[str, typer.Option(help="`parquet`, `csv` or `json`.")] = "parquet",
-    traces: Annotated[bool, typer.Option("--traces", help="The traces as well, as Parquet.")] = False,
-) -> Exit:
-    """Write all tables to a new directory: the same bytes for the same plan, whatever happened on the way."""
+def export(directory: Path, out: Path, format: str, traces: bool) -> Exit:
+    """Write all tables of a study to a new directory.
+
+    The same bytes for the same plan, whatever happened on the way.
+    """
     from tailback._study import Study
 
     found = Study(directory)
@@ -139,13 +162,15 @@ def export(
 
 
 @study.command()
+@click.argument("left", type=options.PATH, metavar="A", help="A study.")
+@click.argument("right", type=options.PATH, metavar="B", help="Another.")
+@_as_json
 @command
-def compare(
-    left: Annotated[Path, typer.Argument(metavar="A", help="A study.", parser=path)],
-    right: Annotated[Path, typer.Argument(metavar="B", help="Another.", parser=path)],
-    as_json: AsJson = False,
-) -> Exit:
-    """Say where the results of two studies differ; exit code 1 if they do."""
+def compare(left: Path, right: Path, as_json: bool) -> Exit:
+    """Say where the results of two studies differ.
+
+    Exit code 1 if they do.
+    """
     from tailback._study import Study
 
     found = Study(left).compare(Study(right))
@@ -164,9 +189,14 @@ def compare(
 
 
 @study.command()
+@_directory
+@_as_json
 @command
-def gc(directory: Directory, as_json: AsJson = False) -> Exit:
-    """Remove what nothing refers to: results of an earlier plan or version, traces of interrupted runs."""
+def gc(directory: Path, as_json: bool) -> Exit:
+    """Remove what nothing refers to.
+
+    That is results of an earlier plan or version, and traces of interrupted runs.
+    """
     from tailback._study import Study
 
     removed = Study(directory).gc()

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from tailback._cli.options import Cluster, Executor, FailFast, File, Workers
-from tailback._cli.output import Exit, command, data, note, path
+from tailback._cli import options
+from tailback._cli.output import Exit, command, data, note
 from tailback._cli.studies import crew_named, finished
-from tailback._cli.user_code import Code
-from tailback._cli.user_code import load as load_code
+from tailback._cli.user_code import load_code
 from tailback._progress import RunsBar
 
 if TYPE_CHECKING:
@@ -25,42 +24,56 @@ __all__ = ["sweep"]
 _LISTED = 20
 
 
+@click.command
+@options.file
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="PATH=VALUES",
+    help="A field and its values: `flows.web.count=1,10`, a range `1..9:2` or `10..50:10 Mbps`, named variants "
+    "`policy=old{a.b=1;a.c=2},new{a.b=3}`, or fields in step `a.x=1,2 & a.y=3,4`. Repeat for each axis of the grid.",
+)
+@click.option(
+    "--out", type=options.PATH, metavar="DIR", help="The study's directory: new, or this same study, which then resumes."
+)
+@click.option(
+    "--seeds",
+    type=options.WholeNumber(1),
+    metavar="N",
+    help="Number of seeds at every point; if not given, 1, or 10 with --until.",
+)
+@click.option(
+    "--until",
+    metavar="QUANTITY:WIDTH%",
+    help="Add seeds until the 95 % interval is this narrow: `goodput:2%`, `queues.bottleneck.utilisation:1%`.",
+)
+@click.option(
+    "--most-seeds", type=options.WholeNumber(2), default=1000, metavar="N", help="With --until: no more seeds than this."
+)
+@options.executor
+@options.workers
+@options.cluster
+@options.fail_fast
+@click.option("--extend", is_flag=True, help="If DIR has a different plan, give it this one and keep what fits.")
+@click.option("--dry-run", is_flag=True, help="Show the grid and what it may cost; run nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome, or the dry run, as JSON.")
+@options.code
 @command
 def sweep(
-    file: File,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATH=VALUES",
-            help="A field and its values: `flows.web.count=1,10`, a range `1..9:2` or `10..50:10 Mbps`, named variants "
-            "`policy=old{a.b=1;a.c=2},new{a.b=3}`, or fields in step `a.x=1,2 & a.y=3,4`. Repeat for each axis of the grid.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The study's directory: new, or this same study, which then resumes.", parser=path),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds at every point; if not given, 1, or 10 with --until.")
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="QUANTITY:WIDTH%",
-            help="Add seeds until the 95 % interval is this narrow: `goodput:2%`, `queues.bottleneck.utilisation:1%`.",
-        ),
-    ] = None,
-    most_seeds: Annotated[int, typer.Option(min=2, help="With --until: no more seeds than this.")] = 1000,
-    executor: Executor = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    fail_fast: FailFast = False,
-    extend: Annotated[
-        bool, typer.Option("--extend", help="If DIR has a different plan, give it this one and keep what fits.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the grid and what it may cost; run nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the dry run, as JSON.")] = False,
-    code: Code = None,
+    file: Path,
+    vary: tuple[str, ...],
+    out: Path | None,
+    seeds: int | None,
+    until: str | None,
+    most_seeds: int,
+    executor: str | None,
+    workers: int | None,
+    cluster: str | None,
+    fail_fast: bool,
+    extend: bool,
+    dry_run: bool,
+    as_json: bool,
+    code: tuple[Path, ...],
 ) -> Exit:
     """Run FILE at every point of a grid with every seed. Whatever stops it, DIR keeps what was finished."""
     from tailback import _study as library
@@ -70,7 +83,7 @@ def sweep(
 
     load_code(code)
     scenario = load(file)
-    axes = parse(vary or [])
+    axes = parse(vary)
     if dry_run:
         from tailback._processors import processors
         from tailback._study.cost import estimate

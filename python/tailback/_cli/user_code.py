@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from tailback._cli.output import path
-
-__all__ = ["Code", "load"]
-
-Code = Annotated[
-    list[Path] | None,
-    typer.Option("--code", metavar="FILE.py", help="A Python file that registers user code; repeat for more.", parser=path),
-]
+__all__ = ["load_code"]
 
 
-def load(files: list[Path] | None) -> None:
+def load_code(files: Iterable[Path]) -> None:
     """Run these files, in turn."""
-    for file in files or ():
+    for file in files:
         from tailback import user_code
 
         user_code.load(file)

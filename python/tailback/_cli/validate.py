@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from tailback._cli.output import Exit, command, data, jsonable, note, path
+from tailback._cli import options
+from tailback._cli.output import Exit, command, data, jsonable, note
 from tailback._progress import RunsBar
 
 __all__ = ["validate"]
 
 
+@click.command
+@click.option(
+    "--out",
+    type=options.PATH,
+    metavar="DIR",
+    help="Write the page and the numbers to DIR, created if missing; DIR/study keeps the runs, and the same command "
+    "resumes there.",
+)
+@click.option("--full", is_flag=True, help="All 48 cases, longer and more often: 270 runs of 40 s, divided by the lanes.")
+@click.option(
+    "--lanes", type=options.WholeNumber(1), metavar="N", help="Emulations at a time; two for each processor if not given."
+)
+@click.option("--fresh", is_flag=True, help="Rerun what DIR/study already has.")
+@click.option("--json", "as_json", is_flag=True, help="Print all comparisons as one JSON document.")
 @command
-def validate(
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write the page and the numbers to DIR, created if missing; DIR/study keeps the runs, and the same command "
-            "resumes there.",
-            parser=path,
-        ),
-    ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="All 48 cases, longer and more often: 270 runs of 40 s, divided by the lanes.")
-    ] = False,
-    lanes: Annotated[int | None, typer.Option(min=1, help="Emulations at a time; two for each processor if not given.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Rerun what DIR/study already has.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all comparisons as one JSON document.")] = False,
-) -> Exit:
-    """Compare the simulator with this machine's kernel: the same scenarios, played by both. Linux only; five minutes.
+def validate(out: Path | None, full: bool, lanes: int | None, fresh: bool, as_json: bool) -> Exit:
+    """Compare the simulator with this machine's kernel. Linux only; five minutes.
 
-    Exit code 1 if they part anywhere, or if the machine did not keep up.
+    Both play the same scenarios. Exit code 1 if they part anywhere, or if the machine did not keep up.
     """
     from tailback._store import claimed, put
     from tailback._validation import validate as validated

@@ -197,5 +197,5 @@ def _why_not(message: Mapping[str, Any]) -> str:
     if number in (errno.EPERM, errno.EACCES):
         return f"this user may not make network namespaces ({why}); run as root, or allow unprivileged user namespaces"
     if "pyroute2" in why:
-        return f"this needs pyroute2: {how_to_install('emulate')}"
+        return f"this needs pyroute2: {how_to_install('emulate', 'pyroute2')}"
     return f"the hosts cannot be made: {why}"

@@ -22,14 +22,14 @@ def connected(address: str, workers: int | None) -> Iterator[tuple[Executor, int
     Raises
     ------
     MissingExtra
-        If Dask is not installed.
+        If Dask's distributed is not installed.
     StudyError
         Nobody answers at `address`, or there are no workers.
     """
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise MissingExtra("a cluster", "dask", "cluster") from None
+        raise MissingExtra("a cluster", "distributed", "cluster") from None
     if address == "local":
         wanted = workers or processors()
         with (

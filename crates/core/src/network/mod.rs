@@ -4,6 +4,9 @@
 
 pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
 mod base_rtt;
+mod least_completion;
+
+pub(crate) use least_completion::Transfer;
 
 use crate::congestion::ControllerSpec;
 use crate::price::PriceSpec;

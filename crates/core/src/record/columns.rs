@@ -21,6 +21,7 @@ pub const TABLES: &[Described] = &[
             GROUP,
             FLOW,
             ("start_s", "When the flow starts."),
+            ("size_bytes", "Payload that the flow is to transfer. Missing for endless flows."),
             (
                 "base_rtt_s",
                 "Round trip of a full packet and its acknowledgement through empty queues: propagation and serialisation.",
@@ -43,6 +44,11 @@ pub const TABLES: &[Described] = &[
             (
                 "completion_time_s",
                 "From start until the receiver has everything. Missing for endless flows, and for those not done in time.",
+            ),
+            (
+                "slowdown",
+                "Completion time over the least: that of the same packets, sent at once through empty queues. Missing as that, and for \
+                 datagrams.",
             ),
             ("backlog_packets", "Data that the application handed over and TCP had not sent when the run ended, in packets."),
             ("frame_cells", "ATM: cells of a full packet. 0 without framing."),
@@ -99,6 +105,9 @@ pub const TABLES: &[Described] = &[
             ("completion_p50_s", "Median of the completion times of those. Missing without any."),
             ("completion_p95_s", "What 95 of 100 do not exceed, by nearest rank. As `completion_p50_s`."),
             ("completion_p99_s", "What 99 of 100 do not exceed. As `completion_p50_s`."),
+            ("slowdown_p50", "Median of the slowdowns of those. Missing without any."),
+            ("slowdown_p95", "What 95 of 100 do not exceed. As `slowdown_p50`."),
+            ("slowdown_p99", "What 99 of 100 do not exceed. As `slowdown_p50`."),
             (
                 "delay_p50_s",
                 "Median time of data packets from sender to receiver. Only with `record.delay_percentiles`; missing without any.",
@@ -204,7 +213,7 @@ pub const TABLES: &[Described] = &[
             TIME,
             GROUP,
             FLOW,
-            ("what", "`data` or `datagram` when sent, `ack` when received."),
+            ("what", "`data`, `datagram` or `syn` when sent, `ack` or `syn_ack` when received."),
             ("segment", "Number of the segment or datagram; of an acknowledgement the next one that is expected."),
             ("transmission", "1 the first time that it is sent, 2 afterwards."),
             ("sequence_bytes", "The same place in the stream of bytes."),

@@ -26,6 +26,8 @@ pub(crate) struct Packets {
 struct Header {
     /// Of datagrams, which have no sequence: nothing.
     mss: Bytes,
+    /// Segments before those of data: the SYN, if there is one.
+    before_data: u32,
     header: Bytes,
     ack: Bytes,
     window: Bytes,
@@ -45,6 +47,8 @@ struct Row {
     /// Place in `blocks`, or [`NO_BLOCKS`].
     blocks: u32,
     says: Says,
+    /// It opens the connection: a SYN, or the first answer to one.
+    opens: bool,
 }
 
 /// What a packet says of congestion, by its place in [`SAYINGS`].
@@ -57,7 +61,7 @@ enum Says {
 }
 
 const SAYINGS: [&str; 4] = ["", "capable", "reduced", "echo"];
-const KINDS: [&str; 3] = ["data", "ack", "datagram"];
+const KINDS: [&str; 5] = ["data", "ack", "datagram", "syn", "syn_ack"];
 const NO_BLOCKS: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -73,7 +77,7 @@ const MOST_TRANSMISSIONS: u32 = 255;
 impl Header {
     /// The place of a segment's first byte in what its flow sends, from 0.
     fn position(&self, segment: u32) -> u64 {
-        u64::from(segment).saturating_mul(self.mss.0).min(self.size.0)
+        u64::from(segment.saturating_sub(self.before_data)).saturating_mul(self.mss.0).min(self.size.0)
     }
 }
 
@@ -84,11 +88,12 @@ impl Packets {
                 let Segments(window) = spec.receiver_window;
                 let window = Bytes(u64::from(window).saturating_mul(spec.mss.0));
                 let size = flow.size.unwrap_or(Bytes(u64::MAX));
-                Header { mss: spec.mss, header: spec.header, ack: spec.ack_size, window, size }
+                let before_data = spec.before_data().0;
+                Header { mss: spec.mss, before_data, header: spec.header, ack: spec.ack_size, window, size }
             }
             Transport::Datagram(spec) => {
                 let none = Bytes(0);
-                Header { mss: none, header: spec.header, ack: none, window: none, size: none }
+                Header { mss: none, before_data: 0, header: spec.header, ack: none, window: none, size: none }
             }
         };
         Packets {
@@ -106,7 +111,8 @@ impl Packets {
             _ => Says::Nothing,
         };
         let &Outgoing { flow, segment, transmission, bytes } = packet;
-        self.rows.push(Row { time, flow, number: segment, transmission, bytes: bytes.0 as u32, blocks: NO_BLOCKS, says });
+        let opens = segment < self.headers[flow as usize].before_data;
+        self.rows.push(Row { time, flow, number: segment, transmission, bytes: bytes.0 as u32, blocks: NO_BLOCKS, says, opens });
     }
 
     pub(super) fn on_ack(&mut self, time: Time, heard: &Heard<'_>) {
@@ -122,8 +128,10 @@ impl Packets {
             (self.blocks.len() - 1) as u32
         };
         let says = if heard.echoes_mark { Says::Echo } else { Says::Nothing };
-        let bytes = self.headers[heard.flow as usize].ack.0 as u32;
-        self.rows.push(Row { time, flow: heard.flow, number: heard.ack, transmission: 0, bytes, blocks, says });
+        let header = &self.headers[heard.flow as usize];
+        let opens = !heard.is_duplicate && heard.ack == header.before_data;
+        let bytes = header.ack.0 as u32;
+        self.rows.push(Row { time, flow: heard.flow, number: heard.ack, transmission: 0, bytes, blocks, says, opens });
     }
 
     /// A data packet is discarded, or a cell of it: then the first that is decides, of two at a time the one at the first port.
@@ -178,8 +186,10 @@ impl Packets {
 
     fn kind(&self, row: &Row) -> u32 {
         match (row.transmission, self.headers[row.flow as usize].mss) {
+            (0, _) if row.opens => 4,
             (0, _) => 1,
             (_, Bytes(0)) => 2,
+            _ if row.opens => 3,
             _ => 0,
         }
     }

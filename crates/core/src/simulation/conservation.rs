@@ -4,6 +4,7 @@ use super::engine::Engine;
 use super::path::Path;
 use super::port::Entry;
 use super::senders::End;
+use crate::network::Transport;
 use crate::primitives::line::Line;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::Segments;
@@ -85,7 +86,12 @@ impl Engine {
     fn check_application(&self, index: usize) -> Result<(), ConservationError> {
         let group = &self.senders.network.groups[self.senders.fabric.paths[index].wire.group as usize];
         let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[index]) else { return Ok(()) };
-        let handed_over = self.senders.applications[index].handed_over(spec).0;
+        let Transport::Tcp(tcp, _) = &group.transport else { return Ok(()) };
+        // A connection is opened for the first of them.
+        let handed_over = match self.senders.applications[index].handed_over(spec).0 {
+            0 => 0,
+            segments => segments + tcp.before_data().0,
+        };
         let kept = sender.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
         if kept && sender.high <= sender.limit && sender.limit <= handed_over {
             return Ok(());

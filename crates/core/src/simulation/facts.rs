@@ -34,8 +34,10 @@ pub(crate) struct Facts {
     pub(crate) sack_blocks: u32,
     /// Losses are found by time: acknowledgements report duplicates (RFC 2883).
     pub(crate) by_time: bool,
-    /// Senders look at more than which segment is expected: losses are found by time, slow start is watched, or how much of the window an
-    /// application uses.
+    /// Connections are opened: segment 0 is a SYN, which is acknowledged at once.
+    pub(crate) opens: bool,
+    /// Senders look at more than which segment is expected: losses are found by time, slow start is watched, connections are opened, or how
+    /// much of the window an application uses.
     pub(crate) looks_closer: bool,
     pub(crate) delayed_ack: Option<Delays>,
     pub(crate) group: Group,
@@ -77,7 +79,8 @@ impl Facts {
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);
         let by_time = tcp.is_some_and(|spec| spec.recovery == Recovery::RackTlp);
         let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
-        let looks_closer = by_time || is_watched || uses_are_remembered(group);
+        let opens = tcp.is_some_and(|spec| spec.handshake);
+        let looks_closer = by_time || is_watched || opens || uses_are_remembered(group);
         let plain = tcp.is_some()
             && !ecn
             && delayed_ack.is_none()
@@ -102,6 +105,7 @@ impl Facts {
             ack_cells: group.ack_cells(),
             sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
             by_time,
+            opens,
             looks_closer,
             delayed_ack,
             group: group.clone(),

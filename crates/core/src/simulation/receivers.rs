@@ -10,6 +10,7 @@ use crate::price::WayBack;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::signal::PriceBit;
 use crate::primitives::units::Units;
+use crate::tcp::handshake::SYN;
 use crate::tcp::receiver::{Cause, Reply, Said};
 
 /// Whether the route of a flow changes, so that its packets may arrive out of order.
@@ -109,7 +110,9 @@ impl Path {
         }
         let is_tcp = PLAIN || facts.is_tcp;
         let (is_new, reply) = if is_tcp {
-            let delayed_ack = if PLAIN { None } else { facts.delayed_ack.map(|rule| rule.after(time.since(packet.sent))) };
+            let is_syn = !PLAIN && facts.opens && packet.segment == SYN;
+            let delayed_ack =
+                if PLAIN || is_syn { None } else { facts.delayed_ack.map(|rule| rule.after(time.since(packet.sent))) };
             let outcome = self.receiver.on_segment(packet.segment, packet.sent, delayed_ack, &mut common.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {

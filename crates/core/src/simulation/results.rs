@@ -4,8 +4,9 @@ use super::conservation::{ConservationError, InLines};
 use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::fabric::END;
-use super::senders::End;
-use crate::primitives::units::{Span, Time};
+use super::senders::{End, Senders};
+use crate::network::Transfer;
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
 use crate::record::{Column, Table};
@@ -93,6 +94,7 @@ impl Engine {
             ("group", groups),
             ("flow", indices),
             ("start_s", float(&|i| self.senders.plans[i].start.seconds())),
+            ("size_bytes", float(&|i| self.size(i))),
             ("base_rtt_s", float(&|i| self.senders.plans[i].base_rtt.seconds())),
             ("sent_packets", integer(&|i| senders[i].sent.into())),
             ("retransmitted_packets", integer(&|i| senders[i].retransmitted.into())),
@@ -107,6 +109,7 @@ impl Engine {
             ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| self.active_share(i, until, in_lines))),
             ("completion_time_s", float(&|i| self.completion(i))),
+            ("slowdown", float(&|i| self.slowdown(i))),
             ("backlog_packets", integer(&|i| self.senders.ends[i].backlog().into())),
             ("frame_cells", integer(&|i| self.senders.fabric.frame_cells(i).0)),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
@@ -157,6 +160,33 @@ impl Engine {
             time if time >= self.senders.fabric.common.window.end => f64::NAN,
             time => time.since(self.senders.plans[index].start).seconds(),
         }
+    }
+
+    /// Not a number of an endless flow.
+    fn size(&self, index: usize) -> f64 {
+        match self.senders.plans[index].size {
+            Bytes(u64::MAX) => f64::NAN,
+            Bytes(bytes) => bytes as f64,
+        }
+    }
+
+    /// Not a number where the completion is none, and of datagrams.
+    fn slowdown(&self, index: usize) -> f64 {
+        let completion = self.completion(index);
+        if completion.is_nan() {
+            return f64::NAN;
+        }
+        let Senders { network, fabric, .. } = &self.senders;
+        let wire = &fabric.paths[index].wire;
+        let route = &fabric.routes[wire.forward as usize..];
+        let least = network.least_completion(&Transfer {
+            group: &network.groups[wire.group as usize],
+            size: self.senders.plans[index].size,
+            sender_access: wire.sender_access(&fabric.common.rates),
+            receiver_access: wire.receiver_access(&fabric.common.rates),
+            route: &route[..route.iter().position(|&port| port == END).unwrap_or(route.len())],
+        });
+        least.map_or(f64::NAN, |least| completion / least.seconds())
     }
 
     fn queue_table(&self, until: Time) -> Table {
@@ -245,7 +275,10 @@ impl Engine {
         let goodputs = |group: usize| {
             members[group].iter().map(|&i| self.senders.fabric.paths[i].counts.delivered_bytes as f64 * 8.0 / seconds)
         };
-        let completions: Vec<Vec<f64>> = members.iter().map(|flows| self.sorted_completions(flows)).collect();
+        let sorted =
+            |of: &dyn Fn(usize) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
+        let completions = sorted(&|i| self.completion(i));
+        let slowdowns = sorted(&|i| self.slowdown(i));
         let mut columns = vec![
             ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
             ("flows", integer(&|group| members[group].len() as u64)),
@@ -255,6 +288,9 @@ impl Engine {
         ];
         for (name, at) in [("completion_p50_s", 0.5), ("completion_p95_s", 0.95), ("completion_p99_s", 0.99)] {
             columns.push((name, float(&|group| nearest_rank(&completions[group], at))));
+        }
+        for (name, at) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
+            columns.push((name, float(&|group| nearest_rank(&slowdowns[group], at))));
         }
         if self.senders.network.record.delay_percentiles {
             for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
@@ -280,12 +316,13 @@ impl Engine {
         self.senders.fabric.paths.iter().enumerate().for_each(|(index, path)| members[path.wire.group as usize].push(index));
         members
     }
+}
 
-    fn sorted_completions(&self, flows: &[usize]) -> Vec<f64> {
-        let mut times: Vec<f64> = flows.iter().map(|&i| self.completion(i)).filter(|time| !time.is_nan()).collect();
-        times.sort_by(f64::total_cmp);
-        times
-    }
+/// What is known of flows, in ascending order.
+fn known_sorted(flows: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
+    let mut known: Vec<f64> = flows.iter().map(|&i| of(i)).filter(|value| !value.is_nan()).collect();
+    known.sort_by(f64::total_cmp);
+    known
 }
 
 const DISCARDED: [(&str, Reason); Reason::ALL.len()] = [

@@ -277,11 +277,13 @@ impl Senders {
                 Some(reader) => reader.on_sent(segment, now),
                 None => {}
             }
-            let ecn = tcp.announce(transmission);
-            let bytes = if segment + 1 == tcp.sender.limit {
-                last_bytes(spec, self.plans[flow as usize].size, segment)
-            } else {
-                spec.mss + spec.header
+            let is_syn = SIGNALLED && spec.is_syn(segment);
+            // RFC 3168 section 6.1.1: a SYN is not capable.
+            let ecn = if is_syn { Ecn::INCAPABLE } else { tcp.announce(transmission) };
+            let bytes = match () {
+                () if is_syn => spec.header,
+                () if segment + 1 == tcp.sender.limit => last_bytes(spec, self.plans[flow as usize].size, segment),
+                () => spec.mss + spec.header,
             };
             let transmission = match &mut self.transmissions {
                 Some(transmissions) if transmission > 1 => {
@@ -321,7 +323,7 @@ impl Senders {
             self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Offer, flow), next);
         }
         validation::before_offer(sender, self.usages.get_mut(flow as usize), now, spec);
-        sender.limit = state.handed_over(application).0;
+        sender.limit = state.handed_over(application).0 + spec.before_data().0;
         self.act_in_time(flow);
     }
 
@@ -387,8 +389,8 @@ fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
 /// Size on the wire of the last segment of a transfer, which may be short. It may also be the last one for now, of an application.
 #[inline(never)]
 fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
-    let before = u64::from(segment) * spec.mss.0;
-    Bytes(size.0.saturating_sub(before).clamp(1, spec.mss.0)) + spec.header
+    let before = spec.payload_before(segment);
+    Bytes(size.0.saturating_sub(before.0).clamp(1, spec.mss.0)) + spec.header
 }
 
 /// When the free-running clock of a flow's host ticks first.
@@ -413,7 +415,8 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                     ..Start::default()
                 };
                 if law.asks_at_start() {
-                    start.handshake_saves = network.handshake_saves(flow);
+                    // A SYN is measured, where there is one.
+                    start.handshake_saves = if spec.handshake { Span::ZERO } else { network.handshake_saves(flow) };
                     start.draws = Draws::new(Stream::new(of, Purpose::Controller));
                 }
                 let law = match law {
@@ -422,8 +425,9 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                     }
                     law => Controllers::new(law, start),
                 };
-                let waiting = if group.application.is_some() { Segments(0) } else { segments_of(spec, flow.size) };
-                End::Tcp(Sender::new(law, spec, waiting))
+                let segments = segments_of(spec, flow.size).0.saturating_add(spec.before_data().0);
+                let waiting = if group.application.is_some() { 0 } else { segments };
+                End::Tcp(Sender::new(law, spec, Segments(waiting)))
             }
             Transport::Datagram(spec) => {
                 let make_user = |code: &UserCode, draws| workshop.make(code, |brought| brought.source(code, draws));

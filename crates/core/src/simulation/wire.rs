@@ -54,6 +54,10 @@ impl AccessRates {
         self.rates.binary_search_by(|entry| entry.0.cmp(&rate)).map_or(NO_RATE, |index| index as u16)
     }
 
+    fn rate(&self, index: u16) -> Option<Rate> {
+        self.rates.get(usize::from(index)).map(|(rate, _)| *rate)
+    }
+
     #[inline]
     fn service(&mut self, index: u16, bytes: Bytes) -> Span {
         if index == NO_RATE {
@@ -95,6 +99,14 @@ impl Wire {
             receiver_up: Time::ZERO,
             sender_down: Time::ZERO,
         }
+    }
+
+    pub(crate) fn sender_access(&self, rates: &AccessRates) -> Access {
+        Access { rate: rates.rate(self.sender_rate), delay: self.sender_delay }
+    }
+
+    pub(crate) fn receiver_access(&self, rates: &AccessRates) -> Access {
+        Access { rate: rates.rate(self.receiver_rate), delay: self.receiver_delay }
     }
 
     /// How long a unit takes to be sent on the access link of the end where this way begins.

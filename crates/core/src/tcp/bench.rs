@@ -19,6 +19,7 @@ pub(in crate::tcp) fn plain() -> TcpSpec {
         header: Bytes(40),
         ack_size: Bytes(40),
         initial_window: 4.0,
+        handshake: false,
         initial_ssthresh: 4.0,
         receiver_window: Segments(100),
         fast_retransmit: Some(3),

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod bench;
 mod delivery_rate;
+pub(crate) mod handshake;
 #[cfg(test)]
 mod lossy_path;
 mod prr;

@@ -83,9 +83,10 @@ impl Rack {
     /// As it was sent, in the order of sending, each in a queue that doubles as it grows, and perhaps lost.
     pub(crate) const BYTES_PER_SEGMENT: usize = 2 * (size_of::<Sent>() + size_of::<(Time, u32)>()) + 2 * size_of::<u32>();
 
-    pub(crate) fn new() -> Rack {
+    /// Of a sender whose next segment is this one.
+    pub(crate) fn new(una: u32) -> Rack {
         Rack {
-            una: 0,
+            una,
             segments: VecDeque::new(),
             sacked: Scoreboard::default(),
             order: VecDeque::new(),
@@ -353,7 +354,7 @@ mod tests {
 
     /// Segments 0 to 9, a millisecond apart from 0 on.
     fn ten() -> Rack {
-        let mut rack = Rack::new();
+        let mut rack = Rack::new(0);
         (0..10).for_each(|segment| assert!(!rack.on_sent(segment, at(segment.into()))));
         rack
     }
@@ -458,7 +459,7 @@ mod tests {
     #[test]
     fn the_example_of_section_3_4_by_hand() {
         // Event 1: P0 to P3 leave, P1 to P3 are dropped. 2: P0 is acknowledged. 3: two round trips later the probe is P3.
-        let mut rack = Rack::new();
+        let mut rack = Rack::new(0);
         (0..4).for_each(|segment| assert!(!rack.on_sent(segment, at(0))));
         rack.on_ack(at(100), &ack(1, &[]), None);
         assert_eq!(rack.detect_loss(&known(at(100))), (Segments(0), None));
@@ -549,7 +550,7 @@ mod tests {
     fn random_losses_and_reordering_are_judged_as_the_rfc_is_written() {
         for seed in 0..300 {
             let stream = Stream::new(Entity { seed, name: "rack", index: 0 }, Purpose::Policy);
-            let (mut rack, mut literal) = (Rack::new(), Literal::default());
+            let (mut rack, mut literal) = (Rack::new(0), Literal::default());
             let (mut received, mut una) = ([false; 64], 0u32);
             for step in 1..200u64 {
                 let bits = stream.bits(step);

@@ -67,7 +67,7 @@ pub(crate) struct Sender {
     /// Index of the scoreboard, while there is one; of a recovery by time, of what it keeps.
     pub(crate) board: u32,
     /// The segment being timed.
-    timed: u32,
+    pub(in crate::tcp) timed: u32,
     /// `high` when the window was last reduced: what lies below was sent under a larger one.
     pub(in crate::tcp) reduced_at: u32,
     pub(crate) phase: Phase,
@@ -226,6 +226,9 @@ impl Tcp<'_> {
     /// is watched. Returns the round-trip sample it gave, if any.
     #[inline(always)]
     pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
+        if SIGNALLED && self.sender.is_opening(self.spec) {
+            return self.on_answer_to_syn(arrived);
+        }
         let echoes = SIGNALLED && brought.echoes_mark;
         let most = if echoes { self.on_echo(arrived.ack) } else { Cwnd(f64::INFINITY) };
         let rtt = self.take_in::<SIGNALLED>(arrived, brought);
@@ -358,7 +361,7 @@ impl Tcp<'_> {
     }
 
     #[inline(always)]
-    fn round_trip_sample(&mut self, arrived: &Arrived) -> Option<Span> {
+    pub(in crate::tcp) fn round_trip_sample(&mut self, arrived: &Arrived) -> Option<Span> {
         let sender = &mut *self.sender;
         let rtt = if self.spec.timestamps {
             self.now.since(arrived.echo)
@@ -401,6 +404,10 @@ impl Tcp<'_> {
     /// The timer expired with data outstanding. `completed`: when the receiver had everything, whatever the sender knows. True if it was
     /// a retransmission timeout.
     pub(crate) fn on_timer(&mut self, completed: Time) -> bool {
+        if self.sender.is_opening(self.spec) {
+            self.on_timeout_of_syn();
+            return true;
+        }
         let is_timeout = self.spec.recovery != Recovery::RackTlp || rack_tlp::on_deadline(self);
         if is_timeout {
             self.on_timeout(completed);
@@ -465,6 +472,12 @@ impl Tcp<'_> {
         }
     }
 
+    /// Twice as long from now on, as the timer is.
+    pub(in crate::tcp) fn back_off(&mut self) {
+        self.sender.estimator.back_off(&self.spec.timer);
+        self.start_timer();
+    }
+
     #[inline(always)]
     fn start_timer(&mut self) {
         self.sender.deadline = self.sender.estimator.deadline(self.now, &self.spec.timer, self.clock_phase);
@@ -476,8 +489,13 @@ impl Tcp<'_> {
         if self.sender.is_paced && self.sender.paced_until > self.now {
             return None;
         }
-        let is_by_time = SIGNALLED && self.spec.recovery == Recovery::RackTlp;
-        let segment = if is_by_time { rack_tlp::next_segment(self)? } else { recovery::next_segment(self)? };
+        let opens = SIGNALLED && self.sender.is_opening(self.spec);
+        let is_by_time = SIGNALLED && !opens && self.spec.recovery == Recovery::RackTlp;
+        let segment = match () {
+            () if opens => self.next_of_handshake()?,
+            () if is_by_time => rack_tlp::next_segment(self)?,
+            () => recovery::next_segment(self)?,
+        };
         let sender = &mut *self.sender;
         let is_new = segment >= sender.high;
         if is_new {
@@ -503,7 +521,7 @@ impl Tcp<'_> {
         } else if self.sender.deadline == Time::NEVER {
             self.start_timer();
         }
-        if SIGNALLED && self.usage.is_some() {
+        if SIGNALLED && !opens && self.usage.is_some() {
             validation::on_sent(self, &Departure { segment, is_new });
         }
         Some((segment, if is_new { 1 } else { 2 }))

@@ -17,6 +17,8 @@ pub struct TcpSpec {
     pub ack_size: Bytes,
     /// Segments, at least 1.
     pub initial_window: f64,
+    /// A connection is opened first: data waits for the SYN's acknowledgement (RFC 9293 section 3.5).
+    pub handshake: bool,
     /// Segments; infinite if arbitrarily high (RFC 5681 section 3.1).
     pub initial_ssthresh: f64,
     /// Receiver window, at least 1.

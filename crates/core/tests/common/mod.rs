@@ -95,6 +95,7 @@ pub fn tcp(recovery: Recovery) -> TcpSpec {
         header: Bytes(40),
         ack_size: Bytes(40),
         initial_window: 3.0,
+        handshake: false,
         initial_ssthresh: f64::INFINITY,
         receiver_window: Segments(1_000_000),
         fast_retransmit: Some(3),
@@ -118,6 +119,7 @@ pub fn classic_tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         header: Bytes(0),
         initial_window: 1.0,
+        handshake: false,
         limited_transmit: false,
         timer: TimerSpec { max_rto: Span::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
         halves: Halves::Window,
@@ -416,6 +418,7 @@ fn random_tcp(dice: &mut Dice) -> Transport {
     let base = tcp(dice.one_of(&kinds));
     let spec = TcpSpec {
         initial_window: dice.pick(1, 10) as f64,
+        handshake: dice.chance(4),
         initial_ssthresh: dice.one_of(&[f64::INFINITY, 16.0]),
         receiver_window: Segments(dice.one_of(&[1_000_000, 20, 1])),
         fast_retransmit: if dice.chance(6) { None } else { Some(3) },

@@ -17,7 +17,10 @@ pub(crate) fn may_be_random(description: &Description, aside: &mut Report) -> bo
 /// Whether round trips, starts or sizes are drawn.
 pub(super) fn draws(description: &Description) -> bool {
     description.flows.values().any(|flow| {
-        flow.rtt.as_ref().is_some_and(is_random) || is_random(&flow.start) || flow.size.as_ref().is_some_and(is_random)
+        flow.arrivals.is_some()
+            || flow.rtt.as_ref().is_some_and(is_random)
+            || is_random(&flow.start)
+            || flow.size.as_ref().is_some_and(is_random)
     })
 }
 
@@ -70,7 +73,10 @@ fn is_random<Q: Quantity>(distribution: &Distribution<Q>) -> bool {
         Distribution::Uniform(..)
         | Distribution::Exponential(_)
         | Distribution::Pareto { .. }
-        | Distribution::Lognormal { .. } => true,
+        | Distribution::Lognormal { .. }
+        | Distribution::BoundedPareto { .. }
+        | Distribution::Cdf(_)
+        | Distribution::Workload(_) => true,
     }
 }
 

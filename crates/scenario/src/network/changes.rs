@@ -126,7 +126,7 @@ impl Changes {
             report.add(at, "nothing changes here").expected("`route`, `start` or `stop` with `group`");
         }
         if event.route.is_some() {
-            let Some(pairs) = flows::ends(name, flow, graph, report) else { return };
+            let Some(pairs) = flows::ends(name, flow, flows.len(), graph, report) else { return };
             let &[ends] = pairs.as_slice() else {
                 let problem = report.add(format!("{at}.route"), "one route for flows between several nodes");
                 problem.given(format!("`{name}` from {} to {}", flow.from, flow.to)).expected("a group of one pair of nodes");

@@ -5,7 +5,7 @@ use super::changes::{Changes, GroupChanges};
 use super::graph::Graph;
 use super::groups::Groups;
 use super::offered::{self, FirstLink};
-use super::{Paths, transport};
+use super::{Paths, arrivals, transport};
 use crate::distribution::{Distribution, Nth};
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
@@ -34,7 +34,9 @@ pub(super) fn flows(
     for (index, (name, flow)) in (0..).zip(&description.flows) {
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
-        let pairs = ends(name, flow, graph, report);
+        let of_group = groups.flows(name.as_str(), &at, report).unwrap_or(0..0);
+        let count = of_group.len();
+        let pairs = ends(name, flow, count, graph, report);
         let Some(group) = group(name, flow, &at, pairs.as_deref().unwrap_or_default(), graph, report) else { continue };
         check_times(flow, &at, changes_here, report);
         let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref() };
@@ -47,7 +49,7 @@ pub(super) fn flows(
         if let Some(routes) = pairs.and_then(find) {
             let forward_ports = routes.iter().flat_map(|(forward, _)| forward);
             let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();
-            crossed.push((name, groups.flows(name.as_str(), &at, report).unwrap_or(0..0), data_ports));
+            crossed.push((name, of_group, data_ports));
             let rate = |port: PortId| changes.fastest[port as usize];
             if let Some(port) = routes.iter().filter_map(|(forward, _)| forward.first().copied()).min_by_key(|&port| rate(port)) {
                 let first = FirstLink { name: &graph.ports[port as usize].name, rate: rate(port) };
@@ -58,6 +60,8 @@ pub(super) fn flows(
             let expansion = Expansion {
                 name,
                 flow,
+                count: count as u64,
+                arrivals: arrivals::starts(description, name, flow, count),
                 at: &at,
                 group: index,
                 seed: description.seed.0,
@@ -69,6 +73,7 @@ pub(super) fn flows(
             let before = flows.len();
             expansion.flows(&group.transport, &mut flows, report);
             check_starts(&flows[before..], &at, description.duration, report);
+            arrivals::check(flow, &flows[before..], &at, description.duration, report);
             let rerouted = !changes_here.routes.is_empty();
             let framed = flow.framing.is_some();
             crossings.extend(routes.into_iter().map(|(forward, backward)| Crossing {
@@ -91,13 +96,17 @@ pub(super) fn flows(
 type Way = (Vec<PortId>, Vec<PortId>);
 
 /// Between which nodes a group's flows run, in the order in which they take turns. Unknown nodes are reported.
-pub(super) fn ends(name: &Name, flow: &schema::Flow, graph: &Graph, report: &mut Report) -> Option<Vec<(usize, usize)>> {
+pub(super) fn ends(
+    name: &Name,
+    flow: &schema::Flow,
+    count: usize,
+    graph: &Graph,
+    report: &mut Report,
+) -> Option<Vec<(usize, usize)>> {
     let from = graph.named(&flow.from, &format!("flows.{name}.from"), report);
     let to = graph.named(&flow.to, &format!("flows.{name}.to"), report);
     let (from, to) = from.zip(to)?;
-    let ends: Vec<(usize, usize)> = (to.iter().flat_map(|&to| from.iter().map(move |&from| (from, to))))
-        .take(usize::try_from(flow.count.0).unwrap_or(usize::MAX))
-        .collect();
+    let ends: Vec<(usize, usize)> = (to.iter().flat_map(|&to| from.iter().map(move |&from| (from, to)))).take(count).collect();
     if let Some((node, _)) = ends.iter().find(|(from, to)| from == to) {
         let at = format!("flows.{name}.to");
         if report.sound(&at) {
@@ -280,6 +289,9 @@ const PICOSECONDS: u128 = 1_000_000_000_000;
 struct Expansion<'d> {
     name: &'d Name,
     flow: &'d schema::Flow,
+    count: u64,
+    /// From `start` to the start of each flow, where they start one after another; else nothing.
+    arrivals: Vec<Span>,
     at: &'d str,
     group: u32,
     seed: u64,
@@ -316,9 +328,8 @@ impl Expansion<'_> {
         if !self.check(&mut problems) {
             return;
         }
-        let count = self.flow.count.0;
-        flows.reserve(count as usize);
-        for (index, way) in (0..count).zip(self.ways.iter().cycle()) {
+        flows.reserve(self.count as usize);
+        for (index, way) in (0..self.count).zip(self.ways.iter().cycle()) {
             let Some(sender_access) = self.sender_access(index, way.rest, &mut problems) else { return };
             let Some(size) = self.size(index, transport, &mut problems) else { return };
             flows.push(Flow {
@@ -327,7 +338,7 @@ impl Expansion<'_> {
                 backward: way.backward,
                 sender_access,
                 receiver_access: access(self.flow.receiver_access.as_ref()),
-                start: self.start + Span(self.draw(&self.flow.start, index, Purpose::Start)),
+                start: self.start + self.wait(index),
                 stop: self.stop,
                 size,
             });
@@ -336,8 +347,7 @@ impl Expansion<'_> {
 
     /// Whether all is well that concerns all flows alike.
     fn check(&self, problems: &mut Problems) -> bool {
-        let flow = self.flow;
-        let count = flow.count.0;
+        let (flow, count) = (self.flow, self.count);
         let fine = problems.length("start", Some(&flow.start), count)
             & problems.length("rtt", flow.rtt.as_ref(), count)
             & problems.length("size", flow.size.as_ref(), count);
@@ -354,6 +364,12 @@ impl Expansion<'_> {
             return false;
         }
         fine
+    }
+
+    /// From the time that `start` counts from to the start of a flow.
+    fn wait(&self, index: u64) -> Span {
+        let start = Span(self.draw(&self.flow.start, index, Purpose::Start));
+        self.arrivals.get(index as usize).map_or(start, |&after| Span(start.0.saturating_add(after.0)))
     }
 
     fn sender_access(&self, index: u64, rest: Span, problems: &mut Problems) -> Option<Access> {
@@ -392,7 +408,7 @@ impl Expansion<'_> {
     }
 
     fn draw<Q: Quantity>(&self, distribution: &Distribution<Q>, index: u64, purpose: Purpose) -> u64 {
-        distribution.draw(Nth { index, count: self.flow.count.0 }, || {
+        distribution.draw(Nth { index, count: self.count }, || {
             Stream::new(Entity { seed: self.seed, name: self.name.as_str(), index }, purpose)
         })
     }

@@ -1,5 +1,6 @@
 //! Flow groups by name, and the numbers of their flows.
 
+use super::arrivals;
 use crate::problem::Report;
 use crate::scenario::Description;
 use indexmap::IndexMap;
@@ -29,14 +30,16 @@ impl<'d> Groups<'d> {
             return None;
         }
         let mut list = IndexMap::new();
+        let count_of = |(name, flow)| arrivals::count(description, name, flow, MOST_FLOWS as usize + 1);
+        let total = || description.flows.iter().map(count_of).sum::<u64>();
         for (name, flow) in &description.flows {
-            list.insert(name.as_str(), (first as FlowId, flow.count.0 as u32));
-            first += flow.count.0;
+            let count = count_of((name, flow));
+            list.insert(name.as_str(), (first as FlowId, count as u32));
+            first += count;
             if first > MOST_FLOWS {
-                let total: u64 = description.flows.values().map(|flow| flow.count.0).sum();
                 report
                     .add("flows", "too many flows")
-                    .given(format!("{total} in all"))
+                    .given(format!("{} in all", total()))
                     .expected(format!("at most {MOST_FLOWS} in all"));
                 return None;
             }

@@ -3,6 +3,7 @@
 //! Every step goes as far as it can and reports what it finds. Where a step has complained it may leave a placeholder: the caller
 //! takes the network only if nothing was reported.
 
+mod arrivals;
 mod cells;
 mod chance;
 mod changes;

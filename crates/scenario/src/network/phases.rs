@@ -16,7 +16,8 @@ const FEW: usize = 20;
 
 /// Whether there may be anything to remark, as far as that can be told without a network: some group is small enough, and nothing is drawn.
 pub(super) fn may_remark(description: &Description) -> bool {
-    let is_small = |flow: &Flow| flow.tcp.is_some() && flow.size.is_none() && flow.count.0 <= FEW as u64;
+    let is_small =
+        |flow: &Flow| flow.tcp.is_some() && flow.size.is_none() && flow.count.is_none_or(|count| count.0 <= FEW as u64);
     description.flows.values().any(is_small) && !draws(description)
 }
 

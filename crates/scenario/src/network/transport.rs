@@ -25,6 +25,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.header, bytes(tcp.header, 0..=KILOBYTE, &format!("{at}.header"), report));
     set(&mut spec.ack_size, bytes(tcp.ack_size, 1..=KILOBYTE, &format!("{at}.ack_size"), report));
     set(&mut spec.initial_window, tcp.initial_window.map(Segments::count));
+    set(&mut spec.handshake, tcp.handshake);
     set(&mut spec.initial_ssthresh, tcp.initial_ssthresh.map(Segments::count));
     set(&mut spec.receiver_window, receiver_window(tcp.receiver_window, spec.mss, at, report));
     set(&mut spec.fast_retransmit, tcp.fast_retransmit.map(|setting| setting.threshold()));
@@ -235,6 +236,10 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     if spec.initial_window.is_infinite() {
         let problem = report.add(format!("{at}.initial_window"), "an unlimited initial window");
         problem.given("\"unlimited\"").expected("a number of segments; `receiver_window` bounds it");
+    }
+    if spec.handshake && spec.header == Bytes(0) && report.sound(&format!("{at}.header")) {
+        let problem = report.add(format!("{at}.handshake"), "a SYN of no bytes");
+        problem.given("`header` of 0 B").expected("a header of at least 1 B, or no handshake");
     }
     let tick = match timer.form {
         tcp::TimerForm::Exact { granularity } => ("granularity", granularity),

@@ -3,7 +3,7 @@
 use super::{Application, Processing, Source, Tcp};
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
-use crate::quantity::{Duration, Rate, Size};
+use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::record::record;
 use crate::tree::Node;
 use crate::values::{Name, Whole};
@@ -14,8 +14,9 @@ use serde_json::json;
 record! {
     /// A group of flows of one kind. Either `tcp` or `source` says what they send.
     pub struct Flow {
-        /// Flows in the group.
-        count: Whole<1, 4000000> = Whole(1),
+        /// Flows in the group. If not given, as many as start before the run ends where `arrivals` says when they do, as many as
+        /// a list has values, or 1.
+        count: Option<Whole<1, 4000000>>,
         /// Node where the senders are, or several of them, which the flows take in turn; one named twice gets twice as many.
         from: Nodes,
         /// Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
@@ -34,6 +35,8 @@ record! {
         rtt: Option<Distribution<Duration>>,
         /// When each flow starts.
         start: Distribution<Duration> = Distribution::Fixed(Duration::new(0)),
+        /// Lets flows start one after another, from `start` on.
+        arrivals: Option<FlowArrivals>,
         /// When all stop sending new data.
         stop: Option<Duration>,
         /// Payload that each flow transfers; endless if not given.
@@ -52,6 +55,18 @@ record! {
         application: Option<Application>,
         /// Datagrams without a transport.
         source: Option<Source>,
+    }
+}
+
+record! {
+    /// A Poisson process of starts: exponential times between them. Either `mean_interval` or `load` says how long these are.
+    pub struct FlowArrivals {
+        /// From one start to the next, in the mean.
+        mean_interval: Option<Duration>,
+        /// Payload that arrives, in the mean, as a share of the rate `of`; headers come on top.
+        load: Option<Probability>,
+        /// What `load` is a share of, such as the rate of the bottleneck.
+        of: Option<Rate>,
     }
 }
 

@@ -15,7 +15,7 @@ mod topology;
 
 pub use application::{Application, Applications, HandOver};
 pub use controller::{Controller, ControllerTable, Controllers, Law, UserLaw};
-pub use flow::{Access, Flow, Framing, Nodes, PortName};
+pub use flow::{Access, Flow, FlowArrivals, Framing, Nodes, PortName};
 pub use link::{Drop, Link, Loss, Reverse};
 pub use node::{Node, NodeKind, Processing};
 pub use prices::{Prices, Scheme, Schemes};

@@ -70,6 +70,9 @@ record! {
         ack_size: Option<Size>,
         /// Congestion window at the start.
         initial_window: Option<Segments>,
+        /// Open a connection before data is sent (RFC 9293): a SYN of the size of a `header`, and data once it is acknowledged. It counts as a
+        /// packet without payload.
+        handshake: Option<bool>,
         /// Slow-start threshold at the start; `unlimited` is arbitrarily high.
         initial_ssthresh: Option<Segments>,
         /// Receiver's window: segments, or bytes, rounded down to whole segments.
@@ -127,6 +130,7 @@ impl Tcp {
             header: Some(Size::new(spec.header.0)),
             ack_size: Some(Size::new(spec.ack_size.0)),
             initial_window: Some(Segments::of(spec.initial_window)),
+            handshake: Some(spec.handshake),
             initial_ssthresh: Some(Segments::of(spec.initial_ssthresh)),
             receiver_window: Some(Window::Segments(spec.receiver_window.0)),
             fast_retransmit: Some(spec.fast_retransmit.map_or(FastRetransmit::Off, FastRetransmit::After)),

@@ -347,6 +347,7 @@ mod tests {
             header: Bytes(40),
             ack_size: Bytes(40),
             initial_window: 10.0,
+            handshake: false,
             initial_ssthresh: f64::INFINITY,
             receiver_window: Segments(1_000_000),
             fast_retransmit: Some(3),

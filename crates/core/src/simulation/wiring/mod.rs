@@ -91,7 +91,7 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
     let starts = route_starts(network);
     let make = |flow: &network::Flow| {
         let complete_at = match &network.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => segments_of(spec, flow.size).0,
+            Transport::Tcp(spec, _) => segments_of(spec, flow.size).0.saturating_add(spec.before_data().0),
             Transport::Datagram(_) => u32::MAX,
         };
         Path {

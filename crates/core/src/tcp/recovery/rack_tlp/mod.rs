@@ -64,9 +64,10 @@ impl RackTlp {
         self.timer == Timer::Retransmission
     }
 
-    pub(crate) fn new() -> RackTlp {
+    /// Of a sender whose next segment is this one.
+    pub(crate) fn new(una: u32) -> RackTlp {
         RackTlp {
-            rack: Rack::new(),
+            rack: Rack::new(una),
             prr: Prr::default(),
             probe: None,
             timer: Timer::Retransmission,
@@ -356,7 +357,7 @@ fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
 impl Tcp<'_> {
     fn rack_tlp(&mut self) -> &mut RackTlp {
         if self.sender.board == NONE {
-            self.sender.board = self.racks.put(RackTlp::new());
+            self.sender.board = self.racks.put(RackTlp::new(self.sender.una));
         }
         self.racks.at_mut(self.sender.board)
     }

@@ -1,0 +1,126 @@
+//! Opening a connection (RFC 9293 section 3.5): segment 0 is the SYN, headers alone, and data waits until it is acknowledged. The SYN
+//! finds the first round trip, and opens no window.
+//!
+//! Differs: a SYN-ACK that is lost is repaired by the SYN alone, whose timer is as long. A sender without timestamps whose SYN was lost
+//! goes on with its backed-off timeout until it has measured a round trip, not with 3 s (RFC 6298 rule 5.7).
+
+use super::sender::{Arrived, NONE, Sender, Tcp};
+use super::spec::TcpSpec;
+use crate::congestion::Controller;
+use crate::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
+
+/// The SYN's number.
+pub(crate) const SYN: u32 = 0;
+
+impl TcpSpec {
+    /// Segments before the first one of data.
+    pub(crate) fn before_data(&self) -> Segments {
+        Segments(u32::from(self.handshake))
+    }
+
+    /// Whether a segment is the SYN.
+    pub(crate) fn is_syn(&self, segment: u32) -> bool {
+        self.handshake && segment == SYN
+    }
+
+    /// Payload of all segments before this one, which is one of data.
+    pub(crate) fn payload_before(&self, segment: u32) -> Bytes {
+        Bytes(u64::from(segment - self.before_data().0) * self.mss.0)
+    }
+}
+
+impl Sender {
+    /// The SYN is not acknowledged yet.
+    pub(in crate::tcp) fn is_opening(&self, spec: &TcpSpec) -> bool {
+        spec.is_syn(self.una)
+    }
+}
+
+impl Tcp<'_> {
+    /// The SYN, if it is to be sent now.
+    pub(in crate::tcp) fn next_of_handshake(&mut self) -> Option<u32> {
+        let is_due = self.sender.next == SYN && self.sender.limit > 0;
+        is_due.then(|| {
+            self.sender.next = SYN + 1;
+            SYN
+        })
+    }
+
+    /// What acknowledges the SYN, or something before it. Returns the round trip.
+    pub(in crate::tcp) fn on_answer_to_syn(&mut self, arrived: &Arrived) -> Option<Span> {
+        if arrived.ack <= SYN {
+            return None;
+        }
+        self.sender.una = arrived.ack;
+        self.sender.next = arrived.ack;
+        self.sender.deadline = Time::NEVER;
+        let rtt = self.round_trip_sample(arrived);
+        if std::mem::take(&mut self.sender.timed_out) {
+            // RFC 5681 section 3.1: after a lost SYN the window is one segment.
+            self.sender.controller.limit_window(Cwnd(1.0));
+        }
+        rtt
+    }
+
+    /// Nothing has acknowledged the SYN for so long. It says nothing of the window.
+    pub(in crate::tcp) fn on_timeout_of_syn(&mut self) {
+        if self.now >= self.warmup {
+            self.sender.counts.timeouts += 1;
+            let waiting_since = self.sender.last_active.max(self.warmup);
+            self.sender.counts.idle = self.sender.counts.idle + self.now.since(waiting_since);
+        }
+        self.sender.last_active = self.now;
+        self.sender.timed_out = true;
+        self.sender.timed = NONE;
+        self.sender.next = SYN;
+        self.back_off();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Start;
+    use crate::settings::PlainWords;
+    use crate::tcp::Recovery;
+    use crate::tcp::bench::{Bench, plain};
+
+    fn opening(spec: TcpSpec) -> Bench {
+        Bench::new(TcpSpec { handshake: true, ..spec }, Start { window: 4.0, ssthresh: 64.0, ..Start::default() }, 100)
+    }
+
+    #[test]
+    fn data_waits_for_the_syn_which_opens_no_window() {
+        for &recovery in Recovery::ALL {
+            let mut bench = opening(TcpSpec { recovery, ..plain() });
+            assert_eq!(bench.send(), [SYN], "{recovery:?}");
+            assert_eq!(bench.at(100).hear(1, &[]), [1, 2, 3, 4], "{recovery:?}");
+            assert_eq!(bench.window(), 4.0, "{recovery:?}");
+            // RFC 6298 rule 2.2 with the SYN's 100 ms: 100 + 4 x 50 ms, and at least 1 s.
+            assert_eq!(bench.sender.timeout(&bench.spec), Span::from_millis(1_000), "{recovery:?}");
+            // One acknowledged in slow start: two more.
+            assert_eq!(bench.at(200).hear(2, &[]), [5, 6], "{recovery:?}");
+        }
+    }
+
+    #[test]
+    fn a_lost_syn_is_sent_again_and_leaves_a_window_of_one() {
+        let mut bench = opening(plain());
+        bench.send();
+        assert!(bench.expire());
+        assert_eq!((bench.now, bench.send()), (Time(Span::from_millis(1_000).0), vec![SYN]));
+        assert_eq!(bench.sender.deadline, Time(Span::from_millis(3_000).0));
+        assert_eq!(bench.at(1_100).hear(1, &[]), [1]);
+        assert_eq!((bench.window(), bench.sender.controller.ssthresh()), (1.0, 64.0));
+        assert_eq!((bench.sender.counts.timeouts, bench.sender.counts.retransmitted), (1, 1));
+        // Karn: which of the two was acknowledged is unknown, so the timeout stays backed off.
+        assert_eq!(bench.sender.timeout(&bench.spec), Span::from_millis(2_000));
+    }
+
+    #[test]
+    fn nothing_is_opened_for_a_transfer_that_was_stopped_before() {
+        let mut bench = opening(plain());
+        bench.sender.limit = 0;
+        assert_eq!(bench.send(), []);
+    }
+}

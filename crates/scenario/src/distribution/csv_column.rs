@@ -1,0 +1,77 @@
+//! One value per flow from a column of a CSV file: `{csv = {file = "flows.csv", column = "size_bytes"}}`.
+//!
+//! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Its first line names the columns.
+//! A value is written as in a scenario, with its unit, or as a plain number if the column's name ends in a unit, as in our own tables.
+
+use super::reading::entries;
+use crate::decode::{Decode, Decoder};
+use crate::quantity::Quantity;
+use crate::tree::Node;
+use csv::{ReaderBuilder, Trim};
+use std::path::Path;
+
+/// Endings of columns' names, as tables have them, and the units they stand for.
+const ENDINGS: [(&str, &str); 6] = [("_s", "s"), ("_ms", "ms"), ("_us", "us"), ("_ns", "ns"), ("_bytes", "B"), ("_bps", "bps")];
+
+/// More than a column of this many bytes has no flow for its rows.
+const MOST_BYTES: u64 = 1 << 30;
+
+pub(super) fn read<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<Q>> {
+    let [file, column] = entries(node, ["file", "column"], decoder)?;
+    let mut text = |key, node: Option<&Node>| -> Option<String> {
+        node.and_then(|node| decoder.inside(key, |decoder| Decode::decode(node, decoder)))
+    };
+    let (file, column) = (text("file", file), text("column", column));
+    let (file, column) = (file?, column?);
+    let path = Path::new(decoder.report.file()).parent().unwrap_or(Path::new("")).join(&file);
+    let bytes = match size_of(&path).and_then(|()| std::fs::read(&path).map_err(|error| error.to_string())) {
+        Ok(bytes) => bytes,
+        Err(reason) => {
+            decoder.inside("file", |decoder| {
+                let problem = decoder.fault(format!("cannot be read: {reason}"));
+                problem.given(path.display().to_string()).expected("a CSV file, beside the scenario's").line
+            });
+            return None;
+        }
+    };
+    values(&bytes, &file, &column, decoder)
+}
+
+fn size_of(path: &Path) -> Result<(), String> {
+    match std::fs::metadata(path).map_err(|error| error.to_string())? {
+        found if !found.is_file() => Err("not a file".into()),
+        found if found.len() > MOST_BYTES => Err(format!("{} bytes, more than {MOST_BYTES}", found.len())),
+        _ => Ok(()),
+    }
+}
+
+fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decoder) -> Option<Vec<Q>> {
+    let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(bytes);
+    let names: Vec<String> = reader.byte_headers().ok()?.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    let Some(place) = names.iter().position(|name| name == column) else {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        decoder.inside("column", |decoder| decoder.unknown(&format!("column of {file}"), column, &names));
+        return None;
+    };
+    let unit = ENDINGS.iter().find(|(ending, _)| column.ends_with(ending)).map(|(_, unit)| *unit);
+    let mut values = Some(Vec::new());
+    for record in reader.byte_records() {
+        let (line, cell) = match &record {
+            Ok(record) => (record.position().map_or(0, csv::Position::line), record.get(place).unwrap_or_default()),
+            Err(error) => (error.position().map_or(0, csv::Position::line), &[][..]),
+        };
+        let cell = String::from_utf8_lossy(cell).into_owned();
+        let with_unit = unit.filter(|_| cell.parse::<f64>().is_ok()).map(|unit| format!("{cell} {unit}"));
+        let read = |decoder: &mut Decoder| Q::decode(&Node::Text(with_unit.unwrap_or(cell)), decoder);
+        let value = decoder.inside(&format!("[{file} line {line}]"), read);
+        values = values.zip(value).map(|(mut values, value)| {
+            values.push(value);
+            values
+        });
+    }
+    if values.as_ref().is_some_and(Vec::is_empty) {
+        decoder.fault("a column without values").given(file).expected("a value for each flow, a line each");
+        return None;
+    }
+    values
+}

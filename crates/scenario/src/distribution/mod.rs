@@ -1,0 +1,244 @@
+//! How a quantity varies over the flows of a group.
+
+mod csv_column;
+mod reading;
+mod workload;
+
+use crate::quantity::Quantity;
+use serde::Serialize;
+use tailback_core::primitives::math;
+use tailback_core::primitives::random::Stream;
+pub use workload::{WORKLOADS, Workload};
+
+/// One value per flow. The random ones draw from the flow's own stream, so that adding a flow changes no other's draw.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution<Q> {
+    /// Uniform between two bounds.
+    Uniform(Q, Q),
+    /// Spread evenly between two bounds without chance: flow `i` of `n` gets `low + (high - low) (i + 1/2) / n`.
+    Evenly(Q, Q),
+    /// With this mean.
+    Exponential(Q),
+    Pareto {
+        mean: Q,
+        /// Above 1, so that there is a mean.
+        shape: f64,
+    },
+    Lognormal {
+        median: Q,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+    /// Pareto between two bounds: of a Pareto distribution from the lowest value on, what lies below the highest.
+    BoundedPareto { lowest: Q, highest: Q, shape: f64 },
+    /// Values with the share that is at most as large, linear in between. The share of the first value is its own.
+    Cdf(Vec<(Q, f64)>),
+    /// A published distribution of sizes.
+    #[serde(serialize_with = "by_name")]
+    Workload(&'static Workload),
+    /// The same for all.
+    #[serde(untagged)]
+    Fixed(Q),
+    /// One for each flow in turn.
+    #[serde(untagged)]
+    List(Vec<Q>),
+}
+
+fn by_name<S: serde::Serializer>(workload: &&'static Workload, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(workload.name)
+}
+
+/// A flow among those of its group.
+#[derive(Clone, Copy)]
+pub(crate) struct Nth {
+    pub index: u64,
+    pub count: u64,
+}
+
+impl<Q> Distribution<Q> {
+    /// The value of a flow, in the smallest unit.
+    pub(crate) fn draw(&self, flow: Nth, stream: impl FnOnce() -> Stream) -> u64
+    where
+        Q: Quantity,
+    {
+        let between = |low: Q, high: Q, share: f64| low.base() + ((high.base() - low.base()) as f64 * share) as u64;
+        match *self {
+            Distribution::Fixed(value) => value.base(),
+            Distribution::List(ref values) => values.get(flow.index as usize).map_or(0, |value| value.base()),
+            Distribution::Evenly(low, high) => between(low, high, (flow.index as f64 + 0.5) / flow.count as f64),
+            Distribution::Uniform(low, high) => between(low, high, stream().uniform(0)),
+            Distribution::Exponential(mean) => (mean.base() as f64 * -math::ln(1.0 - stream().uniform(0))) as u64,
+            Distribution::Pareto { mean, shape } => {
+                // By inversion: lowest * (1 - u)^(-1/shape), with the lowest value that gives the mean.
+                let lowest = mean.base() as f64 * (shape - 1.0) / shape;
+                (lowest * math::exp(-math::ln(1.0 - stream().uniform(0)) / shape)) as u64
+            }
+            Distribution::Lognormal { median, sigma } => {
+                // Box and Muller, Annals of Mathematical Statistics 29(2), 1958.
+                let stream = stream();
+                let radius = (-2.0 * math::ln(1.0 - stream.uniform(0))).sqrt();
+                let normal = radius * math::cos(std::f64::consts::TAU * stream.uniform(1));
+                (median.base() as f64 * math::exp(sigma * normal)) as u64
+            }
+            Distribution::BoundedPareto { lowest, highest, shape } => {
+                let (lowest, highest) = (lowest.base() as f64, highest.base() as f64);
+                let above = 1.0 - stream().uniform(0) * (1.0 - math::pow(lowest / highest, shape));
+                (lowest * math::pow(above, -1.0 / shape)) as u64
+            }
+            Distribution::Cdf(ref points) => {
+                inverse(points.iter().map(|&(value, share)| (value.base(), share)), stream().uniform(0))
+            }
+            Distribution::Workload(workload) => inverse(workload.points.iter().copied(), stream().uniform(0)),
+        }
+    }
+
+    /// What a draw is in the mean, in the smallest unit; of a list, the mean of its values.
+    pub(crate) fn mean(&self) -> f64
+    where
+        Q: Quantity,
+    {
+        let mean = |values: &[Q]| values.iter().map(|value| value.base() as f64).sum::<f64>() / values.len() as f64;
+        match *self {
+            Distribution::Fixed(value) | Distribution::Exponential(value) | Distribution::Pareto { mean: value, .. } => {
+                value.base() as f64
+            }
+            Distribution::List(ref values) => mean(values),
+            Distribution::Evenly(low, high) | Distribution::Uniform(low, high) => mean(&[low, high]),
+            Distribution::Lognormal { median, sigma } => median.base() as f64 * math::exp(sigma * sigma / 2.0),
+            Distribution::BoundedPareto { lowest, highest, shape } => {
+                let (lowest, ratio) = (lowest.base() as f64, lowest.base() as f64 / highest.base() as f64);
+                let whole = 1.0 - math::pow(ratio, shape);
+                let part = match shape - 1.0 {
+                    0.0 => -math::ln(ratio),
+                    beyond => (1.0 - math::pow(ratio, beyond)) / beyond,
+                };
+                if whole == 0.0 { lowest } else { shape * lowest * part / whole }
+            }
+            Distribution::Cdf(ref points) => mean_of(points.iter().map(|&(value, share)| (value.base(), share))),
+            Distribution::Workload(workload) => mean_of(workload.points.iter().copied()),
+        }
+    }
+}
+
+/// Where a cumulative distribution, linear between its points, reaches a share.
+fn inverse(points: impl Iterator<Item = (u64, f64)>, share: f64) -> u64 {
+    let mut before: Option<(u64, f64)> = None;
+    for (value, up_to) in points {
+        if share < up_to {
+            return before.map_or(value, |(low, from)| low + ((value - low) as f64 * (share - from) / (up_to - from)) as u64);
+        }
+        before = Some((value, up_to));
+    }
+    before.map_or(0, |(value, _)| value)
+}
+
+/// Of a cumulative distribution, linear between its points.
+fn mean_of(points: impl Iterator<Item = (u64, f64)>) -> f64 {
+    let (mut sum, mut before) = (0.0, None);
+    for (value, share) in points {
+        let (low, from) = before.unwrap_or((value, 0.0));
+        sum += (share - from) * (low as f64 + value as f64) / 2.0;
+        before = Some((value, share));
+    }
+    sum
+}
+
+impl<Q: Default> Default for Distribution<Q> {
+    fn default() -> Distribution<Q> {
+        Distribution::Fixed(Q::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Size;
+    use tailback_core::primitives::random::{Entity, Purpose};
+
+    const FLOWS: u64 = 100_000;
+
+    fn draws(distribution: &Distribution<Size>) -> Vec<f64> {
+        let draw = |index| {
+            distribution.draw(Nth { index, count: FLOWS }, || Stream::new(Entity { seed: 1, name: "web", index }, Purpose::Size))
+                as f64
+        };
+        (0..FLOWS).map(draw).collect()
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn evenly_spread_values_are_the_middles_of_equal_parts() {
+        let evenly = Distribution::Evenly(Size::new(100), Size::new(200));
+        let values: Vec<u64> = (0..4).map(|index| evenly.draw(Nth { index, count: 4 }, || unreachable!())).collect();
+        assert_eq!(values, [112, 137, 162, 187]);
+    }
+
+    /// Within five standard errors of what the formulas say.
+    #[test]
+    fn random_draws_have_their_means() {
+        let error = |deviation: f64| 5.0 * deviation / (FLOWS as f64).sqrt();
+        let uniform = draws(&Distribution::Uniform(Size::new(1_000_000), Size::new(3_000_000)));
+        assert!((mean(&uniform) - 2e6).abs() < error(2e6 / 12_f64.sqrt()));
+        let exponential = draws(&Distribution::Exponential(Size::new(1_000_000)));
+        assert!((mean(&exponential) - 1e6).abs() < error(1e6));
+        // Variance of a Pareto distribution with mean m and shape a: m^2 / (a (a - 2)).
+        let pareto = draws(&Distribution::Pareto { mean: Size::new(1_000_000), shape: 3.0 });
+        assert!((mean(&pareto) - 1e6).abs() < error(1e6 / 3_f64.sqrt()));
+        assert!(pareto.iter().all(|&value| value >= 666_666.0));
+    }
+
+    #[test]
+    fn half_of_the_lognormal_draws_lie_below_the_median() {
+        let lognormal = draws(&Distribution::Lognormal { median: Size::new(1_000_000), sigma: 1.0 });
+        let below = lognormal.iter().filter(|&&value| value < 1e6).count() as f64;
+        assert!((below / FLOWS as f64 - 0.5).abs() < 5.0 * 0.5 / (FLOWS as f64).sqrt());
+        // 15.9 % lie above e times the median.
+        let above = lognormal.iter().filter(|&&value| value > 1e6 * std::f64::consts::E).count() as f64;
+        assert!((above / FLOWS as f64 - 0.158_655).abs() < 5.0 * 0.365 / (FLOWS as f64).sqrt());
+    }
+
+    /// Within five standard errors of the mean, which is that of the formula; a tail this heavy has a large one.
+    #[test]
+    fn bounded_draws_stay_within_their_bounds_and_have_their_mean() {
+        let bounded = Distribution::BoundedPareto { lowest: Size::new(1_000), highest: Size::new(1_000_000), shape: 1.2 };
+        let values = draws(&bounded);
+        assert!(values.iter().all(|value| (1_000.0..=1_000_000.0).contains(value)));
+        // k = 1000 bytes, s = 1.2: 6 k (1 - 1000^-0.2) / (1 - 1000^-1.2).
+        let wanted = 6_000.0 * (1.0 - 1000_f64.powf(-0.2)) / (1.0 - 1000_f64.powf(-1.2));
+        assert!((bounded.mean() / wanted - 1.0).abs() < 1e-12);
+        let deviation = (values.iter().map(|value| (value - wanted).powi(2)).sum::<f64>() / FLOWS as f64).sqrt();
+        assert!((mean(&values) - wanted).abs() < 5.0 * deviation / (FLOWS as f64).sqrt() + 1.0);
+        // With shape 1 the mean is k ln(H/k) / (1 - k/H).
+        let even = Distribution::BoundedPareto { lowest: Size::new(1_000), highest: Size::new(10_000), shape: 1.0 };
+        assert!((even.mean() - 1_000.0 * 10_f64.ln() / 0.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_share_of_a_cumulative_distribution_is_drawn_as_often() {
+        let points = vec![(Size::new(100), 0.25), (Size::new(200), 0.5), (Size::new(200), 0.75), (Size::new(1_000), 1.0)];
+        let cdf = Distribution::Cdf(points);
+        let values = draws(&cdf);
+        let share = |fits: &dyn Fn(f64) -> bool| values.iter().filter(|&&value| fits(value)).count() as f64 / FLOWS as f64;
+        let error = 5.0 * 0.5 / (FLOWS as f64).sqrt();
+        assert!((share(&|value| value == 100.0) - 0.25).abs() < error);
+        assert!((share(&|value| value == 200.0) - 0.25).abs() < error);
+        assert!((share(&|value| value < 150.0) - 0.375).abs() < error);
+        assert!((share(&|value| value <= 600.0) - 0.875).abs() < error);
+        // 0.25 x 100 + 0.25 x 150 + 0.25 x 200 + 0.25 x 600.
+        assert_eq!(cdf.mean(), 262.5);
+    }
+
+    /// Means that users of these distributions state: 1.71 MB, and 5117 packets of 1460 bytes.
+    #[test]
+    fn published_workloads_have_their_means() {
+        let [web_search, data_mining] = [0, 1].map(|which| Distribution::<Size>::Workload(&WORKLOADS[which]));
+        assert_eq!(web_search.mean(), 1_711_250.0);
+        assert_eq!((data_mining.mean() / 1460.0).round(), 5117.0);
+        let half = draws(&data_mining).iter().filter(|&&value| value == 1460.0).count() as f64 / FLOWS as f64;
+        assert!((half - 0.5).abs() < 5.0 * 0.5 / (FLOWS as f64).sqrt());
+    }
+}

@@ -1,0 +1,190 @@
+//! How a distribution is written, and its JSON Schema.
+
+use super::{Distribution, WORKLOADS, csv_column};
+use crate::decode::{Decode, Decoder};
+use crate::problem::listed;
+use crate::quantity::{Duration, Quantity, Size};
+use crate::tree::Node;
+use crate::values::real;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+const WORDS: &[&str] = &["uniform", "evenly", "exponential", "pareto", "lognormal", "bounded_pareto", "cdf", "csv"];
+const WORDS_OF_SIZES: &[&str] =
+    &["uniform", "evenly", "exponential", "pareto", "lognormal", "bounded_pareto", "cdf", "workload", "csv"];
+
+/// A quantity that may differ from flow to flow.
+pub(crate) trait Varied: Quantity {
+    /// What may be the key of a table.
+    const WORDS: &'static [&'static str];
+}
+
+impl Varied for Duration {
+    const WORDS: &'static [&'static str] = WORDS;
+}
+
+impl Varied for Size {
+    const WORDS: &'static [&'static str] = WORDS_OF_SIZES;
+}
+
+impl<Q: Varied> Decode for Distribution<Q> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
+        match node {
+            Node::List(_) => Vec::decode(node, decoder).map(Distribution::List),
+            Node::Table(_) => {
+                let (word, value) = decoder.variant::<Self>(node, Q::WORDS)?;
+                decoder.inside(word, |decoder| match word {
+                    "uniform" => decoder.pair(value).map(|(low, high)| Distribution::Uniform(low, high)),
+                    "evenly" => decoder.pair(value).map(|(low, high)| Distribution::Evenly(low, high)),
+                    "exponential" => Q::decode(value, decoder).map(Distribution::Exponential),
+                    "pareto" => shaped(value, ["mean", "shape"], SHAPES, decoder)
+                        .map(|(mean, shape)| Distribution::Pareto { mean, shape }),
+                    "lognormal" => shaped(value, ["median", "sigma"], SIGMAS, decoder)
+                        .map(|(median, sigma)| Distribution::Lognormal { median, sigma }),
+                    "bounded_pareto" => bounded_pareto(value, decoder),
+                    "cdf" => cdf(value, decoder).map(Distribution::Cdf),
+                    "workload" => workload(value, decoder),
+                    _ => csv_column::read(value, decoder).map(Distribution::List),
+                })
+            }
+            _ => Q::decode(node, decoder).map(Distribution::Fixed),
+        }
+    }
+
+    fn expected() -> String {
+        format!("{}, a list of one per flow, or a table with {}", Q::expected(), listed(Q::WORDS))
+    }
+}
+
+/// Below 1.01 a mean would take more flows than there are to be seen.
+const SHAPES: (f64, f64) = (1.01, 100.0);
+const SIGMAS: (f64, f64) = (0.0, 10.0);
+/// What is bounded has a mean whatever its shape.
+const BOUNDED_SHAPES: (f64, f64) = (0.01, 100.0);
+
+fn bounded_pareto<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
+    const KEYS: [&str; 3] = ["lowest", "highest", "shape"];
+    let [lowest, highest, shape] = entries(node, KEYS, decoder)?;
+    let mut bound = |key, node: Option<&Node>| node.and_then(|node| decoder.inside(key, |decoder| Q::decode(node, decoder)));
+    let (lowest, highest) = (bound(KEYS[0], lowest), bound(KEYS[1], highest));
+    let shape = shape.and_then(|node| number(node, KEYS[2], BOUNDED_SHAPES, decoder));
+    let (lowest, highest, shape) = (lowest?, highest?, shape?);
+    if lowest.base() == 0 || lowest > highest {
+        let given = format!("{} to {}", lowest.to_string(), highest.to_string());
+        decoder.fault("bounds that do not fit").given(given).expected("`lowest` above 0, and `highest` not below it");
+        return None;
+    }
+    Some(Distribution::BoundedPareto { lowest, highest, shape })
+}
+
+/// Points of a cumulative distribution: neither values nor shares fall, and the last share is all.
+fn cdf<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<(Q, f64)>> {
+    let expected = || format!("a list of [value, share], such as `[[VALUE, 0.5], [VALUE, 1]]`, each value {}", Q::expected());
+    let Node::List(items) = node else {
+        decoder.fault("not a list of points").given(node.to_string()).expected(expected());
+        return None;
+    };
+    let point = |(index, item): (usize, &Node), decoder: &mut Decoder| {
+        decoder.inside(&format!("[{index}]"), |decoder| {
+            let Node::List(pair) = item else {
+                decoder.fault("not a point").given(item.to_string()).expected(expected());
+                return None;
+            };
+            let [value, share] = pair.as_slice() else {
+                decoder.fault("not a point").given(item.to_string()).expected(expected());
+                return None;
+            };
+            let value = decoder.inside("[0]", |decoder| Q::decode(value, decoder));
+            let share = decoder.inside("[1]", |decoder| real(share, 0.0..=1.0, "a share from 0 to 1", decoder));
+            Some((value?, share?))
+        })
+    };
+    let points: Vec<Option<(Q, f64)>> = items.iter().enumerate().map(|item| point(item, decoder)).collect();
+    let points: Vec<(Q, f64)> = points.into_iter().collect::<Option<_>>()?;
+    if let Some(index) = points.windows(2).position(|pair| pair[1].0 < pair[0].0 || pair[1].1 < pair[0].1) {
+        let at = format!("[{}]", index + 1);
+        decoder.inside(&at, |decoder| decoder.fault("falls back").expected("no value and no share below the one before").line);
+        return None;
+    }
+    if points.last().is_none_or(|&(_, share)| share != 1.0) {
+        let given = points.last().map_or("no point".into(), |(_, share)| share.to_string());
+        decoder.fault("does not reach all").given(given).expected("1 as the last share");
+        return None;
+    }
+    Some(points)
+}
+
+fn workload<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
+    let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
+    let name = decoder.word(node, "workload", &names)?;
+    WORKLOADS.iter().find(|workload| workload.name == name).map(Distribution::Workload)
+}
+
+/// What a table has under these keys, which must all be given.
+pub(super) fn entries<'n, const N: usize>(
+    node: &'n Node,
+    keys: [&'static str; N],
+    decoder: &mut Decoder,
+) -> Option<[Option<&'n Node>; N]> {
+    let Node::Table(entries) = node else {
+        let expected = format!("a table with `{}`", keys.join("`, `"));
+        decoder.fault("a table is needed").given(node.to_string()).expected(expected);
+        return None;
+    };
+    decoder.unknown_keys(entries.keys(), &keys);
+    Some(keys.map(|key| {
+        let found = entries.get(key);
+        if found.is_none() {
+            decoder.inside(key, |decoder| decoder.fault(format!("`{key}` is missing")).line);
+        }
+        found
+    }))
+}
+
+fn number(node: &Node, key: &str, bounds: (f64, f64), decoder: &mut Decoder) -> Option<f64> {
+    let expected = format!("a number from {} to {}", bounds.0, bounds.1);
+    decoder.inside(key, |decoder| real(node, bounds.0..=bounds.1, &expected, decoder))
+}
+
+/// A table of a quantity and a number.
+fn shaped<Q: Quantity>(node: &Node, keys: [&'static str; 2], bounds: (f64, f64), decoder: &mut Decoder) -> Option<(Q, f64)> {
+    let [quantity, shape] = entries(node, keys, decoder)?;
+    let quantity = quantity.and_then(|node| decoder.inside(keys[0], |decoder| Q::decode(node, decoder)));
+    let shape = shape.and_then(|node| number(node, keys[1], bounds, decoder));
+    Some((quantity?, shape?))
+}
+
+impl<Q: Varied> JsonSchema for Distribution<Q> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("{}Distribution", Q::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let quantity = generator.subschema_for::<Q>();
+        let pair = json!({"type": "array", "items": quantity, "minItems": 2, "maxItems": 2});
+        let table = |properties: &[(&str, Value)]| {
+            let required: Vec<&str> = properties.iter().map(|(key, _)| *key).collect();
+            let properties: Map<String, Value> = properties.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
+            json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+        };
+        let number = |(low, high): (f64, f64)| json!({"type": "number", "minimum": low, "maximum": high});
+        let point = json!({"type": "array", "prefixItems": [quantity, number((0.0, 1.0))], "minItems": 2, "maxItems": 2});
+        let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
+        let shape = |word: &str| match word {
+            "uniform" | "evenly" => pair.clone(),
+            "exponential" => json!(quantity),
+            "pareto" => table(&[("mean", json!(quantity)), ("shape", number(SHAPES))]),
+            "lognormal" => table(&[("median", json!(quantity)), ("sigma", number(SIGMAS))]),
+            "bounded_pareto" => {
+                table(&[("lowest", json!(quantity)), ("highest", json!(quantity)), ("shape", number(BOUNDED_SHAPES))])
+            }
+            "cdf" => json!({"type": "array", "items": point, "minItems": 1}),
+            "workload" => json!({"enum": names}),
+            _ => table(&[("file", json!({"type": "string"})), ("column", json!({"type": "string"}))]),
+        };
+        let tables = Q::WORDS.iter().map(|word| table(&[(word, shape(word))]));
+        let plain = [json!(quantity), json!({"type": "array", "items": quantity})];
+        let all: Vec<_> = plain.into_iter().chain(tables).collect();
+        schemars::json_schema!({"description": "One value per flow: the same for all, a list, or drawn.", "anyOf": all})
+    }
+}

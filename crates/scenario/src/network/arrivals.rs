@@ -1,0 +1,186 @@
+//! Flows that start one after another: how many of them there are, and when each starts.
+
+use crate::distribution::Distribution;
+use crate::problem::Report;
+use crate::quantity::{Duration, Quantity};
+use crate::scenario::Description;
+use crate::schema::{self, FlowArrivals};
+use crate::values::Name;
+use tailback_core::network::Flow;
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
+use tailback_core::primitives::units::{Span, Time};
+
+/// The flows of a group, `most` at most: as many as it says, as its lists have, or as start before the run ends; at least 1.
+pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow, most: usize) -> u64 {
+    if let Some(count) = flow.count {
+        return count.0;
+    }
+    let of_lists = [list(&flow.start), flow.size.as_ref().and_then(list), flow.rtt.as_ref().and_then(list)];
+    if let Some(count) = of_lists.into_iter().flatten().max() {
+        return (count as u64).max(1);
+    }
+    let left = description.duration.span().0.saturating_sub(begin(description, name, flow));
+    let within = |process: Process| process.take(most).take_while(|after| after.0 < left).count();
+    Process::of(description, name, flow).map_or(1, within).max(1) as u64
+}
+
+/// From the group's `start` to the start of each flow; nothing where none follows from those before it.
+pub(super) fn starts(description: &Description, name: &Name, flow: &schema::Flow, count: usize) -> Vec<Span> {
+    Process::of(description, name, flow).map_or(Vec::new(), |process| process.take(count).collect())
+}
+
+/// Reports what does not fit together, and starts that end before the run does. `flows`: of this group.
+pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Duration, report: &mut Report) {
+    let Some(arrivals) = &flow.arrivals else { return };
+    let inner = format!("{at}.arrivals");
+    if !report.sound(&inner) {
+        return;
+    }
+    if !matches!(flow.start, Distribution::Fixed(_)) {
+        report
+            .add(format!("{at}.start"), "each flow has a start of its own")
+            .expected("one duration, from which `arrivals` counts");
+    }
+    match (arrivals.mean_interval, arrivals.load, arrivals.of) {
+        (Some(_), None, None) | (None, Some(_), Some(_)) => {}
+        _ => {
+            report
+                .add(&inner, "how often flows start is not said in one way")
+                .expected("either `mean_interval`, or `load` and `of`");
+            return;
+        }
+    }
+    if arrivals.load.is_some() && flow.size.is_none() {
+        report.add(format!("{inner}.load"), "a load of endless flows").expected("`size`, or `mean_interval`");
+        return;
+    }
+    let mean = mean_interval(flow, arrivals);
+    if mean < 1.0 {
+        let key = if arrivals.load.is_some() { "load" } else { "mean_interval" };
+        report.add(format!("{inner}.{key}"), "flows that start at once").expected("times between them above 0");
+        return;
+    }
+    let last = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+    let end = Time::ZERO + duration.span();
+    // So long a silence at the end is no chance: exp(-10) of all runs have it.
+    if flow.count.is_some() && last < end && end.since(last).0 as f64 > 10.0 * mean {
+        let needed = flows.len() as f64 + end.since(last).0 as f64 / mean;
+        let problem = report.warn(format!("{at}.count"), "the last flow starts long before the run ends");
+        problem
+            .given(format!("{} flows, the last at {}", flows.len(), Duration::new(last.0)))
+            .expected(format!("about {needed:.0} flows, or no `count`"));
+    }
+}
+
+fn list<Q>(distribution: &Distribution<Q>) -> Option<usize> {
+    match distribution {
+        Distribution::List(values) => Some(values.len()),
+        _ => None,
+    }
+}
+
+/// When a group begins, in picoseconds: at its start, counted from where the timeline says.
+fn begin(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
+    let is_start = |event: &&schema::Event| event.start && event.group.as_ref() == Some(name);
+    let from = description.timeline.iter().find(is_start).map_or(0, |event| event.at.base());
+    let start = if let Distribution::Fixed(start) = flow.start { start.base() } else { 0 };
+    from.saturating_add(start)
+}
+
+/// Picoseconds from one start to the next; not a number where that is not said.
+fn mean_interval(flow: &schema::Flow, arrivals: &FlowArrivals) -> f64 {
+    match (arrivals.mean_interval, arrivals.load, arrivals.of) {
+        (Some(mean), ..) => mean.base() as f64,
+        (None, Some(load), Some(rate)) => {
+            let bits = 8.0 * flow.size.as_ref().map_or(f64::NAN, Distribution::mean);
+            1e12 * bits / (load.0 * rate.base() as f64)
+        }
+        _ => f64::NAN,
+    }
+}
+
+/// Starts of a Poisson process, counted from where it begins. Each flow draws the time since the one before it.
+struct Process<'d> {
+    seed: u64,
+    name: &'d str,
+    index: u64,
+    mean: f64,
+    at: u64,
+}
+
+impl Process<'_> {
+    fn of<'d>(description: &Description, name: &'d Name, flow: &schema::Flow) -> Option<Process<'d>> {
+        let mean = mean_interval(flow, flow.arrivals.as_ref()?);
+        let seed = description.seed.0;
+        (mean >= 1.0).then_some(Process { seed, name: name.as_str(), index: 0, mean, at: 0 })
+    }
+}
+
+impl Iterator for Process<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        let stream = Stream::new(Entity { seed: self.seed, name: self.name, index: self.index }, Purpose::Start);
+        self.at = self.at.saturating_add((self.mean * stream.exponential(0)) as u64);
+        self.index += 1;
+        Some(Span(self.at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+    use crate::network::tests::dumbbell;
+    use tailback_core::primitives::units::{Span, Time};
+
+    const GROUP: &str = "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
+
+    #[test]
+    fn as_many_flows_as_start_before_the_end() {
+        let network = dumbbell(&format!("{GROUP}size = \"10 kB\"\nstart = \"2 s\"\narrivals = {{mean_interval = \"1 ms\"}}\n"));
+        // 8000 in the mean, with a standard deviation of 89.
+        assert!((network.flows.len() as f64 - 8000.0).abs() < 5.0 * 89.4, "{}", network.flows.len());
+        assert!(network.flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
+        assert!(
+            network.flows[0].start >= Time::ZERO + Span::from_millis(2_000)
+                && network.flows.last().unwrap().start < Time::ZERO + Span::from_millis(10_000)
+        );
+    }
+
+    #[test]
+    fn a_load_sets_the_interval_by_the_mean_size() {
+        // 10 Mbit/s x 0.5 over 8 x 10,000 bit: 62.5 flows a second, 625 in ten.
+        let network =
+            dumbbell(&format!("{GROUP}size = {{exponential = \"10 kB\"}}\narrivals = {{load = 0.5, of = \"10 Mbps\"}}\n"));
+        assert!((network.flows.len() as f64 - 625.0).abs() < 5.0 * 25.0, "{}", network.flows.len());
+    }
+
+    #[test]
+    fn more_flows_change_no_start_before_them() {
+        let starts = |count| {
+            let text = format!("{GROUP}count = {count}\nsize = \"10 kB\"\narrivals = {{mean_interval = \"1 s\"}}\n");
+            dumbbell(&text).flows.iter().map(|flow| flow.start).collect::<Vec<_>>()
+        };
+        assert_eq!(starts(3), starts(5)[..3]);
+    }
+
+    #[test]
+    fn a_list_says_how_many_flows_there_are() {
+        let network = dumbbell(&format!("{GROUP}size = [\"10 kB\", \"20 kB\", \"30 kB\"]\nstart = \"1 s\"\n"));
+        assert_eq!(network.flows.len(), 3);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let told = |more: &str| {
+            let link = "[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"9 packets\"}\n";
+            let scenario = Scenario::from_toml(&format!("duration = \"10 s\"\n{link}{GROUP}{more}\n"), "").unwrap();
+            scenario.build().unwrap_err().to_string()
+        };
+        assert!(told("arrivals = {load = 0.5}").contains("either `mean_interval`, or `load` and `of`"));
+        assert!(told("arrivals = {load = 0.5, of = \"1 Mbps\"}").contains("endless"));
+        assert!(told("arrivals = {mean_interval = \"0 s\"}").contains("at once"));
+        let own = "start = {uniform = [\"0 s\", \"1 s\"]}\narrivals = {mean_interval = \"1 s\"}";
+        assert!(told(own).contains("a start of its own"));
+    }
+}

@@ -1,0 +1,15 @@
+"""FAST, and newcomers that mistake a queue for the path.
+
+Each FAST flow keeps 20 packets in the queue. Left: a flow that starts later takes the queue it finds for part of its
+path, and keeps more. Right: with draining, flows slow down for a moment and see the empty path.
+"""
+
+import tailback as tb
+
+fast = {"preset": "sack", "controller": {"kind": "fast", "alpha": 20}, "timestamps": True, "delayed_ack": False}
+scenario = tb.dumbbell(
+    name="plain", rate="20 Mbps", delay="50 ms", buffer="400 packets", duration="180 s", traces=["cwnd", "queue"],
+    flows={"fast": {"count": 3, "start": ["0 s", "60 s", "120 s"], "tcp": fast}},
+)
+draining = tb.simulate(scenario.with_({"flows.fast.tcp.controller.draining": 10}))
+tb.simulate(scenario).plot(lines=("fast", "bottleneck"), beside={"draining": draining}).savefig("fast.svg")

@@ -1,0 +1,14 @@
+"""Marks above a threshold.
+
+A switch that marks whatever finds more than 30 packets waiting, and senders with ECN that halve: nothing is lost, and
+the queue turns around soon after 30.
+"""
+
+import tailback as tb
+
+queue = {"policy": "threshold", "threshold": "30 packets", "buffer": "200 packets"}
+scenario = tb.dumbbell(
+    name="a threshold of 30 packets", rate="50 Mbps", delay="2 ms", queue=queue, duration="6 s", traces=["cwnd", "queue"],
+    flows={"web": {"count": 2, "rtt": ["10 ms", "11 ms"], "tcp": {"preset": "sack", "ecn": True}}},
+)
+tb.simulate(scenario).plot(lines=("web", "bottleneck"), span=(4, 6)).savefig("marking_threshold.svg")

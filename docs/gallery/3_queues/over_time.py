@@ -1,0 +1,16 @@
+"""Three queues of the same traffic.
+
+Drop-tail swings between full and half full. RED holds the mean between its thresholds of 20 and 60 packets, CoDel the
+wait near 5 ms, which is 8 packets.
+"""
+
+import tailback as tb
+
+scenario = tb.dumbbell(
+    name="drop-tail", rate="20 Mbps", delay="10 ms", buffer="200 packets", duration="20 s", traces=["queue"],
+    flows={"web": {"count": 10, "rtt": {"evenly": ["60 ms", "120 ms"]}, "tcp": {"preset": "sack"}}},
+)
+red = {"policy": "red", "buffer": "200 packets", "lower": "20 packets", "upper": "60 packets"}
+queues = {"RED": red, "CoDel": {"policy": "codel", "buffer": "200 packets"}}
+runs = {name: tb.simulate(scenario.with_({"topology.dumbbell.queue": queue})) for name, queue in queues.items()}
+tb.simulate(scenario).plot("queue", lines="bottleneck", beside=runs, span=(8, 20)).savefig("over_time.svg")

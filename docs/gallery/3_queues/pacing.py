@@ -1,0 +1,18 @@
+"""Small buffers and pacing.
+
+Twenty flows over buffers of a few percent of the bandwidth-delay product. Spread over their round trips, their
+packets need far fewer places than in bursts.
+"""
+
+import tailback as tb
+
+queue = {"buffer": "5 %", "bdp_rtt": "100 ms"}
+web = {"count": 20, "rtt": {"uniform": ["80 ms", "120 ms"]}, "start": {"uniform": ["0 s", "2 s"]}}
+web |= {"sender_access": {"rate": "100 Mbps"}, "tcp": {"preset": "sack", "pacing": True}}
+scenario = tb.dumbbell(rate="50 Mbps", delay="10 ms", queue=queue, flows={"web": web}, duration="20 s", warmup="8 s")
+vary = {
+    "senders": {"paced": {"flows.web.tcp.pacing": True}, "in bursts": {"flows.web.tcp.pacing": False}},
+    "topology.dumbbell.queue.buffer": ["1 %", "2 %", "5 %", "10 %", "20 %"],
+}
+study = tb.sweep(scenario, vary, seeds=4)
+study.plot("queues.bottleneck.utilisation", by="senders").savefig("pacing.svg")

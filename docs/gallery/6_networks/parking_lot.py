@@ -1,0 +1,27 @@
+"""A parking lot: what is fair, and what TCP gives.
+
+A flow over 1 to 5 links, on each beside a flow that crosses only this one. Max-min fairness gives the long one half
+of a link however many, proportional fairness less the more there are. From Reno, whose round trip grows as well, it
+gets next to nothing.
+"""
+
+import matplotlib.pyplot as plt
+
+import tailback as tb
+
+shares = {"max-min": [], "proportional": [], "Reno": []}
+for hops in range(1, 6):
+    flows = {"long": {"rtt": f"{25 * hops + 5} ms", "tcp": {"preset": "sack"}}}
+    for hop in range(hops):
+        flows[f"short{hop}"] = {"from": f"n{hop}", "to": f"n{hop + 1}", "rtt": "30 ms", "tcp": {"preset": "sack"}}
+    run = tb.simulate(tb.parking_lot(hops=hops, rate="10 Mbps", delay="5 ms", buffer="25 packets", flows=flows, duration="100 s"))
+    fair = run.optimum().flows
+    shares["max-min"].append(fair["max_min_bps"][0] / 1e6)
+    shares["proportional"].append(fair["proportional_bps"][0] / 1e6)
+    shares["Reno"].append(run.flows["goodput_bps"][0] / 1e6)
+figure, axis = plt.subplots()
+for name, share in shares.items():
+    axis.plot(range(1, 6), share, "o-", label=name)
+axis.set(title="what the long flow gets of 10 Mbit/s", xlabel="links that it crosses", ylabel="Mbit/s", ylim=0)
+axis.legend()
+figure.savefig("parking_lot.svg")

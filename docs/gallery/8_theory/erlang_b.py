@@ -1,0 +1,18 @@
+"""Erlang's loss formula.
+
+Circuits, or wavelengths without a buffer: how often a request finds all of them busy. At the same load of each, many
+lose far less than few.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import tailback as tb
+
+load = np.linspace(0.1, 1.2, 50)
+figure, axis = plt.subplots()
+for servers in (1, 4, 16, 64):
+    axis.semilogy(100 * load, tb.models.erlang_b(load, servers), label=f"{servers}")
+axis.set(title="share of requests lost", xlabel="load of each server, %", ylabel="loss", ylim=(1e-6, 1))
+axis.legend(title="servers")
+figure.savefig("erlang_b.svg")

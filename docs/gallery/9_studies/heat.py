@@ -1,0 +1,14 @@
+"""A study as a map.
+
+Utilisation over buffer and number of flows, 25 points with three seeds each. A large buffer fills the link whoever
+sends; at small ones a few flows that send in bursts do worse than one alone, and many better than a few.
+"""
+
+import tailback as tb
+
+web = {"rtt": {"uniform": ["60 ms", "100 ms"]}, "start": {"uniform": ["0 s", "2 s"]}, "tcp": {"preset": "sack"}}
+queue = {"buffer": "50 %", "bdp_rtt": "80 ms"}
+scenario = tb.dumbbell(rate="20 Mbps", delay="5 ms", queue=queue, flows={"web": web}, duration="40 s", warmup="15 s")
+buffers = ["5 %", "10 %", "20 %", "50 %", "100 %"]
+study = tb.sweep(scenario, {"topology.dumbbell.queue.buffer": buffers, "flows.web.count": [1, 2, 5, 10, 20]}, seeds=3)
+study.plot("queues.bottleneck.utilisation", kind="heat").savefig("heat.svg")

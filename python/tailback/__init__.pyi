@@ -1,0 +1,58 @@
+# What users find under `tailback.`, and where it is defined; the package imports each when it is first asked for.
+from . import (
+    allocation as allocation,
+    errors as errors,
+    models as models,
+    papers as papers,
+    prices as prices,
+    statistics as statistics,
+    user_code as user_code,
+)
+from ._capture import Analysis as Analysis, CaptureDamage as CaptureDamage, analyse as analyse
+from ._core import __version__ as __version__
+from ._emulation import Command as Command, CommandEnd as CommandEnd, Emulated as Emulated, emulate as emulate
+from ._optimum import Distance as Distance, Optimum as Optimum
+from ._progress import ProgressBar as ProgressBar, RunsBar as RunsBar
+from ._run import Interrupted as Interrupted, Run as Run, read_run as read_run
+from ._runs import Runs as Runs, RunsInterrupted as RunsInterrupted
+from ._scenario import Scenario as Scenario, load as load, schema as schema
+from ._simulation import simulate as simulate
+from ._study import Span as Span, Study as Study, sweep as sweep
+from ._table import Table as Table
+from ._topologies import chain as chain, dumbbell as dumbbell, dwdm as dwdm, parking_lot as parking_lot
+from ._types import (
+    Application as Application,
+    Event as Event,
+    Flow as Flow,
+    Link as Link,
+    Node as Node,
+    Prices as Prices,
+    Queue as Queue,
+    Record as Record,
+    Source as Source,
+    Tcp as Tcp,
+)
+from ._validation import Validation as Validation, ValidationInterrupted as ValidationInterrupted, validate as validate
+from .errors import (
+    CaptureError as CaptureError,
+    CheckpointError as CheckpointError,
+    CheckpointWarning as CheckpointWarning,
+    EmulationError as EmulationError,
+    EmulationWarning as EmulationWarning,
+    InternalError as InternalError,
+    MissingExtra as MissingExtra,
+    OutputError as OutputError,
+    ParameterError as ParameterError,
+    ScenarioError as ScenarioError,
+    ScenarioWarning as ScenarioWarning,
+    StudyError as StudyError,
+    StudyInterrupted as StudyInterrupted,
+    TailbackError as TailbackError,
+    UnknownName as UnknownName,
+    UserCodeError as UserCodeError,
+)
+from .papers import ReproductionInterrupted as ReproductionInterrupted, reproduce as reproduce
+from .prediction import predict as predict, size_buffer as size_buffer
+from .user_code import controller as controller, policy as policy, source as source
+
+__all__: list[str]

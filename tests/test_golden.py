@@ -1,0 +1,27 @@
+"""Golden hashes through the Python package: what a release tries on every platform is tried here with a few examples."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import subprocess
+import sys
+
+from support import ROOT
+
+GOLDEN = ROOT / "tests/golden/golden.py"
+# Packets with traces, cells, and several transmitters; `cargo test` has all.
+EXAMPLES = ("one_flow.toml", "atm.toml", "trunk.toml")
+
+
+def test_the_package_gives_the_bytes_that_the_core_gives() -> None:
+    done = subprocess.run([sys.executable, GOLDEN, *EXAMPLES], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "6 passed, 0 failed", "")
+
+
+def test_another_result_is_noticed_in_its_table() -> None:
+    differences = runpy.run_path(str(GOLDEN))["differences"]
+    hashes = json.loads((GOLDEN.parent / "hashes.json").read_text())["two_losses.toml"]
+    assert differences("two_losses.toml", "1", hashes["1"]) == []
+    changed = hashes["1"] | {"queues": "0" * 16, "results": "0" * 64, "gone": "0" * 16}
+    assert differences("two_losses.toml", "1", changed) == ["gone", "queues", "results"]

@@ -1,0 +1,115 @@
+"""A release: what the source distribution holds, that one version stands everywhere, and the workflow that makes it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+
+WORKSPACE = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
+VERSION: str = WORKSPACE["package"]["version"]
+# No wheel is built of it: it compares golden hashes with WebAssembly's.
+LEFT_OUT = {"wasm"}
+
+
+def sources(folder: Path) -> set[str]:
+    """Everything below a folder that is not made by Python or by a build."""
+    made = {".so", ".pyc", ".pyd"}
+    return {path.relative_to(ROOT).as_posix() for path in folder.rglob("*") if path.is_file() and path.suffix not in made}
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The files of the source distribution, as maturin packs it."""
+    folder = tmp_path_factory.mktemp("sdist")
+    maturin = Path(sys.executable).with_name("maturin")
+    done = subprocess.run([maturin, "sdist", "--out", folder], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        return {name.partition("/")[2] for name in tar.getnames()}
+
+
+def test_the_source_distribution_has_what_the_wheel_is_built_of_and_no_more(packed: set[str]) -> None:
+    crates = {path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")} - LEFT_OUT
+    own = {"Cargo.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "pyproject.toml"}
+    expected = {"PKG-INFO"} | own | sources(ROOT / "python")
+    for crate in crates:
+        expected |= {f"crates/{crate}/Cargo.toml"} | sources(ROOT / "crates" / crate / "src")
+        expected |= {f"crates/{crate}/build.rs"} & sources(ROOT / "crates" / crate)
+    assert sorted(packed ^ expected) == []
+
+
+def release(*arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, root / "tools/release.py", *arguments], capture_output=True, text=True)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The files that a release compares, as they would be at the time of the release."""
+    for name in ("Cargo.toml", "CITATION.cff", "pyproject.toml", "tools/release.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## [Unreleased]\n\n## [{VERSION}] - 2026-12-01\n\n### Added\n")
+    return tmp_path
+
+
+def test_a_release_says_what_it_builds_with() -> None:
+    facts = dict(line.split("=") for line in release().stdout.splitlines())
+    assert facts["version"] == VERSION
+    assert f"maturin=={facts['maturin']}" in (ROOT / "constraints.txt").read_text().splitlines()
+    assert facts["rust"] == WORKSPACE["package"]["rust-version"]
+
+
+def test_the_package_and_the_citation_have_the_version_of_the_workspace() -> None:
+    crates = json.loads(
+        subprocess.run(
+            ["cargo", "metadata", "--locked", "--offline", "--no-deps", "--format-version", "1"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        ).stdout
+    )["packages"]
+    assert {crate["version"] for crate in crates} == {VERSION}
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_a_tag_that_fits_passes(copy: Path) -> None:
+    done = release(f"v{VERSION}", root=copy)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"version={VERSION}\n" in done.stdout
+
+
+@pytest.mark.parametrize("tag", [VERSION, f"v{VERSION}.1", "v99.0.0", "main"])
+def test_a_tag_that_disagrees_fails_and_says_what_to_do(copy: Path, tag: str) -> None:
+    done = release(tag, root=copy)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"the tag is {tag}, but the version in Cargo.toml is {VERSION}: tag v{VERSION}, or change Cargo.toml\n"
+
+
+def test_a_release_that_changelog_or_citation_do_not_know_fails(copy: Path) -> None:
+    (copy / "CHANGELOG.md").write_text("# Changelog\n\n## [Unreleased]\n")
+    (copy / "CITATION.cff").write_text("version: 0.0.9\n")
+    assert release(f"v{VERSION}", root=copy).stderr.splitlines() == [
+        f"CITATION.cff names version 0.0.9, Cargo.toml {VERSION}",
+        f"CHANGELOG.md has no section `## [{VERSION}] - YYYY-MM-DD`",
+    ]
+
+
+def test_the_workflow_names_actions_by_commit_and_tries_every_wheel() -> None:
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    actions = re.findall(r"uses: (.*)", workflow)
+    assert actions
+    assert [action for action in actions if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)] == []
+    built, tried = set(re.findall(r"\{platform: ([\w-]+)", workflow)), set(re.findall(r"\{package: wheel-([\w-]+)", workflow))
+    assert {platform.partition("-")[0] for platform in built} == {"linux", "macos", "windows"}
+    assert tried == built

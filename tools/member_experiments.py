@@ -1,0 +1,214 @@
+"""The experiments on the pages of members: one for controllers, one for queue policies over packets, one for those over cells.
+
+What goes with what is tried: the first partner to which the core has no objection. So a new member needs no word here, unless
+it asks for a setting of a type that no other member asks for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import tailback as tb
+from tailback import _core
+from tailback.errors import ScenarioError
+
+# A setting without a default, by type and, where there are several of a type, by name as well.
+GIVEN: dict[str, Any] = {
+    "QueueLength": "20 %",
+    "QueueLength lower": "10 %",
+    "QueueLength upper": "30 %",
+    "Threshold": "80 %",
+    "Threshold lower": "40 %",
+    "Threshold upper": "90 %",
+    "Threshold congestion_threshold": "20 %",
+    "DroppingThreshold": "12 cells",
+    "integer": 25,
+    "number": 1,
+    "Duration": "20 ms",
+    "Probability": 0.1,
+    "Rate": "50 Mbps",
+    "Size": "1500 B",
+}
+
+# Settings of the queue beside a controller, where its default is for other senders: REM's is for marks that Reno hears.
+BESIDE: dict[str, dict[str, Any]] = {"rem": {"gamma": 1.5e-5}}
+
+# The second flow comes later and from a little farther away.
+SECOND = {"flows.web.count": 2, "flows.web.start": ["0 s", "10 s"], "flows.web.rtt": ["40 ms", "44 ms"]}
+
+CONTROLLER = """\
+name = "one flow"
+duration = "60 s"
+warmup = "30 s"
+
+[topology.dumbbell]
+rate = "50 Mbps"
+delay = "10 ms"
+queue = {queue}
+
+[flows.web]
+from = "left"
+to = "right"
+rtt = "40 ms"
+tcp = {{preset = "sack", controller = {controller}, timestamps = true}}
+"""
+
+PACKETS = """\
+name = "packets"
+duration = "40 s"
+warmup = "10 s"
+
+[topology.dumbbell]
+rate = "50 Mbps"
+delay = "10 ms"
+queue = {queue}
+
+[flows.web]
+count = 10
+from = "left"
+to = "right"
+rtt = {{evenly = ["40 ms", "80 ms"]}}
+start = {{uniform = ["0 s", "1 s"]}}
+tcp = {{preset = "sack", controller = {controller}, ecn = true}}
+"""
+
+CELLS = """\
+name = "cells"
+duration = "10 s"
+warmup = "1 s"
+
+[topology.dumbbell]
+rate = "75 Mbps"
+delay = "0.3 ms"
+queue = {queue}
+
+[flows.vc]
+count = 5
+from = "left"
+to = "right"
+framing = {{trailer = "0 B"}}
+sender_access = {{rate = "30 Mbps", delay = "0.3 ms"}}
+start = {{uniform = ["0 ms", "50 ms"]}}
+jitter = "20 us"
+tcp = {{preset = "bpd-2001/reno", timer = {{tick = "0.3 s"}}}}
+"""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Runs of one scenario, and what it is.
+
+    Attributes
+    ----------
+    toml : str
+        The scenario of the first run, without what is recorded of it.
+    runs : dict
+        By what stands above them.
+    partner : str
+        The other end, queue or sender, if it is not the first that there is.
+    """
+
+    toml: str
+    runs: dict[str, tb.Run]
+    partner: str = ""
+
+
+@cache
+def forms(definition: str, tag: str) -> dict[str, dict[str, Any]]:
+    """The members of a family as the schema has them."""
+    every = [form for form in tb.schema()["$defs"][definition]["oneOf"] if "const" in form["properties"][tag]]
+    return {form["properties"][tag]["const"]: form for form in every}
+
+
+def controllers() -> dict[str, dict[str, Any]]:
+    return forms("ControllerTable", "kind")
+
+
+def policies() -> dict[str, dict[str, Any]]:
+    return forms("Queue", "policy")
+
+
+@cache
+def of_controller(name: str) -> Experiment:
+    """One flow, and two of which the second comes later, through the first policy that suits."""
+    law = inline({"kind": name, **given(controllers()[name], "kind")})
+    queues = {policy: inline({**queue(policy, "417 packets"), **BESIDE.get(name, {})}) for policy in policies()}
+    toml, partner = suiting({policy: CONTROLLER.format(controller=law, queue=one) for policy, one in queues.items()}, SECOND)
+    one = tb.Scenario.from_toml(toml).with_({"record": {"traces": ["cwnd", "queue"], "delay_percentiles": True}})
+    return Experiment(toml, {"one flow": tb.simulate(one), "two flows": tb.simulate(one.with_(SECOND))}, partner)
+
+
+@cache
+def over_packets(name: str) -> Experiment | None:
+    """Ten flows of the first controller that suits; none if the policy is for cells."""
+    waiting = inline(queue(name, "333 packets"))
+    laws = {one: inline({"kind": one, **given(form, "kind")}) for one, form in controllers().items()}
+    try:
+        toml, partner = suiting({one: PACKETS.format(controller=law, queue=waiting) for one, law in laws.items()})
+    except ScenarioError:
+        return None
+    return Experiment(toml, {name: measured(toml)}, partner)
+
+
+@cache
+def over_cells(name: str) -> Experiment | None:
+    """Five flows whose packets are cut; none for a policy over packets, but for the one that a queue has if none is named."""
+    if over_packets(name) is not None and "policy" in policies()[name]["required"]:
+        return None
+    toml = CELLS.format(queue=inline(queue(name, "1200 cells")))
+    return Experiment(toml, {name: measured(toml)})
+
+
+def measured(toml: str) -> tb.Run:
+    return tb.simulate(tb.Scenario.from_toml(toml).with_({"record": {"traces": ["queue"], "delay_percentiles": True}}))
+
+
+def suiting(candidates: Mapping[str, str], changes: Mapping[str, Any] | None = None) -> tuple[str, str]:
+    """The first scenario without an error or a warning, also with these changes, and its name unless it is the first of all.
+
+    If there is none, the first problem is raised.
+    """
+    problems: list[Exception] = []
+    for name, toml in candidates.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", tb.ScenarioWarning)
+                tb.Scenario.from_toml(toml).with_(changes or {}).check()
+        except (ScenarioError, tb.ScenarioWarning) as problem:
+            problems.append(problem)
+        else:
+            return toml, name if problems else ""
+    raise problems[0]
+
+
+def queue(name: str, buffer: str) -> dict[str, Any]:
+    return {"policy": name, "buffer": buffer, **given(policies()[name], "policy")}
+
+
+def given(form: dict[str, Any], tag: str) -> dict[str, Any]:
+    """What has to be set, and rates that a link of this experiment cannot carry."""
+    found = {}
+    for name, setting in form["properties"].items():
+        kind = setting.get("$ref", setting.get("type", "")).removeprefix("#/$defs/")
+        if name in form["required"] and name not in (tag, "buffer"):
+            found[name] = GIVEN.get(f"{kind} {name}", GIVEN.get(kind))
+        elif kind == "Rate" and exceeds(setting.get("default"), GIVEN["Rate"]):
+            found[name] = GIVEN["Rate"]
+    return found
+
+
+def exceeds(rate: str | None, other: str) -> bool:
+    """Whether one rate is above another; `none` is not."""
+    told = None if rate is None else _core.in_column_units(rate)
+    most = _core.in_column_units(other)
+    return told is not None and most is not None and told[0] > most[0]
+
+
+def inline(table: dict[str, Any]) -> str:
+    """As TOML writes a table in a line."""
+    words = [f"{key} = {value if isinstance(value, int | float) else chr(34) + value + chr(34)}" for key, value in table.items()]
+    return f"{{{', '.join(words)}}}"

@@ -1,0 +1,53 @@
+"""Says what a release builds with, and refuses a tag that the sources do not bear out.
+
+    .venv/bin/python tools/release.py [TAG]
+
+Prints `version`, `rust` and `maturin`, one `name=value` in a line, as .github/workflows/release.yml reads them. The version
+stands in Cargo.toml. With a tag, such as `v0.1.0`, the tag, CITATION.cff and a section of CHANGELOG.md have to name the same one.
+"""
+
+# ruff: noqa: T201 (printing is what this script is for)
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def facts(root: Path = ROOT) -> dict[str, str]:
+    """The version that Cargo.toml gives, the toolchain that it asks for, and the maturin that pyproject.toml asks for."""
+    package = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
+    (maturin,) = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    return {"version": package["version"], "rust": package["rust-version"], "maturin": maturin.removeprefix("maturin==")}
+
+
+def contradictions(tag: str, root: Path = ROOT) -> list[str]:
+    """What speaks against a release under this tag, one line each."""
+    version = facts(root)["version"]
+    cited = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    section = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$"
+    found = []
+    if tag != f"v{version}":
+        found.append(f"the tag is {tag}, but the version in Cargo.toml is {version}: tag v{version}, or change Cargo.toml")
+    if not cited or cited[1] != version:
+        found.append(f"CITATION.cff names version {cited[1] if cited else 'none'}, Cargo.toml {version}")
+    if not re.search(section, (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE):
+        found.append(f"CHANGELOG.md has no section `## [{version}] - YYYY-MM-DD`")
+    return found
+
+
+def main(arguments: list[str]) -> None:
+    """Prints the facts, or what speaks against the tag."""
+    found = [line for tag in arguments for line in contradictions(tag)]
+    if found:
+        sys.exit("\n".join(found))
+    for name, value in facts().items():
+        print(f"{name}={value}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
