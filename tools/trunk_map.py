@@ -39,7 +39,13 @@ EXACT_CHAIN = {"fresh": (64, 20), "coupled": (16, 5)}
 # Drawn: one picture for each number of channels.
 DRAWN = (1, 4, 16, 64)
 CLASSES = ("< 1/2", "to 1/1.2", "to 1/1.05", "± 5 %", "to 1.2", "to 2", "> 2")
-COLOURS = ("#2c4d8e", "#7b9ccb", "#cfdcee", "#3c7d3c", "#f6dcc4", "#e39a55", "#b0441b")
+# Blue and orange are told apart with any colour vision. Where there is no colour at all, marks tell the sides apart: down where a
+# model loses too little, up where it loses too much, the larger the further off.
+COLOURS = ("#1b4f91", "#6ea6d6", "#c4dff2", "#fdf9c4", "#f9bf80", "#e0822a", "#963f00")
+MARKS = ("v", "v", "v", "", "^", "^", "^")
+INKS = ("#ffffff", "#1a1a1a", "#1a1a1a", "#1a1a1a", "#1a1a1a", "#1a1a1a", "#ffffff")
+SIZES = (4.2, 3.0, 1.8, 0.0, 1.8, 3.0, 4.2)
+UNMAPPED = "#b0b0b0"
 
 
 def main() -> None:
@@ -128,6 +134,8 @@ def classes(model: LossModel, reading: Reading) -> np.ndarray[Any, Any]:
 def draw(folder: Path) -> None:
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
+    from matplotlib.legend_handler import HandlerTuple
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     from tailback.plots import STYLE, save
@@ -155,8 +163,7 @@ def draw(folder: Path) -> None:
                         np.floor(cells), cmap=ListedColormap(COLOURS), vmin=-0.5, vmax=6.5, origin="lower", interpolation="none"
                     )
                     axis.set_aspect("auto")
-                    open_at = np.argwhere(cells % 1 > 0)
-                    axis.plot(open_at[:, 1], open_at[:, 0], ".", color="#333333", markersize=1.5)
+                    mark(axis, cells)
                     axis.set_xticks(range(len(trunk_map.BUFFERS)), [str(buffer) for buffer in trunk_map.BUFFERS], fontsize=6)
                     axis.set_yticks(range(len(trunk_map.LOADS)), [str(load) for load in trunk_map.LOADS], fontsize=6)
                     axis.label_outer(remove_inner_ticks=True)
@@ -166,12 +173,34 @@ def draw(folder: Path) -> None:
                 axes[row, 0].set_ylabel(f"{LOSS_MODELS[model]}\nload")
             for axis in axes[-1]:
                 axis.set_xlabel("places B")
-            patches = [Patch(color=colour, label=name) for colour, name in zip(COLOURS, CLASSES, strict=True)]
-            figure.legend(handles=patches, loc="outside lower center", ncols=len(patches), frameon=False, fontsize=8)
+            keys: dict[str, Any] = {
+                name: (
+                    Patch(color=colour),
+                    Line2D([], [], color=ink, marker=sign, markersize=size, linestyle="none", markeredgewidth=0),
+                )
+                for name, colour, sign, ink, size in zip(CLASSES, COLOURS, MARKS, INKS, SIZES, strict=True)
+            }
+            keys["not mapped"] = Patch(facecolor="none", edgecolor=UNMAPPED, hatch="////", linewidth=0)
+            # One above the other in each key, not side by side.
+            above = {tuple: HandlerTuple(ndivide=1)}
+            figure.legend(
+                list(keys.values()), list(keys), handler_map=above, loc="outside lower center", ncols=4, frameon=False, fontsize=8
+            )
             several = "s" if channels > 1 else ""
             figure.suptitle(f"loss by the model over loss in the detailed model, K = {channels} channel{several}", fontsize=10)
             save(figure, folder / f"trunk_map_{channels}.svg")
         plt.close(figure)
+
+
+def mark(axis: Any, cells: np.ndarray[Any, Any]) -> None:
+    """What does not rest on colour: on which side a cell is, a dot in its corner where that is open, hatching where none is."""
+    # Cells hide it where something was measured.
+    axis.patch.set(hatch="////", edgecolor=UNMAPPED, linewidth=0)
+    for here, (sign, ink, size) in enumerate(zip(MARKS, INKS, SIZES, strict=True)):
+        rows, columns = np.nonzero(np.floor(cells) == here)
+        axis.plot(columns, rows, marker=sign, linestyle="none", color=ink, markersize=size, markeredgewidth=0)
+        rows, columns = np.nonzero(cells == here + 0.5)
+        axis.plot(columns + 0.36, rows + 0.34, ".", color=ink, markersize=3.2, markeredgewidth=0)
 
 
 def table() -> None:

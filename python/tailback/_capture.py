@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from html import escape
 from typing import Any
 
 from tailback import _core, _store
+from tailback._html import notebook
 from tailback._slices import in_slices
-from tailback._summary import ROWS, Listing, html, listed
+from tailback._summary import ROWS, Listing, listed, tabulated
 from tailback._table import Table
 from tailback.errors import CaptureError, UnknownName
 
@@ -150,8 +150,7 @@ class Analysis:
         return f"<Analysis {self}>"
 
     def _repr_html_(self) -> str:
-        below = "".join(f"<p>{escape(remark)}</p>" for remark in remarks(self))
-        return f"<h4>{escape(str(self))}</h4>{html(listings(self))}{below}"
+        return notebook(str(self), tables=tabulated(listings(self)), texts=remarks(self))
 
     def _sampled(self, name: str) -> Table:
         if name not in self._tables:

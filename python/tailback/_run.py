@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core, _store
 from tailback._completions import completions
+from tailback._html import notebook
 from tailback._scenario import Scenario
-from tailback._summary import html, listings, text
+from tailback._summary import listings, tabulated, text
 from tailback._table import COUNTERS, Table
 from tailback.errors import ParameterError, UnknownName
 
@@ -351,7 +351,7 @@ class Run:
         return f"<Run {self}>"
 
     def _repr_html_(self) -> str:
-        return f"<h4>{escape(str(self))}</h4>{html(listings(self._tables))}"
+        return notebook(str(self), tables=tabulated(listings(self._tables)))
 
 
 def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tailback._table import Table
 
-__all__ = ["TRACES", "Chosen", "draw_traces", "plot_runs", "show"]
+__all__ = ["TRACES", "Chosen", "draw_traces", "plot_runs", "show", "thinned"]
 
 # Lines that one panel shows; more would be a carpet.
 _LINES = 8
@@ -179,7 +179,7 @@ def draw_traces(
             else:
                 if holds and until is not None:
                     times, values = np.append(times, until), np.append(values, values[-1:])
-                drawn = _thinned(times, values)
+                drawn = thinned(times, values)
                 axis.plot(*drawn, drawstyle="steps-post" if holds else "default", color=colour, label=label)
         count = len(_lines(table))
         more = f" ({len(names)} of {count})" if len(names) < count else ""
@@ -192,7 +192,7 @@ def draw_traces(
         above = names
 
 
-def _thinned(times: Any, values: Any) -> tuple[Any, Any]:
+def thinned(times: Any, values: Any) -> tuple[Any, Any]:
     """Of a long line, in each of many equal spans of time, the first and last row and those of the least and largest value.
 
     It covers the same ground on paper, and a trace of millions of rows is not a file of hundreds of megabytes.

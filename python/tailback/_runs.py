@@ -6,10 +6,10 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from html import escape
 from numbers import Integral
 from typing import Any, overload
 
+from tailback._html import notebook
 from tailback._interval import Interval
 from tailback._processors import processors
 from tailback._quantity import Column, Quantity, quantity_of
@@ -111,7 +111,7 @@ class Runs(Sequence[Run]):
         return iter(self._runs)
 
     def _repr_html_(self) -> str:
-        return f"<h4>{escape(repr(self).strip('<>'))}</h4>{self.means('goodput')._repr_html_()}" if self._runs else ""
+        return notebook(repr(self)[1:-1], tables=[self.means("goodput")._shown()] if self._runs else [])
 
     def __repr__(self) -> str:
         if not self._runs:
@@ -199,7 +199,7 @@ class _StoppedError(Exception):
 
 def _chosen(seeds: object) -> list[int]:
     """Seeds 1 to N, or those that are given."""
-    if isinstance(seeds, Integral) and not isinstance(seeds, bool):
+    if type(seeds) is not bool and isinstance(seeds, Integral):
         chosen = list(range(1, int(seeds) + 1))
     elif isinstance(seeds, Iterable) and not isinstance(seeds, str | bytes):
         chosen = [_whole(seed) for seed in seeds]

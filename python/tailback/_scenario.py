@@ -8,11 +8,11 @@ import operator
 import os
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
 from tailback import _core
+from tailback._html import notebook
 
 __all__ = ["Scenario", "load", "schema"]
 
@@ -166,7 +166,7 @@ class Scenario:
         return f"Scenario({self._description!r})"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(json.dumps(self._description, indent=2))}</pre>"
+        return notebook(code=json.dumps(self._description, indent=2))
 
     def _source(self) -> tuple[str, str, str]:
         """Text, file and format, as the core reads it."""

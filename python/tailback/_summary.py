@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from tailback._format import aligned, quantity
+from tailback._html import Shown
 from tailback._table import Table
 
-__all__ = ["ROWS", "Listing", "html", "listed", "listings", "text"]
+__all__ = ["ROWS", "Listing", "listed", "listings", "tabulated", "text"]
 
 # Rows of a table that a summary shows.
 ROWS = 12
@@ -136,15 +136,12 @@ def listed(title: str, parts: Iterable[Listing], remarks: Iterable[str]) -> str:
     return "\n\n".join([*blocks, *remarks])
 
 
-def html(shown: Iterable[Listing]) -> str:
+def tabulated(parts: Iterable[Listing]) -> list[Shown]:
     """Listings as tables of a notebook."""
-    parts = []
-    for listing in shown:
-        head = "".join(f"<th>{escape(column)}</th>" for column in listing.columns)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in listing.rows)
-        rest = f"<p>and {listing.left_out} more</p>" if listing.left_out else ""
-        parts.append(f"<table><caption>{listing.title}</caption><tr>{head}</tr>{body}</table>{rest}")
-    return "".join(parts)
+    return [
+        Shown(listing.title, listing.columns, listing.rows, f"and {listing.left_out} more" if listing.left_out else "")
+        for listing in parts
+    ]
 
 
 def _title(column: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core
+from tailback._html import Shown, notebook
 from tailback.errors import MissingExtra, ParameterError, UnknownName
 
 if TYPE_CHECKING:
@@ -213,12 +213,13 @@ class Table:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        return notebook(tables=[self._shown()])
+
+    def _shown(self) -> Shown:
+        """The first rows, as a notebook shows them."""
         rows = min(len(self), _SHOWN_ROWS)
-        cells = [[shown(value) for value in self.head(column, rows)] for column in self]
-        head = "".join(f"<th>{escape(column)}</th>" for column in self)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in zip(*cells, strict=True))
-        rest = f"<p>{len(self) - rows} more rows</p>" if len(self) > rows else ""
-        return f"<table><caption>{escape(self.name)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+        cells = zip(*([shown(value) for value in self.head(column, rows)] for column in self), strict=True)
+        return Shown(self.name, list(self), list(cells), f"{len(self) - rows} more rows" if len(self) > rows else "")
 
     def _rendered_rows(self) -> Iterator[str]:
         """Columns down, rows across: many columns and few rows is the usual shape."""

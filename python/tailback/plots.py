@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import math
-import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tailback.errors import MissingExtra, OutputError
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "PAGE", "STYLE", "End", "close", "name_ends", "require", "save", "svg"]
+__all__ = ["COLOURS", "PAGE", "STYLE", "End", "close", "name_ends", "require", "save"]
 
 COLOURS = ("#1f5a99", "#c2571a", "#3c7d3c", "#8a3d8f", "#9a7b00", "#2a8a8a", "#a83248", "#555555")
 
@@ -39,7 +37,7 @@ STYLE: Any = {
 }
 
 # The same for figures inside a report.
-PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"]}
+PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"], "text.color": "#333333"}
 
 # Place, height and colour of a line's end.
 End: TypeAlias = tuple[float, float, str]
@@ -80,15 +78,6 @@ def save(figure: Figure, path: Path) -> None:
         figure.savefig(path, metadata={"Date": None} if kind == "svg" else None)
     except OSError as error:
         raise OutputError(f"the plot cannot be written to {path}: {error.strerror or error}") from None
-
-
-def svg(figure: Figure) -> str:
-    """The figure as an element of a page: as wide as the column, without a prologue."""
-    text = io.StringIO()
-    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    whole = text.getvalue()
-    element = whole[whole.index("<svg") :]
-    return re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"', r'<svg \1role="img"', element, count=1)
 
 
 def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import json
 import xml.etree.ElementTree
 from itertools import pairwise
 
 import pytest
 
+from reports import fetched, parsed
 from tailback import models
 from tailback._demo import buffer
 from tailback._demo import buffer_figures as figures
@@ -47,12 +48,18 @@ def test_a_larger_buffer_never_loses_more(study: grid.Study) -> None:
 def test_the_page_needs_no_other(study: grid.Study) -> None:
     drawn = figures.draw(study)
     page = report.page(study, drawn)
-    assert not re.search(r'(src|href)="(?!#)', page)
-    assert "url(http" not in page
-    assert "@import" not in page
-    assert page.count("<svg ") == len(drawn) == 6
-    for svg in drawn.values():
-        assert xml.etree.ElementTree.fromstring(svg).tag.endswith("svg")
+    assert fetched(page) == []
+    tree = parsed(page)
+    assert len(drawn) == 6
+    assert [figure.get("id") for figure in tree.iter("figure")] == [f"figure-{number}" for number in range(1, 7)]
+    # Every figure is spoken of.
+    assert {link.get("href") for link in tree.iter("a")} == {f"#figure-{number}" for number in range(1, 7)}
+    for figure in tree.iter("figure"):
+        assert figure.find(".//svg") is not None
+        numbers = json.loads(figure.findtext("script") or "")
+        assert numbers["panels"]
+    for picture in drawn.values():
+        assert xml.etree.ElementTree.fromstring(picture.svg).tag.endswith("svg")
 
 
 def test_the_table_says_what_was_measured(study: grid.Study) -> None:

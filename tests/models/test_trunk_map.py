@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import runpy
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailback as tb
+from support import ROOT
 from tailback.models import LOSS_MODELS, LossModel
 
 # Inputs, channels, places, load: none of these is a point of the map.
@@ -127,3 +131,41 @@ def test_a_prediction_warns_where_its_loss_model_is_off(buffer: int, warned: boo
     [model] = prediction.models
     assert model.model == "closed loop of G1DM and Padhye"
     assert bool(model.warnings) == warned, model
+
+
+# What is seen of linear RGB, with full deficiency: Machado, Oliveira and Fernandes (2009), IEEE Transactions on Visualization and
+# Computer Graphics 15(6).
+SEEN = {
+    "all colours": np.eye(3),
+    "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]),
+    "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    "tritanopia": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]]),
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) / [[0.9505], [1.0], [1.089]]
+
+
+def lab(colour: str, seen: Any) -> Any:
+    """CIE L*a*b* of a colour as it is seen."""
+    parts = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.cbrt(TO_XYZ @ np.clip(seen @ linear, 0, 1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("way", SEEN)
+def test_the_picture_can_be_read_with_any_colour_vision(way: str) -> None:
+    drawn = runpy.run_path(str(ROOT / "tools" / "trunk_map.py"))
+    seen = [lab(colour, SEEN[way]) for colour in drawn["COLOURS"]]
+    for one, other in combinations(range(len(seen)), 2):
+        # Neighbours are a step of 10 apart, and the two sides much more.
+        least = 10 if other - one == 1 or 3 in (one, other) else 15
+        assert math.dist(seen[one], seen[other]) > least, (drawn["CLASSES"][one], drawn["CLASSES"][other])
+
+
+def test_the_picture_can_be_read_without_colour() -> None:
+    drawn = runpy.run_path(str(ROOT / "tools" / "trunk_map.py"))
+    lightness = [lab(colour, SEEN["all colours"])[0] for colour in drawn["COLOURS"]]
+    # Darker the further off, and the sides have other marks.
+    assert lightness[:4] == sorted(lightness[:4])
+    assert lightness[3:] == sorted(lightness[3:], reverse=True)
+    assert set(drawn["MARKS"][:3]).isdisjoint(drawn["MARKS"][4:])

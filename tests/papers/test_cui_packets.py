@@ -94,7 +94,9 @@ def test_a_quick_form_says_what_it_leaves_undecided_and_full_decides_it(monkeypa
     done = tb.reproduce("toy/quick", seeds=5)
     (outcome,) = done.experiments
     assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("A toy", 2, 1)
-    assert "Quick form; <code>--full</code> decides ten packets." in papers._report._experiment(outcome)
+    document = papers.Document("toy", "Toys", "A toy box", (), (quick,))
+    shown = papers._report.page(document, [outcome], [], papers._report.Basis(5, done.asked, done.tally))
+    assert "Quick form; <code>--full</code> decides ten packets." in shown
     (outcome,) = tb.reproduce("toy/quick", seeds=3, full=True).experiments
     assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("The whole of it", 3, 2)
 

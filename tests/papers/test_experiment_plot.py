@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tailback._pictures import Picture
 from tailback.papers import (
     Curves,
     Drawn,
@@ -27,10 +28,10 @@ def test_a_line_has_a_gap_where_nothing_is_known(log: bool) -> None:
     known = {2: [0.1, 0.2], 20: [math.nan, math.nan], 30: [0.0, 0.0], 40: [0.5, 0.6], 50: [math.inf, math.inf]}
     points = [Point({"packets": packets}, {"goodput": np.array(values)}) for packets, values in known.items()]
     (drawn,) = draw(panels, Measured(points))
-    assert drawn.count("toy") == 1
+    assert drawn.svg.count("toy") == 1
     nothing = [Point(point.labels, {"goodput": point.values["goodput"] * math.nan}) for point in points]
     (empty,) = draw(panels, Measured(nothing))
-    assert "toy" not in empty
+    assert "toy" not in empty.svg
 
 
 def test_printed_numbers_are_crosses_in_the_plot() -> None:
@@ -41,8 +42,8 @@ def test_printed_numbers_are_crosses_in_the_plot() -> None:
     ]
     (drawn,) = draw([(replace(panel, printed=True),)], Measured(points))
     (without,) = draw([(panel,)], Measured(points))
-    assert "crosses: printed in the document" in drawn
-    assert "printed" not in without
+    assert "Crosses: printed in the document." in drawn.note
+    assert "rinted" not in without.note
 
 
 def test_bands_beyond_the_scale_are_named() -> None:
@@ -52,15 +53,15 @@ def test_bands_beyond_the_scale_are_named() -> None:
 
     def drawn(second: float) -> str:
         points = [Point({"packets": n}, {"goodput": np.array([n, n * second])}) for n in (2, 50)]
-        return draw([(curve,)], Measured(points))[0]
+        return draw([(curve,)], Measured(points))[0].note
 
     assert "bands go on beyond the scale" in drawn(3.0)
     assert "bands" not in drawn(1.0001)
 
 
-def texts(drawn: str) -> list[str]:
+def texts(drawn: Picture) -> list[str]:
     """All that is written in a drawing."""
-    return [each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", drawn)]
+    return [each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", drawn.svg)]
 
 
 def test_the_last_place_has_its_number_and_large_numbers_a_prefix() -> None:
@@ -85,6 +86,6 @@ def test_long_names_of_rows_have_room() -> None:
     name = "module, present window, timer backs off, and more"
     points = [Point({"packets": 2}, {"goodput": np.array([1.0, 2.0])})]
     (drawn,) = draw([(Ranking("goodput", (Line(name, {}),), "goodput"),)], Measured(points))
-    (place,) = re.findall(r'text-anchor: end[^>]*?x="([0-9.]+)"[^>]*>module', drawn)
+    (place,) = re.findall(r'text-anchor: end[^>]*?x="([0-9.]+)"[^>]*>module', drawn.svg)
     # Of 9.5 points, a name this long takes some 220 of the picture's 590.
     assert float(place) > 220

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import xml.etree.ElementTree
@@ -11,10 +12,16 @@ from pathlib import Path
 import pytest
 
 import tailback as tb
+from reports import fetched, parsed
 from tailback.papers import (
+    Curves,
     Document,
     Experiment,
     Grid,
+    LeftOpen,
+    Level,
+    Line,
+    Ranking,
 )
 from tailback.papers._report import Basis, page
 from toy_experiment import TOY
@@ -26,8 +33,7 @@ def test_the_report_is_one_page_that_needs_no_other(tmp_path: Path) -> None:
     (page,) = done.report(tmp_path / "new")
     assert page == tmp_path / "new" / "toy.html"
     text = page.read_text()
-    assert not re.search(r'(src|href)="(?!#)', text)
-    assert "url(http" not in text
+    assert fetched(text) == []
     drawn = re.findall(r"<svg .*?</svg>", text, re.DOTALL)
     assert len(drawn) == 2
     for svg in drawn:
@@ -61,7 +67,65 @@ def test_a_grid_is_a_table_with_the_best_of_each_row_in_bold(toys: list[Experime
     most, least = (re.search(rf"<tr><th>{title}</th>.*?</table>", shown, re.DOTALL) for title in ("carried", "spared"))
     assert most
     assert least
-    assert "<th class=n>2</th><th class=n>50</th>" in most[0]
+    assert '<th class="n">2</th><th class="n">50</th>' in most[0]
     # Fifty packets carry more than two.
-    assert re.search(r"<td>drop_tail</td><td class=n>0[^<]*</td><td class=n><b>0[^<]*</b></td>", most[0])
-    assert re.search(r"<td>drop_tail</td><td class=n><b>0[^<]*</b></td><td class=n>0[^<]*</td>", least[0])
+    assert re.search(r'<td>drop_tail</td><td class="n">0[^<]*</td><td class="n"><b>0[^<]*</b></td>', most[0])
+    assert re.search(r'<td>drop_tail</td><td class="n"><b>0[^<]*</b></td><td class="n">0[^<]*</td>', least[0])
+
+
+HOSTILE = "<script>alert('\"')</script>&amp;</figure>"
+
+
+def test_names_stay_text_wherever_they_stand(toys: list[Experiment]) -> None:
+    claim = replace(TOY.claims[0], text=HOSTILE, note=HOSTILE)
+    left_open = (LeftOpen(HOSTILE, HOSTILE),)
+    labels = [replace(variant, labels={**variant.labels, "policy": HOSTILE}) for variant in TOY.variants]
+    (curves,), (ranking,) = TOY.panels
+    assert isinstance(curves, Curves)
+    assert isinstance(ranking, Ranking)
+    panels = (
+        (replace(curves, title=HOSTILE, axis=HOSTILE, unit=HOSTILE, lines=(Line(HOSTILE, {}),), levels=(Level(HOSTILE, 0.9),)),),
+        (replace(ranking, lines=tuple(replace(line, label=HOSTILE + line.label) for line in ranking.lines)),),
+    )
+    toys[0] = replace(
+        TOY,
+        title=HOSTILE,
+        question=HOSTILE,
+        source=f"{HOSTILE}, figure 1",
+        variants=tuple(labels),
+        claims=(claim,),
+        left_open=left_open,
+        panels=panels,
+        grids=(Grid("goodput", "policy", "packets", HOSTILE),),
+        answer=lambda _: HOSTILE,
+    )
+    done = tb.reproduce("toy", seeds=2)
+    document = Document("toy", HOSTILE, HOSTILE, left_open, tuple(toys))
+    shown = page(document, done.experiments, [HOSTILE], Basis(2, done.asked, done.tally))
+    tree = parsed(shown)
+    # Numbers of one figure, and the script of the page if it has been built.
+    assert [each.get("type", "") for each in tree.iter("script")] in (["application/json"], ["application/json", ""])
+    assert "alert('" not in "".join(each.text or "" for each in tree.iter("script"))
+    # As text it is all there: in the head's title, in headings, paragraphs, tables and drawings.
+    for tag in ("title", "h1", "h2", "td", "th", "dt", "dd", "text"):
+        assert any(HOSTILE in "".join(each.itertext()) for each in tree.iter(tag)), tag
+    numbers = next(each for each in tree.iter("script") if each.get("type"))
+    assert json.loads(numbers.text or "")["panels"][0]["curves"][0]["name"] == HOSTILE
+
+
+def test_figures_have_the_numbers_of_the_document_and_texts_lead_to_them(toys: list[Experiment]) -> None:
+    toys[:] = [
+        replace(TOY, source="figures 3 to 5, section 2"),
+        replace(TOY, id="toy/own", source="nowhere", question="More than in figure 4 or figure 9?", panels=TOY.panels[:1]),
+    ]
+    done = tb.reproduce("toy", seeds=2)
+    document = Document("toy", "Toys", "A toy box", (), tuple(toys))
+    tree = parsed(page(document, done.experiments, [], Basis(2, done.asked, done.tally)))
+    names = {figure.get("id"): figure.findtext("figcaption/b") for figure in tree.iter("figure")}
+    assert names == {"toy/fig1-1": "Figures 3 to 5, 1 of 2.", "toy/fig1-2": "Figures 3 to 5, 2 of 2.", "toy/own-1": "Plot 1."}
+    links = [(link.get("href"), link.text) for paragraph in tree.iter("p") for link in paragraph.iter("a")]
+    # Figure 9 is not on the page, and no text leads to its own section.
+    assert links == [("#toy/fig1-1", "figure 4")]
+    captions = ["".join(caption.itertext()) for caption in tree.iter("figcaption")]
+    assert captions[0].startswith("Figures 3 to 5, 1 of 2. Goodput over buffer. Dotted: 90\N{NO-BREAK SPACE}%.")
+    assert captions[1] == "Figures 3 to 5, 2 of 2. Goodput."

@@ -101,6 +101,58 @@ class TestMaps:
         assert bar.get_ylim() == (0, 0.81)
 
 
+class TestLogarithmicScales:
+    def test_labels_and_means_stand_on_them(self) -> None:
+        shown = runs("rate", {"1 Mbps": [[0.001], [0.003]], "100 Mbps": [[0.2], [0.2]], "10 Mbps": [[0.02], [0.02]]})
+        (axis,) = figure(UTILISATION, Drawn("line", ("rate",), None, {}, "xy"), shown).axes
+        assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
+        assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0.002], [10, 0.02], [100, 0.2]]
+        assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "10", "100"]
+        # Half the width of the interval of two seeds is 12.7 times 0.001.
+        assert axis.get_title(loc="left").endswith("go on to 0 or below")
+
+    def test_a_band_above_zero_needs_no_word(self) -> None:
+        shown = runs("rate", {1: [[0.2], [0.2]], 2: [[0.3], [0.3]]})
+        (axis,) = figure(UTILISATION, Drawn("line", ("rate",), None, {}, "y"), shown).axes
+        assert (axis.get_xscale(), axis.get_yscale()) == ("linear", "log")
+        assert axis.get_title(loc="left") == "utilisation of bottleneck, mean and 95 % interval"
+
+    def test_quantities_of_one_kind_need_not_be_of_one_unit(self) -> None:
+        shown = runs("rate", {"1 Gbps": [[0.3]], "10 Mbps": [[0.1]], "100 Mbps": [[0.2]]})
+        (axis,) = figure(UTILISATION, Drawn("line", ("rate",), None, {}, "x"), shown).axes
+        assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1e7, 0.1], [1e8, 0.2], [1e9, 0.3]]
+        assert [label.get_text() for label in axis.get_xticklabels()] == ["10 Mbps", "100 Mbps", "1 Gbps"]
+
+    def test_names_have_room_in_decades(self) -> None:
+        labels = [(rate, kind) for rate in (1, 1000) for kind in ("reno", "sack")]
+        shown: list[tuple[dict[str, Any], list[float]]] = [({"rate": rate, "kind": kind}, [0.1 * rate]) for rate, kind in labels]
+        (axis,) = figure(UTILISATION, Drawn("line", ("rate",), "kind", {}, "x"), shown).axes
+        assert 1500 < axis.get_xlim()[1] < 5000
+
+    def test_values_of_shares(self) -> None:
+        shown = runs("kind", {"all": [[3.0, 1.0], [math.nan, 300.0]]})
+        (axis,) = figure(COMPLETION, Drawn("ecdf", (), None, {}, "x"), shown).axes
+        assert axis.get_xscale() == "log"
+        assert np.asarray(axis.lines[0].get_xdata()).tolist() == [1, 1, 3, 300, 300]
+
+    @pytest.mark.parametrize(
+        ("asked", "shown", "message"),
+        [
+            (
+                Drawn("line", ("rate",), None, {}, "x"),
+                {0: [[1.0]], 1: [[1.0]]},
+                "`rate` is 0 at a point; a logarithmic axis needs",
+            ),
+            (Drawn("line", ("rate",), None, {}, "x"), {"a": [[1.0]], "b": [[1.0]]}, "labels that are not numbers of one kind"),
+            (Drawn("line", ("rate",), None, {}, "y"), {"2 ms": [[0.0]], "1 ms": [[1.0]]}, "bottleneck is 0 % at `rate` 2 ms"),
+            (Drawn("ecdf", (), None, {}, "x"), {"a": [[0.0, 1.0]]}, "a logarithmic axis needs numbers above 0"),
+        ],
+    )
+    def test_what_has_no_place_is_told(self, asked: Drawn, shown: dict[Any, list[list[float]]], message: str) -> None:
+        with pytest.raises(tb.ParameterError, match=message):
+            figure(UTILISATION, asked, runs("rate", shown))
+
+
 def test_a_picture_has_the_same_bytes_again(study: tb.Study) -> None:
     pictures = []
     for _ in range(2):
@@ -119,6 +171,9 @@ def test_a_picture_has_the_same_bytes_again(study: tb.Study) -> None:
         ({"kind": "ecdf", "over": BUFFER}, "kind `ecdf` takes no `over`"),
         ({"kind": "heat", "over": BUFFER}, "kind `heat` takes two axes as `over` and no `by`"),
         ({"over": BUFFER, "by": BUFFER}, "`topology.dumbbell.queue.buffer` is named twice"),
+        ({"log": "z"}, "`log` is 'z'; expected `x`, `y` or `xy`"),
+        ({"kind": "ecdf", "log": "xy"}, "kind `ecdf` has no y axis that could be logarithmic; shares begin at 0"),
+        ({"kind": "traces", "log": "x"}, "kind `traces` has no x axis that could be logarithmic"),
     ],
 )
 def test_what_cannot_be_drawn_is_told(study: tb.Study, asked: dict[str, Any], message: str) -> None:

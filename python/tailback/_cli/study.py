@@ -113,6 +113,7 @@ def means(directory: Path, quantity: str, interval: str, as_json: bool) -> Exit:
     help="Show one label of an axis; repeat for each other axis that varies.",
 )
 @click.option("--seed", type=int, metavar="N", help="With `traces`: which run; by default the first.")
+@click.option("--log", metavar="SCALES", help="Logarithmic scales: `x`, `y` or `xy`; with `ecdf` only `x`.")
 @command
 def plot(
     directory: Path,
@@ -123,6 +124,7 @@ def plot(
     by: str | None,
     where: tuple[str, ...],
     seed: int | None,
+    log: str | None,
 ) -> Exit:
     """Draw a quantity along the axes of a study, or traces of its runs."""
     from tailback._study import Study
@@ -132,7 +134,7 @@ def plot(
     asked = None if quantity is None else tuple(quantity.split(",")) if kind == "traces" else quantity
     axes = tuple(over.split(",")) if over is not None and kind == "heat" else over
     chosen = dict(_label(found, text) for text in where)
-    save(found.plot(asked, kind=kind, over=axes, by=by, where=chosen, seed=seed), out)  # type: ignore[arg-type]
+    save(found.plot(asked, kind=kind, over=axes, by=by, where=chosen, seed=seed, log=log or ""), out)  # type: ignore[arg-type]
     note(f"wrote {out}")
     return Exit.DONE
 

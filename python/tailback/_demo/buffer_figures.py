@@ -1,13 +1,14 @@
-"""The drawings of the report, as inline SVG. Labels stand beside lines; ranges are those of the data."""
+"""The drawings of the report. Labels stand beside lines; ranges are those of the data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import models
 from tailback._demo.buffer_grid import BDP_PACKETS, Cell, Study, rule
-from tailback.plots import PAGE, End, name_ends, svg
+from tailback._pictures import Curve, Panel, Picture, picture
+from tailback.plots import PAGE, End, name_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,14 +18,15 @@ __all__ = ["draw"]
 
 _WIDTH = 7.4
 _INK = "#333333"
+_BLACK = "#000000"
 _PALE = "#999999"
 
 
-def draw(study: Study) -> dict[str, str]:
+def draw(study: Study) -> dict[str, Picture]:
     """All figures by name."""
     import matplotlib as mpl
 
-    figures: dict[str, Callable[[Study], Figure]] = {
+    figures: dict[str, Callable[[Study], tuple[Figure, list[Panel]]]] = {
         "utilisation": _utilisation,
         "paced": _paced,
         "loss": _loss,
@@ -33,66 +35,73 @@ def draw(study: Study) -> dict[str, str]:
         "sawtooth": _sawtooth,
     }
     with mpl.rc_context(PAGE):
-        return {name: svg(figure(study)) for name, figure in figures.items()}
+        return {name: picture(*figure(study)) for name, figure in figures.items()}
 
 
-def _utilisation(study: Study) -> Figure:
-    figure, axis = _panel(4.0)
-    ends = _curves(axis, study, "utilisation", 100, end=0)
-    _closed_form(axis, 0.01, 2, color="black", linewidth=0.9, linestyle=(0, (2, 3)), zorder=4)
+def _utilisation(study: Study) -> tuple[Figure, list[Panel]]:
+    figure, panel = _panel(4.0)
+    axis = panel.axis
+    ends = _curves(panel, study, "utilisation", 100, end=0)
+    _closed_form(panel, 0.01, 2, _BLACK, line="dashed", linewidth=0.9, zorder=4)
     axis.annotate("dashed: closed form for 1 flow", (35, 92.5), (8, -4), textcoords="offset points", va="top", color=_INK)
     axis.set_ylim(0, 101.5)
     axis.set_ylabel("utilisation, %")
     _buffer_axis(axis, (0.5, 220))
     name_ends(axis, ends, end=0)
-    return figure
+    return figure, [panel]
 
 
-def _paced(study: Study) -> Figure:
+def _paced(study: Study) -> tuple[Figure, list[Panel]]:
     """The small buffers again: senders that acknowledgements clock against senders that spread their window over a round trip."""
-    figure, axis = _panel(3.6)
+    figure, panel = _panel(3.6)
+    axis = panel.axis
     ends = {}
     colours = _colours(study)
     for flows in study.paced_flows:
-        for cells, line in ((study.cells(flows, paced=True), (0, (5, 2))), (study.cells(flows), "solid")):
-            small = [cell for cell in cells if cell.share <= 0.5]
-            places, means = _curve(axis, study, small, "utilisation", 100, colours[flows], line)
-            ends[_flows(flows) + ("" if line == "solid" else ", paced")] = (places[0], means[0], colours[flows])
+        for paced in (True, False):
+            small = [cell for cell in study.cells(flows, paced=paced) if cell.share <= 0.5]
+            name = _flows(flows) + (", paced" if paced else "")
+            curve = _curve(study, name, small, "utilisation", 100, colours[flows], "dashed" if paced else "solid")
+            panel.draw(curve)
+            ends[name] = (curve.x[0], curve.y[0], colours[flows])
     axis.set_ylim(top=101)
     axis.set_ylabel("utilisation, %")
     _buffer_axis(axis, (0.4, 55))
     name_ends(axis, ends, end=0)
-    return figure
+    return figure, [panel]
 
 
-def _loss(study: Study) -> Figure:
-    figure, axis = _panel(3.6)
-    ends = _curves(axis, study, "loss_share", 100, end=0)
+def _loss(study: Study) -> tuple[Figure, list[Panel]]:
+    figure, panel = _panel(3.6)
+    axis = panel.axis
+    ends = _curves(panel, study, "loss_share", 100, end=0)
     _decades(axis)
     axis.set_ylabel("packets lost, %")
     _buffer_axis(axis, (0.5, 220))
     name_ends(axis, ends, end=0)
-    return figure
+    return figure, [panel]
 
 
-def _delay(study: Study) -> Figure:
-    figure, axis = _panel(3.6)
-    ends = _curves(axis, study, "mean_wait_s", 1e3, end=-1)
+def _delay(study: Study) -> tuple[Figure, list[Panel]]:
+    figure, panel = _panel(3.6)
+    axis = panel.axis
+    ends = _curves(panel, study, "mean_wait_s", 1e3, end=-1)
     _decades(axis)
     axis.set_ylabel("mean wait in the queue, ms")
     _buffer_axis(axis, (0.9, 400))
     name_ends(axis, ends, end=-1)
-    return figure
+    return figure, [panel]
 
 
-def _single(study: Study) -> Figure:
+def _single(study: Study) -> tuple[Figure, list[Panel]]:
     """Theory as a line, measurement as points with their intervals; the difference below on its own scale."""
     import numpy as np
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, 4.4), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.3])
-    _closed_form(above, 0.008, 2.2, color=_PALE)
+    panels = [Panel(axis) for axis in figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.3])]
+    above, below = (panel.axis for panel in panels)
+    _closed_form(panels[0], 0.008, 2.2, _PALE)
     cells = study.cells(1)
     places = [100 * cell.share for cell in cells]
     measured = [study.interval("utilisation", cell) for cell in cells]
@@ -100,7 +109,9 @@ def _single(study: Study) -> Figure:
     means = np.array([100 * interval.mean for interval in measured])
     halves = np.nan_to_num(np.array([100 * interval.half for interval in measured]))
     colour = _colours(study)[1]
-    above.errorbar(places, means, halves, fmt="o", markersize=4, color=colour, elinewidth=1)
+    for panel, values in zip(panels, (means, means - 100 * theory), strict=True):
+        simulated = Curve("simulated", places, values, colour, values - halves, values + halves, line="none", mark="o", bars=True)
+        panel.draw(simulated, markersize=4)
     above.annotate(
         "closed form",
         (14, 100 * models.single_flow_utilisation(0.14)),
@@ -112,21 +123,23 @@ def _single(study: Study) -> Figure:
     above.annotate("simulated", (places[3], means[3]), (8, -6), textcoords="offset points", va="top", color=colour)
     above.set_ylabel("utilisation, %")
     below.axhline(0, color=_PALE, linewidth=0.8)
-    below.errorbar(places, means - 100 * theory, halves, fmt="o", markersize=4, color=colour, elinewidth=1)
     below.set_ylabel("difference,\npercentage points")
     _buffer_axis(below, (0.8, 220))
-    return figure
+    return figure, panels
 
 
-def _closed_form(axis: Axes, first: float, last: float, **line: Any) -> None:
+def _closed_form(
+    panel: Panel, first: float, last: float, colour: str, line: Literal["solid", "dashed"] = "solid", **style: Any
+) -> None:
     """Utilisation by one flow as theory has it, over shares of the bandwidth-delay product."""
     import numpy as np
 
     shares = np.geomspace(first, last, 300)
-    axis.plot(100 * shares, 100 * models.single_flow_utilisation(shares), **line)
+    theory = 100 * models.single_flow_utilisation(shares)
+    panel.draw(Curve("closed form", 100 * shares, theory, colour, line=line), **style)
 
 
-def _sawtooth(study: Study) -> Figure:
+def _sawtooth(study: Study) -> tuple[Figure, list[Panel]]:
     """Window above queue, one column a buffer, on common scales."""
     from matplotlib.figure import Figure
 
@@ -134,18 +147,16 @@ def _sawtooth(study: Study) -> Figure:
     figure = Figure(figsize=(_WIDTH, 3.9), layout="constrained")
     axes = figure.subplots(2, len(traces), sharex=True, sharey="row")
     colour = _colours(study)[1]
-    for (window, queue), trace in zip(axes.T, traces, strict=True):
-        window.axhline(BDP_PACKETS, color=_PALE, linewidth=0.7, linestyle=(0, (4, 3)))
-        window.plot(trace.time_s, trace.window, color=colour, linewidth=0.9)
-        queue.fill_between(trace.time_s, trace.queue, step="post", color=colour, alpha=0.35, linewidth=0)
-        queue.axhline(trace.share * BDP_PACKETS, color=_PALE, linewidth=0.7, linestyle=(0, (4, 3)))
-        window.set_title(
-            f"buffer {100 * trace.share:g} % of BDP\n{100 * trace.utilisation:.1f} % utilised",
-            loc="left",
-            fontsize=9.5,
-            color=_INK,
-        )
-        queue.set_xlabel("measured time, s")
+    panels = [[Panel(axis) for axis in row] for row in axes]
+    for window, queue, trace in zip(*panels, traces, strict=True):
+        window.draw(Curve("window", trace.time_s, trace.window, colour), linewidth=0.9)
+        window.level("one BDP", BDP_PACKETS)
+        queue.draw(Curve("queue", trace.time_s, trace.queue, colour, steps=True, filled=True))
+        queue.level("buffer", trace.share * BDP_PACKETS)
+        title = f"buffer {100 * trace.share:g} % of BDP\n{100 * trace.utilisation:.1f} % utilised"
+        window.axis.set_title(title, loc="left", fontsize=9.5, color=_INK)
+        window.title = queue.title = title
+        queue.axis.set_xlabel("measured time, s")
     axes[0, 0].set_ylim(bottom=0)
     axes[1, 0].set_ylim(bottom=0)
     axes[0, 0].set_ylabel("window, packets")
@@ -153,33 +164,39 @@ def _sawtooth(study: Study) -> Figure:
     axes[0, -1].annotate(
         "one BDP", (traces[-1].time_s[-1], BDP_PACKETS), (0, 3), textcoords="offset points", ha="right", color="#777777"
     )
-    return figure
+    return figure, [panel for column in zip(*panels, strict=True) for panel in column]
 
 
-def _curves(axis: Axes, study: Study, quantity: str, scale: float, *, end: int) -> dict[str, End]:
-    """A curve for each number of flows, and a ring where the square-root rule lies. Returns one end of each, by name."""
+def _curves(panel: Panel, study: Study, quantity: str, scale: float, *, end: int) -> dict[str, End]:
+    """A curve for each number of flows, and rings where the square-root rule lies. Returns one end of each, by name."""
     colours = _colours(study)
     ends = {}
     for flows in study.plan.flows:
-        places, means = _curve(axis, study, study.cells(flows), quantity, scale, colours[flows])
-        ring = (100 * rule(flows).share, scale * study.interval(quantity, rule(flows)).mean)
-        axis.plot(*ring, "o", markersize=5, markerfacecolor="white", markeredgecolor=colours[flows], zorder=3)
-        ends[_flows(flows)] = (places[end], means[end], colours[flows])
+        curve = _curve(study, _flows(flows), study.cells(flows), quantity, scale, colours[flows])
+        panel.draw(curve)
+        ends[_flows(flows)] = (curve.x[end], curve.y[end], colours[flows])
+    rules = sorted((100 * rule(flows).share, scale * study.interval(quantity, rule(flows)).mean) for flows in study.plan.flows)
+    places, means = zip(*rules, strict=True)
+    panel.draw(Curve("BDP/√N", places, means, _INK, line="none", mark="ring"), markersize=5, zorder=3)
     return ends
 
 
 def _curve(
-    axis: Axes, study: Study, cells: list[Cell], quantity: str, scale: float, colour: str, line: Any = "solid"
-) -> tuple[list[float], list[float]]:
-    """A line of means in its 95 % band. Returns places and means."""
+    study: Study,
+    name: str,
+    cells: list[Cell],
+    quantity: str,
+    scale: float,
+    colour: str,
+    line: Literal["solid", "dashed"] = "solid",
+) -> Curve:
+    """A line of means in its 95 % band."""
     intervals = [study.interval(quantity, cell) for cell in cells]
     places = [100 * cell.share for cell in cells]
     means = [scale * interval.mean for interval in intervals]
     low = [scale * (interval.mean - interval.half) for interval in intervals]
     high = [scale * (interval.mean + interval.half) for interval in intervals]
-    axis.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
-    axis.plot(places, means, color=colour, linestyle=line)
-    return places, means
+    return Curve(name, places, means, colour, low, high, line)
 
 
 def _flows(flows: int) -> str:
@@ -207,13 +224,13 @@ def _colours(study: Study) -> dict[int, str]:
     return {flows: to_hex(scale(0.86 * index / count)) for index, flows in enumerate(study.plan.flows)}
 
 
-def _panel(height: float) -> tuple[Figure, Axes]:
+def _panel(height: float) -> tuple[Figure, Panel]:
     """One panel with fixed margins, so that names can be placed before it is drawn."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, height))
     figure.subplots_adjust(left=0.1, right=0.99, top=0.98, bottom=0.5 / height)
-    return figure, figure.subplots()
+    return figure, Panel(figure.subplots())
 
 
 def _buffer_axis(axis: Axes, limits: tuple[float, float]) -> None:

@@ -6,11 +6,8 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator
-from html import escape
-from importlib.resources import files
-from string import Template
 
-from tailback import models
+from tailback import _html, models
 from tailback._core import __version__
 from tailback._demo.buffer_grid import (
     BDP_PACKETS,
@@ -24,6 +21,7 @@ from tailback._demo.buffer_grid import (
     scenario,
 )
 from tailback._interval import Interval
+from tailback._pictures import Picture, dark_inks
 
 __all__ = ["page", "setting", "table"]
 
@@ -70,27 +68,29 @@ def table(study: Study) -> list[list[str]]:
     return rows
 
 
-def page(study: Study, figures: dict[str, str]) -> str:
+def page(study: Study, figures: dict[str, Picture]) -> str:
     """The whole report as one HTML file that needs no other."""
-    template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
-    filled = template.substitute(
-        figures,
+    return _html.page(
+        "_demo/report.html",
+        dark_inks(figures.values()),
+        figures=figures,
         answer=_answer(study),
-        setting=_method(study),
-        summary=_html_table(table(study)),
-        single=_on_single(study),
-        figure_single=figures["single"],
-        rule=_on_rule(study),
-        paced_text=_on_paced(study),
-        loss_text=_on_loss(study),
-        delay_text=_on_delay(study),
-        sawtooth_text=_on_sawtooth(study),
-        scenario=escape(json.dumps(scenario(study.plan.cells[0]).to_dict(), indent=2)),
-        all_numbers=_html_table(list(_all_numbers(study))),
-        provenance=_provenance(study),
+        method=_method(study),
+        summary=_numbers(table(study)),
+        on_single=_on_single(study),
+        on_rule=_on_rule(study),
+        on_paced=_on_paced(study),
+        on_loss=_on_loss(study),
+        on_delay=_on_delay(study),
+        on_sawtooth=_on_sawtooth(study),
+        scenario=json.dumps(scenario(study.plan.cells[0]).to_dict(), indent=2),
+        all_numbers=_numbers(list(_all_numbers(study))),
+        tally=study.tally,
+        seeds=study.plan.seeds,
+        digest=hashlib.sha256("".join(sorted(study.tally.hashes)).encode()).hexdigest()[:16],
         version=__version__,
+        python=platform.python_version(),
     )
-    return filled.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _answer(study: Study) -> str:
@@ -197,21 +197,10 @@ def _method(study: Study) -> str:
     low, high = RTT_SPREAD_MS
     return (
         f"One link of {RATE_MBPS} Mbps with a drop-tail queue; greedy flows with SACK and Reno's window (preset "
-        f"<code>sack</code>), packets of {PACKET_BYTES} bytes. Round trips without queueing: {RTT_MS} ms for a single flow, "
+        f"sack), packets of {PACKET_BYTES} bytes. Round trips without queueing: {RTT_MS} ms for a single flow, "
         f"uniform between {low} and {high} ms for several, so that one bandwidth-delay product (BDP) is {BDP_PACKETS} packets. "
         f"Flows start at random, and the start of each run is not measured. Lines are means over {study.plan.seeds} seeds, "
         "bands their 95 % intervals (Student's t); a ring marks the rule BDP/√N."
-    )
-
-
-def _provenance(study: Study) -> str:
-    tally = study.tally
-    digest = hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()
-    return (
-        f"Tailback {__version__}, Python {platform.python_version()}. {tally.runs} runs, {tally.simulated_s:,.0f} simulated "
-        f"seconds, {tally.events:,} events. Seeds 1 to {study.plan.seeds}. "
-        f"Hash of all scenarios with their seeds and version: <code>{digest[:16]}</code>. "
-        "The same version gives the same numbers on every machine."
     )
 
 
@@ -271,8 +260,6 @@ def _often(per_second: float) -> str:
     return "never" if per_second == 0 else f"every {1 / per_second:.2g} s"
 
 
-def _html_table(rows: list[list[str]]) -> str:
-    head, *body = rows
-    cells = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    lines = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in body)
-    return f"<table><thead><tr>{cells}</tr></thead><tbody>\n{lines}</tbody></table>"
+def _numbers(rows: list[list[str]]) -> list[list[str]]:
+    """All columns hold numbers."""
+    return [[f"*{name}" for name in rows[0]], *rows[1:]]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from tailback import _core
 from tailback._format import quantity as written
 from tailback._interval import Interval
 from tailback._quantity import Quantity
@@ -19,15 +20,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Drawn", "Kind", "drawn", "figure"]
+__all__ = ["Drawn", "Kind", "Log", "drawn", "figure"]
 
 Kind: TypeAlias = Literal["line", "ecdf", "heat", "traces"]
+Log: TypeAlias = Literal["", "x", "y", "xy"]
 
 Values = tuple[dict[str, Any], list[float]]
 """Labels of one run and its numbers: the quantity itself, or for shares one a row."""
 
 # Lines that one panel shows: no more than there are colours.
 _LINES = len(COLOURS)
+# What may be logarithmic, and what else there is.
+_SCALES: dict[Kind, str] = {"line": "xy", "ecdf": "x", "heat": "", "traces": ""}
+_FIT: dict[Kind, str] = {
+    "ecdf": "shares begin at 0; expected `x`",
+    "heat": "its cells stand side by side; expected nothing",
+    "traces": "time begins at 0; expected nothing",
+}
 # Cells of a map that are large enough for their number.
 _NUMBERED = 64
 
@@ -46,26 +55,38 @@ class Drawn:
         The axis that has a line, or a column of traces, for each of its labels.
     where : dict
         Axis to the one label that is shown.
+    log : str
+        Which scales are logarithmic: ``x``, ``y``, ``xy``, or none if empty.
     """
 
     kind: Kind
     over: tuple[str, ...]
     by: str | None
     where: dict[str, Any]
+    log: Log = ""
 
 
 def drawn(
-    kind: Kind, over: str | Sequence[str] | None, by: str | None, where: Mapping[str, Any] | None, labels: list[dict[str, Any]]
+    kind: Kind,
+    over: str | Sequence[str] | None,
+    by: str | None,
+    where: Mapping[str, Any] | None,
+    labels: list[dict[str, Any]],
+    log: Log = "",
 ) -> Drawn:
     """What was asked for, checked against the labels of all points: every axis that varies has a place.
 
     Raises
     ------
     ParameterError, UnknownName
-        No such kind, axis or label, or an axis without a place.
+        No such kind, axis, label or scale, or an axis without a place.
     """
     if kind not in get_args(Kind):
         raise ParameterError(f"`kind` is {kind!r}; expected `line`, `ecdf`, `heat` or `traces`")
+    if log not in get_args(Log):
+        raise ParameterError(f"`log` is {log!r}; expected `x`, `y` or `xy`")
+    if unfit := [side for side in log if side not in _SCALES[kind]]:
+        raise ParameterError(f"kind `{kind}` has no {unfit[0]} axis that could be logarithmic; {_FIT[kind]}")
     axes = list(labels[0]) if labels else []
     chosen = dict(where or {})
     places = () if over is None else (over,) if isinstance(over, str) else tuple(over)
@@ -90,7 +111,7 @@ def drawn(
         shown = "column" if kind == "traces" else "line"
         hint = "" if kind == "heat" or by is not None else f"draw a {shown} for each of its labels with `by`, or "
         raise ParameterError(f"`{varying[0]}` varies too; {hint}choose one label with `where={{{varying[0]!r}: ...}}`")
-    return Drawn(kind, places, by, chosen)
+    return Drawn(kind, places, by, chosen, log)
 
 
 def figure(measured: Quantity, asked: Drawn, runs: Iterable[Values]) -> Figure:
@@ -115,14 +136,20 @@ def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> 
     """The mean over seeds along an axis, in its 95 % band of Student's t; a point with one seed has none."""
     (over,) = asked.over
     places = _Places(over, [labels[over] for labels, _ in runs])
+    if "x" in asked.log:
+        places.require_positive()
+        axis.set_xscale("log")
     ends: dict[str, End] = {}
-    banded = False
+    banded = below = False
     for name, colour, mine in _by(asked, runs):
         x, points = [], []
         for place, values in _grouped((places.of(labels[over]), values) for labels, values in mine):
             x.append(place)
             points.append(Interval.of(values) if len(values) > 1 else Interval(values[0], math.nan))
         means = [point.mean for point in points]
+        if "y" in asked.log:
+            _require_positive(means, measured, f"at `{over}`", [places.word(place) for place in x])
+            below = below or any(point.low <= 0 for point in points)
         axis.fill_between(
             x, [point.low for point in points], [point.high for point in points], color=colour, alpha=0.18, linewidth=0
         )
@@ -134,12 +161,16 @@ def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> 
         known = [(place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean)]
         if known and name:
             ends[name] = (*known[-1], colour)
+    if "y" in asked.log:
+        axis.set_yscale("log", nonpositive="clip")
+        _mark_decades(axis.yaxis)
     places.mark(axis.xaxis)
     axis.set_xlabel(places.title)
     _scale(axis.yaxis, measured)
-    axis.set_title(
-        _title(measured) + (", mean and 95 % interval" if banded else ", mean"), loc="left", fontsize=9, color="#333333"
-    )
+    shown = ", mean and 95 % interval" if banded else ", mean"
+    # A logarithmic scale has no zero: what of a band lies there is not seen.
+    shown += "\nbands that reach the bottom go on to 0 or below" if below else ""
+    axis.set_title(_title(measured) + shown, loc="left", fontsize=9, color="#333333")
     _name(axis, asked, ends)
 
 
@@ -148,6 +179,10 @@ def _shares(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) ->
     lines = [(name, colour, [value for _, row in mine for value in row]) for name, colour, mine in _by(asked, runs)]
     everything = [value for _, _, values in lines for value in values]
     last = max(filter(math.isfinite, everything), default=math.nan)
+    if "x" in asked.log:
+        _require_positive(everything, measured, "in a row of", [_rows(measured)] * len(everything))
+        axis.set_xscale("log")
+        _mark_decades(axis.xaxis)
     for name, colour, values in lines:
         known = sorted(filter(math.isfinite, values))
         heights = [place / len(values) for place in range(len(known) + 1)]
@@ -196,7 +231,7 @@ def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> No
 
 
 class _Places:
-    """The labels of an axis along a scale: where all are numbers of one unit as these, otherwise side by side."""
+    """The labels of an axis along a scale: as numbers, if all are numbers or quantities of one kind, otherwise side by side."""
 
     def __init__(self, axis: str, labels: Iterable[Any]) -> None:
         self.axis = axis
@@ -212,6 +247,14 @@ class _Places:
             self.labels.sort(key=self._numbers.__getitem__)
             self.words = [f"{self._numbers[label]:g}" for label in self.labels]
             self.title += f", {unit}" if unit else ""
+            return
+        common = {label: _core.in_column_units(label) if isinstance(label, str) else None for label in self.labels}
+        kinds = {measured and measured[1] for measured in common.values()}
+        if len(kinds) == 1 and None not in kinds:
+            # 1 Mbps beside 1 Gbps: each keeps the unit that it was written in.
+            self._numbers = {label: measured[0] for label, measured in common.items() if measured}
+            self.labels.sort(key=self._numbers.__getitem__)
+            self.words = [str(label) for label in self.labels]
 
     def row(self, label: Any) -> int:
         """The label's turn."""
@@ -225,6 +268,22 @@ class _Places:
         """Ticks at the labels, unless there are too many numbers for that."""
         if self._numbers is None or len(self.labels) <= 8:
             scale.set_ticks([self.of(label) for label in self.labels], self.words)
+            scale.set_ticks([], minor=True)
+        elif scale.get_scale() == "log":
+            _mark_decades(scale)
+            scale.set_major_formatter(lambda value, _place: f"{value:g}")
+
+    def word(self, place: float) -> str:
+        """The label that stands at a place."""
+        return next(str(label) for label in self.labels if self.of(label) == place)
+
+    def require_positive(self) -> None:
+        """Raise what has no place on a logarithmic scale."""
+        if self._numbers is None:
+            raise ParameterError(f"`{self.axis}` has labels that are not numbers of one kind; a logarithmic axis needs those")
+        for label, number in self._numbers.items():
+            if number <= 0:
+                raise ParameterError(f"`{self.axis}` is {label} at a point; a logarithmic axis needs numbers above 0")
 
 
 def _number(label: Any) -> tuple[float, str | None]:
@@ -266,10 +325,27 @@ def _name(axis: Axes, asked: Drawn, ends: dict[str, End]) -> None:
     low, high = axis.get_xlim()
     longest = max(len(name) for name in ends)
     # Room for the names: a character is about a 75th of the panel.
-    axis.set_xlim(low, high + (high - low) * longest / 75)
+    room = longest / 75
+    axis.set_xlim(low, high * (high / low) ** room if "x" in asked.log else high + (high - low) * room)
     axis.set_ylim(axis.get_ylim())
     axis.figure.draw_without_rendering()  # type: ignore[union-attr]
     name_ends(axis, ends, end=-1)
+
+
+def _require_positive(values: Iterable[float], measured: Quantity, where: str, words: Iterable[str]) -> None:
+    """Raise what has no place on a logarithmic scale; what is not known has none on any."""
+    for value, word in zip(values, words, strict=True):
+        if value <= 0:
+            amount = written(measured.column, value)
+            raise ParameterError(f"{_title(measured)} is {amount} {where} {word}; a logarithmic axis needs numbers above 0")
+
+
+def _mark_decades(scale: Any) -> None:
+    """Numbers at 1, 2 and 5 of each decade."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    scale.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    scale.set_minor_formatter(NullFormatter())
 
 
 def _scale(scale: Any, measured: Quantity) -> None:

@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core
+from tailback._html import notebook
 from tailback._quantity import quantity_of
 from tailback._study import comparison, exporting, means, quantity_plot, trace_plot
 from tailback._study.columns import Column, column, join, unpack, varied
@@ -259,6 +259,7 @@ class Study:
         by: str | None = None,
         where: Mapping[str, Any] | None = None,
         seed: int | None = None,
+        log: quantity_plot.Log = "",
     ) -> Figure:
         """A quantity along the axes of the study, or traces; needs matplotlib. ``savefig`` of what is returned writes PDF or SVG.
 
@@ -280,13 +281,17 @@ class Study:
             Axis to the one label that is shown. Every axis that varies needs a place.
         seed : int, optional
             For ``traces``: which run; by default the first seed of the plan.
+        log : "x", "y" or "xy"
+            Which scales are logarithmic; none by default. For ``line`` the axis `over`, of numbers, and the quantity; for
+            ``ecdf`` the values along x. A number that is not above 0 is an error; of a band that reaches there the title says so.
 
         Raises
         ------
         MissingExtra
             If matplotlib is not installed.
         ParameterError, UnknownName
-            No such quantity, kind, axis, label, trace or seed; an axis has no place, or two; or no run is finished.
+            No such quantity, kind, axis, label, trace or seed; an axis has no place, or two; no run is finished; or a number has
+            no place on a logarithmic scale.
 
         Examples
         --------
@@ -299,13 +304,13 @@ class Study:
         4
         """
         if kind == "traces":
-            return self._plot_traces(quantity, over, by, where, seed)
+            return self._plot_traces(quantity, over, by, where, seed, log)
         if not isinstance(quantity, str | None) or seed is not None:
             raise ParameterError("several quantities, and a seed, are for kind `traces`; expected one quantity")
         measured = quantity_of(quantity or "goodput")
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
-            asked = quantity_plot.drawn(kind, over, by, where, list(labels.values()))
+            asked = quantity_plot.drawn(kind, over, by, where, list(labels.values()), log)
             runs = ((labels[point], unpack(packed)) for point, _, packed in ledger.tables(measured.table))
             every_row = kind == "ecdf" and measured.name != "goodput"
             numbers = ((own, measured.values(columns) if every_row else [measured.value(columns)]) for own, columns in runs)
@@ -318,12 +323,13 @@ class Study:
         by: str | None,
         where: Mapping[str, Any] | None,
         seed: int | None,
+        log: quantity_plot.Log,
     ) -> Figure:
         with self._ledger() as ledger:
             points = {point: labels for point, labels, _ in ledger.points()}
             recorded = {kind for _, _, kind, _ in ledger.traces()}
             first = ledger.plan["seeds"][0]
-        asked = quantity_plot.drawn("traces", over, by, where, list(points.values()))
+        asked = quantity_plot.drawn("traces", over, by, where, list(points.values()), log)
         kinds = trace_plot.kinds(quantity, sorted(recorded))
         chosen = first if seed is None else seed
         shown = [point for point, labels in points.items() if all(labels[axis] == label for axis, label in asked.where.items())]
@@ -529,7 +535,7 @@ class Study:
         return f"<Study {self.directory}: {counts.done} of {counts.total} runs done, {counts.failed} failed>"
 
     def _repr_html_(self) -> str:
-        return f"<h4>{escape(repr(self)[1:-1])}</h4>{self.runs._repr_html_()}"
+        return notebook(repr(self)[1:-1], tables=[self.runs._shown()])
 
 
 def _code(ledger: Ledger) -> list[tuple[str, str]]:

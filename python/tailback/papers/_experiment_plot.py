@@ -1,15 +1,18 @@
-"""The drawings of an experiment, as inline SVG: one figure a row of panels."""
+"""The drawings of an experiment: one figure a row of panels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from tailback._pictures import Curve, Picture, picture
+from tailback._pictures import Panel as Plotted
+from tailback._run_plot import thinned
 from tailback.papers._experiment import Curves, Drawn, Level, Panel, Ranking
 from tailback.papers._measured import Measured, Point
-from tailback.plots import COLOURS, PAGE, End, name_ends, svg
+from tailback.plots import COLOURS, PAGE, End, name_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,35 +27,37 @@ _INK = "#333333"
 _PALE = "#888888"
 
 
-def draw(rows: Iterable[tuple[Panel, ...]], measured: Measured) -> list[str]:
-    """Each row of panels as an SVG element."""
+def draw(rows: Iterable[tuple[Panel, ...]], measured: Measured) -> list[Picture]:
+    """Each row of panels as a picture."""
     import matplotlib as mpl
 
     with mpl.rc_context(PAGE):
         return [_row(measured, panels) for panels in rows]
 
 
-def _row(measured: Measured, panels: tuple[Panel, ...]) -> str:
-    """Panels side by side on one vertical scale, and below them what their dotted lines are."""
+def _row(measured: Measured, panels: tuple[Panel, ...]) -> Picture:
+    """Panels side by side on one vertical scale."""
     from matplotlib.figure import Figure
 
     rank = isinstance(panels[0], Ranking)
     titled = any(panel.title or (isinstance(panel, Drawn) and len(panel.traces) > 1) for panel in panels)
-    above, below = (0.3 if titled else 0.1), (0.7 if panels[0].levels or isinstance(panels[0], Curves) else 0.5)
+    above, below = (0.3 if titled else 0.1), 0.5
     height = above + below + (_height(panels[0]) if len(panels) == 1 else 2.2)
     figure = Figure(figsize=(_WIDTH, height))
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     left = _room(panels[0]) if isinstance(panels[0], Ranking) else 0.085
     figure.subplots_adjust(left=left, right=0.985, top=1 - above / height, bottom=below / height, wspace=0.06)
     ends = {}
-    for axis, panel in zip(axes, panels, strict=True):
+    plotted = [Plotted(axis) for axis in axes]
+    thin = False
+    for axis, panel, into in zip(axes, panels, plotted, strict=True):
         axis.set_title(panel.title, loc="left", fontsize=9.5, color=_INK)
         if isinstance(panel, Curves):
-            ends = _curves(axis, measured, panel, names=axis is axes[-1])
+            ends = _curves(into, measured, panel, names=axis is axes[-1])
         elif isinstance(panel, Ranking):
             _ranking(axis, measured, panel)
         else:
-            _drawn(axis, measured, panel)
+            thin = _drawn(into, measured, panel) or thin
     if isinstance(panels[0], Drawn):
         # Not before all panels have their data: the first would keep the scale for itself.
         lowest = min(axis.dataLim.y0 for axis in axes)
@@ -62,15 +67,24 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> str:
     if not rank:
         axes[0].set_ylabel(panels[0].axis)
     name_ends(axes[-1], ends, end=-1)
-    legend = []
+    notes = [_caption(panels[0])]
     if panels[0].levels:
-        legend.append("dotted: " + "; ".join(level.label for level in panels[0].levels))
+        notes.append("Dotted: " + "; ".join(level.label for level in panels[0].levels) + ".")
     if isinstance(panels[0], Curves) and panels[0].printed:
-        legend.append("crosses: printed in the document")
+        notes.append("Crosses: printed in the document.")
     if cut:
-        legend.append("95 % bands go on beyond the scale")
-    figure.text(0.085, 0.05 / height, "; ".join(legend), fontsize=8, color="#666666", va="bottom")
-    return svg(figure)
+        notes.append("95 % bands go on beyond the scale.")
+    if thin:
+        notes.append("Of long traces, first, last, least and largest value in each of 2000 spans.")
+    # What is only ranked has its numbers beside it, and nothing to zoom.
+    return picture(figure, (panel for panel in plotted if panel.curves), " ".join(notes))
+
+
+def _caption(panel: Panel) -> str:
+    """What stands over what: ``Goodput over EPD threshold.`` Units stand at the axes."""
+    words = panel.axis.partition(",")[0]
+    over = "" if isinstance(panel, Ranking) else f" over {panel.unit.partition(',')[0]}"
+    return f"{words[:1].upper()}{words[1:]}{over}."
 
 
 def _room(panel: Ranking) -> float:
@@ -85,8 +99,9 @@ def _height(panel: Panel) -> float:
     return 2.2 if isinstance(panel, Drawn) else 3.0
 
 
-def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: bool) -> dict[str, End]:
+def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) -> dict[str, End]:
     """Lines of means in their bands, and room for their names at the right if they stand there. Returns the right end of each."""
+    axis = into.axis
     chosen = {line.label: measured.where(**line.where) for line in panel.lines}
     places = sorted({_place(point, panel) for points in chosen.values() for point in points if panel.over in point.labels})
     ends: dict[str, End] = {}
@@ -99,9 +114,8 @@ def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: bool) -> di
         intervals = [measured.interval(point.values[panel.measure]) for point in (points * 2 if across else curve)]
         means = [interval.mean for interval in intervals]
         low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
-        axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
-        style = (0, (5, 2)) if across or line.dashed else "solid"
-        axis.plot(x, means, color=colour, linestyle=style, marker="" if across else "o", markersize=2.5)
+        dash: Literal["dashed", "solid"] = "dashed" if across or line.dashed else "solid"
+        into.draw(Curve(line.label, x, means, colour, low, high, line=dash, mark="" if across else "o"), markersize=2.5)
         # Where there is no answer the line has a gap.
         known = [
             (place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean) and (mean > 0 or not panel.log)
@@ -109,7 +123,7 @@ def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: bool) -> di
         if known:
             ends[line.label] = (*known[-1], colour)
     if panel.printed:
-        _printed(axis, panel, chosen)
+        _printed(into, panel, chosen)
     widest = max(map(_width, ends), default=0.0) if names else 0.0
     # As a part of the axis; the lines keep half of it.
     room = min(0.5, widest / (axis.bbox.width * 72 / axis.figure.dpi))
@@ -127,7 +141,7 @@ def _curves(axis: Axes, measured: Measured, panel: Curves, *, names: bool) -> di
         axis.set_xticks(named, [f"{place:g}" for place in named])
         axis.set_xticks([], minor=True)
     axis.set_xlabel(panel.unit)
-    _levels(axis, panel.levels)
+    _levels(into, panel.levels)
     return ends
 
 
@@ -140,7 +154,7 @@ def _width(name: str) -> float:
     return float(width) + 8
 
 
-def _printed(axis: Axes, panel: Curves, chosen: Mapping[str, list[Point]]) -> None:
+def _printed(into: Plotted, panel: Curves, chosen: Mapping[str, list[Point]]) -> None:
     """The document's numbers: in the colour of their line, or once in ink if all lines have the same."""
     crosses = {
         label: [
@@ -151,9 +165,11 @@ def _printed(axis: Axes, panel: Curves, chosen: Mapping[str, list[Point]]) -> No
         for label, points in chosen.items()
     }
     alike = all(pairs == next(iter(crosses.values())) for pairs in crosses.values())
-    for colour, pairs in zip(COLOURS, crosses.values(), strict=False):
+    for colour, (name, pairs) in zip(COLOURS, crosses.items(), strict=False):
         if pairs:
-            axis.plot(*zip(*sorted(pairs), strict=True), "x", color=_INK if alike else colour, markersize=5, markeredgewidth=1.2)
+            x, y = zip(*sorted(pairs), strict=True)
+            label, ink = ("printed", _INK) if alike else (f"{name}, printed", colour)
+            into.draw(Curve(label, x, y, ink, line="none", mark="x"), markersize=5, markeredgewidth=1.2)
         if alike:
             break
 
@@ -190,10 +206,10 @@ def _place(point: Point, panel: Curves) -> float:
     return float(point.labels[panel.over])
 
 
-def _levels(axis: Axes, levels: tuple[Level, ...]) -> None:
+def _levels(into: Plotted, levels: tuple[Level, ...]) -> None:
     """What the document's text states, as thin lines across."""
     for level in levels:
-        axis.axhline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        into.level(level.label, level.value)
 
 
 def _ranking(axis: Axes, measured: Measured, panel: Ranking) -> None:
@@ -219,29 +235,27 @@ def _ranking(axis: Axes, measured: Measured, panel: Ranking) -> None:
         axis.axvline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
 
 
-def _drawn(axis: Axes, measured: Measured, panel: Drawn) -> None:
-    """Traces; named in a legend above where there are several."""
+def _drawn(into: Plotted, measured: Measured, panel: Drawn) -> bool:
+    """Traces; named in a legend above where there are several. Whether only the extremes of some are drawn."""
+    axis, thin = into.axis, False
     for place, (colour, name) in enumerate(zip(COLOURS, panel.traces, strict=False)):
         x, y = measured.traces[name]
         if panel.markers:
-            axis.plot(
-                x,
-                y,
-                panel.markers[place],
-                linestyle="none",
-                markersize=6 if panel.markers[place] == "x" else 3,
-                color=colour,
-                label=name,
-            )
+            mark = panel.markers[place]
+            into.draw(Curve(name, x, y, colour, line="none", mark=mark), markersize=6 if mark == "x" else 3)
         else:
-            axis.plot(x, y, drawstyle="steps-post", linewidth=0.8, color=colour, label=name)
+            kept = thinned(x, y)
+            thin = thin or len(kept[0]) < len(x)
+            into.draw(Curve(name, *kept, colour, steps=True), linewidth=0.8)
     if panel.span:
         axis.set_xlim(panel.span)
+        into.span = panel.span
         curves = [measured.traces[name] for name in panel.traces]
         axis.set_ylim(top=1.06 * max(y[(x >= panel.span[0]) & (x <= panel.span[1])].max(initial=0) for x, y in curves))
     axis.set_xlabel(panel.unit)
-    _levels(axis, panel.levels)
+    _levels(into, panel.levels)
     if len(panel.traces) > 1:
         axis.legend(
             frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(panel.traces), borderaxespad=0.2
         )
+    return thin

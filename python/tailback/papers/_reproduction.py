@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from html import escape
 from pathlib import Path
 from typing import Any
 
+from tailback._html import Shown, notebook
 from tailback._store import put
 from tailback._study.readings import Tally
 from tailback.errors import OutputError
@@ -82,6 +82,9 @@ class Reproduction:
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write a page for each document; needs matplotlib.
 
+        A page needs no other file and fetches nothing. Where scripts run, its plots can be zoomed and read off; elsewhere they
+        are pictures.
+
         Parameters
         ----------
         path : path
@@ -122,13 +125,8 @@ class Reproduction:
         return f"<Reproduction {', '.join(outcome.experiment.id for outcome in self.experiments)}: {self.verdict()}{cut}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (outcome.experiment.id, *row(verdict))) + "</tr>"
-            for outcome in self.experiments
-            for verdict in outcome.claims
-        )
-        head = "".join(f"<th>{word}</th>" for word in ("experiment", *HEAD))
-        return f"<h4>{escape(self.verdict())}</h4><table><tr>{head}</tr>{rows}</table>"
+        rows = [(outcome.experiment.id, *row(verdict)) for outcome in self.experiments for verdict in outcome.claims]
+        return notebook(self.verdict(), tables=[Shown("", ("experiment", *HEAD), rows)])
 
 
 def _plain(outcomes: list[Outcome]) -> dict[str, Any]:

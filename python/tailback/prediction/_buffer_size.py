@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tailback import models
 from tailback._format import aligned, quantity
+from tailback._html import Lines, Shown, notebook
 from tailback._scenario import Scenario
 from tailback.errors import ParameterError, UnknownName
 from tailback.models import BufferSize, Rule
@@ -115,14 +115,10 @@ class BufferAnswers(Sequence[Answer]):
         return f"{_asked(self.question)}\n\n{table}\n\nwhy they differ\n{why}\n\n{self.advice}{doubts}"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{title}</th>" for title in ("rule", "buffer, packets", "bytes", "delay", "", "why"))
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (answer.rule.name, *_cells(answer), answer.why)) + "</tr>"
-            for answer in self.answers
-        )
-        doubts = "".join(f"<li>{escape(doubt)}</li>" for doubt in self.question.doubts)
-        but = f"<p>But:</p><ul>{doubts}</ul>" if doubts else ""
-        return f"<h4>{escape(_asked(self.question))}</h4><table><tr>{head}</tr>{rows}</table><p>{escape(self.advice)}</p>{but}"
+        rows = [(answer.rule.name, *_cells(answer), answer.why) for answer in self.answers]
+        table = Shown("", ("rule", "buffer, packets", "bytes", "delay", "", "why"), rows)
+        lists = (Lines("advice", [self.advice]), Lines("but", self.question.doubts))
+        return notebook(_asked(self.question), tables=[table], lists=lists)
 
     def plot(self) -> Figure:
         """Buffer against utilisation by every rule that relates them, with the target and the other rules' buffers."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tailback._format import aligned, quantity
+from tailback._html import Lines, notebook
 from tailback._scenario import Scenario
 from tailback._table import Table
 from tailback.prediction._datagrams import predict_datagrams
@@ -105,21 +105,14 @@ class Prediction:
         return "\n\n".join(blocks)
 
     def _repr_html_(self) -> str:
-        tables = "".join(table._repr_html_() for table in (self.groups, self.queues))
-        told = [
-            (title, lines)
-            for title, lines in (
-                ("models", [f"{model.model}: {', '.join(model.at)} ({model.source})" for model in self.models]),
-                ("simplified", list(dict.fromkeys(text for model in self.models for text in model.simplifies))),
-                ("warnings", [text for model in self.models for text in model.warnings]),
-                ("not modelled", [f"{part.at}: {part.why}" for part in self.not_modelled]),
-            )
-            if lines
-        ]
-        lists = "".join(
-            f"<h5>{title}</h5><ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" for title, lines in told
+        lists = (
+            Lines("models", [f"{model.model}: {', '.join(model.at)} ({model.source})" for model in self.models]),
+            Lines("simplified", list(dict.fromkeys(text for model in self.models for text in model.simplifies))),
+            Lines("warnings", [text for model in self.models for text in model.warnings]),
+            Lines("not modelled", [f"{part.at}: {part.why}" for part in self.not_modelled]),
         )
-        return f"<h4>{escape(self.name)}: predicted, not simulated</h4>{tables}{lists}"
+        tables = [table._shown() for table in (self.groups, self.queues)]
+        return notebook(f"{self.name}: predicted, not simulated", tables=tables, lists=lists)
 
 
 def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> Prediction:

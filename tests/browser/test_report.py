@@ -1,0 +1,207 @@
+"""Reports in a real browser: Debian's Chromium, without a window."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
+
+from tailback._pictures import DARK_GROUND
+from tailback._study.readings import Tally
+from tailback.papers import Curves, Document, Line, Outcome, Point
+from tailback.papers._report import Basis, page
+from tailback.plots import COLOURS
+from toy_experiment import TOY
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")
+
+# Nothing of a profile, nothing from the network.
+SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
+HOSTILE = "<img src=x onerror=alert(1)>"
+PLACES = (2, 5, 10, 20, 50, 100, 200)
+PHONE = {"width": 390, "height": 844}
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all; each test opens pages of its own."""
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with one figure over a logarithmic axis: its line, its band, and what the document prints."""
+    points = [
+        Point({"packets": place, "printed": 0.5, "line": HOSTILE}, {"goodput": np.array([share - 0.001, share + 0.001])})
+        for place, share in zip(PLACES, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), strict=True)
+    ]
+    lines = (Line(HOSTILE, {"line": HOSTILE}),)
+    panel = Curves("goodput", "packets", lines, "goodput", "buffer, packets", printed=True, log_over=True)
+    wide = {f"a measure with a long name, number {number}": TOY.measures["goodput"] for number in range(9)}
+    measured = [replace(point, values={**point.values, **dict.fromkeys(wide, point.values["goodput"])}) for point in points]
+    toy = replace(TOY, panels=((panel,),), claims=(), measures={"goodput": TOY.measures["goodput"], **wide})
+    outcome = Outcome(measured, experiment=toy, seeds=2)
+    file = tmp_path_factory.mktemp("report") / "toy.html"
+    document = Document("toy", "Toys", "A toy box", (), (toy,))
+    file.write_text(page(document, [outcome], [], Basis(2, 14, Tally(14, 14, 1, 1.0, []))))
+    return file
+
+
+@pytest.fixture
+def opened(browser: Browser, report: Path) -> Iterator[Open]:
+    """Opens the report, and afterwards holds it to have fetched nothing and complained of nothing."""
+    asked: list[str] = []
+    said: list[str] = []
+    contexts = []
+
+    def open_page(**options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+        contexts.append(context)
+        shown = context.new_page()
+        shown.on("request", lambda request: asked.append(request.url))
+        shown.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        shown.on("pageerror", lambda error: said.append(str(error)))
+        shown.goto(report.as_uri())
+        return shown
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert set(asked) == {report.as_uri()}
+    assert said == []
+
+
+def over(shown: Page) -> FloatRect:
+    """Where on the screen the panel is in which curves are drawn."""
+    panel = shown.locator("figure .u-over")
+    panel.scroll_into_view_if_needed()
+    box = panel.bounding_box()
+    assert box
+    return box
+
+
+def under_cursor(shown: Page, part: float) -> tuple[str, str]:
+    """What the legend says when the cursor is at that part of the width: the place and the value of the curve."""
+    box = over(shown)
+    shown.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+    place, value, *_ = shown.locator(".u-legend .u-value").all_inner_texts()
+    return place, value
+
+
+def inked(shown: Page, colour: str) -> int:
+    """Pixels of the canvas that have this colour, nearly."""
+    count = """(canvas, [red, green, blue]) => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        let found = 0;
+        for (let at = 0; at < data.length; at += 4) {
+            const off = Math.abs(data[at] - red) + Math.abs(data[at + 1] - green) + Math.abs(data[at + 2] - blue);
+            found += data[at + 3] > 200 && off < 12;
+        }
+        return found;
+    }"""
+    parts = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+    return int(shown.locator("figure canvas").evaluate(count, parts))
+
+
+def test_a_figure_becomes_a_plot_that_says_its_values(opened: Open) -> None:
+    shown = opened()
+    assert shown.locator("figure .picture").is_hidden()
+    assert inked(shown, COLOURS[0]) > 300
+    # The mean of two seeds and its interval, at the first and at the last place.
+    assert under_cursor(shown, 0.02)[0] == "2"
+    place, value = under_cursor(shown, 0.98)
+    assert place == "200"
+    assert value.startswith("0.7 (")
+    labels = shown.locator(".u-legend .u-label").all_inner_texts()
+    # A name stays a name.
+    assert labels == ["buffer, packets", HOSTILE, "printed"]
+
+
+def test_dragging_zooms_and_a_double_click_shows_all_again(opened: Open) -> None:
+    shown = opened()
+    box = over(shown)
+    middle = box["y"] + box["height"] / 2
+    shown.mouse.move(box["x"] + 0.5 * box["width"], middle)
+    shown.mouse.down()
+    shown.mouse.move(box["x"] + 0.9 * box["width"], middle + 2, steps=4)
+    shown.mouse.up()
+    # 0.5 of the decades from 2 to 200 is at 20.
+    assert under_cursor(shown, 0.02)[0] == "20"
+    shown.mouse.dblclick(box["x"] + 0.5 * box["width"], middle)
+    assert under_cursor(shown, 0.02)[0] == "2"
+
+
+def test_a_name_in_the_legend_takes_its_curve_away_and_brings_it_back(opened: Open) -> None:
+    shown = opened()
+    before = inked(shown, COLOURS[0])
+    shown.locator(".u-legend .u-label").nth(1).click()
+    shown.mouse.move(0, 0)
+    assert inked(shown, COLOURS[0]) == 0
+    shown.locator(".u-legend .u-label").nth(1).click()
+    assert inked(shown, COLOURS[0]) >= before
+
+
+def test_without_scripts_the_picture_stands_there(opened: Open) -> None:
+    shown = opened(java_script_enabled=False)
+    assert shown.locator("figure .picture svg").is_visible()
+    assert shown.locator(".uplot").count() == 0
+    assert shown.get_by_text("drag over a part").is_hidden()
+
+
+def test_a_figure_that_cannot_be_drawn_keeps_its_picture_and_says_why(browser: Browser, report: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.html"
+    damaged.write_text(report.read_text().replace('"curves"', '"crooked"'))
+    shown = browser.new_page()
+    said: list[str] = []
+    shown.on("console", lambda message: said.append(message.type))
+    shown.goto(damaged.as_uri())
+    assert shown.locator("figure .picture svg").is_visible()
+    assert shown.locator(".plots").count() == 0
+    assert said == ["error"]
+    shown.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_dark_page_has_light_ink(opened: Open, scripts: bool) -> None:
+    from matplotlib.image import imread
+
+    shown = opened(color_scheme="dark", java_script_enabled=scripts)
+    screen = np.asarray(imread(io.BytesIO(shown.locator("figure").screenshot())))[..., :3]
+    ground = np.array([int(DARK_GROUND[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    off = np.abs(screen - ground).max(axis=2)
+    # Most is ground, and what is not is lighter: axes, words, the curve.
+    assert (off < 0.02).mean() > 0.7
+    assert (screen.min(axis=2) > 0.5).sum() > 200
+    assert (screen.max(axis=2) < ground.min() - 0.02).sum() == 0
+
+
+def test_a_plot_follows_when_the_ground_changes(opened: Open) -> None:
+    shown = opened(color_scheme="light")
+    assert inked(shown, COLOURS[0]) > 300
+    shown.emulate_media(color_scheme="dark")
+    assert inked(shown, COLOURS[0]) == 0
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_on_a_phone_tables_and_scenarios_scroll_and_the_page_does_not(opened: Open, scripts: bool) -> None:
+    shown = opened(viewport=PHONE, java_script_enabled=scripts)
+    for summary in shown.locator("summary").all():
+        summary.click()
+    widths = "element => [element.scrollWidth, element.clientWidth]"
+    whole, seen = shown.locator("html").evaluate(widths)
+    assert whole <= seen == PHONE["width"]
+    table, room = shown.locator("details .wide").first.evaluate(widths)
+    assert table > room

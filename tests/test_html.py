@@ -1,0 +1,70 @@
+"""Templates escape, and a page lets no script run but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from reports import fetched, parsed
+from tailback import _html
+from tailback._html import Lines, Shown, notebook
+from tailback._study.readings import Tally
+from tailback.papers import Document
+from tailback.papers._report import Basis
+from tailback.papers._report import page as report
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def test_whatever_a_notebook_shows_is_escaped() -> None:
+    shown = notebook(
+        HOSTILE,
+        tables=[Shown(HOSTILE, [HOSTILE], [[HOSTILE]], HOSTILE)],
+        lists=[Lines(HOSTILE, [HOSTILE])],
+        texts=[HOSTILE],
+        code=HOSTILE,
+    )
+    tree = parsed(shown)
+    assert not list(tree.iter("script"))
+    assert "".join(tree.itertext()).count(HOSTILE) == 9
+
+
+def page() -> str:
+    """A report with nothing in it."""
+    return report(Document("toy", "Toys", "A toy box", (), ()), [], [], Basis(10, 0, Tally(0, 0, 0, 0.0, [])))
+
+
+def policy(text: str) -> str:
+    """What a page lets run and fetch."""
+    return next(each.get("content", "") for each in parsed(text).iter("meta") if each.get("http-equiv"))
+
+
+def test_the_policy_lets_the_script_run_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "plots.js"
+    script.write_text("let one = 1;\n")
+    monkeypatch.setattr(_html, "SCRIPT", script)
+    shown = page()
+    (element,) = parsed(shown).iter("script")
+    digest = base64.b64encode(hashlib.sha256((element.text or "").encode()).digest()).decode()
+    assert policy(shown) == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert fetched(shown) == []
+
+
+def test_a_copy_without_the_script_says_so_on_its_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_html, "SCRIPT", tmp_path / "plots.js")
+    shown = page()
+    assert not list(parsed(shown).iter("script"))
+    assert "cannot be zoomed" in shown
+    assert policy(shown).endswith("script-src 'none'")
+
+
+def test_the_installed_package_has_the_script() -> None:
+    assert _html.SCRIPT.is_file(), "`make web` builds it, and must do so before the wheel is built"
+    text = _html.SCRIPT.read_text()
+    # uPlot with its licence, and no end of the element that a page puts it in.
+    assert "Permission is hereby granted" in text
+    assert "</script" not in text.lower()
+    assert len(text) < 64_000

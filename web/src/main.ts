@@ -1,0 +1,44 @@
+// Every figure with numbers beside its picture becomes a plot. Without this script the picture stays.
+
+import type uPlot from "uplot";
+import css from "uplot/dist/uPlot.min.css";
+import type { Figure } from "./figure";
+import { plot } from "./plot";
+
+const HEIGHT = 300;
+
+function drawn(figure: HTMLElement): uPlot[] {
+  const numbers = figure.querySelector('script[type="application/json"]');
+  const { panels } = JSON.parse(numbers?.textContent ?? "") as Figure;
+  const row = document.createElement("div");
+  row.className = "plots";
+  figure.prepend(row);
+  figure.classList.add("drawn");
+  return panels.map((panel) => {
+    const place = row.appendChild(document.createElement("div"));
+    if (panel.title) {
+      place.appendChild(document.createElement("p")).textContent = panel.title;
+    }
+    const made = plot(panel, place, HEIGHT);
+    new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
+    return made;
+  });
+}
+
+const style = document.createElement("style");
+style.textContent = css;
+document.head.append(style);
+
+const plots: uPlot[] = [];
+for (const figure of document.querySelectorAll<HTMLElement>("figure[data-plot]")) {
+  try {
+    plots.push(...drawn(figure));
+  } catch (error) {
+    // The picture still says all.
+    figure.classList.remove("drawn");
+    figure.querySelector(".plots")?.remove();
+    console.error(error);
+  }
+}
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plots.forEach((each) => each.redraw(false)));
+document.querySelectorAll<HTMLElement>("[data-for-plots]").forEach((hint) => { hint.hidden = !plots.length; });
