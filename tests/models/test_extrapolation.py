@@ -141,6 +141,17 @@ def test_a_family_keeps_the_rate_of_each_flow() -> None:
         scaled(small, -1)
 
 
+def test_more_flows_arrive_at_a_faster_link() -> None:
+    web: Any = {"size": "10 kB", "tcp": {"preset": "sack"}}
+    flows: Any = {
+        "load": {**web, "arrivals": {"load": 0.5, "of": "10 Mbps"}},
+        "interval": {**web, "arrivals": {"mean_interval": "10 ms"}, "count": 100},
+    }
+    large = scaled(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="50 packets", flows=flows, duration="3 s"), 2)
+    assert large["flows.load.arrivals"] == {"load": 0.5, "of": "20 Mbps"}
+    assert (large["flows.interval.arrivals.mean_interval"], large["flows.interval.count"]) == ("5 ms", 200)
+
+
 def test_no_value_is_read_off_where_packets_are_no_poisson_process() -> None:
     points = 0.7 + 0.05 / (RATES - 0.1)
     random = np.random.default_rng(1)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["scaled", "sending_intervals"]
 
-_QUANTITY = re.compile(r"\s*([0-9.eE+]+)\s*(.*)")
+_QUANTITY = re.compile(r"\s*([0-9.eE+-]+)\s*(.*)")
 
 
 def scaled(scenario: Scenario, factor: float) -> Scenario:
@@ -46,6 +46,14 @@ def scaled(scenario: Scenario, factor: float) -> Scenario:
     if "chain" in shapes:
         shapes["chain"]["rates"] = [_times(rate, factor) for rate in shapes["chain"]["rates"]]
     for name, group in description.get("flows", {}).items():
+        arrivals = group.get("arrivals")
+        if arrivals:
+            if "of" in arrivals:
+                arrivals["of"] = _times(arrivals["of"], factor)
+            else:
+                arrivals["mean_interval"] = _times(arrivals["mean_interval"], 1 / factor)
+            if "count" not in group:
+                continue
         count = group.get("count", 1) * factor
         if abs(count - round(count)) > 1e-9 * count:
             raise ParameterError(f"`factor` is {factor:g}, which makes {count:g} flows of `{name}`; expected whole numbers")
@@ -68,7 +76,7 @@ def sending_intervals(run: Run) -> NDArray[np.float64]:
     return intervals
 
 
-def _times(rate: Any, factor: float) -> str:
-    """A rate as text, multiplied."""
-    number, unit = _QUANTITY.fullmatch(rate).groups()  # type: ignore[union-attr]
+def _times(quantity: Any, factor: float) -> str:
+    """A quantity as text, multiplied."""
+    number, unit = _QUANTITY.fullmatch(quantity).groups()  # type: ignore[union-attr]
     return f"{float(number) * factor:.15g} {unit}"
