@@ -48,7 +48,7 @@ impl Tcp<'_> {
 
     /// What acknowledges the SYN, or something before it. Returns the round trip.
     pub(in crate::tcp) fn on_answer_to_syn(&mut self, arrived: &Arrived) -> Option<Span> {
-        if arrived.ack <= SYN {
+        if arrived.ack == SYN {
             return None;
         }
         self.sender.una = arrived.ack;
