@@ -81,6 +81,7 @@ impl Bpd {
 
 impl Policy for Bpd {
     type PerFlow = BpdVc;
+    const DRAWS: bool = false;
     const JUDGES_FRAMES: bool = true;
 
     #[inline]

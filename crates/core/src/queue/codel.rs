@@ -88,6 +88,7 @@ impl Codel {
 
 impl Policy for Codel {
     type PerFlow = ();
+    const DRAWS: bool = false;
     const SEES_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
 

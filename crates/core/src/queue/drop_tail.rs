@@ -21,6 +21,7 @@ impl DropTail {
 
 impl Policy for DropTail {
     type PerFlow = ();
+    const DRAWS: bool = false;
     const SEES_FLOWS: bool = false;
     const TAKES_ALL: bool = true;
 

@@ -42,6 +42,7 @@ impl Epd {
 
 impl Policy for Epd {
     type PerFlow = Frame;
+    const DRAWS: bool = false;
     const JUDGES_FRAMES: bool = true;
 
     #[inline]

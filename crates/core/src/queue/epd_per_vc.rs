@@ -65,6 +65,7 @@ impl EpdPerVc {
 
 impl Policy for EpdPerVc {
     type PerFlow = Frame;
+    const DRAWS: bool = false;
     const JUDGES_FRAMES: bool = true;
 
     #[inline]

@@ -136,6 +136,9 @@ pub trait Policy {
     /// Whether it takes whatever fits, so that the port need not ask.
     const TAKES_ALL: bool = false;
 
+    /// Whether it may draw. Where nothing does, seeds make no difference.
+    const DRAWS: bool = true;
+
     /// Whether [`Policy::on_departure`], [`Policy::on_signal`] or [`Policy::on_period`] does anything. The port is stepped then: none of them
     /// is known ahead.
     const IS_STEPPED: bool = false;
@@ -200,6 +203,11 @@ macro_rules! policies {
             /// Whether the policy discards whole frames, so that it needs VCs to judge.
             pub fn judges_frames(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::JUDGES_FRAMES),+ }
+            }
+
+            /// Whether the policy may draw.
+            pub fn draws(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::DRAWS),+ }
             }
 
             /// Of what it tells prices, if it does.

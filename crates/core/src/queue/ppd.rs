@@ -23,6 +23,7 @@ impl Ppd {
 
 impl Policy for Ppd {
     type PerFlow = Frame;
+    const DRAWS: bool = false;
     const JUDGES_FRAMES: bool = true;
 
     #[inline]

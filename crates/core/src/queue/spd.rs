@@ -111,6 +111,7 @@ impl Spd {
 
 impl Policy for Spd {
     type PerFlow = SpdVc;
+    const DRAWS: bool = false;
     const JUDGES_FRAMES: bool = true;
 
     #[inline]

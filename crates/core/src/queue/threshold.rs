@@ -40,6 +40,7 @@ impl Threshold {
 
 impl Policy for Threshold {
     type PerFlow = ();
+    const DRAWS: bool = false;
     const SEES_FLOWS: bool = false;
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {

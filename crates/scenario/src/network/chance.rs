@@ -5,7 +5,6 @@ use crate::problem::Report;
 use crate::quantity::Quantity;
 use crate::scenario::Description;
 use tailback_core::network::{ChangeKind, Delay, Group, Network, Transport};
-use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::TimerForm;
 use tailback_core::traffic::{Arrivals, PacketSize};
 
@@ -28,7 +27,7 @@ pub(super) fn draws(description: &Description) -> bool {
 pub(super) fn has_chance(network: &Network) -> bool {
     let loses = |kind: &ChangeKind| matches!(kind, ChangeKind::RandomLoss(_, share) if *share > 0.0);
     network.groups.iter().any(group_has_chance)
-        || network.ports.iter().any(|port| port.random_loss > 0.0 || !is_determined(&port.policy))
+        || network.ports.iter().any(|port| port.random_loss > 0.0 || port.policy.draws())
         || network.changes.iter().any(|change| loses(&change.what))
         || network.user_code().next().is_some()
 }
@@ -51,20 +50,6 @@ fn group_has_chance(group: &Group) -> bool {
         || is_drawn(&group.receive_processing)
         || sends_at_random
         || hands_over_at_random
-}
-
-/// Whether it is certain that the policy draws nothing.
-fn is_determined(policy: &PolicySpec) -> bool {
-    matches!(
-        policy,
-        PolicySpec::DropTail(_)
-            | PolicySpec::Ppd(_)
-            | PolicySpec::Epd(_)
-            | PolicySpec::EpdPerVc(_)
-            | PolicySpec::Bpd(_)
-            | PolicySpec::Spd(_)
-            | PolicySpec::Codel(_)
-    )
 }
 
 fn is_random<Q: Quantity>(distribution: &Distribution<Q>) -> bool {
