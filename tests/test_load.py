@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import tailback as tb
+from tailback._completions import completions
+from tailback._table import Table
 
 LINK: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packets"}
 
@@ -85,6 +87,18 @@ def test_completions_by_class_are_those_of_the_flows() -> None:
     assert sum(table["flows"]) == len(run.flows)
     assert math.isnan(table["up_to_bytes"][-1])
     whole = run.completions([], [50]).to_rows()[0]
+    # Nearest rank: what k of n do not exceed is the k-th, also where a share is no binary fraction.
+    hundred = Table._of(
+        "flows",
+        {
+            "group": ["web"] * 1000,
+            "size_bytes": [1.0] * 1000,
+            "completion_time_s": [float(place) for place in range(1, 1001)],
+            "slowdown": [1.0] * 1000,
+        },
+    )
+    ranks = completions(hundred, [], [0.7, 2.8, 5.5, 55, 99.9]).to_rows()[0]
+    assert [ranks[f"completion_p{name}_s"] for name in ("0_7", "2_8", "5_5", "55", "99_9")] == [7, 28, 55, 550, 999]
     assert whole["slowdown_p50"] == run.groups["slowdown_p50"][0]
 
 
@@ -95,6 +109,8 @@ def test_completions_by_class_are_those_of_the_flows() -> None:
         ({"classes": ["10 ms"]}, "sizes with their units"),
         ({"classes": [100]}, "sizes with their units"),
         ({"classes": ["2 kB", "1 kB"]}, "larger than the one before"),
+        ({"classes": None}, "expected a list"),
+        ({"percentiles": 50}, "expected a list"),
         ({"percentiles": [0]}, "above 0"),
         ({"percentiles": ["p99"]}, "above 0"),
     ],
@@ -129,8 +145,12 @@ def test_a_file_beside_the_scenario_says_when_flows_start_and_how_large_they_are
     run = tb.simulate(scenario)
     assert run.flows["start_s"].tolist() == [0.25, 0.1, 3.0]
     assert run.flows["size_bytes"].tolist() == [10_000.0, 2_000_000.0, 1.0]
-    # What was read is part of the scenario: it needs the file no longer.
+    # What was read is part of the scenario: whatever becomes of it needs the file no longer.
     (tmp_path / "flows.csv").unlink()
+    longer = scenario.with_({"duration": "11 s"})
+    assert tb.simulate(longer).flows["size_bytes"].tolist() == [10_000.0, 2_000_000.0, 1.0]
+    study = tb.sweep(scenario, {"topology.dumbbell.rate": ["5 Mbps", "10 Mbps"]}, out=tmp_path / "study", seeds=1)
+    assert study.flows["size_bytes"].tolist() == [10_000.0, 2_000_000.0, 1.0] * 2
     assert tb.simulate(tb.Scenario(run.scenario)).flows["size_bytes"].tolist() == [10_000.0, 2_000_000.0, 1.0]
 
 
@@ -149,6 +169,8 @@ def test_a_file_beside_the_scenario_says_when_flows_start_and_how_large_they_are
         ("start_s,size\n1,10 kB\n", f"count = 2\n{SIZE}", "one value per flow"),
         ("start_s,size\n" + "1,no\n" * 100_000, SIZE, "99980 more lines"),
         ("\x00\x01\x02,\n\x03", SIZE, "unknown column"),
+        ("size,size\n1 kB,2 kB\n", SIZE, "several columns of this name"),
+        ("size\n" + "1 kB\n" * 4_000_001, SIZE, "at most 4000000"),
     ],
 )
 def test_a_file_that_does_not_fit_is_told_with_its_line(tmp_path: Path, text: str, keys: str, told: str) -> None:
@@ -182,5 +204,40 @@ def test_times_know_no_workload() -> None:
 
 def test_arrivals_that_end_long_before_the_run_are_warned_of() -> None:
     flows = web(count=10, arrivals={"mean_interval": "10 ms"}, size="1 kB")
-    with pytest.warns(tb.ScenarioWarning, match="the last flow starts long before the run ends"):
+    with pytest.warns(tb.ScenarioWarning, match="the last flow starts long before the end"):
         tb.dumbbell(**LINK, flows=flows, duration="10 s").check()
+
+
+def test_flows_that_start_after_their_group_stops_are_not_made() -> None:
+    flows = web(arrivals={"mean_interval": "10 ms"}, size="1 kB", stop="2 s")
+    run = tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="10 s"))
+    assert max(run.flows["start_s"]) < 2
+    with pytest.warns(tb.ScenarioWarning, match="never start: they stop before"):
+        tb.dumbbell(**LINK, flows=web(count=10, start={"uniform": ["0 s", "9 s"]}, stop="2 s"), duration="10 s").check()
+
+
+def test_a_list_that_ends_long_before_the_run_is_warned_of() -> None:
+    flows = web(arrivals={"mean_interval": "10 ms"}, size=["1 kB"] * 5)
+    with pytest.warns(tb.ScenarioWarning, match="the last flow starts long before the end"):
+        tb.dumbbell(**LINK, flows=flows, duration="10 s").check()
+
+
+@pytest.mark.parametrize("transmitters", [2, 3, 8])
+def test_nothing_is_faster_than_the_least_where_links_have_several_transmitters(transmitters: int) -> None:
+    trunk = {"from": "a", "to": "b", "rate": "10 Mbps", "delay": "10 ms", "transmitters": transmitters}
+    scenario = tb.Scenario(
+        {
+            "duration": "20 s",
+            "nodes": {"a": {}, "b": {}},
+            "links": {"trunk": {**trunk, "queue": {"buffer": "100 packets"}}},
+            "flows": {"web": {"from": "a", "to": "b", "size": "20 kB", "tcp": {"preset": "sack", "initial_window": 100}}},
+        }
+    )
+    assert 1 <= tb.simulate(scenario).flows["slowdown"][0] < 1.2
+
+
+def test_nothing_is_faster_than_the_least_where_a_link_becomes_faster() -> None:
+    changes: Any = [{"at": "1 s", "link": "bottleneck", "rate": "100 Mbps"}]
+    flows: Any = {"web": {"start": "2 s", "size": "10 kB", "tcp": {"preset": "sack", "initial_window": 100}}}
+    run = tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="20 s", timeline=changes))
+    assert run.flows["slowdown"][0] == 1

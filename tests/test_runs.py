@@ -76,6 +76,13 @@ def test_ctrl_c_stops_all_of_them() -> None:
     assert len(stopped.value.runs) == 0
 
 
+def flipped(file: Path) -> None:
+    """Changes a bit in the middle of a file."""
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
 def said(folder: Path, **other: Any) -> None:
     """Has the provenance of a run say something else."""
     file = folder / "provenance.json"
@@ -146,13 +153,17 @@ def test_a_run_is_read_back(tmp_path: Path) -> None:
         (lambda folder: (folder / "queues.parquet").unlink(), "queues.parquet"),
         (lambda folder: (folder / "queue.parquet").write_bytes(b"PAR1"), "queue.parquet"),
         (lambda folder: (folder / "queue.parquet").unlink(), "queue.parquet"),
-        (lambda folder: shutil.copy(folder / "flows.parquet", folder / "groups.parquet"), "groups.parquet: it has a column"),
+        (
+            lambda folder: shutil.copy(folder / "flows.parquet", folder / "groups.parquet"),
+            "groups.parquet: it is not what was written",
+        ),
         (lambda folder: said(folder, seed=None), "`seed` is None"),
         (lambda folder: said(folder, events=[1]), r"`events` is \[1\]"),
         (lambda folder: said(folder, complete=1), "`complete` is 1"),
         (lambda folder: said(folder, scenario="none"), "`scenario` is 'none'"),
-        (lambda folder: said(folder, tables=["../flows"]), "`tables` is"),
-        (lambda folder: said(folder, tables=["flows"]), "nothing of a table `queues`"),
+        (lambda folder: said(folder, tables={"../flows": ""}), "`tables` is"),
+        (lambda folder: said(folder, tables={}), "nothing of a table `flows`"),
+        (lambda folder: flipped(folder / "flows.parquet"), "flows.parquet: it is not what was written"),
     ],
 )
 def test_a_directory_without_a_run_is_told(tmp_path: Path, damage: Any, told: str) -> None:

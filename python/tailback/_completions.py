@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
+from numbers import Real
 
 from tailback import _core
 from tailback._table import Table
@@ -16,9 +18,7 @@ __all__ = ["completions"]
 def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[float]) -> Table:
     """A row for each group of transfers and class of sizes (`Run.completions`)."""
     bounds = [0.0, *_bounds(classes), math.inf]
-    for percentile in percentiles:
-        if isinstance(percentile, bool) or not isinstance(percentile, (int, float)) or not 0 < percentile <= 100:
-            raise ParameterError(f"`percentiles` has {percentile!r}; expected numbers above 0, 100 at most, such as 99")
+    shares = _shares(percentiles)
     of = {name: flows.head(name, len(flows)) for name in ("group", "size_bytes", "completion_time_s", "slowdown")}
     rows = []
     for group in dict.fromkeys(of["group"]):
@@ -34,8 +34,8 @@ def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[floa
                 "up_to_bytes": up_to if math.isfinite(up_to) else math.nan,
                 "flows": len(members),
                 "completed": len(done),
-                **dict(_told("completion", "_s", times, percentiles)),
-                **dict(_told("slowdown", "", slowdowns, percentiles)),
+                **dict(_told("completion", "_s", times, shares)),
+                **dict(_told("slowdown", "", slowdowns, shares)),
             }
             if members:
                 rows.append(row)
@@ -44,9 +44,9 @@ def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[floa
     return Table._of("completions", {name: [row[name] for row in rows] for name in rows[0]})
 
 
-def _bounds(classes: Sequence[str]) -> list[float]:
-    if isinstance(classes, str):
-        raise ParameterError(f'`classes` is {classes!r}; expected a list of sizes, such as ["{classes}"]')
+def _bounds(classes: object) -> list[float]:
+    if isinstance(classes, str) or not isinstance(classes, Sequence):
+        raise ParameterError(f'`classes` is {classes!r}; expected a list of sizes, such as ["100 kB"]')
     bounds = []
     for text in classes:
         read = _core.in_column_units(text) if isinstance(text, str) else None
@@ -58,11 +58,22 @@ def _bounds(classes: Sequence[str]) -> list[float]:
     return bounds
 
 
-def _told(what: str, unit: str, values: list[float], percentiles: Sequence[float]) -> Iterator[tuple[str, float]]:
+def _shares(percentiles: object) -> dict[str, Fraction]:
+    """Percentiles as columns name them, and as exact shares: 99.9 is what it is written as."""
+    if isinstance(percentiles, str) or not isinstance(percentiles, Sequence):
+        raise ParameterError(f"`percentiles` is {percentiles!r}; expected a list of numbers, such as [50, 99]")
+    shares = {}
+    for percentile in percentiles:
+        if isinstance(percentile, bool) or not isinstance(percentile, Real) or not 0 < float(percentile) <= 100:
+            raise ParameterError(f"`percentiles` has {percentile!r}; expected numbers above 0, 100 at most, such as 99")
+        written = repr(float(percentile)).removesuffix(".0")
+        shares[written.replace(".", "_")] = Fraction(written) / 100
+    return shares
+
+
+def _told(what: str, unit: str, values: list[float], shares: Mapping[str, Fraction]) -> Iterator[tuple[str, float]]:
     """Mean and percentiles by nearest rank, as the core has them; not numbers of no values."""
     ordered = sorted(values)
     yield f"{what}_mean{unit}", math.fsum(ordered) / len(ordered) if ordered else math.nan
-    for percentile in percentiles:
-        rank = max(1, math.ceil(percentile / 100 * len(ordered)))
-        name = f"{what}_p{percentile:g}{unit}".replace(".", "_")
-        yield name, ordered[rank - 1] if ordered else math.nan
+    for written, share in shares.items():
+        yield f"{what}_p{written}{unit}", ordered[math.ceil(share * len(ordered)) - 1] if ordered else math.nan

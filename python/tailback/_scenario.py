@@ -60,6 +60,7 @@ class Scenario:
         self._description = _plain(_table(description))
         self._text = json.dumps(self._description)
         self._format: Literal["json", "toml"] = "json"
+        self._take_in_files()
 
     @classmethod
     def from_toml(cls, text: str, file: str = "scenario.toml") -> Scenario:
@@ -89,7 +90,27 @@ class Scenario:
             import tomllib
 
             scenario._description = tomllib.loads(text)
+        scenario._take_in_files()
         return scenario
+
+    def _take_in_files(self) -> None:
+        """Has the values of columns of files instead of their names: files are read once, from where the scenario is."""
+        if "csv" not in self._text:
+            return
+        groups = self._description.get("flows")
+        flows = groups.items() if isinstance(groups, Mapping) else ()
+        named = [
+            (name, key)
+            for name, group in flows
+            if isinstance(group, Mapping)
+            for key in ("rtt", "start", "size")
+            if isinstance(group.get(key), Mapping) and "csv" in group[key]
+        ]
+        if named:
+            read = self.normalised()["flows"]
+            for name, key in named:
+                self._description["flows"][name][key] = read[name][key]
+            self._text, self._format = json.dumps(self._description), "json"
 
     @property
     def name(self) -> str:

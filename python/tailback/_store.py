@@ -60,11 +60,18 @@ def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path) -> None:
-    """Every table of a run as ``NAME.parquet``, and its provenance, with their names."""
+    """Every table of a run as ``NAME.parquet``, and its provenance, with the tables' names and SHA-256."""
     for name, table in tables.items():
         table.write_parquet(folder / f"{name}.parquet")
-    said = {**provenance, _TABLES: [*tables]}
+    said = {**provenance, _TABLES: {name: _digest(folder / f"{name}.parquet") for name in tables}}
     (folder / "provenance.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+
+
+def _digest(file: Path) -> str:
+    import hashlib
+
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 _TABLES = "tables"
@@ -76,7 +83,7 @@ _SAID: dict[str, type | tuple[type, ...]] = {
     "complete": bool,
     "simulated_s": (int, float),
     "events": int,
-    _TABLES: list,
+    _TABLES: dict,
 }
 
 
@@ -98,14 +105,12 @@ def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str,
     try:
         provenance = json.loads(file.read_text(encoding="utf-8"))
         _check(provenance)
-        columns = {name: [column for column, _ in described] for name, _, described in _core.described_tables()}
         tables = {}
-        for name in provenance.pop(_TABLES):
+        for name, digest in provenance.pop(_TABLES).items():
             file = folder / f"{name}.parquet"
+            if _digest(file) != digest:
+                raise ValueError("it is not what was written: its SHA-256 is another")
             tables[name] = Table(_core.Table.read_parquet(name, file))
-            foreign = set(tables[name].columns) - set(columns.get(name, ()))
-            if foreign:
-                raise ValueError(f"it has a column `{min(foreign)}`, which `{name}` has not")
         missing = next((name for name in COUNTERS if name not in tables), None)
         if missing is not None:
             file = folder / "provenance.json"

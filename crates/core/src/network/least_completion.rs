@@ -1,8 +1,8 @@
 //! How long a transfer takes if nothing holds it back.
 
-use super::{Access, Group, Network, PortId, Switching, Transport};
+use super::{Access, ChangeKind, Group, Network, Port, PortId, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Bytes, Rate, Span, Units};
+use crate::primitives::units::{Bytes, Rate, Span};
 
 /// Data that go one way.
 pub(crate) struct Transfer<'a> {
@@ -11,36 +11,56 @@ pub(crate) struct Transfer<'a> {
     pub(crate) sender_access: Access,
     pub(crate) receiver_access: Access,
     pub(crate) route: &'a [PortId],
+    /// As [`Network::best_links`] has them.
+    pub(crate) links: &'a [Hop],
+}
+
+impl Transfer<'_> {
+    /// From a flow's start until its receiver has everything, if all of it were sent at once through the empty network, with the highest
+    /// rate and the least delay that each link of its first route has in the run; `None` of datagrams. No controller, no handshake, no host
+    /// that takes time. Where links have several transmitters it is a bound: nothing is faster.
+    pub(crate) fn least_completion(&self) -> Option<Span> {
+        let Transport::Tcp(spec, _) = &self.group.transport else { return None };
+        let packets = self.size.0.div_ceil(spec.mss.0).max(1);
+        let full = spec.mss + spec.header;
+        let last = Bytes(self.size.0 - (packets - 1) * spec.mss.0) + spec.header;
+        let (train, at_ends) = match self.group.framing {
+            Some(framing) => {
+                let cells = framing.cells(full).0 * (packets - 1) + framing.cells(last).0;
+                (Train { units: cells, size: CELL_BYTES, last_size: CELL_BYTES }, framing.delay())
+            }
+            None => (Train { units: packets, size: full, last_size: last }, Span::ZERO),
+        };
+        let ports = self.route.iter().map(|&port| self.links[port as usize]);
+        let [up, down] = [&self.sender_access, &self.receiver_access].map(Hop::access);
+        let hops: Vec<Hop> = std::iter::once(up).chain(ports).chain([down]).collect();
+        let least = if hops.iter().all(|hop| hop.transmitters == 1) { train.over_single(&hops) } else { train.bound(&hops) };
+        Some(Span(least.saturating_add(at_ends.0)))
+    }
 }
 
 impl Network {
-    /// From a flow's start until its receiver has everything, if all of it were sent at once through the empty network, with the rates
-    /// that links begin with; `None` of datagrams. No controller, no handshake, no host that takes time.
-    pub(crate) fn least_completion(&self, of: &Transfer) -> Option<Span> {
-        let Transport::Tcp(spec, _) = &of.group.transport else { return None };
-        let packets = of.size.0.div_ceil(spec.mss.0).max(1);
-        let full = spec.mss + spec.header;
-        let last = Bytes(of.size.0 - (packets - 1) * spec.mss.0) + spec.header;
-        let (mut train, at_ends) = match of.group.framing {
-            Some(framing) => {
-                let cells = framing.cells(full).0 * (packets - 1) + framing.cells(last).0;
-                (Train::new(Units(cells), CELL_BYTES, CELL_BYTES), framing.delay())
-            }
-            None => (Train::new(Units(packets), full, last), Span::ZERO),
-        };
-        train.cross(&Hop::access(&of.sender_access));
-        for &port in of.route {
-            let port = &self.ports[port as usize];
+    /// Of each port its link, as fast and as short as it ever is.
+    pub(crate) fn best_links(&self) -> Vec<Hop> {
+        let link = |port: &Port| {
             let cuts_through = port.switching == Switching::CutThrough;
-            train.cross(&Hop { rate: Some(port.rate), delay: port.delay, transmitters: port.transmitters.into(), cuts_through });
+            Hop { rate: Some(port.rate), delay: port.delay, transmitters: port.transmitters.into(), cuts_through }
+        };
+        let mut links: Vec<Hop> = self.ports.iter().map(link).collect();
+        for change in &self.changes {
+            match change.what {
+                ChangeKind::Rate(port, new) => links[port as usize].rate = links[port as usize].rate.max(Some(new)),
+                ChangeKind::Delay(port, new) => links[port as usize].delay = links[port as usize].delay.min(new),
+                ChangeKind::RandomLoss(..) | ChangeKind::Route(..) => {}
+            }
         }
-        train.cross(&Hop::access(&of.receiver_access));
-        Some(Span(train.arrived().saturating_add(at_ends.0)))
+        links
     }
 }
 
 /// A link on the way, without a queue before it.
-struct Hop {
+#[derive(Clone, Copy)]
+pub(crate) struct Hop {
     rate: Option<Rate>,
     delay: Span,
     transmitters: u64,
@@ -57,45 +77,47 @@ impl Hop {
     }
 }
 
-/// Units that leave a host at once, all of one size but the last: when the last bits of three of them are at the next hop, in picoseconds.
+/// Units that leave a host at once, all of one size but the last. Times are in picoseconds.
+#[derive(Clone, Copy)]
 struct Train {
     units: u64,
     size: Bytes,
     last_size: Bytes,
-    first: u64,
-    last_but_one: u64,
-    last: u64,
-    /// What the hop before took for a unit, and for the last one.
-    services: [u64; 2],
-    /// From one unit to the next.
-    pace: u64,
 }
 
 impl Train {
-    fn new(units: Units, size: Bytes, last_size: Bytes) -> Train {
-        Train { units: units.0, size, last_size, first: 0, last_but_one: 0, last: 0, services: [0; 2], pace: 0 }
-    }
-
-    fn cross(&mut self, hop: &Hop) {
-        let [service, last_service] = [hop.service(self.size), hop.service(self.last_size)];
-        let [head, last_head] = if hop.cuts_through { self.services } else { [0; 2] };
-        let delay = hop.delay.0;
-        let own_pace = service.div_ceil(hop.transmitters);
-        self.pace = self.pace.max(own_pace);
-        self.first = (self.first.saturating_sub(head)).saturating_add(service).saturating_add(delay);
-        let mut is_free = 0;
-        if self.units > 1 {
-            self.last_but_one = self.first.saturating_add(self.pace.saturating_mul(self.units - 2));
-            // With several transmitters, the next of them.
-            is_free = self.last_but_one.saturating_sub(delay).saturating_sub(service - own_pace);
+    /// When all are there, over hops with one transmitter each: exactly.
+    fn over_single(&self, hops: &[Hop]) -> u64 {
+        // When the last bits of the first and of the last unit are at the next hop.
+        let (mut first, mut last) = (0_u64, 0_u64);
+        let (mut pace, mut services) = (0, [0; 2]);
+        for hop in hops {
+            let [service, last_service] = [hop.service(self.size), hop.service(self.last_size)];
+            let [head, last_head] = if hop.cuts_through { services } else { [0; 2] };
+            pace = service.max(pace);
+            first = first.saturating_sub(head).saturating_add(service).saturating_add(hop.delay.0);
+            let mut is_free = 0;
+            if self.units > 1 {
+                let last_but_one = first.saturating_add(pace.saturating_mul(self.units - 2));
+                is_free = last_but_one.saturating_sub(hop.delay.0);
+            }
+            last = last.saturating_sub(last_head).max(is_free).saturating_add(last_service).saturating_add(hop.delay.0);
+            services = [service, last_service];
         }
-        self.last = self.last.saturating_sub(last_head).max(is_free).saturating_add(last_service).saturating_add(delay);
-        self.services = [service, last_service];
+        last
     }
 
-    /// When all are there: a short last one may overtake where there are several transmitters.
-    fn arrived(&self) -> u64 {
-        if self.units > 1 { self.last.max(self.last_but_one) } else { self.last }
+    /// Before when all cannot be there: for each hop, until a unit comes to it, until its transmitters have sent all of one size, and on
+    /// from there for a unit of the smaller size.
+    fn bound(&self, hops: &[Hop]) -> u64 {
+        let small = self.size.min(self.last_size);
+        let alone = Train { units: 1, size: small, last_size: small }.over_single(hops);
+        let of_hop = |hop: &Hop| {
+            let rounds = (self.units - 1).div_ceil(hop.transmitters);
+            let work = hop.service(self.size).saturating_mul(rounds).max(hop.service(small));
+            alone.saturating_sub(hop.service(small)).saturating_add(work)
+        };
+        hops.iter().map(of_hop).max().unwrap_or(0)
     }
 }
 
@@ -109,9 +131,7 @@ mod tests {
     }
 
     fn over(units: u64, last: u64, hops: &[Hop]) -> u64 {
-        let mut train = Train::new(Units(units), Bytes(100), Bytes(last));
-        hops.iter().for_each(|hop| train.cross(hop));
-        train.arrived()
+        Train { units, size: Bytes(100), last_size: Bytes(last) }.over_single(hops)
     }
 
     #[test]
@@ -136,10 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn channels_serve_side_by_side() {
-        let mut trunk = hop(4, 0);
+    fn channels_are_bounded_by_what_all_of_them_send() {
+        let mut trunk = hop(4, 7);
         trunk.transmitters = 4;
-        // A packet each 100, each 400 long: the fourth is there at 300 + 100 + 400.
-        assert_eq!(over(4, 100, &[hop(1, 0), trunk]), 800);
+        let bound = |units, last| Train { units, size: Bytes(100), last_size: Bytes(last) }.bound(&[hop(1, 5), trunk]);
+        // One packet: 100 + 5 + 400 + 7. Nine full ones and a short one: three rounds of the trunk, behind the short one's 10 + 5.
+        assert_eq!(bound(1, 100), 512);
+        assert_eq!(bound(10, 10), 10 + 5 + 3 * 400 + 7);
     }
 }

@@ -6,7 +6,7 @@ pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, M
 mod base_rtt;
 mod least_completion;
 
-pub(crate) use least_completion::Transfer;
+pub(crate) use least_completion::{Hop, Transfer};
 
 use crate::congestion::ControllerSpec;
 use crate::price::PriceSpec;

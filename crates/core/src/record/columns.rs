@@ -47,8 +47,8 @@ pub const TABLES: &[Described] = &[
             ),
             (
                 "slowdown",
-                "Completion time over the least: that of the same packets, sent at once through empty queues. Missing as that, and for \
-                 datagrams.",
+                "Completion time over the least: that of the same packets, sent at once through empty queues, over links as fast and as \
+                 short as they ever are (a bound where a link has several transmitters). Missing as that, and for datagrams.",
             ),
             ("backlog_packets", "Data that the application handed over and TCP had not sent when the run ended, in packets."),
             ("frame_cells", "ATM: cells of a full packet. 0 without framing."),
@@ -74,7 +74,7 @@ pub const TABLES: &[Described] = &[
             ("discarded_partial", "... because they belong to a frame of which a cell was discarded here."),
             ("discarded_single", "... as the one packet that SPD takes of a queue that builds up."),
             ("discarded_random", "... by the wire: `loss.probability`."),
-            ("discarded_listed", "... because the scenario lists them: `loss.drop`."),
+            ("discarded_listed", "... because the scenario lists them: `loss.drops`."),
             ("loss_share", "Discarded over arrived; 0 if none arrived."),
             ("utilisation", "Share of the measured time in which the link sent; of several transmitters their mean."),
             ("mean_queue_units", "Units in the queue, on average over time; the one being sent only with `counts_in_service`."),
@@ -101,7 +101,7 @@ pub const TABLES: &[Described] = &[
                 "fairness",
                 "Jain's index of the flows' goodputs, 1 if all are alike, 1/n if one has all. Missing if nothing was delivered.",
             ),
-            ("completed", "Flows whose receiver has everything."),
+            ("completed", "Flows whose receiver has everything, be it during the warm-up; so are the times below."),
             ("completion_p50_s", "Median of the completion times of those. Missing without any."),
             ("completion_p95_s", "What 95 of 100 do not exceed, by nearest rank. As `completion_p50_s`."),
             ("completion_p99_s", "What 99 of 100 do not exceed. As `completion_p50_s`."),
@@ -143,7 +143,7 @@ pub const TABLES: &[Described] = &[
             TIME,
             GROUP,
             FLOW,
-            ("segment", "Its number, from 0."),
+            ("segment", "Its number, from 0, which is the SYN where a connection is opened."),
             ("transmission", "1 the first time that it is sent, 2 afterwards."),
         ],
     },

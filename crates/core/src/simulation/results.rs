@@ -5,7 +5,7 @@ use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::fabric::END;
 use super::senders::{End, Senders};
-use crate::network::Transfer;
+use crate::network::{Hop, Transfer};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
@@ -90,6 +90,7 @@ impl Engine {
         let senders: Vec<SenderCounts> = self.senders.ends.iter().map(End::counts).collect();
         let counts = |i: usize| &self.senders.fabric.paths[i].counts;
         let channel = |i: usize| self.senders.fabric.common.channels.get(i);
+        let links = self.senders.network.best_links();
         let columns = vec![
             ("group", groups),
             ("flow", indices),
@@ -109,7 +110,7 @@ impl Engine {
             ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| self.active_share(i, until, in_lines))),
             ("completion_time_s", float(&|i| self.completion(i))),
-            ("slowdown", float(&|i| self.slowdown(i))),
+            ("slowdown", float(&|i| self.slowdown(i, &links))),
             ("backlog_packets", integer(&|i| self.senders.ends[i].backlog().into())),
             ("frame_cells", integer(&|i| self.senders.fabric.frame_cells(i).0)),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
@@ -171,7 +172,7 @@ impl Engine {
     }
 
     /// Not a number where the completion is none, and of datagrams.
-    fn slowdown(&self, index: usize) -> f64 {
+    fn slowdown(&self, index: usize, links: &[Hop]) -> f64 {
         let completion = self.completion(index);
         if completion.is_nan() {
             return f64::NAN;
@@ -179,14 +180,15 @@ impl Engine {
         let Senders { network, fabric, .. } = &self.senders;
         let wire = &fabric.paths[index].wire;
         let route = &fabric.routes[wire.forward as usize..];
-        let least = network.least_completion(&Transfer {
+        let transfer = Transfer {
             group: &network.groups[wire.group as usize],
             size: self.senders.plans[index].size,
             sender_access: wire.sender_access(&fabric.common.rates),
             receiver_access: wire.receiver_access(&fabric.common.rates),
             route: &route[..route.iter().position(|&port| port == END).unwrap_or(route.len())],
-        });
-        least.map_or(f64::NAN, |least| completion / least.seconds())
+            links,
+        };
+        transfer.least_completion().map_or(f64::NAN, |least| completion / least.seconds())
     }
 
     fn queue_table(&self, until: Time) -> Table {
@@ -278,7 +280,8 @@ impl Engine {
         let sorted =
             |of: &dyn Fn(usize) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
         let completions = sorted(&|i| self.completion(i));
-        let slowdowns = sorted(&|i| self.slowdown(i));
+        let links = self.senders.network.best_links();
+        let slowdowns = sorted(&|i| self.slowdown(i, &links));
         let mut columns = vec![
             ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
             ("flows", integer(&|group| members[group].len() as u64)),

@@ -17,6 +17,9 @@ const ENDINGS: [(&str, &str); 6] = [("_s", "s"), ("_ms", "ms"), ("_us", "us"), (
 /// More than a column of this many bytes has no flow for its rows.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// Flows that a scenario can have.
+const MOST_FLOWS: usize = 4_000_000;
+
 /// Faults of a file that are told one by one; of more it is told how many there are.
 const SHOWN: usize = 20;
 
@@ -52,7 +55,12 @@ fn size_of(path: &Path) -> Result<(), String> {
 fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decoder) -> Option<Vec<Q>> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(bytes);
     let names: Vec<String> = reader.byte_headers().ok()?.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    if names.iter().filter(|name| *name == column).count() > 1 {
+        decoder.inside("column", |decoder| decoder.fault(format!("{file} has several columns of this name")).given(column).line);
+        return None;
+    }
     let Some(place) = names.iter().position(|name| name == column) else {
+        let names: Vec<String> = names.iter().map(|name| name.escape_debug().to_string()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         decoder.inside("column", |decoder| decoder.unknown(&format!("column of {file}"), column, &names));
         return None;
@@ -60,7 +68,11 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
     let unit = ENDINGS.iter().find(|(ending, _)| column.ends_with(ending)).map(|(_, unit)| *unit);
     let mut values = Some(Vec::new());
     let (mut faults, aside) = (0, Source::default());
-    for record in reader.byte_records() {
+    for (read, record) in reader.byte_records().enumerate() {
+        if read >= MOST_FLOWS {
+            decoder.fault("more values than there can be flows").given(file).expected(format!("at most {MOST_FLOWS}"));
+            return None;
+        }
         let (line, cell) = match &record {
             Ok(record) => (record.position().map_or(0, csv::Position::line), record.get(place).unwrap_or_default()),
             Err(error) => (error.position().map_or(0, csv::Position::line), &[][..]),

@@ -10,16 +10,18 @@ use tailback_core::network::Flow;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Span, Time};
 
-/// The flows of a group, `most` at most: as many as it says, as its lists have, or as start before the run ends; at least 1.
+/// Picoseconds: 200 days.
+const LONGEST: f64 = 200.0 * 86_400e12;
+
+/// The flows of a group, `most` at most: as many as it says, as its lists have, or as start before they stop or the run ends; at least 1.
 pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow, most: usize) -> u64 {
     if let Some(count) = flow.count {
         return count.0;
     }
-    let of_lists = [list(&flow.start), flow.size.as_ref().and_then(list), flow.rtt.as_ref().and_then(list)];
-    if let Some(count) = of_lists.into_iter().flatten().max() {
+    if let Some(count) = list_of(flow) {
         return (count as u64).max(1);
     }
-    let left = description.duration.span().0.saturating_sub(begin(description, name, flow));
+    let left = end(description, name, flow).saturating_sub(begin(description, name, flow));
     let within = |process: Process| process.take(most).take_while(|after| after.0 < left).count();
     Process::of(description, name, flow).map_or(1, within).max(1) as u64
 }
@@ -55,21 +57,32 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
         return;
     }
     let mean = mean_interval(flow, arrivals);
+    let key = if arrivals.load.is_some() { "load" } else { "mean_interval" };
     if mean < 1.0 {
-        let key = if arrivals.load.is_some() { "load" } else { "mean_interval" };
         report.add(format!("{inner}.{key}"), "flows that start at once").expected("times between them above 0");
         return;
     }
+    if mean > LONGEST {
+        report.add(format!("{inner}.{key}"), "flows that never start").expected("less than 200 days between them");
+        return;
+    }
     let last = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
-    let end = Time::ZERO + duration.span();
+    let end = (Time::ZERO + duration.span()).min(flows.first().map_or(Time::NEVER, |flow| flow.stop));
+    let is_given = flow.count.is_some() || list_of(flow).is_some();
     // So long a silence at the end is no chance: exp(-10) of all runs have it.
-    if flow.count.is_some() && last < end && end.since(last).0 as f64 > 10.0 * mean {
+    if is_given && last < end && end.since(last).0 as f64 > 10.0 * mean {
         let needed = flows.len() as f64 + end.since(last).0 as f64 / mean;
-        let problem = report.warn(format!("{at}.count"), "the last flow starts long before the run ends");
+        let problem = report.warn(format!("{at}.count"), "the last flow starts long before the end");
         problem
             .given(format!("{} flows, the last at {}", flows.len(), Duration::new(last.0)))
-            .expected(format!("about {needed:.0} flows, or no `count`"));
+            .expected(format!("about {needed:.0} flows"));
     }
+}
+
+/// The values of a group's longest list, if it has any.
+fn list_of(flow: &schema::Flow) -> Option<usize> {
+    let lists = [list(&flow.start), flow.size.as_ref().and_then(list), flow.rtt.as_ref().and_then(list)];
+    lists.into_iter().flatten().max()
 }
 
 fn list<Q>(distribution: &Distribution<Q>) -> Option<usize> {
@@ -85,6 +98,13 @@ fn begin(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
     let from = description.timeline.iter().find(is_start).map_or(0, |event| event.at.base());
     let start = if let Distribution::Fixed(start) = flow.start { start.base() } else { 0 };
     from.saturating_add(start)
+}
+
+/// When no flow of a group sends new data any more, in picoseconds.
+fn end(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
+    let is_stop = |event: &&schema::Event| event.stop && event.group.as_ref() == Some(name);
+    let told = description.timeline.iter().find(is_stop).map(|event| event.at).or(flow.stop);
+    told.map_or(u64::MAX, |stop| stop.base()).min(description.duration.span().0)
 }
 
 /// Picoseconds from one start to the next; not a number where that is not said.

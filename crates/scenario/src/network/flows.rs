@@ -225,14 +225,16 @@ fn delay(processing: Processing) -> Delay {
 /// A scenario may be cut short, to look at its begin: what never starts is said.
 fn check_starts(flows: &[Flow], at: &str, duration: Duration, report: &mut Report) {
     let end = Time::ZERO + duration.span();
-    let never = flows.iter().filter(|flow| flow.start >= end).count();
+    let stop = flows.first().map_or(Time::NEVER, |flow| flow.stop);
+    let never = flows.iter().filter(|flow| flow.start >= end.min(stop)).count();
     let at = format!("{at}.start");
     if let Some(latest) =
         flows.iter().map(|flow| flow.start).max().filter(|_| never > 0 && report.sound(&at) && report.sound("duration"))
     {
         let which = if never == flows.len() { "the".into() } else { format!("{never} of {}", flows.len()) };
-        let problem = report.warn(at, format!("{which} flows never start: the run ends before"));
-        problem.given(Duration::new(latest.0).to_string()).expected(format!("less than the duration, {duration}"));
+        let (before, least) = if stop < end { ("they stop", Duration::new(stop.0)) } else { ("the run ends", duration) };
+        let problem = report.warn(at, format!("{which} flows never start: {before} before"));
+        problem.given(format!("{} s", latest.seconds())).expected(format!("less than {least}"));
     }
 }
 

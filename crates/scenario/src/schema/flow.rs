@@ -14,7 +14,7 @@ use serde_json::json;
 record! {
     /// A group of flows of one kind. Either `tcp` or `source` says what they send.
     pub struct Flow {
-        /// Flows in the group. If not given, as many as start before the run ends where `arrivals` says when they do, as many as
+        /// Flows in the group. If not given, as many as start before they stop or the run ends where `arrivals` says when they do, as many as
         /// a list has values, or 1.
         count: Option<Whole<1, 4000000>>,
         /// Node where the senders are, or several of them, which the flows take in turn; one named twice gets twice as many.
@@ -63,7 +63,8 @@ record! {
     pub struct FlowArrivals {
         /// From one start to the next, in the mean.
         mean_interval: Option<Duration>,
-        /// Payload that arrives, in the mean, as a share of the rate `of`; headers come on top.
+        /// Payload that arrives, in the mean, as a share of the rate `of`, 1 at most; headers come on top. `mean_interval`
+        /// can say more.
         load: Option<Probability>,
         /// What `load` is a share of, such as the rate of the bottleneck.
         of: Option<Rate>,

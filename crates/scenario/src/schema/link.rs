@@ -65,7 +65,7 @@ record! {
         group: Name,
         /// Flow in the group; 0 is the first.
         flow: FlowIndex = FlowIndex::default(),
-        /// Data segment or datagram of the flow; 0 is the first.
+        /// Data segment or datagram of the flow; 0 is the first, or the SYN where a connection is opened.
         segment: Whole<0, 2147483647>,
         /// 1 is the first transmission, 2 the first retransmission.
         transmission: Whole<1, 255> = Whole(1),
