@@ -53,7 +53,6 @@ CELLS = """\
 topology B of bpd-2001, with its coarse timer. Numbers are of the last 9 of 10 s.
 """
 
-TOCTREE = "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
 # Where the axes of all pictures end: a little above what a window can be at rest, and what buffers hold.
 TOPS = {("windo", False): 650, ("queue", False): 420, ("queue", True): 1210}
@@ -176,12 +175,12 @@ def overview(family: Family) -> str:
             for title, run in of_controller(name).runs.items():
                 rows.setdefault(title, []).append(f"| [`{name}`]({name}.md) | {measured(run)} |\n")
         tables = [f"\n| {title} | {head}{''.join(lines)}" for title, lines in rows.items()]
-        return "".join([CONTROLLERS, *tables, TOCTREE])
+        return "".join([CONTROLLERS, *tables])
     packets, cells = (
         [f"| [`{name}`]({name}.md) | {measured(found.runs[name])} |\n" for name in family.names() if (found := kind(name))]
         for kind in (over_packets, over_cells)
     )
-    return "".join([QUEUES, f"\n| packets | {head}", *packets, CELLS, f"\n| cells | {head}", *cells, TOCTREE])
+    return "".join([QUEUES, f"\n| packets | {head}", *packets, CELLS, f"\n| cells | {head}", *cells])
 
 
 @cache
@@ -269,12 +268,14 @@ def words() -> set[str]:
 def guide_pages() -> list[tuple[str, str]]:
     """The pages that docs/index.md has as guides and concepts, and their titles; not those that tools write."""
     index = _text(DOCS / "index.md")
-    listed = [page for caption in ("Guides", "Concepts") for page in _toctree(index, caption) if page != "gallery"]
+    listed = [page for section in ("Guides", "Concepts") for page in _listed(index, section) if page != "gallery"]
     return [(f"{page}.md", re.findall(r"^# (.*)", _text(DOCS / f"{page}.md"), re.MULTILINE)[0]) for page in listed]
 
 
-def _toctree(index: str, caption: str) -> list[str]:
-    return index.partition(f":caption: {caption}\n\n")[2].partition("\n```")[0].split()
+def _listed(index: str, section: str) -> list[str]:
+    """The pages in a section of docs/index.md."""
+    text = index.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return re.findall(r"^\* \[[^]]+\]\((\S+)\.md\)", text, re.MULTILINE)
 
 
 @cache

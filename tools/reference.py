@@ -8,6 +8,9 @@ A test compares the files with what this makes, so that a field, a command and a
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +20,7 @@ import click
 
 import tailback as tb
 from scenario_types import forms
-from tailback import _types, user_code
+from tailback import _types
 from tailback._cli import app
 from tailback._cli.output import EXIT_CODES
 
@@ -186,27 +189,37 @@ def _commands(one: click.Command, name: str) -> Iterator[str]:
 PYTHON = """\
 # Python, name by name
 
-Everything public, from its docstrings: units, ranges, errors and sources. The types of a scenario's tables, such as `tb.Flow`,
-are what [Scenarios, key by key](scenario.md) has.
+Everything public, in a sentence each. On the site the whole docstrings follow: units, ranges, errors, sources and examples; in an
+interpreter `help(tb.simulate)` shows them. The types of a scenario's tables, such as `tb.Flow`, are what
+[Scenarios, key by key](scenario.md) has.
 """
 
-MODULES = ("models", "prices", "allocation", "statistics", "user_code", "papers")
+MODULES = ("models", "prices", "allocation", "statistics", "user_code", "papers", "plots", "errors")
 
 
 def python() -> str:
-    """The page of modules, of which Sphinx makes the rest."""
-    elsewhere = [*MODULES, "errors", *_types.__all__, *user_code.__all__]
-    parts = [PYTHON, _module("tailback", [name for name in tb.__all__ if name in elsewhere])]
+    """The page of modules. When the site is built, docs/conf.py adds the docstrings of what the tables name."""
+    here = {name: getattr(tb, name) for name in tb.__all__ if name not in (*MODULES, *_types.__all__)}
+    homes = {
+        id(thing)
+        for thing in here.values()
+        if not getattr(thing, "__module__", "").startswith(("tailback.errors", "tailback.user_code"))
+    }
+    parts = [PYTHON, *_module("tailback", {name: thing for name, thing in here.items() if id(thing) in homes})]
     for name in MODULES:
-        known = getattr(tb, name).__all__
-        parts.append(_module(f"tailback.{name}", [] if name == "user_code" else [one for one in known if one in tb.__all__]))
+        module = importlib.import_module(f"tailback.{name}")
+        found = {known: getattr(module, known) for known in module.__all__}
+        parts += _module(f"tailback.{name}", {known: thing for known, thing in found.items() if id(thing) not in homes})
     return "".join(parts)
 
 
-def _module(name: str, without: list[str]) -> str:
-    excluded = f"   :exclude-members: {', '.join(sorted(without))}\n" if without else ""
-    body = f".. automodule:: {name}\n   :members:\n   :imported-members:\n{excluded}"
-    return f"\n## `{name}`\n\n```{{eval-rst}}\n{body}```\n"
+def _module(name: str, found: dict[str, Any]) -> Iterator[str]:
+    yield f"\n## `{name}`\n\n| name | what it is |\n|---|---|\n"
+    for known, thing in found.items():
+        if inspect.isclass(thing) or inspect.isroutine(thing):
+            said = (inspect.getdoc(thing) or "").partition("\n\n")[0]
+            sentence = re.split(r"(?<=[.!?])\s", " ".join(said.split()), maxsplit=1)[0]
+            yield f"| `{known}` | {_cell(sentence)} |\n"
 
 
 if __name__ == "__main__":

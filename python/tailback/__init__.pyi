@@ -4,6 +4,7 @@ from . import (
     errors as errors,
     models as models,
     papers as papers,
+    plots as plots,
     prices as prices,
     statistics as statistics,
     user_code as user_code,

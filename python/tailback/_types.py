@@ -455,7 +455,7 @@ class Drop(TypedDict, total=False):
     group
         Flow group.
     segment
-        Data segment or datagram of the flow; 0 is the first.
+        Data segment or datagram of the flow; 0 is the first, or the SYN where a connection is opened.
     transmission
         1 is the first transmission, 2 the first retransmission.
     """
@@ -622,8 +622,8 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     arrivals
         Lets flows start one after another, from `start` on.
     count
-        Flows in the group. If not given, as many as start before the run ends where `arrivals` says when they do, as
-        many as a list has values, or 1.
+        Flows in the group. If not given, as many as start before they stop or the run ends where `arrivals` says when
+        they do, as many as a list has values, or 1.
     framing
         Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
     from
@@ -669,7 +669,8 @@ class FlowArrivals(TypedDict, total=False):
     Attributes
     ----------
     load
-        Payload that arrives, in the mean, as a share of the rate `of`; headers come on top.
+        Payload that arrives, in the mean, as a share of the rate `of`, 1 at most; headers come on top.
+        `mean_interval` can say more.
     mean_interval
         From one start to the next, in the mean.
     of

@@ -169,3 +169,14 @@ def test_a_notebook_shows_every_answer_and_the_advice() -> None:
     page = answers._repr_html_()
     assert all(f"<td>{answer.rule.name}</td>" in page for answer in answers)
     assert answers.advice in page
+
+
+def test_flows_that_come_and_go_are_not_counted_as_flows_that_last() -> None:
+    transfers: Any = {"arrivals": {"load": 0.5, "of": "10 Mbps"}, "size": "20 kB", "tcp": {"preset": "sack"}}
+    link: Any = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packets", "duration": "10 s"}
+    with pytest.raises(tb.ParameterError, match="expected flows without a `size`"):
+        tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers}), target=0.9)
+    lasting: Any = {"count": 3, "tcp": {"preset": "sack"}}
+    beside = tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers, "bulk": lasting}), target=0.9)
+    assert beside.question.flows == 3
+    assert any("come and go" in doubt for doubt in beside.question.doubts)

@@ -105,6 +105,7 @@ fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {
         "receiver_access_bps": access(|flow| flow.receiver_access.rate),
         "jitter_s": group.jitter.seconds(),
         "greedy": group.application.is_none() && flows.iter().all(|flow| flow.size.is_none()),
+        "transfers": flows.iter().all(|flow| flow.size.is_some()),
         "starts_s": flows.iter().map(|flow| flow.start.seconds()).collect::<Vec<f64>>(),
         "stops": flows.iter().any(|flow| flow.stop != Time::NEVER),
     })

@@ -476,7 +476,7 @@ def _require_pyroute2() -> None:
     import importlib.util
 
     if importlib.util.find_spec("pyroute2") is None:
-        raise MissingExtra("to make hosts", "pyroute2", "emulate")
+        raise MissingExtra("making hosts", "pyroute2", "emulate")
 
 
 def _ignore(fraction: float) -> None:

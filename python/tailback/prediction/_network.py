@@ -145,6 +145,7 @@ class Group:
     receiver_access_bps: int | None
     jitter_s: float
     greedy: bool
+    transfers: bool
     starts_s: list[float]
     stops: bool
 

@@ -153,7 +153,7 @@ def _of_scenario(network: Network, link: str | None) -> Question:
     port = network.port(link) if link is not None else network.ports[_bottleneck(network)]
     groups = _tcp(network, port.name)
     if not groups:
-        raise ParameterError(f"no TCP flow crosses `{port.name}`; expected a link whose buffer TCP fills, or none named")
+        raise ParameterError(f"no TCP flow that lasts crosses `{port.name}`; {_EXPECTED}")
     rtts = [rtt for group in groups for rtt in group.base_rtts_s]
     packets = {group.tcp.packet_bytes for group in groups}
     access = [rate for group in groups for rate in (group.sender_access_bps,) if rate is not None]
@@ -179,12 +179,16 @@ def _bottleneck(network: Network) -> str:
     }
     crossed = [name for name, count in flows.items() if count]
     if not crossed:
-        raise ParameterError("the scenario has no link with a limited buffer that TCP flows cross; expected one, or `link`")
+        raise ParameterError(f"the scenario has no link with a limited buffer that TCP flows cross which last; {_EXPECTED}")
     return min(crossed, key=lambda name: network.ports[name].capacity_bps / flows[name])
 
 
 def _tcp(network: Network, port: str) -> list[TcpGroup]:
-    return [group for group in network.crossing(port) if isinstance(group, TcpGroup)]
+    """Flows that last: transfers come and go, and how many there are at a time no rule knows."""
+    return [group for group in network.crossing(port) if isinstance(group, TcpGroup) and not group.transfers]
+
+
+_EXPECTED = "expected flows without a `size`, or a question with as many `flows` as there are at a time"
 
 
 def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
@@ -199,6 +203,9 @@ def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
             doubts.append(f"flows.{group.name}: not greedy for the whole run; idle flows use less")
         if group.in_cells:
             doubts.append(f"flows.{group.name}: packets travel in cells; the rules count packets")
+    passing = [group.name for group in network.crossing(link) if isinstance(group, TcpGroup) and group.transfers]
+    if passing:
+        doubts.append(f"flows.{', flows.'.join(passing)}: transfers, which come and go; the rules count flows that last")
     others = [group.name for group in network.crossing(link) if not isinstance(group, TcpGroup)]
     if others:
         doubts.append(f"flows.{', flows.'.join(others)}: datagrams take part of the link, which the rules give to TCP")

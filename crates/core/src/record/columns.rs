@@ -243,8 +243,22 @@ pub fn tables_markdown() -> String {
             &format!("\n## `{table}`\n\nA row: {}{}\n\n| column | what it is |\n|---|---|\n", row[..1].to_lowercase(), &row[1..]);
         columns.iter().for_each(|(name, meaning)| page += &format!("| `{name}` | {meaning} |\n"));
     }
-    page
+    page + MADE_OF_THESE
 }
+
+/// Tables that Python computes.
+const MADE_OF_THESE: &str = "
+## Computed from these
+
+`Run.completions` has a row for each group and class of sizes: `group`, `above_bytes` and `up_to_bytes` (the class; its upper end belongs to it, \
+and is missing for the last), `flows`, `completed`, and of those `completion_mean_s`, `completion_p50_s` and so on, `slowdown_mean`, \
+`slowdown_p50` and so on.
+
+`Runs.means`, `Study.means` and `Study.difference` have a row for each quantity or point: `seeds` that were counted, `mean`, and `low` and `high`, \
+the ends of its 95 % interval (Student's t), missing where one seed or no chance gives none. A difference is that of the pairs with the same \
+seed, right less left. A mean is missing where a value of some run is: `flows.*.completion_time_s` and `flows.*.slowdown` are as soon as one \
+flow is not done, for which `groups` has percentiles.
+";
 
 #[cfg(test)]
 mod tests {
