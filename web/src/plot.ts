@@ -30,7 +30,7 @@ export function plot(panel: Panel, place: HTMLElement, height: number): uPlot {
       { label: panel.x.label, value: (_u, value) => (value === null ? "\u2013" : written(value, 5)) },
       ...panel.curves.map(series),
     ],
-    cursor: { drag: { x: true, y: true, uni: 30, dist: 4 }, bind: { dblclick: (u) => () => all(u) }, points: { show: false } },
+    cursor: { drag: { x: true, y: true, uni: 30, dist: 4 }, bind: { dblclick: (u) => () => all(u) }, points: { show: false }, dataIdx: (u, turn, place) => read(u, panel.curves, turn, place) },
     legend: { markers: { width: 2, stroke: (_u, turn) => colourOf(panel.curves, turn), dash: (_u, turn) => dashOf(panel.curves, turn) } },
     hooks: {
       drawAxes: [(u) => drawLevels(u, panel.levels)],
@@ -86,6 +86,21 @@ function series(curve: Curve): uPlot.Series {
     points: { show: false },
     value: (u, _value, _turn, place) => (place === null || place === undefined ? "\u2013" : told(curve, u.data[0][place] as number)),
   };
+}
+
+// Where a curve is read off: at the cursor's place if it is of marks, which say nothing between them, else at the nearest known one.
+function read(u: uPlot, curves: Curve[], turn: number, place: number): number {
+  const known = u.data[turn] ?? [];
+  if (curves[turn - 1]?.line === "none") {
+    return place;
+  }
+  for (let off = 0; off < known.length; off++) {
+    const near = [place - off, place + off].find((at) => (known[at] ?? null) !== null);
+    if (near !== undefined) {
+      return near;
+    }
+  }
+  return place;
 }
 
 // All values of a curve at one place, with their intervals.

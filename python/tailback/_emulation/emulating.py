@@ -232,7 +232,7 @@ def emulate(
     """
     if sys.platform != "linux":
         raise EmulationError(f"this needs namespaces and TUN devices of Linux; this is {platform.system()}")
-    _require_pyroute2()
+    require_pyroute2()
     if isinstance(commands, (str, Command)) or isinstance(played, str):
         raise ParameterError("`commands` and `played` are sequences; expected lists, even of one")
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
@@ -472,7 +472,8 @@ def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str,
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def _require_pyroute2() -> None:
+def require_pyroute2() -> None:
+    """Raise `MissingExtra` where hosts cannot be made for want of a library."""
     import importlib.util
 
     if importlib.util.find_spec("pyroute2") is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback._emulation import Emulated, emulate
+from tailback._emulation.emulating import require_pyroute2
 from tailback._processors import processors
 from tailback._run import Run
 from tailback._scenario import Scenario
@@ -116,6 +117,8 @@ def validate(
 
     Raises
     ------
+    MissingExtra
+        If pyroute2 is not installed.
     EmulationError
         This system does not allow it, or its kernel lacks a controller.
     StudyError
@@ -123,6 +126,7 @@ def validate(
     ValidationInterrupted
         Ctrl-C.
     """
+    require_pyroute2()
     pack = full() if full_pack else quick()
     if study is None:
         with tempfile.TemporaryDirectory(prefix="tailback-validation-") as folder:
