@@ -1,7 +1,7 @@
 """BBR probes.
 
-BBR sends at the rate of delivery: it probes for more in cycles of eight round trips, which shows as a small queue,
-and every ten seconds it nearly stops to see the shortest round trip.
+BBR sends at the rate of delivery. In cycles of eight round trips it probes for more, which shows as a queue of some
+20 packets, and every ten seconds or so it nearly stops to see the shortest round trip.
 """
 
 import tailback as tb

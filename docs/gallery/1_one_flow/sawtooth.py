@@ -1,7 +1,7 @@
 """The sawtooth.
 
 The window grows by a segment in each round trip until the buffer overflows, and halves. With a buffer of one
-bandwidth-delay product the queue is empty just then, and the link never.
+bandwidth-delay product the queue is empty just then, but the link never idles.
 """
 
 import tailback as tb

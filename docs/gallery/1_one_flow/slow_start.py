@@ -1,7 +1,8 @@
 """Three ways out of slow start.
 
-The standard one ends when the queue has overflown, and most of a window is lost. HyStart stops as round trips grow;
-HyStart++ slows down first, in case that was a false alarm, and here loses little.
+The standard one ends when the queue has overflown, and more is lost than the window ever held. HyStart stops as round
+trips grow, and loses nothing. HyStart++ slows down first, in case that was a false alarm: it fills the buffer all the
+same, but loses a tenth of what the standard one does.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
 """BBR beside CUBIC, by buffer.
 
-Over a buffer of a bandwidth-delay product BBR, which does not mind losses, leaves CUBIC a tenth of the link. From
-four on CUBIC, which fills the buffer, has half of it and more.
+Over a buffer of up to one bandwidth-delay product BBR, which does not mind losses, leaves CUBIC 6 or 7 % of the link.
+Over one of two CUBIC, which fills the buffer, has 43 %, and over one of six 57 %.
 """
 
 import tailback as tb

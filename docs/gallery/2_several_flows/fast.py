@@ -1,7 +1,8 @@
 """FAST, and newcomers that mistake a queue for the path.
 
-Each FAST flow keeps 20 packets in the queue. Left: a flow that starts later takes the queue it finds for part of its
-path, and keeps more. Right: with draining, flows slow down for a moment and see the empty path.
+Each FAST flow means to keep 20 packets in the queue. Left: a flow that starts later takes the queue it finds for part
+of its path, and keeps more; three keep 92. Right: with draining, flows slow down for a moment and see the empty path;
+three keep 60.
 """
 
 import tailback as tb

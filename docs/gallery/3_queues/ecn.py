@@ -1,7 +1,7 @@
 """What ECN saves.
 
-PIE signals the same congestion either way. Without ECN each signal is a discarded packet that has to be sent again;
-with it, a mark.
+PIE signals about as often either way. Without ECN each signal is a discarded packet, which has to be sent again; with
+it, a mark.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,8 @@
 """Small buffers and pacing.
 
-Twenty flows over buffers of a few percent of the bandwidth-delay product. Spread over their round trips, their
-packets need far fewer places than in bursts.
+Twenty flows over buffers of 1 to 20 % of the bandwidth-delay product. Spread over their round trips, their packets
+fill 86 % of the link with a buffer of 2 %; in bursts that takes one of 10 %. With one of 20 % bursts do better: 96 %
+against 92 %.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
 """Wait against utilisation.
 
-The same twenty flows through six policies. Drop-tail fills the link and the buffer; the others keep the wait below 20
-ms, and most pay with one or two percent of the link.
+The same twenty flows through six policies. Drop-tail fills the link and keeps the buffer full for most of the time;
+the others keep the wait below 20 ms and give up between 0.4 % of the link (PI2) and 9 % (RED).
 """
 
 import matplotlib.pyplot as plt

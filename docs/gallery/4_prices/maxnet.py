@@ -1,7 +1,7 @@
 """MaxNet: the dearest link counts.
 
-A long flow over three links and a short one over each. By MaxNet all get the same, since the long one pays only the
-largest price; Reno's long flow loses at every link.
+A long flow over three links and a short one over each. By MaxNet all get within 2 % of the same, since the long one
+pays only the largest price. Reno's long flow loses at every link, and gets a quarter of what the others get.
 """
 
 import matplotlib.pyplot as plt

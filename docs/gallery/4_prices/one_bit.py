@@ -1,7 +1,7 @@
 """A price told by one bit.
 
-MaxNet's price travels as a number, or as one mark a packet (ADPM). By marks the receiver sees it in steps, and
-follows it almost as fast.
+MaxNet's price travels as a number, or as one mark a packet (ADPM). By marks a sender sees it in steps, and hardly
+later: from 0.5 s on it is never more than 0.17 off.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """RCP: one rate for all.
 
-Every four seconds another flow starts. The queue tells all of them one rate, and each newcomer has its full share
-after a few round trips, at the price of a short queue.
+Every four seconds another flow starts. The queue tells all of them one rate. The first takes two seconds to fill the
+link; each newcomer has its full share after 0.4 s, ten round trips, at the price of a short queue.
 """
 
 import tailback as tb

@@ -1,7 +1,8 @@
 """What should an ATM switch discard?
 
 Five TCP connections, three of which could fill the link. Discarding single cells wastes what is left of their
-packets; EPD discards whole packets; BPD spares whoever has just lost one, so that hardly anybody waits for a timer.
+packets; EPD discards whole packets; BPD spares whoever has just lost one, and has 6 timeouts in a run where EPD has
+30.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
 """Why a link idles behind EPD.
 
 Windows that lose several packets wait for a coarse timer. While three of five connections wait, the others cannot
-fill the link, and the queue is empty. BPD, beside it, keeps all but one going.
+fill the link, and the queue has hardly a cell. BPD, beside it, keeps all but one going.
 """
 
 import tailback as tb

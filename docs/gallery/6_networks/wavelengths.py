@@ -1,8 +1,8 @@
 """An optical trunk with hardly any buffer.
 
 Sixteen edge routers share a trunk of four wavelengths: one buffer for all of them, or one for each. Without a waiting
-place, a free choice of the wavelength carries three times as much; four places that all share do nearly the work of
-four for each.
+place, a free choice of the wavelength carries three times as much; four places that all share do nine tenths of the
+work of four for each.
 """
 
 import tailback as tb

@@ -1,7 +1,9 @@
 """Short transfers wait for long ones.
 
-Four hundred transfers beside two endless flows. With a large buffer all wait in the queue; with a small one a few
-lose packets and take long; CoDel does well by most.
+Four hundred transfers beside two endless flows. With a large buffer nearly all wait in the queue, and half of them
+take more than 0.33 s. With a small one the median is 0.11 s, but three in ten lose packets, and one in nine takes
+more than a second. With CoDel the median is 0.12 s, and 2 % take more than a second. What takes more than 4 s is
+beyond the picture.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
 """TCP beside bursts of datagrams.
 
-A source without congestion control is on for some seconds and off for some. Each burst pushes the four TCP flows
-back, and they need a while to return.
+A source without congestion control is on and off by chance, here three times on in the first half. Each burst pushes
+the four TCP flows back, and after it they need up to a second to fill the link again.
 """
 
 import tailback as tb

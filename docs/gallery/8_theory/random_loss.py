@@ -1,7 +1,8 @@
 """Goodput under random loss.
 
-The square-root law and Padhye's, which knows of timeouts, beside runs. Up to a loss of 1 % both are near; beyond that
-timeouts pull the runs below the square root.
+The square-root law and Padhye's, which knows of timeouts, beside runs. Up to a loss of 0.5 % the runs are within 8 %
+of the first and 14 % of the second. At 10 % timeouts have pulled them to half of the square root, and Padhye's has a
+third less than they.
 """
 
 import matplotlib.pyplot as plt

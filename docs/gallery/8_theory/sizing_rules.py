@@ -1,7 +1,8 @@
 """Rules for sizing a buffer, side by side.
 
-What each published rule promises for the same link of 1 Gbit/s and 500 flows, and the buffer at which it reaches 98
-%. They ask for very different things.
+The utilisation that published rules promise for the same link of 1 Gbit/s and 500 flows, by buffer, and a dot where
+they reach 98 %, which enachescu does not. Grey lines are rules that name a buffer and no utilisation. The answers lie
+between ten packets and more than ten thousand.
 """
 
 import tailback as tb

@@ -1,7 +1,8 @@
 """Is pacing better, and by how much?
 
-Goodput with pacing less goodput without, by buffer, with the 95 % interval of the difference. Both have the same
-seeds, so that what they have in common by chance cancels.
+Goodput with pacing less goodput without, by buffer, with the 95 % interval of the difference: up to half of the link
+with ten places and fewer, nothing to speak of with twenty, and a loss beyond. Both have the same seeds, so that what
+they have in common by chance cancels.
 """
 
 import matplotlib.pyplot as plt

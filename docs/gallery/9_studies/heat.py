@@ -1,7 +1,8 @@
 """A study as a map.
 
-Utilisation over buffer and number of flows, 25 points with three seeds each. A large buffer fills the link whoever
-sends; at small ones a few flows that send in bursts do worse than one alone, and many better than a few.
+Utilisation over buffer and number of flows, 25 points with three seeds each. A buffer of one bandwidth-delay product
+fills the link whoever sends. At 5 % of it a few flows that send in bursts do worse than one alone, and many better
+than a few.
 """
 
 import tailback as tb

@@ -28,7 +28,7 @@ from tailback.errors import EmulationError, EmulationWarning, MissingExtra, Para
 if TYPE_CHECKING:
     from tailback._emulation.hosts import Host, Hosts
 
-__all__ = ["Command", "CommandEnd", "Emulated", "emulate"]
+__all__ = ["Command", "CommandEnd", "Emulated", "emulate", "require_pyroute2"]
 
 # Beyond this an emulation does not show what the scenario says: a packet of 1500 bytes at 12 Mbit/s takes a millisecond.
 _MOST_SLIPPED = 0.01

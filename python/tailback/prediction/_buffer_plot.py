@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tailback import models
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
     from numpy.typing import NDArray
 
 __all__ = ["curves", "plot"]
@@ -22,6 +23,8 @@ __all__ = ["curves", "plot"]
 _POINTS = 200
 # That the loss models take; beyond it nothing is lost that could be drawn.
 _MOST_BUFFER = 1e9
+# Utilisation at which the name of a line without one begins.
+_LOWEST = 0.02
 
 
 def plot(question: Question, answers: Mapping[str, int]) -> Figure:
@@ -44,12 +47,16 @@ def plot(question: Question, answers: Mapping[str, int]) -> Figure:
         axis.set_xscale("symlog", linthresh=1)
         axis.set_xlim(0, float(buffers[-1]))
         axis.set_ylim(0, 1.02)
-        _mark(axis, question.target, answers, set(found))
         axis.set_xlabel("buffer, packets")
         axis.set_title("utilisation that a buffer gives", loc="left", fontsize=9, color="#333333")
         axis.yaxis.set_major_formatter(lambda share, _place: f"{100 * share:.0f} %")
+        marks = _mark(axis, question.target, answers, set(found))
         figure.canvas.draw()
         name_ends(axis, ends, end=-1)
+        # Names of lines take their room from the axes, and the curves move.
+        figure.canvas.draw()
+        for mark in marks:
+            _clear(mark, axis, [(buffers, utilisation) for utilisation in found.values()])
     return close(figure)
 
 
@@ -96,8 +103,8 @@ def _closed_loop(question: Question, buffers: NDArray[Any], bottleneck: dict[str
     return np.where(ends.keeps_bound, ends.utilisation, np.nan)
 
 
-def _mark(axis: Axes, target: float, answers: Mapping[str, int], drawn: set[str]) -> None:
-    """The target's buffer on each curve, and the buffers of rules that promise no utilisation."""
+def _mark(axis: Axes, target: float, answers: Mapping[str, int], drawn: set[str]) -> list[Annotation]:
+    """The target's buffer on each curve, and the buffers of rules that promise no utilisation, whose names are returned."""
     lines: dict[int, list[str]] = {}
     for name, buffer in answers.items():
         if name in drawn:
@@ -105,6 +112,23 @@ def _mark(axis: Axes, target: float, answers: Mapping[str, int], drawn: set[str]
         elif name not in ("cui_link", "cui_trunk"):
             near = next((other for other in lines if abs(other - buffer) <= 0.1 * other), buffer)
             lines.setdefault(near, []).append(name)
+    looks: dict[str, Any] = {"rotation": 90, "fontsize": 8, "color": "#777777", "ha": "right", "va": "bottom"}
+    marks = []
     for buffer, names in lines.items():
         axis.axvline(buffer, color="#bbbbbb", linewidth=0.7)
-        axis.annotate(", ".join(names), (buffer, 0.02), rotation=90, fontsize=8, color="#777777", ha="right", va="bottom")
+        marks.append(axis.annotate(", ".join(names), (buffer, _LOWEST), (-2, 0), textcoords="offset points", **looks))
+    return marks
+
+
+def _clear(name: Annotation, axis: Axes, curves: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> None:
+    """Moves a name up its line to where no curve crosses it; it stays at the foot where there is no such place."""
+    import numpy as np
+    from matplotlib.path import Path
+
+    bottom, top = axis.transData.transform([(0, height) for height in (_LOWEST, 1)])[:, 1]
+    box = name.get_window_extent().padded(2)
+    paths = [Path(axis.transData.transform(np.column_stack(curve))) for curve in curves]
+    for up in np.arange(0, top - bottom - box.height, 2):
+        if not any(path.intersects_bbox(box.translated(0, up), filled=False) for path in paths):
+            name.set_y(up * 72 / axis.figure.dpi)
+            return
