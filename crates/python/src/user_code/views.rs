@@ -6,7 +6,8 @@ use tailback_core::{congestion, queue};
 
 /// A record that Python can read, and make for a test of its own.
 macro_rules! view {
-    ($name:ident { $($field:ident: $type:ty $(= $default:expr)?),+ $(,)? }) => {
+    ($(#[$about:meta])* $name:ident { $($field:ident: $type:ty $(= $default:expr)?),+ $(,)? }) => {
+        $(#[$about])*
         #[pyclass(frozen, get_all, module = "tailback.user_code")]
         pub struct $name {
             $(pub $field: $type),+
@@ -29,33 +30,54 @@ macro_rules! view {
     };
 }
 
-view!(Start { window: f64, ssthresh: f64, packet_bytes: u64, counts_bytes: bool = true });
-view!(Ack {
-    now_s: f64,
-    acked: u32,
-    counted: u32,
-    rtt_s: Option<f64>,
-    in_flight: u32,
-    window_validated: bool,
-    marks: u32 = 0,
-    price: Option<f64> = None,
-    delivered_rate: Option<f64> = None,
-    app_limited: bool = false,
-});
-view!(RoundTrip { sample_s: f64, smoothed_s: Option<f64> });
-view!(Congestion { now_s: f64, in_flight: u32, repeated: bool, least_window: u32 = 2 });
-view!(Unit { bytes: u64, is_last: bool });
-view!(Occupancy {
-    units: u64,
-    bytes: u64,
-    of_flow: u64,
-    flows: u32,
-    backlogged: u32,
-    has_room: bool,
-    idle_s: f64,
-    rate_bps: u64
-});
-view!(Turn { now_s: f64, waited_s: f64, bytes_behind: u64 });
+view!(
+    /// What a controller is made with: window and threshold in segments, a full packet in bytes, and whether bytes are counted.
+    Start { window: f64, ssthresh: f64, packet_bytes: u64, counts_bytes: bool = true }
+);
+view!(
+    /// What an acknowledgement of new data brings; `Controller.on_ack` says what each field is.
+    Ack {
+        now_s: f64,
+        acked: u32,
+        counted: u32,
+        rtt_s: Option<f64>,
+        in_flight: u32,
+        window_validated: bool,
+        marks: u32 = 0,
+        price: Option<f64> = None,
+        delivered_rate: Option<f64> = None,
+        app_limited: bool = false,
+    }
+);
+view!(
+    /// A round trip that was measured, and the average of them, in seconds (`Controller.on_round_trip`).
+    RoundTrip { sample_s: f64, smoothed_s: Option<f64> }
+);
+view!(
+    /// Congestion that was found, or a timeout; `Controller.on_congestion` says what each field is.
+    Congestion { now_s: f64, in_flight: u32, repeated: bool, least_window: u32 = 2 }
+);
+view!(
+    /// An arriving packet or cell: its bytes on the wire, and whether it is the last of its frame (`Policy.on_arrival`).
+    Unit { bytes: u64, is_last: bool }
+);
+view!(
+    /// What the buffer holds when a unit arrives; `Policy.on_arrival` says what each field is.
+    Occupancy {
+        units: u64,
+        bytes: u64,
+        of_flow: u64,
+        flows: u32,
+        backlogged: u32,
+        has_room: bool,
+        idle_s: f64,
+        rate_bps: u64,
+    }
+);
+view!(
+    /// A unit whose turn to be sent has come: how long it waited, and the bytes behind it (`Policy.on_departure`).
+    Turn { now_s: f64, waited_s: f64, bytes_behind: u64 }
+);
 
 /// What a unit carries of congestion; a policy may write on it.
 #[pyclass(module = "tailback.user_code", name = "Signal")]
