@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from numbers import Real
 
 from tailback import _core
@@ -20,25 +20,26 @@ def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[floa
     bounds = [0.0, *_bounds(classes), math.inf]
     shares = _shares(percentiles)
     of = {name: flows.head(name, len(flows)) for name in ("group", "size_bytes", "completion_time_s", "slowdown")}
+    members: dict[tuple[str, int], list[int]] = {}
+    for index, (group, size) in enumerate(zip(of["group"], of["size_bytes"], strict=True)):
+        if not math.isnan(size):
+            members.setdefault((group, bisect_left(bounds, size) - 1), []).append(index)
+    order = {group: place for place, group in enumerate(dict.fromkeys(of["group"]))}
     rows = []
-    for group in dict.fromkeys(of["group"]):
-        for above, up_to in pairwise(bounds):
-            members = [
-                index for index, size in enumerate(of["size_bytes"]) if of["group"][index] == group and above < size <= up_to
-            ]
-            done = [index for index in members if not math.isnan(of["completion_time_s"][index])]
-            times, slowdowns = ([of[name][index] for index in done] for name in ("completion_time_s", "slowdown"))
-            row: dict[str, str | int | float] = {
-                "group": group,
-                "above_bytes": above,
-                "up_to_bytes": up_to if math.isfinite(up_to) else math.nan,
-                "flows": len(members),
-                "completed": len(done),
-                **dict(_told("completion", "_s", times, shares)),
-                **dict(_told("slowdown", "", slowdowns, shares)),
-            }
-            if members:
-                rows.append(row)
+    for group, place in sorted(members, key=lambda key: (order[key[0]], key[1])):
+        done = [index for index in members[group, place] if not math.isnan(of["completion_time_s"][index])]
+        times, slowdowns = ([of[name][index] for index in done] for name in ("completion_time_s", "slowdown"))
+        up_to = bounds[place + 1]
+        row: dict[str, str | int | float] = {
+            "group": group,
+            "above_bytes": bounds[place],
+            "up_to_bytes": up_to if math.isfinite(up_to) else math.nan,
+            "flows": len(members[group, place]),
+            "completed": len(done),
+            **dict(_told("completion", "_s", times, shares)),
+            **dict(_told("slowdown", "", slowdowns, shares)),
+        }
+        rows.append(row)
     if not rows:
         raise ParameterError("no flow of this run has a `size`; `flows` and `groups` have what endless flows measure")
     return Table._of("completions", {name: [row[name] for row in rows] for name in rows[0]})
