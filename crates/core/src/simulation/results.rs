@@ -52,10 +52,12 @@ impl Engine {
         let in_lines = self.units_in_lines();
         self.check_conservation(&in_lines)?;
         let until = self.now();
+        let links = self.senders.network.best_links();
+        let slowdowns: Vec<f64> = (0..self.senders.ends.len()).map(|flow| self.slowdown(flow, &links)).collect();
         Ok(Results {
-            flows: self.flow_table(until, &in_lines),
+            flows: self.flow_table(until, &in_lines, &slowdowns),
             queues: self.queue_table(until),
-            groups: self.group_table(until),
+            groups: self.group_table(until, &slowdowns),
             traces: self
                 .senders
                 .fabric
@@ -81,7 +83,7 @@ impl Engine {
         until.since(self.senders.fabric.common.window.warmup).seconds()
     }
 
-    fn flow_table(&self, until: Time, in_lines: &InLines) -> Table {
+    fn flow_table(&self, until: Time, in_lines: &InLines, slowdowns: &[f64]) -> Table {
         let all: Vec<u32> = (0..self.senders.ends.len() as u32).collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let seconds = self.measured_seconds(until);
@@ -90,7 +92,6 @@ impl Engine {
         let senders: Vec<SenderCounts> = self.senders.ends.iter().map(End::counts).collect();
         let counts = |i: usize| &self.senders.fabric.paths[i].counts;
         let channel = |i: usize| self.senders.fabric.common.channels.get(i);
-        let links = self.senders.network.best_links();
         let columns = vec![
             ("group", groups),
             ("flow", indices),
@@ -110,7 +111,7 @@ impl Engine {
             ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| self.active_share(i, until, in_lines))),
             ("completion_time_s", float(&|i| self.completion(i))),
-            ("slowdown", float(&|i| self.slowdown(i, &links))),
+            ("slowdown", float(&|i| slowdowns[i])),
             ("backlog_packets", integer(&|i| self.senders.ends[i].backlog().into())),
             ("frame_cells", integer(&|i| self.senders.fabric.frame_cells(i).0)),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
@@ -268,7 +269,7 @@ impl Engine {
             .sum()
     }
 
-    fn group_table(&self, until: Time) -> Table {
+    fn group_table(&self, until: Time, slowdowns: &[f64]) -> Table {
         let names: Vec<String> = self.senders.network.groups.iter().map(|group| group.name.clone()).collect();
         let members: Vec<Vec<usize>> = self.members();
         let seconds = self.measured_seconds(until);
@@ -280,8 +281,7 @@ impl Engine {
         let sorted =
             |of: &dyn Fn(usize) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };
         let completions = sorted(&|i| self.completion(i));
-        let links = self.senders.network.best_links();
-        let slowdowns = sorted(&|i| self.slowdown(i, &links));
+        let slowdowns = sorted(&|i| slowdowns[i]);
         let mut columns = vec![
             ("group", Column::Word((0..names.len() as u32).collect(), Arc::new(names.clone()))),
             ("flows", integer(&|group| members[group].len() as u64)),
