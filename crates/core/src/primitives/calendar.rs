@@ -46,6 +46,8 @@ pub struct Calendar<R> {
     /// Events in `current` and `late` that were taken back. They lie there until their turn comes.
     cancelled: u32,
     load: Load,
+    /// Events until the next look at it.
+    look_after: u32,
 }
 
 /// What a calendar is for: it can hold more pending events, and events further ahead, at a higher cost.
@@ -79,7 +81,8 @@ struct Load {
     far: u32,
 }
 
-const LOOK_EVERY: u32 = 4096;
+/// The load is looked at after so many events, or as many as half of the slots: so many see what all entities do.
+const LOOK_AFTER: u32 = 4096;
 
 /// How many events of the bucket being served are moved for one that comes to it.
 const NEAR_THE_END: usize = 16;
@@ -103,6 +106,7 @@ impl<R: Ranks> Calendar<R> {
             late: BinaryHeap::new(),
             cancelled: 0,
             load: Load::default(),
+            look_after: LOOK_AFTER.max(entities as u32 / 2),
         };
         calendar.limit = calendar.limit_at(0);
         calendar
@@ -186,7 +190,7 @@ impl<R: Ranks> Calendar<R> {
 
     #[inline]
     fn pop_from_wheel(&mut self, end: Time) -> Option<(Time, Slot)> {
-        if self.load.events >= LOOK_EVERY {
+        if self.load.events >= self.look_after {
             self.adapt();
             return self.pop_before(end);
         }

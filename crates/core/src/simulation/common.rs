@@ -15,7 +15,7 @@ use crate::primitives::histogram::Histogram;
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices, Report, Side};
 use crate::primitives::signal::Signal;
-use crate::primitives::units::Time;
+use crate::primitives::units::{Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
@@ -27,11 +27,15 @@ use std::collections::VecDeque;
 pub(crate) struct Common {
     pub(crate) now: Time,
     pub(crate) window: Window,
+    /// How far ahead most events lie.
+    pub(crate) reach: Span,
     pub(crate) order: EventOrder,
     pub(crate) calendar: Calendar<EventOrder>,
     pub(crate) rates: AccessRates,
     pub(crate) hosts: Vec<Hosts>,
     pub(crate) pool: Pool,
+    /// Flows at whose senders the next acknowledgement has become known and is no event yet.
+    pub(crate) known_at_home: Vec<u32>,
     pub(crate) out_of_order: Side<OutOfOrder>,
     pub(crate) reports: Side<Report>,
     /// On data packets of flows whose controllers ask for them.
@@ -90,14 +94,17 @@ impl Common {
     pub(crate) fn new(network: &Network, order: EventOrder, signalled: usize) -> Common {
         let pending = 2 * (network.flows.len() + network.ports.len());
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
+        let reach = reach(network);
         Common {
             now: Time::ZERO,
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
+            reach,
             order,
-            calendar: Calendar::new(order, &Expected { entities: order.total(), pending, reach: reach(network) }),
+            calendar: Calendar::new(order, &Expected { entities: order.total(), pending, reach }),
             rates: AccessRates::of(&network.flows),
             hosts: Hosts::of(network),
             pool: Pool::default(),
+            known_at_home: Vec::new(),
             out_of_order: Side::default(),
             reports: Side::default(),
             prices: Side::default(),
@@ -111,6 +118,12 @@ impl Common {
             fates: Vec::new(),
             to_be_discarded: VecDeque::new(),
         }
+    }
+
+    /// Until when a sender may act before its time has come: a few round trips from now, so that no flow is far ahead of the others.
+    #[inline]
+    pub(crate) fn horizon(&self) -> Time {
+        self.window.end.min(self.now + self.reach)
     }
 
     /// Take the head of a line, and let the next packet's turn be an event.

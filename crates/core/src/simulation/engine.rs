@@ -121,6 +121,10 @@ impl Engine {
         let end = time.min(self.senders.fabric.common.window.end);
         let mut left = events;
         while left > 0 {
+            if let Some(flow) = self.senders.fabric.common.known_at_home.pop() {
+                left -= u64::from(self.senders.hear_ahead(flow));
+                continue;
+            }
             let Some((now, slot)) = self.senders.fabric.common.calendar.pop_before(end) else {
                 self.senders.fabric.common.now = self.now().max(end);
                 break;
@@ -129,7 +133,7 @@ impl Engine {
             self.senders.fabric.common.now = now;
             let senders = &mut self.senders;
             match senders.fabric.common.order.event(slot) {
-                Event::Home(flow) => senders.on_home(flow),
+                Event::Home(flow) => senders.on_home(flow, now),
                 Event::Send(flow) => senders.fabric.on_send(flow),
                 Event::Back(flow) => senders.fabric.on_back(flow),
                 Event::Port(port) => senders.fabric.on_port(port),

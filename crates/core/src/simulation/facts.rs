@@ -17,6 +17,8 @@ pub(crate) struct Facts {
     /// If controllers ask for signals, the flows before this group whose controllers do not; else [`UNSIGNALLED`].
     pub(crate) unsignalled_before: u32,
     pub(crate) is_tcp: bool,
+    /// Nothing but acknowledgements and its timer moves a sender, so that it can hear of an acknowledgement as soon as it is known.
+    pub(crate) runs_ahead: bool,
     pub(crate) ecn: bool,
     /// A datagram group whose deliveries the caller takes.
     pub(crate) is_external: bool,
@@ -50,6 +52,8 @@ pub(crate) struct OfRun {
     pub(crate) stepped: bool,
     /// Something is recorded of packets that arrive, or some host takes time.
     pub(crate) observed: bool,
+    /// What happens is told in the order in which it happens: every hop is an event, there are traces, or code of a user that may fail.
+    pub(crate) in_order: bool,
 }
 
 /// Whether it is remembered how much of their windows the applications of a group use.
@@ -92,6 +96,7 @@ impl Facts {
             plain,
             unsignalled_before: unsignalled_before.unwrap_or(UNSIGNALLED),
             is_tcp: tcp.is_some(),
+            runs_ahead: tcp.is_some() && group.application.is_none() && !run.in_order,
             ecn,
             is_external,
             delivers_as_event: run.stepped || delayed_ack.is_some(),

@@ -43,7 +43,11 @@ impl Path {
                 packet.time += facts.reassembly();
             }
             if self.home.is_empty() {
-                common.calendar.schedule(common.order.flow(FlowKind::Home, flow), packet.time);
+                if facts.runs_ahead && route == Route::Fixed {
+                    common.known_at_home.push(flow);
+                } else {
+                    common.calendar.schedule(common.order.flow(FlowKind::Home, flow), packet.time);
+                }
             }
             common.pool.push(&mut self.home, *packet);
             return false;

@@ -51,6 +51,14 @@ pub(crate) struct Senders {
     transmissions: Option<BTreeMap<(u32, u32), u32>>,
 }
 
+/// What becomes of the acknowledgement that follows the one that a sender hears.
+#[derive(Clone, Copy)]
+enum Next {
+    /// Its sender may hear of it ahead of its time.
+    IsKnown,
+    IsEvent,
+}
+
 /// The sending end of a flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum End {
@@ -126,8 +134,34 @@ impl Senders {
 
     /// An acknowledgement is at its sender.
     #[inline]
-    pub(crate) fn on_home(&mut self, flow: u32) {
+    pub(crate) fn on_home(&mut self, flow: u32, now: Time) {
+        let runs_ahead = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].runs_ahead;
+        self.hear(flow, now, if runs_ahead { Next::IsKnown } else { Next::IsEvent });
+    }
+
+    /// Let a sender hear of the next acknowledgement, which has become known, ahead of its time, if nothing else can happen to it before; else
+    /// the acknowledgement becomes an event. True if it was heard.
+    #[inline]
+    pub(crate) fn hear_ahead(&mut self, flow: u32) -> bool {
+        let (Some(time), End::Tcp(sender)) = (self.fabric.next_home(flow), &self.ends[flow as usize]) else { return false };
+        let is_next = time <= sender.deadline && !sender.is_paced() && time < self.fabric.common.horizon();
+        if is_next {
+            self.hear(flow, time, Next::IsKnown)
+        } else {
+            self.fabric.await_home(flow, time)
+        }
+        is_next
+    }
+
+    /// A sender hears the acknowledgement that reaches it at this time.
+    #[inline]
+    fn hear(&mut self, flow: u32, now: Time, next: Next) {
         let Some(packet) = self.fabric.take_home(flow) else { return };
+        match (self.fabric.next_home(flow), next) {
+            (Some(_), Next::IsKnown) => self.fabric.common.known_at_home.push(flow),
+            (Some(time), Next::IsEvent) => self.fabric.await_home(flow, time),
+            (None, _) => {}
+        }
         let reports = &mut self.fabric.common.reports;
         let report = packet.has_report().then(|| {
             reports.release(packet.ack_word());
@@ -140,10 +174,10 @@ impl Senders {
         let arrived = Arrived { ack, blocks, echo: packet.sent };
         if packet.signals() || self.fabric.common.recorder.is_some() {
             let report = if packet.has_report() { *reports.at(packet.ack_word()) } else { Report::default() };
-            let brought = self.read_signal(&packet, &arrived, &report);
-            self.act::<true>(flow, Some(arrived), &brought);
+            let brought = self.read_signal(now, &packet, &arrived, &report);
+            self.act::<true>(flow, now, Some(arrived), &brought);
         } else {
-            self.act::<false>(flow, Some(arrived), &Brought::default());
+            self.act::<false>(flow, now, Some(arrived), &Brought::default());
         }
     }
 
@@ -164,12 +198,12 @@ impl Senders {
     /// What an acknowledgement brings that says more than what has arrived. `report`: with the receiver's signal, if the controller asked for any.
     #[cold]
     #[inline(never)]
-    fn read_signal(&mut self, packet: &Packet, arrived: &Arrived, report: &Report) -> Brought {
+    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &Arrived, report: &Report) -> Brought {
         let mut brought = Brought::default();
         if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
             let facts = &self.fabric.facts[self.fabric.paths[packet.flow as usize].wire.group as usize];
             let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
-            brought = self.readers[place].read(self.fabric.common.now, arrived, report, board);
+            brought = self.readers[place].read(now, arrived, report, board);
         }
         brought.echoes_mark = packet.is_marked();
         brought
@@ -177,11 +211,12 @@ impl Senders {
 
     /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
     fn act_in_time(&mut self, flow: u32) {
+        let now = self.fabric.common.now;
         let looks_closer = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].looks_closer;
         if looks_closer || self.fabric.signalled(flow).is_some() || self.fabric.common.recorder.is_some() {
-            self.act::<true>(flow, None, &Brought::default());
+            self.act::<true>(flow, now, None, &Brought::default());
         } else {
-            self.act::<false>(flow, None, &Brought::default());
+            self.act::<false>(flow, now, None, &Brought::default());
         }
     }
 
@@ -208,8 +243,7 @@ impl Senders {
     /// to send now, and see to its timers. `SIGNALLED`: the acknowledgement brings more than most, the controller asked for
     /// signals, the sender looks closer, or something is recorded.
     #[inline]
-    fn act<const SIGNALLED: bool>(&mut self, flow: u32, arrived: Option<Arrived>, brought: &Brought) {
-        let now = self.fabric.common.now;
+    fn act<const SIGNALLED: bool>(&mut self, flow: u32, now: Time, arrived: Option<Arrived>, brought: &Brought) {
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = self.fabric.paths[flow as usize].wire.group;
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
@@ -295,8 +329,8 @@ impl Senders {
             };
             let packet = Outgoing { flow, segment, transmission, bytes };
             match reader.as_mut().and_then(|reader| reader.price_header(tcp.sender, segment)) {
-                Some(header) => self.fabric.send_priced(&packet, ecn, header),
-                None => self.fabric.send::<SIGNALLED>(&packet, ecn),
+                Some(header) => self.fabric.send_priced(now, &packet, ecn, header),
+                None => self.fabric.send::<SIGNALLED>(now, &packet, ecn),
             }
         }
         if let Some(reader) = &mut reader {
@@ -344,7 +378,7 @@ impl Senders {
             self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), next);
         }
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: payload + spec.header };
-        self.fabric.send::<true>(&packet, Ecn::INCAPABLE);
+        self.fabric.send::<true>(now, &packet, Ecn::INCAPABLE);
     }
 
     /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
@@ -362,7 +396,7 @@ impl Senders {
         let number = source.inject();
         source.sent_measured += u32::from(self.fabric.common.window.measures(now));
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: wire };
-        self.fabric.send::<true>(&packet, ecn);
+        self.fabric.send::<true>(now, &packet, ecn);
         Some(number)
     }
 }

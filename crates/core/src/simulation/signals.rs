@@ -48,6 +48,7 @@ mod tests {
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;
+    use crate::tcp::sender::NONE;
     use crate::tcp::{DelayedAck, Recovery, TcpSpec, WindowValidation};
     use crate::{Engine, Results};
 
@@ -274,7 +275,16 @@ mod tests {
     #[test]
     fn signals_are_the_same_ahead_and_stepped_and_in_slices_and_of_a_snapshot() {
         let bytes = |engine: &Engine| -> Vec<Vec<u8>> { engine.results().unwrap().tables().map(|table| table.bytes()).collect() };
-        let ends = |engine: &Engine| postcard::to_stdvec(&engine.senders.ends).unwrap();
+        // Which scoreboard is free for a sender depends on who acts first of those that act at different times.
+        let ends = |engine: &Engine| {
+            let mut ends = engine.senders.ends.clone();
+            for end in &mut ends {
+                if let End::Tcp(sender) = end {
+                    sender.board = if sender.board == NONE { NONE } else { 0 };
+                }
+            }
+            postcard::to_stdvec(&ends).unwrap()
+        };
         for seed in 0..250 {
             let network = random(seed);
             let whole = run(&network);

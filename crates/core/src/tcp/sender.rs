@@ -159,6 +159,12 @@ impl Sender {
         }
     }
 
+    /// Departures may be spread.
+    #[inline(always)]
+    pub(crate) fn is_paced(&self) -> bool {
+        self.is_paced
+    }
+
     /// Segments sent in order and not acknowledged.
     #[inline]
     pub(crate) fn in_flight(&self) -> Segments {

@@ -62,7 +62,8 @@ impl Fabric {
         });
         let common = Common::new(network, order, signalled);
         let observed = common.recorder.is_some() || !common.delays.is_empty() || !common.hosts.is_empty();
-        let run = OfRun { stepped: network.stepped, observed };
+        let in_order = network.stepped || common.recorder.is_some() || network.user_code().next().is_some();
+        let run = OfRun { stepped: network.stepped, observed, in_order };
         let groups = network.groups.iter().zip(unsignalled_before);
         let mut fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
@@ -89,22 +90,22 @@ impl Fabric {
         self.facts[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
     }
 
-    /// A sender hands down a data packet. `RECORDED`: something may be recorded.
+    /// A sender hands down a data packet, now or ahead of its time. `RECORDED`: something may be recorded.
     #[inline(always)]
-    pub(crate) fn send<const RECORDED: bool>(&mut self, packet: &Outgoing, ecn: Ecn) {
-        self.send_as::<RECORDED>(packet, ecn, None);
+    pub(crate) fn send<const RECORDED: bool>(&mut self, now: Time, packet: &Outgoing, ecn: Ecn) {
+        self.send_as::<RECORDED>(now, packet, ecn, None);
     }
 
     /// The same with room for the price that queues write on it, unless it travels in cells.
     #[inline(never)]
-    pub(crate) fn send_priced(&mut self, packet: &Outgoing, ecn: Ecn, header: PriceHeader) {
-        self.send_as::<true>(packet, ecn, Some(header));
+    pub(crate) fn send_priced(&mut self, now: Time, packet: &Outgoing, ecn: Ecn, header: PriceHeader) {
+        self.send_as::<true>(now, packet, ecn, Some(header));
     }
 
     #[inline(always)]
-    fn send_as<const RECORDED: bool>(&mut self, packet: &Outgoing, ecn: Ecn, header: Option<PriceHeader>) {
+    fn send_as<const RECORDED: bool>(&mut self, now: Time, packet: &Outgoing, ecn: Ecn, header: Option<PriceHeader>) {
         let common = &mut self.common;
-        let (now, flow) = (common.now, packet.flow);
+        let flow = packet.flow;
         if RECORDED && let Some(recorder) = &mut common.recorder {
             let is_capable = self.facts[self.paths[flow as usize].wire.group as usize].framing.is_none();
             // Cells carry no marks of packets.
@@ -203,10 +204,21 @@ impl Fabric {
     /// Take the acknowledgement that has reached its sender.
     #[inline]
     pub(crate) fn take_home(&mut self, flow: u32) -> Option<Packet> {
-        let slot = self.common.order.flow(FlowKind::Home, flow);
         let path = &mut self.paths[flow as usize];
         path.counts.acks_received_in_all += 1;
-        self.common.take_head(&mut path.home, slot)
+        self.common.pool.pop(&mut path.home)
+    }
+
+    /// The next acknowledgement to reach its sender is an event.
+    #[inline]
+    pub(crate) fn await_home(&mut self, flow: u32, next: Time) {
+        self.common.calendar.schedule(self.common.order.flow(FlowKind::Home, flow), next);
+    }
+
+    /// When the next acknowledgement reaches its sender, if one is under way there.
+    #[inline]
+    pub(crate) fn next_home(&self, flow: u32) -> Option<Time> {
+        self.common.pool.front(&self.paths[flow as usize].home).map(|next| next.time)
     }
 
     /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.
@@ -224,7 +236,8 @@ impl Fabric {
         let Fabric { routes, ports, paths, facts, common, .. } = self;
         let path = &mut paths[flow as usize];
         let facts = &facts[path.wire.group as usize];
-        let mut passed_at = Time::ZERO;
+        // When it has left the last port's delay line.
+        let mut left_at = Time::ZERO;
         let mut bytes = facts.unit_bytes::<CELLS>(&packet);
         loop {
             let next = routes[packet.place()];
@@ -245,25 +258,26 @@ impl Fabric {
             let port = &mut ports[next as usize];
             if !matches!(port.entry, Entry::AtOnce) {
                 if let Some(feeder) = feeder {
-                    return match (&mut port.entry, feeder) {
-                        (Entry::Heads { .. }, _) => self.arrive_as_head(next, feeder, packet, bytes),
+                    match (&mut port.entry, feeder) {
+                        (Entry::Heads { .. }, _) => return self.arrive_as_head(next, feeder, packet, bytes),
                         (Entry::Gathered(gather), Feeder::Back) => {
-                            gather.insert(packet);
-                            let known = passed_at + gather.ahead;
-                            self.take_gathered(next, known)
+                            let known = left_at + gather.ahead;
+                            if packet.time >= known || !gather.is_empty() {
+                                gather.insert(packet);
+                                return self.take_gathered(next, known);
+                            }
                         }
-                        _ => common.enqueue(feeder, packet, path, ports),
-                    };
-                }
-                if port.stepped().is_some() {
+                        _ => return common.enqueue(feeder, packet, path, ports),
+                    }
+                } else if port.stepped().is_some() {
                     return self.arrive_stepped(next, packet, bytes);
                 }
             }
-            passed_at = packet.time;
             let passed = port.pass(&mut packet, bytes, &common.window, &common.prices);
             if let Some(Err(reason)) = passed {
                 return self.discard(next, packet, packet.time, reason);
             }
+            left_at = packet.time;
             feeder = Some(Feeder::Port(next));
         }
     }

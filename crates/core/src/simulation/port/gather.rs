@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 /// Acknowledgements on their way to a port that is fed by the receivers after one other port alone.
 ///
-/// What passes that port from time t on is acknowledged here no earlier than `t + ahead`. So everything before that is known, and can
-/// be taken in order without being an event each. (Chandy and Misra, "Distributed simulation", IEEE TSE 5(5), 1979: lookahead.)
+/// What follows a packet that leaves that port's delay line at time t is acknowledged here no earlier than `t + ahead`. So everything before that
+/// is known, and can be taken in order without being an event each. (Chandy and Misra, "Distributed simulation", IEEE TSE 5(5), 1979: lookahead.)
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gather {
     pub(crate) ahead: Span,
@@ -29,6 +29,10 @@ impl Gather {
             at -= 1;
         }
         if at == self.waiting.len() { self.waiting.push_back(ack) } else { self.waiting.insert(at, ack) }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
     }
 
     /// Take the first if it arrives before `time`.

@@ -1,8 +1,10 @@
 //! Where several lines meet, so that an arrival has to wait for its turn, and where acknowledgements come in order all the same.
 
-use crate::network::{Aal5, Flow, Network, Transport};
+use crate::network::{Aal5, Flow, Group, Network, Transport};
+use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Rate, Span, Units};
 use crate::simulation::port::{Entry, Gather, Port};
+use crate::tcp::TcpSpec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Find the ports where acknowledgements can be gathered: see [`Gather`].
@@ -10,7 +12,7 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
     #[derive(Clone, Copy)]
     enum Return {
         Unfed,
-        Behind { last_port: u32, ahead: Span },
+        Behind { last_port: u32, ahead: Span, least_data: Bytes },
         Mixed,
     }
     let mut returns = vec![Return::Unfed; ports.len()];
@@ -21,10 +23,17 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
             group.ack_cells() == Units(1) && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
         let (first, last) = (network.paths[flow.backward as usize][0], network.paths[flow.forward as usize].last());
         let back = &mut returns[first as usize];
-        *back = match (*back, last) {
-            (Return::Unfed, Some(&last_port)) if prompt => Return::Behind { last_port, ahead: flow.receiver_access.delay },
-            (Return::Behind { last_port, ahead }, Some(&last)) if prompt && last == last_port => {
-                Return::Behind { last_port, ahead: ahead.min(flow.receiver_access.delay) }
+        *back = match (*back, last, &group.transport) {
+            (Return::Unfed, Some(&last_port), Transport::Tcp(spec, _)) if prompt => {
+                let least_data = least_data(flow, group, spec);
+                Return::Behind { last_port, ahead: around_receiver(flow, group, spec, least_data), least_data }
+            }
+            (Return::Behind { last_port, ahead, least_data: least }, Some(&last), Transport::Tcp(spec, _))
+                if prompt && last == last_port =>
+            {
+                let data = least_data(flow, group, spec);
+                let ahead = ahead.min(around_receiver(flow, group, spec, data));
+                Return::Behind { last_port, ahead, least_data: least.min(data) }
             }
             _ => Return::Mixed,
         };
@@ -33,14 +42,32 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
         returns[hop[1] as usize] = Return::Mixed;
     }
     for (index, found) in returns.into_iter().enumerate() {
-        let Return::Behind { last_port, ahead } = found else { continue };
-        // There and back over the shortest access link, and the port's own delay line.
-        let ahead = network.ports[last_port as usize].delay + ahead + ahead;
+        let Return::Behind { last_port, ahead, least_data } = found else { continue };
+        // The next packet leaves that port at least its service later.
+        let ahead = network.ports[last_port as usize].rate.time_to_send(least_data) + ahead;
         let ordered = ports[last_port as usize].stepped().is_none() && ports[index].stepped().is_none();
         if ordered && matches!(ports[index].entry, Entry::ByEvent) && ahead > Span::ZERO {
             ports[index].entry = Entry::Gathered(Gather::new(ahead));
         }
     }
+}
+
+/// What may be the smallest data packet of a flow, or cell of it.
+fn least_data(flow: &Flow, group: &Group, spec: &TcpSpec) -> Bytes {
+    match () {
+        () if group.framing.is_some() => CELL_BYTES,
+        () if flow.size.is_none() && group.application.is_none() && !spec.handshake => spec.mss + spec.header,
+        () => spec.header.max(Bytes(1)),
+    }
+}
+
+/// The least time from when data leaves the last port's delay line until its acknowledgement is at the first port back: there and back over the
+/// receiver's access link.
+fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, least_data: Bytes) -> Span {
+    let access = flow.receiver_access;
+    let ack = if group.framing.is_some() { CELL_BYTES } else { spec.ack_size };
+    let service = |bytes| access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes));
+    service(least_data) + access.delay + service(ack) + access.delay
 }
 
 /// Which ports are fed by several lines, so that an arrival has to wait for its turn.
