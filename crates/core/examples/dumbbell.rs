@@ -25,8 +25,10 @@
 
 #![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
 
-use std::collections::HashMap;
-use std::time::Duration;
+#[path = "measured/mod.rs"]
+mod measured;
+
+use measured::{Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FastSpec, MaxNetSourceSpec, UpdateForm, VegasSpec};
 use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
@@ -41,7 +43,7 @@ const RECEIVER_DELAY: Span = Span::from_millis(1);
 const BOTTLENECK_DELAY: Span = Span::from_millis(10);
 
 fn main() -> Result<(), String> {
-    let settings = Settings::read(std::env::args().skip(1))?;
+    let settings = read(std::env::args().skip(1))?;
     let network = settings.network();
     let end = Time::ZERO + network.duration;
     let mut engine = Engine::new(network);
@@ -65,45 +67,39 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// What the command line says, in the units of the table above.
-struct Settings(HashMap<&'static str, f64>);
+const DEFAULTS: [(&str, f64); 15] = [
+    ("n", 100.0),
+    ("c", 1000.0),
+    ("acc", 100.0),
+    ("rmin", 60.0),
+    ("rmax", 180.0),
+    ("buf", 10.0),
+    ("t", 20.0),
+    ("ss", 100.0),
+    ("iw", 10.0),
+    ("start", 1.0),
+    ("sack", 0.0),
+    ("law", 0.0),
+    ("cells", 0.0),
+    ("bpd", 0.0),
+    ("spd", 0.0),
+];
 
-impl Settings {
-    fn read(arguments: impl Iterator<Item = String>) -> Result<Settings, String> {
-        let defaults = [
-            ("n", 100.0),
-            ("c", 1000.0),
-            ("acc", 100.0),
-            ("rmin", 60.0),
-            ("rmax", 180.0),
-            ("buf", 10.0),
-            ("t", 20.0),
-            ("ss", 100.0),
-            ("iw", 10.0),
-            ("start", 1.0),
-            ("sack", 0.0),
-            ("law", 0.0),
-            ("cells", 0.0),
-            ("bpd", 0.0),
-            ("spd", 0.0),
-        ];
-        let mut settings = HashMap::from(defaults);
-        for argument in arguments {
-            let (name, value) = argument.split_once('=').ok_or(format!("`{argument}` is not of the form name=value"))?;
-            let value: f64 = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
-            let (_, setting) =
-                settings.iter_mut().find(|(known, _)| **known == name).ok_or(format!("there is no setting `{name}`"))?;
-            *setting = value;
-        }
-        match settings["rmin"] {
-            shortest if shortest >= 22.0 => Ok(Settings(settings)),
-            shortest => Err(format!("rmin={shortest}: bottleneck and receiver links alone take 22 ms there and back")),
-        }
+fn read(arguments: impl Iterator<Item = String>) -> Result<Dumbbell, String> {
+    let settings = Settings::read(&DEFAULTS, arguments)?;
+    match settings.get("rmin") {
+        shortest if shortest >= 22.0 => Ok(Dumbbell(settings)),
+        shortest => Err(format!("rmin={shortest}: bottleneck and receiver links alone take 22 ms there and back")),
     }
+}
 
+/// The network that the settings say.
+struct Dumbbell(Settings);
+
+impl Dumbbell {
     fn network(&self) -> Network {
-        let Settings(of) = self;
-        let bottleneck = mbps(of["c"]);
+        let Dumbbell(of) = self;
+        let bottleneck = mbps(of.get("c"));
         let port = |name: &str, buffer| Port {
             name: name.into(),
             rate: bottleneck,
@@ -117,7 +113,7 @@ impl Settings {
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
-        let places = of["buf"] as u64;
+        let places = of.get("buf") as u64;
         let bpd = BpdSpec { lower: places * 4 / 10, upper: places * 9 / 10, gap: 25 };
         let spd = SpdSpec {
             dropping_threshold: Some(20),
@@ -125,8 +121,8 @@ impl Settings {
             congestion_threshold: places / 5,
             reading: SpdReading::Corrected,
         };
-        let policy = match (of["bpd"], of["spd"]) {
-            _ if of["law"] >= 4.0 => PolicySpec::MaxNet(MaxNetSpec::default()),
+        let policy = match (of.get("bpd"), of.get("spd")) {
+            _ if of.get("law") >= 4.0 => PolicySpec::MaxNet(MaxNetSpec::default()),
             (0.0, 0.0) => PolicySpec::DropTail(()),
             (0.0, _) => PolicySpec::Spd(spd),
             _ => PolicySpec::Bpd(bpd),
@@ -139,7 +135,7 @@ impl Settings {
                 name: "greedy".into(),
                 transport: Transport::Tcp(self.tcp(), self.controller()),
                 application: None,
-                framing: (of["cells"] != 0.0).then_some(Aal5 {
+                framing: (of.get("cells") != 0.0).then_some(Aal5 {
                     overhead: Bytes(8),
                     segmentation: Span::ZERO,
                     reassembly: Span::ZERO,
@@ -148,9 +144,9 @@ impl Settings {
                 receive_processing: None,
                 jitter: Span::ZERO,
             }],
-            flows: (0..of["n"] as u64).map(|index| self.flow(index)).collect(),
+            flows: (0..of.get("n") as u64).map(|index| self.flow(index)).collect(),
             changes: Vec::new(),
-            duration: Span::from_seconds(of["t"]),
+            duration: Span::from_seconds(of.get("t")),
             warmup: Span::ZERO,
             seed: 1,
             record: Record::default(),
@@ -160,12 +156,12 @@ impl Settings {
     }
 
     fn flow(&self, index: u64) -> Flow {
-        let Settings(of) = self;
-        let (flows, access) = (of["n"], mbps(of["acc"]));
+        let Dumbbell(of) = self;
+        let (flows, access) = (of.get("n"), mbps(of.get("acc")));
         let place = (index * 7919 % flows as u64) as f64;
-        let rtt_ms = of["rmin"] + (of["rmax"] - of["rmin"]) * (place + 0.5) / flows;
+        let rtt_ms = of.get("rmin") + (of.get("rmax") - of.get("rmin")) * (place + 0.5) / flows;
         // The peers exchange a SYN first: data starts one round trip of two small packets later.
-        let small_packet = 8.0 * HEADER.0 as f64 * (2.0 / access.0 as f64 + 1.0 / (of["c"] * 1e6));
+        let small_packet = 8.0 * HEADER.0 as f64 * (2.0 / access.0 as f64 + 1.0 / (of.get("c") * 1e6));
         let handshake = rtt_ms * 1e-3 + 2.0 * small_packet;
         Flow {
             group: 0,
@@ -176,19 +172,19 @@ impl Settings {
                 delay: Span::from_seconds(rtt_ms / 2e3) - BOTTLENECK_DELAY - RECEIVER_DELAY,
             },
             receiver_access: Access { rate: Some(access), delay: RECEIVER_DELAY },
-            start: Time::ZERO + Span::from_seconds(of["start"] * index as f64 / flows + handshake),
+            start: Time::ZERO + Span::from_seconds(of.get("start") * index as f64 / flows + handshake),
             stop: Time::NEVER,
             size: None,
         }
     }
 
     fn controller(&self) -> ControllerSpec {
-        match self.0["law"] {
+        match self.0.get("law") {
             1.0 => ControllerSpec::Fast(FastSpec::default()),
             2.0 => ControllerSpec::Fast(FastSpec { update: UpdateForm::Module, ..FastSpec::default() }),
             3.0 => ControllerSpec::Vegas(VegasSpec::default()),
             4.0 | 5.0 => {
-                ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: mbps(self.0["acc"] / 5.0), ..MaxNetSourceSpec::default() })
+                ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: mbps(self.0.get("acc") / 5.0), ..MaxNetSourceSpec::default() })
             }
             _ => ControllerSpec::Reno(()),
         }
@@ -200,19 +196,19 @@ impl Settings {
             mapping: Mapping { most: 10.0, ..Mapping::UNIT },
             ..PriceSpec::default()
         };
-        if self.0["law"] == 5.0 { marks } else { PriceSpec::default() }
+        if self.0.get("law") == 5.0 { marks } else { PriceSpec::default() }
     }
 
     fn tcp(&self) -> TcpSpec {
-        let Settings(of) = self;
+        let Dumbbell(of) = self;
         TcpSpec {
-            recovery: if of["sack"] == 0.0 { Recovery::NewReno } else { Recovery::Sack },
+            recovery: if of.get("sack") == 0.0 { Recovery::NewReno } else { Recovery::Sack },
             mss: MSS,
             header: HEADER,
             ack_size: HEADER,
-            initial_window: of["iw"],
+            initial_window: of.get("iw"),
             handshake: false,
-            initial_ssthresh: of["ss"],
+            initial_ssthresh: of.get("ss"),
             receiver_window: Segments(1_000_000),
             fast_retransmit: Some(3),
             limited_transmit: true,
@@ -239,19 +235,4 @@ impl Settings {
 
 fn mbps(megabits: f64) -> Rate {
     Rate((megabits * 1e6) as u64)
-}
-
-/// CPU time of this process so far. The kernel brings it up to date when the process stops running: hence the nap.
-fn cpu_seconds() -> f64 {
-    std::thread::sleep(Duration::from_micros(1));
-    let line = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    let nanoseconds = line.split(' ').next().and_then(|first| first.parse::<f64>().ok());
-    nanoseconds.map_or(0.0, |nanoseconds| nanoseconds * 1e-9)
-}
-
-/// Most memory that this process has held, in kB of 1024 bytes; 0 where the kernel does not tell.
-fn peak_rss_kb() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    peak.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -1,13 +1,12 @@
 //! Packets in flight. A line is a first-in first-out of packets; all lines share one pool of chunks, so that an idle line costs
-//! 12 bytes and a packet in flight 32, however many lines there are.
+//! 12 bytes and a packet in flight 32, however many lines there are. What is kept of packets that wait in buffers lies in a pool of its own.
 
-use super::packet::{Outgoing, Packet};
 use serde::{Deserialize, Serialize};
 
 const CHUNK: u32 = 8;
 const NONE: u32 = u32::MAX;
 
-/// One line. Its packets lie in a [`Pool`].
+/// One line. What is in it lies in a [`Pool`].
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Line {
     /// Place of the first packet.
@@ -29,26 +28,26 @@ impl Line {
     }
 }
 
-/// The packets of all lines, in chunks of eight places.
+/// What is in all lines of one kind, in chunks of eight places.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Pool {
-    places: Vec<Packet>,
+pub struct Pool<T> {
+    places: Vec<T>,
     /// The chunk after each chunk, in its line or in the free list.
     next: Vec<u32>,
     free: u32,
 }
 
-impl Default for Pool {
-    fn default() -> Pool {
+impl<T> Default for Pool<T> {
+    fn default() -> Pool<T> {
         Pool { places: Vec::new(), next: Vec::new(), free: NONE }
     }
 }
 
-impl Pool {
-    #[inline]
-    pub fn push(&mut self, line: &mut Line, packet: Packet) {
+impl<T: Copy> Pool<T> {
+    #[inline(always)]
+    pub fn push(&mut self, line: &mut Line, packet: T) {
         if line.tail.is_multiple_of(CHUNK) || line.len == 0 {
-            self.extend(line);
+            self.extend(line, packet);
         }
         self.places[line.tail as usize] = packet;
         line.tail += 1;
@@ -56,23 +55,23 @@ impl Pool {
     }
 
     #[inline]
-    pub fn front(&self, line: &Line) -> Option<&Packet> {
+    pub fn front(&self, line: &Line) -> Option<&T> {
         if line.len == 0 { None } else { Some(&self.places[line.head as usize]) }
     }
 
     #[inline]
-    pub fn front_mut(&mut self, line: &Line) -> Option<&mut Packet> {
+    pub fn front_mut(&mut self, line: &Line) -> Option<&mut T> {
         if line.len == 0 { None } else { Some(&mut self.places[line.head as usize]) }
     }
 
     /// The last packet pushed.
     #[inline]
-    pub fn back(&self, line: &Line) -> Option<&Packet> {
+    pub fn back(&self, line: &Line) -> Option<&T> {
         if line.len == 0 { None } else { Some(&self.places[line.tail as usize - 1]) }
     }
 
-    #[inline]
-    pub fn pop(&mut self, line: &mut Line) -> Option<Packet> {
+    #[inline(always)]
+    pub fn pop(&mut self, line: &mut Line) -> Option<T> {
         if line.len == 0 {
             return None;
         }
@@ -86,7 +85,7 @@ impl Pool {
     }
 
     /// The packets of a line, first to last.
-    pub fn iter<'a>(&'a self, line: &Line) -> impl Iterator<Item = &'a Packet> + 'a {
+    pub fn iter<'a>(&'a self, line: &Line) -> impl Iterator<Item = &'a T> + 'a {
         let (mut at, len) = (line.head, line.len);
         (0..len).map(move |index| {
             let here = at;
@@ -98,11 +97,11 @@ impl Pool {
         })
     }
 
-    /// A chunk more at the end of a line.
-    fn extend(&mut self, line: &mut Line) {
+    /// A chunk more at the end of a line; its places are filled with anything.
+    #[inline(never)]
+    fn extend(&mut self, line: &mut Line, filler: T) {
         let chunk = if self.free == NONE {
-            let empty = Packet::data(Default::default(), Default::default(), &Outgoing::default(), 0);
-            self.places.extend([empty; CHUNK as usize]);
+            self.places.extend([filler; CHUNK as usize]);
             self.next.push(NONE);
             self.next.len() as u32 - 1
         } else {
@@ -130,6 +129,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::packet::{Outgoing, Packet};
     use crate::primitives::units::Time;
 
     fn packet(segment: u32) -> Packet {

@@ -4,7 +4,7 @@ use super::adaptation::Channel;
 use super::event_order::{EventOrder, FlowKind};
 use super::hosts::Hosts;
 use super::path::Path;
-use super::port::Port;
+use super::port::{Port, Waiting};
 use super::window::Window;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
@@ -15,7 +15,7 @@ use crate::primitives::histogram::Histogram;
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices, Report, Side};
 use crate::primitives::signal::Signal;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
@@ -32,8 +32,13 @@ pub(crate) struct Common {
     pub(crate) order: EventOrder,
     pub(crate) calendar: Calendar<EventOrder>,
     pub(crate) rates: AccessRates,
+    /// Size of what the ports see of acknowledgements, if it is the same for all groups.
+    pub(crate) ack_unit: Option<Bytes>,
     pub(crate) hosts: Vec<Hosts>,
-    pub(crate) pool: Pool,
+    /// Packets in flight.
+    pub(crate) pool: Pool<Packet>,
+    /// What waits in the buffers of ports that work ahead.
+    pub(crate) waiting: Pool<Waiting>,
     /// Flows at whose senders the next acknowledgement has become known and is no event yet.
     pub(crate) known_at_home: Vec<u32>,
     pub(crate) out_of_order: Side<OutOfOrder>,
@@ -102,8 +107,10 @@ impl Common {
             order,
             calendar: Calendar::new(order, &Expected { entities: order.total(), pending, reach }),
             rates: AccessRates::of(&network.flows),
+            ack_unit: None,
             hosts: Hosts::of(network),
             pool: Pool::default(),
+            waiting: Pool::default(),
             known_at_home: Vec::new(),
             out_of_order: Side::default(),
             reports: Side::default(),
@@ -137,10 +144,10 @@ impl Common {
     }
 
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, feeder: Feeder, packet: Packet, path: &mut Path, ports: &mut [Port]) {
+    pub(crate) fn enqueue(&mut self, feeder: Feeder, packet: Packet, paths: &mut [Path], ports: &mut [Port]) {
         let (line, slot) = match feeder {
-            Feeder::Send => (&mut path.send, self.order.flow(FlowKind::Send, packet.flow)),
-            Feeder::Back => (&mut path.back, self.order.flow(FlowKind::Back, packet.flow)),
+            Feeder::Send => (&mut paths[packet.flow as usize].send, self.order.flow(FlowKind::Send, packet.flow)),
+            Feeder::Back => (&mut paths[packet.flow as usize].back, self.order.flow(FlowKind::Back, packet.flow)),
             Feeder::Port(port) => (&mut ports[port as usize].line, self.order.port(port)),
         };
         debug_assert!(self.pool.back(line).is_none_or(|last| last.time <= packet.time));

@@ -58,13 +58,18 @@ impl Engine {
             let accounted = u64::from(counts.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[index];
             of_flow(counts.acks_sent_in_all.into(), accounted, "acknowledgements")?;
         }
-        for port in &self.senders.fabric.ports {
-            let counts = &port.equipment.counts;
+        for (port, described) in self.senders.fabric.ports.iter().zip(&self.senders.network.ports) {
+            let counts = port.equipment.counts();
             let stored = port.stepped().map_or(0, |stepped| u64::from(stepped.queue.len()));
             let late = counts.discarded[Reason::Late as usize].all();
             let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + late + stored);
             if taken != accounted {
-                return Err(ConservationError { of: port.name.clone(), sent: taken, accounted_for: accounted, what: "packets" });
+                return Err(ConservationError {
+                    of: described.name.clone(),
+                    sent: taken,
+                    accounted_for: accounted,
+                    what: "packets",
+                });
             }
         }
         let (reports, prices) = self.reports_and_prices();

@@ -4,6 +4,7 @@ use super::conservation::{ConservationError, InLines};
 use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::fabric::END;
+use super::port::PortCounts;
 use super::senders::{End, Senders};
 use crate::network::{Hop, Transfer};
 use crate::primitives::units::{Bytes, Span, Time};
@@ -193,11 +194,12 @@ impl Engine {
     }
 
     fn queue_table(&self, until: Time) -> Table {
-        let names: Vec<String> = self.senders.fabric.ports.iter().map(|port| port.name.clone()).collect();
+        let names: Vec<String> = self.senders.network.ports.iter().map(|port| port.name.clone()).collect();
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
-        let counts = |i: usize| &self.senders.fabric.ports[i].equipment.counts;
+        let counts: Vec<PortCounts> = self.senders.fabric.ports.iter().map(|port| port.equipment.counts()).collect();
+        let counts = |i: usize| &counts[i];
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
@@ -305,8 +307,14 @@ impl Engine {
 
     fn queue_rows(&self, until: Time) -> QueueRows {
         QueueRows {
-            names: Arc::new(self.senders.fabric.ports.iter().map(|port| port.name.clone()).collect()),
-            of_ports: self.senders.fabric.ports.iter().map(|port| port.trace_rows(until)).collect(),
+            names: Arc::new(self.senders.network.ports.iter().map(|port| port.name.clone()).collect()),
+            of_ports: self
+                .senders
+                .fabric
+                .ports
+                .iter()
+                .map(|port| port.trace_rows(until, &self.senders.fabric.common.waiting))
+                .collect(),
         }
     }
 

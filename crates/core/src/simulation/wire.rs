@@ -33,7 +33,7 @@ pub(crate) enum Direction {
 /// Access rates, each once, with the service times of the sizes last seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AccessRates {
-    rates: Vec<(Rate, [(Bytes, Span); 2])>,
+    rates: Vec<(Rate, KnownServices)>,
 }
 
 const NO_RATE: u16 = u16::MAX;
@@ -46,7 +46,7 @@ impl AccessRates {
             flows.iter().flat_map(|flow| [flow.sender_access.rate, flow.receiver_access.rate]).flatten().collect();
         rates.sort_unstable();
         rates.dedup();
-        AccessRates { rates: rates.into_iter().map(|rate| (rate, [(Bytes(0), Span::ZERO); 2])).collect() }
+        AccessRates { rates: rates.into_iter().map(|rate| (rate, KnownServices::default())).collect() }
     }
 
     fn index(&self, access: &Access) -> u16 {
@@ -64,23 +64,32 @@ impl AccessRates {
             return Span::ZERO;
         }
         let (rate, known) = &mut self.rates[index as usize];
-        service_time(*rate, known, bytes)
+        known.of(bytes, || *rate)
     }
 }
 
-/// The service time of a size, from the two sizes last computed if it is one of them. The last one comes first: most places see only one.
-#[inline]
-pub(crate) fn service_time(rate: Rate, known: &mut [(Bytes, Span); 2], bytes: Bytes) -> Span {
-    let [last, before] = *known;
-    if last.0 == bytes {
-        return last.1;
+/// The service times of the two sizes last computed. The last one comes first: most places see only one.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct KnownServices {
+    bytes: [u32; 2],
+    times: [Span; 2],
+}
+
+impl KnownServices {
+    /// The service time of a size at this rate.
+    #[inline]
+    pub(crate) fn of(&mut self, bytes: Bytes, rate: impl FnOnce() -> Rate) -> Span {
+        match bytes.0 as u32 {
+            size if size == self.bytes[0] => self.times[0],
+            size if size == self.bytes[1] => self.times[1],
+            size => {
+                let time = rate().time_to_send(bytes);
+                self.bytes = [size, self.bytes[0]];
+                self.times = [time, self.times[0]];
+                time
+            }
+        }
     }
-    if before.0 == bytes {
-        return before.1;
-    }
-    let time = rate.time_to_send(bytes);
-    *known = [(bytes, time), last];
-    time
 }
 
 impl Wire {

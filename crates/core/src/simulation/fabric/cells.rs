@@ -32,7 +32,7 @@ impl Fabric {
             if entry.is_of_heads() {
                 packet.time = packet.time.before(spacing);
             }
-            return self.common.enqueue(feeder, packet, path, &mut self.ports);
+            return self.common.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
         }
         for following in (0..cells.0).rev() {
             packet.become_cell(Units(following));

@@ -75,6 +75,7 @@ impl Fabric {
             rerouted,
             common,
         };
+        fabric.common.ack_unit = the_same(fabric.facts.iter().map(|facts| facts.ack_unit));
         fabric.schedule_periods();
         fabric
     }
@@ -234,17 +235,21 @@ impl Fabric {
         let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let route = if changes { Route::Changing } else { Route::Fixed };
         let Fabric { routes, ports, paths, facts, common, .. } = self;
-        let path = &mut paths[flow as usize];
-        let facts = &facts[path.wire.group as usize];
         // When it has left the last port's delay line.
         let mut left_at = Time::ZERO;
-        let mut bytes = facts.unit_bytes::<CELLS>(&packet);
+        let mut bytes = match common.ack_unit {
+            Some(ack_unit) if packet.is_ack() => ack_unit,
+            Some(_) if !(CELLS && packet.is_cell()) => packet.bytes(),
+            _ => facts[paths[flow as usize].wire.group as usize].unit_bytes::<CELLS>(&packet),
+        };
         loop {
             let next = routes[packet.place()];
             if next == END {
                 if let (Some(feeder), Route::Changing) = (feeder, route) {
-                    return common.enqueue(feeder, packet, path, ports);
+                    return common.enqueue(feeder, packet, paths, ports);
                 }
+                let path = &mut paths[flow as usize];
+                let facts = &facts[path.wire.group as usize];
                 if !path.leave_network::<CELLS>(&mut packet, facts, common, route) {
                     return;
                 }
@@ -267,13 +272,13 @@ impl Fabric {
                                 return self.take_gathered(next, known);
                             }
                         }
-                        _ => return common.enqueue(feeder, packet, path, ports),
+                        _ => return common.enqueue(feeder, packet, paths, ports),
                     }
                 } else if port.stepped().is_some() {
                     return self.arrive_stepped(next, packet, bytes);
                 }
             }
-            let passed = port.pass(&mut packet, bytes, &common.window, &common.prices);
+            let passed = port.pass(&mut packet, bytes, &common.window, &common.prices, &mut common.waiting);
             if let Some(Err(reason)) = passed {
                 return self.discard(next, packet, packet.time, reason);
             }
@@ -298,8 +303,7 @@ impl Fabric {
     /// A packet whose head reaches this port at `packet.time` joins those that wait for their turn there, or is there at once.
     fn join(&mut self, port: u32, feeder: Feeder, packet: Packet) {
         if self.ports[port as usize].entry.needs_event() {
-            let path = &mut self.paths[packet.flow as usize];
-            return self.common.enqueue(feeder, packet, path, &mut self.ports);
+            return self.common.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
         }
         self.walk(None, packet);
     }
@@ -361,4 +365,10 @@ impl Fabric {
             recorder.on_discard(port, &packet, time, reason);
         }
     }
+}
+
+/// What all of them are, if they are the same.
+fn the_same(mut all: impl Iterator<Item = Bytes>) -> Option<Bytes> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
 }

@@ -2,28 +2,29 @@
 
 use super::care::Care;
 use super::equipment::{Equipment, Held};
+use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::Reason;
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// The buffer and the transmitter. What has left is struck off as the next unit arrives.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Ahead {
     /// When the transmitter is free.
     free: Time,
-    waiting: VecDeque<Waiting>,
+    waiting: Line,
     waiting_bytes: Bytes,
     /// Size of the unit last taken into service.
-    serving_bytes: Bytes,
+    serving_bytes: u32,
     /// Flow of the unit in service, while it holds a place and the policy sees flows.
     serving_flow: Option<u32>,
 }
 
+/// What a port remembers of a unit that waits.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Waiting {
+pub(crate) struct Waiting {
     /// When its service starts.
     start: Time,
     bytes: u32,
@@ -41,29 +42,30 @@ impl Ahead {
         bytes: Bytes,
         window: &Window,
         prices: &Prices,
+        buffers: &mut Pool<Waiting>,
     ) -> Result<(), Reason> {
         let now = packet.time;
-        self.strike_off::<C>(equipment, now);
+        self.strike_off::<C>(equipment, now, buffers);
         let busy = self.free > now;
         let in_service = u64::from(busy && equipment.counts_in_service);
-        let units = Units(self.waiting.len() as u64 + in_service);
-        let held_bytes = self.waiting_bytes + Bytes(in_service * self.serving_bytes.0);
+        let units = Units(u64::from(self.waiting.len()) + in_service);
+        let held_bytes = self.waiting_bytes + Bytes(in_service * u64::from(self.serving_bytes));
         let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
         if let Err(reason) = equipment.admit::<C>(packet, bytes, &held, window, prices) {
-            equipment.counts.discarded[reason as usize].add(window.part(now), 1);
+            equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
         }
         let start = self.free.max(now);
         let departure = start + equipment.service(bytes);
         self.free = departure;
         if busy {
-            self.waiting.push_back(Waiting { start, bytes: bytes.0 as u32, flow: packet.flow });
+            buffers.push(&mut self.waiting, Waiting { start, bytes: bytes.0 as u32, flow: packet.flow });
             self.waiting_bytes += bytes;
         } else {
-            self.serving_bytes = bytes;
+            self.serving_bytes = bytes.0 as u32;
         }
         if C::DECIDES && (busy || equipment.counts_in_service) {
-            equipment.policy.on_stored(packet.flow);
+            equipment.rest.policy.on_stored(packet.flow);
             if !busy {
                 self.serving_flow = Some(packet.flow);
             }
@@ -71,8 +73,7 @@ impl Ahead {
         if C::OBSERVES {
             self.note_change(equipment, now);
         }
-        equipment.count_accepted(now, &held, window);
-        equipment.count_service::<C>(now, start, departure, bytes, window);
+        equipment.count_through::<C>([now, start, departure], bytes, &held, window);
         packet.time = departure;
         if C::OBSERVES {
             equipment.survives_wire(departure, window)?;
@@ -84,11 +85,11 @@ impl Ahead {
 
     /// Forget what has gone into service by `now`, and what has left.
     #[inline]
-    fn strike_off<C: Care>(&mut self, equipment: &mut Equipment, now: Time) {
-        while let Some(&Waiting { start, bytes, flow }) = self.waiting.front().filter(|waiting| waiting.start <= now) {
-            self.waiting.pop_front();
-            self.serving_bytes = Bytes(bytes.into());
-            self.waiting_bytes -= self.serving_bytes;
+    fn strike_off<C: Care>(&mut self, equipment: &mut Equipment, now: Time, buffers: &mut Pool<Waiting>) {
+        while let Some(&Waiting { start, bytes, flow }) = buffers.front(&self.waiting).filter(|waiting| waiting.start <= now) {
+            buffers.pop(&mut self.waiting);
+            self.serving_bytes = bytes;
+            self.waiting_bytes -= Bytes(bytes.into());
             if C::DECIDES {
                 let left = if equipment.counts_in_service { self.serving_flow.replace(flow) } else { Some(flow) };
                 leave(equipment, left);
@@ -106,21 +107,21 @@ impl Ahead {
     /// Trace rows: the number waiting. Only ports that count the unit in service are stepped when traced.
     #[inline]
     fn note_change(&self, equipment: &mut Equipment, at: Time) {
-        if let Some(trace) = &mut equipment.trace {
-            trace.push((at, self.waiting.len() as u32));
+        if let Some(trace) = &mut equipment.rest.trace {
+            trace.push((at, self.waiting.len()));
         }
     }
 
     /// Trace rows of what is known to come: each unit that waits goes into service.
-    pub(crate) fn changes_to_come(&self) -> impl Iterator<Item = (Time, u32)> {
-        let still = self.waiting.len() as u32;
-        self.waiting.iter().zip(1..).map(move |(waiting, gone)| (waiting.start, still - gone))
+    pub(crate) fn changes_to_come<'a>(&self, buffers: &'a Pool<Waiting>) -> impl Iterator<Item = (Time, u32)> + 'a {
+        let still = self.waiting.len();
+        buffers.iter(&self.waiting).zip(1..).map(move |(waiting, gone)| (waiting.start, still - gone))
     }
 }
 
 #[inline]
 fn leave(equipment: &mut Equipment, flow: Option<u32>) {
     if let Some(flow) = flow {
-        equipment.policy.on_left(flow);
+        equipment.rest.policy.on_left(flow);
     }
 }

@@ -10,24 +10,41 @@ use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::{Parts, Window};
-use crate::simulation::wire::service_time;
+use crate::simulation::wire::KnownServices;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Equipment {
-    pub(super) rate: Rate,
-    /// Service times of the last two sizes seen.
-    services: [(Bytes, Span); 2],
+    services: KnownServices,
     pub(super) delay: Span,
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
+    through: Through,
+    pub(super) rest: Box<Rest>,
+}
+
+/// What is counted of the units that a port working ahead takes in, serves and lets go within the measured part: nearly all.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Through {
+    units: u64,
+    bytes: u64,
+    /// Of one transmitter, so at most the measured part.
+    busy: Span,
+    waited: u128,
+    most: u64,
+}
+
+/// What not every packet touches, out of the way: the others then touch three cache lines of a port.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Rest {
+    pub(super) rate: Rate,
     pub(super) policy: Policies,
+    pub(super) counts: PortCounts,
     /// Of a policy that tells prices, or is a user's and may write some where they travel as marks.
-    teller: Option<Box<Teller>>,
+    teller: Option<Teller>,
     loss: RandomLoss,
     listed: Listed,
-    pub(crate) counts: PortCounts,
     waits: Option<Histogram>,
     /// Occupancy after each change, if traced.
     pub(super) trace: Option<Vec<(Time, u32)>>,
@@ -76,11 +93,6 @@ pub(crate) struct PortCounts {
     pub(crate) accepted: Parts,
     pub(crate) departed: Parts,
     pub(crate) departed_bytes: Parts,
-    /// By reason, as [`Reason`] orders them.
-    pub(crate) discarded: [Parts; Reason::ALL.len()],
-    pub(crate) marked: Parts,
-    /// Packets that were told a price which the mapping's range does not cover: its end.
-    pub(crate) beyond_range: Parts,
     /// Transmitter-time in use.
     pub(crate) busy: u128,
     /// Sum over packets of their time in the buffer, picoseconds.
@@ -89,6 +101,11 @@ pub(crate) struct PortCounts {
     pub(crate) waited: u128,
     pub(crate) served: u64,
     pub(crate) most: u64,
+    /// By reason, as [`Reason`] orders them.
+    pub(crate) discarded: [Parts; Reason::ALL.len()],
+    pub(crate) marked: Parts,
+    /// Packets that were told a price which the mapping's range does not cover: its end.
+    pub(crate) beyond_range: Parts,
 }
 
 /// What stands before an arriving unit.
@@ -107,45 +124,47 @@ impl Equipment {
     pub(super) fn new(spec: &network::Port, of: &network::Network, policy: Policies, kept: Kept) -> Equipment {
         let seed = of.seed;
         let is_written = matches!(policy, Policies::User(..)) && of.prices.is_marked();
-        let teller = |meaning: Option<Meaning>| {
-            Box::new(Teller {
-                spec: of.prices,
-                adds: meaning.is_some_and(|meaning| meaning.combines() == Combination::Sum),
-                is_written,
-                draws: Draws::new(Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Price)),
-                last: (f64::NAN, Told::default()),
-            })
+        let teller = |meaning: Option<Meaning>| Teller {
+            spec: of.prices,
+            adds: meaning.is_some_and(|meaning| meaning.combines() == Combination::Sum),
+            is_written,
+            draws: Draws::new(Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Price)),
+            last: (f64::NAN, Told::default()),
         };
         let mut drops = spec.listed_drops.clone();
         drops.sort_unstable();
         Equipment {
-            rate: spec.rate,
-            services: [(Bytes(0), Span::ZERO); 2],
+            services: KnownServices::default(),
             delay: spec.delay,
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
-            policy,
-            teller: (is_written || spec.policy.tells().is_some()).then(|| teller(spec.policy.tells())),
-            loss: RandomLoss {
-                share: spec.random_loss,
-                stream: Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Loss),
-                draws: 0,
-            },
-            listed: Listed { drops, passing: BTreeMap::new() },
-            counts: PortCounts::default(),
-            waits: kept.percentiles.then(Histogram::default),
-            trace: kept.occupancy.then(Vec::new),
+            through: Through::default(),
+            rest: Box::new(Rest {
+                rate: spec.rate,
+                policy,
+                counts: PortCounts::default(),
+                teller: (is_written || spec.policy.tells().is_some()).then(|| teller(spec.policy.tells())),
+                loss: RandomLoss {
+                    share: spec.random_loss,
+                    stream: Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Loss),
+                    draws: 0,
+                },
+                listed: Listed { drops, passing: BTreeMap::new() },
+                waits: kept.percentiles.then(Histogram::default),
+                trace: kept.occupancy.then(Vec::new),
+            }),
         }
     }
 
     /// Whether anything has to be looked at beside the buffer and the policy.
     pub(super) fn observes(&self) -> bool {
-        !self.listed.drops.is_empty() || self.loss.share > 0.0 || self.waits.is_some() || self.trace.is_some()
+        let Rest { loss, listed, waits, trace, .. } = &*self.rest;
+        !listed.drops.is_empty() || loss.share > 0.0 || waits.is_some() || trace.is_some()
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
-        self.rate = rate;
-        self.services = [(Bytes(0), Span::ZERO); 2];
+        self.rest.rate = rate;
+        self.services = KnownServices::default();
     }
 
     pub(crate) fn set_delay(&mut self, delay: Span) {
@@ -153,31 +172,31 @@ impl Equipment {
     }
 
     pub(crate) fn set_loss(&mut self, share: f64) {
-        self.loss.share = share;
+        self.rest.loss.share = share;
     }
 
     pub(crate) fn has_listed_drops(&self) -> bool {
-        !self.listed.drops.is_empty()
+        !self.rest.listed.drops.is_empty()
     }
 
     pub(crate) fn wait_percentile(&self, share: f64) -> Option<f64> {
-        self.waits.as_ref().map(|waits| waits.percentile(share))
+        self.rest.waits.as_ref().map(|waits| waits.percentile(share))
     }
 
     /// The price at present; not a number of a port that has none, or none yet.
     pub(crate) fn price(&self) -> f64 {
-        self.policy.price().unwrap_or(f64::NAN)
+        self.rest.policy.price().unwrap_or(f64::NAN)
     }
 
     /// How often the policy is to be heard.
     pub(crate) fn period(&self) -> Option<Span> {
-        self.policy.period()
+        self.rest.policy.period()
     }
 
     /// Time to send a unit on one transmitter.
     #[inline]
     pub(crate) fn service(&mut self, bytes: Bytes) -> Span {
-        service_time(self.rate, &mut self.services, bytes)
+        self.services.of(bytes, || self.rest.rate)
     }
 
     /// Let the unit in, marked or not, or say why not.
@@ -190,7 +209,7 @@ impl Equipment {
         window: &Window,
         prices: &Prices,
     ) -> Result<(), Reason> {
-        if C::OBSERVES && self.listed.hold(packet, prices) {
+        if C::OBSERVES && self.rest.listed.hold(packet, prices) {
             return Err(Reason::Listed);
         }
         let full = held.busy
@@ -212,9 +231,9 @@ impl Equipment {
             backlogged: 0,
             has_room: !full,
             idle: held.idle,
-            rate: Rate(self.rate.0 * held.transmitters),
+            rate: Rate(self.rest.rate.0 * held.transmitters),
         };
-        match self.policy.on_arrival(&unit, packet.flow, occupancy, packet.time) {
+        match self.rest.policy.on_arrival(&unit, packet.flow, occupancy, packet.time) {
             Verdict::Discard(reason) => Err(reason),
             _ if full => Err(Reason::Full),
             Verdict::Accept => Ok(()),
@@ -225,28 +244,28 @@ impl Equipment {
     /// A packet whose sender goes by prices arrives.
     #[cold]
     pub(super) fn hear_of_sender(&mut self, packet: &Packet, bytes: Bytes, prices: &mut Prices) {
-        if self.teller.is_some() {
+        if self.rest.teller.is_some() {
             let unit = Unit { bytes, is_last: packet.is_last() };
-            self.policy.on_price_header(&unit, packet.price_header(prices));
+            self.rest.policy.on_price_header(&unit, packet.price_header(prices));
         }
     }
 
     /// The policy tells its price, or what a user's has written.
     #[inline(never)]
     fn tell(&mut self, packet: &Packet, unit: &Unit, written: Option<f64>, now: Time, window: &Window, prices: &mut Prices) {
-        let Some(teller) = &mut self.teller else { return };
+        let Some(teller) = &mut self.rest.teller else { return };
         if teller.is_written && written.is_none() {
             return;
         }
         let header = packet.price_header(prices);
         header.probe.hops = header.probe.hops.saturating_add(1);
-        self.policy.write_price_header(unit, header);
-        let Some(price) = written.or_else(|| self.policy.price()) else { return };
+        self.rest.policy.write_price_header(unit, header);
+        let Some(price) = written.or_else(|| self.rest.policy.price()) else { return };
         if teller.last.0.to_bits() != price.to_bits() {
             teller.last = (price, teller.spec.told(price));
         }
         if teller.spec.has_range() && !teller.spec.mapping.covers(price) {
-            self.counts.beyond_range.add(window.part(now), 1);
+            self.rest.counts.beyond_range.add(window.part(now), 1);
         }
         if !teller.spec.is_marked() {
             header.price = Some(match header.price {
@@ -263,21 +282,21 @@ impl Equipment {
     pub(super) fn signal(&mut self, packet: &mut Packet, unit: &Unit, turn: &Turn, window: &Window, prices: &mut Prices) {
         let before = packet.signal(prices);
         let mut signal = before;
-        self.policy.on_signal(unit, turn, &mut signal);
-        let is_written = self.teller.as_ref().is_some_and(|teller| teller.is_written);
+        self.rest.policy.on_signal(unit, turn, &mut signal);
+        let is_written = self.rest.teller.as_ref().is_some_and(|teller| teller.is_written);
         let written = if is_written { signal.price.take() } else { None };
         packet.write_signal(&signal, prices);
         if packet.has_price() {
             self.tell(packet, unit, written, turn.now, window, prices);
         }
         if turn.is_capable && signal.marks > 0 && before.marks == 0 {
-            self.counts.marked.add(window.part(turn.now), 1);
+            self.rest.counts.marked.add(window.part(turn.now), 1);
         }
     }
 
     /// A mark; what cannot carry one is discarded for this reason.
     pub(super) fn mark(&mut self, packet: &mut Packet, now: Time, otherwise: Reason, window: &Window) -> Result<(), Reason> {
-        if packet.has_price() && self.teller.as_ref().is_some_and(|teller| !teller.is_written) {
+        if packet.has_price() && self.rest.teller.as_ref().is_some_and(|teller| !teller.is_written) {
             // Its sender goes by the price, and needs no mark.
             return Ok(());
         }
@@ -285,57 +304,91 @@ impl Equipment {
             return Err(otherwise);
         }
         packet.mark();
-        self.counts.marked.add(window.part(now), 1);
+        self.rest.counts.marked.add(window.part(now), 1);
         Ok(())
     }
 
+    /// A unit goes through a port that works ahead.
     #[inline]
-    pub(super) fn count_accepted(&mut self, now: Time, held: &Held, window: &Window) {
-        let part = window.part(now);
-        self.counts.accepted.add(part, 1);
-        if part == 1 && (held.busy || self.counts_in_service) {
-            self.counts.most = self.counts.most.max(held.units.0 + 1);
+    pub(super) fn count_through<C: Care>(
+        &mut self,
+        [arrival, start, departure]: [Time; 3],
+        bytes: Bytes,
+        held: &Held,
+        window: &Window,
+    ) {
+        if arrival >= window.warmup && departure < window.end {
+            let through = &mut self.through;
+            through.units += 1;
+            through.bytes += bytes.0;
+            through.busy = through.busy + departure.since(start);
+            through.waited += u128::from(start.0 - arrival.0);
+            if held.busy || self.counts_in_service {
+                through.most = through.most.max(held.units.0 + 1);
+            }
+        } else {
+            self.count_accepted(arrival, held, window);
+            self.count_service(arrival, start, departure, bytes, window);
+        }
+        if C::OBSERVES {
+            self.count_wait(arrival, start, window);
         }
     }
 
-    #[inline]
-    pub(super) fn count_service<C: Care>(&mut self, arrival: Time, start: Time, departure: Time, bytes: Bytes, window: &Window) {
+    #[inline(never)]
+    pub(super) fn count_accepted(&mut self, now: Time, held: &Held, window: &Window) {
+        let part = window.part(now);
+        let counts = &mut self.rest.counts;
+        counts.accepted.add(part, 1);
+        if part == 1 && (held.busy || self.counts_in_service) {
+            counts.most = counts.most.max(held.units.0 + 1);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn count_service(&mut self, arrival: Time, start: Time, departure: Time, bytes: Bytes, window: &Window) {
         let leaves = if self.counts_in_service { departure } else { start };
-        let counts = &mut self.counts;
-        if arrival >= window.warmup && departure < window.end {
-            // All of it is measured: what follows below comes to this.
-            counts.departed.0[1] += 1;
-            counts.departed_bytes.0[1] += bytes.0;
-            counts.busy += u128::from(departure.0 - start.0);
-            counts.held += u128::from(leaves.0 - arrival.0);
-            counts.served += 1;
-            counts.waited += u128::from(start.0 - arrival.0);
-        } else {
-            let part = window.part(departure);
-            counts.departed.add(part, 1);
-            counts.departed_bytes.add(part, bytes.0);
-            counts.busy += u128::from(window.overlap(start, departure).0);
-            counts.held += u128::from(window.overlap(arrival, leaves).0);
-            if !window.measures(start) {
-                return;
-            }
+        let part = window.part(departure);
+        let counts = &mut self.rest.counts;
+        counts.departed.add(part, 1);
+        counts.departed_bytes.add(part, bytes.0);
+        counts.busy += u128::from(window.overlap(start, departure).0);
+        counts.held += u128::from(window.overlap(arrival, leaves).0);
+        if window.measures(start) {
             counts.served += 1;
             counts.waited += u128::from(start.since(arrival).0);
         }
-        if C::OBSERVES
-            && let Some(waits) = &mut self.waits
-        {
+    }
+
+    /// For percentiles, if they are asked for.
+    pub(super) fn count_wait(&mut self, arrival: Time, start: Time, window: &Window) {
+        if let Some(waits) = self.rest.waits.as_mut().filter(|_| window.measures(start)) {
             waits.add(start.since(arrival));
         }
+    }
+
+    /// All that is counted.
+    pub(crate) fn counts(&self) -> PortCounts {
+        let (mut counts, through) = (self.rest.counts.clone(), &self.through);
+        counts.accepted.add(1, through.units);
+        counts.departed.add(1, through.units);
+        counts.departed_bytes.add(1, through.bytes);
+        counts.busy += u128::from(through.busy.0);
+        counts.waited += through.waited;
+        counts.held += through.waited + if self.counts_in_service { u128::from(through.busy.0) } else { 0 };
+        counts.served += through.units;
+        counts.most = counts.most.max(through.most);
+        counts
     }
 
     /// Random loss behind the port.
     #[inline(never)]
     pub(super) fn survives_wire(&mut self, departure: Time, window: &Window) -> Result<(), Reason> {
-        if self.loss.share > 0.0 {
-            self.loss.draws += 1;
-            if self.loss.stream.uniform(self.loss.draws) < self.loss.share {
-                self.counts.discarded[Reason::Random as usize].add(window.part(departure), 1);
+        let loss = &mut self.rest.loss;
+        if loss.share > 0.0 {
+            loss.draws += 1;
+            if loss.stream.uniform(loss.draws) < loss.share {
+                self.rest.counts.discarded[Reason::Random as usize].add(window.part(departure), 1);
                 return Err(Reason::Random);
             }
         }

@@ -6,13 +6,14 @@ mod equipment;
 mod gather;
 mod stepped;
 
-pub(crate) use equipment::{Equipment, Kept};
+pub(crate) use ahead::Waiting;
+pub(crate) use equipment::{Equipment, Kept, PortCounts};
 pub(crate) use gather::Gather;
 pub(crate) use stepped::{Arrival, Sending, Stepped};
 
 use super::window::Window;
 use crate::network;
-use crate::primitives::line::Line;
+use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::{Policies, Reason};
@@ -21,9 +22,10 @@ use ahead::Ahead;
 use care::{Decides, Observes, Plain};
 use serde::{Deserialize, Serialize};
 
+/// In cache lines: how it is fed and serves; what a packet is measured by; what is counted of it and where it goes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C, align(64))]
 pub(crate) struct Port {
-    pub(crate) name: String,
     pub(crate) entry: Entry,
     pub(crate) serves: Serves,
     pub(crate) equipment: Equipment,
@@ -40,7 +42,7 @@ pub(crate) enum Entry {
     /// It waits for its turn among events: several lines feed the port, or the port is stepped.
     ByEvent,
     /// The same, but acknowledgements fresh from their receivers are put in order here instead of being events.
-    Gathered(Gather),
+    Gathered(Box<Gather>),
     /// With its head ([`Switching::CutThrough`](network::Switching::CutThrough)).
     Heads { by_event: bool },
 }
@@ -56,7 +58,7 @@ pub(crate) enum Serves {
     Decides(Ahead),
     /// Ahead, with listed drops, random loss, a trace or percentiles.
     Observes(Ahead),
-    Stepped(Stepped),
+    Stepped(Box<Stepped>),
 }
 
 impl Port {
@@ -71,12 +73,12 @@ impl Port {
         let takes_all = policy.takes_all();
         let equipment = Equipment::new(spec, of, policy, kept);
         let serves = match first_transmitter {
-            Some(first) => Serves::Stepped(Stepped::new(first..first + spec.transmitters)),
+            Some(first) => Serves::Stepped(Box::new(Stepped::new(first..first + spec.transmitters))),
             None if equipment.observes() => Serves::Observes(Ahead::default()),
             None if takes_all => Serves::Plain(Ahead::default()),
             None => Serves::Decides(Ahead::default()),
         };
-        Port { name: spec.name.clone(), entry: Entry::ByEvent, serves, equipment, line: Line::default() }
+        Port { entry: Entry::ByEvent, serves, equipment, line: Line::default() }
     }
 
     /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the wire
@@ -88,11 +90,12 @@ impl Port {
         bytes: Bytes,
         window: &Window,
         prices: &Prices,
+        buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
         if let Serves::Plain(ahead) = &mut self.serves {
-            return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, window, prices));
+            return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, window, prices, buffers));
         }
-        self.pass_with_care(packet, bytes, window, prices)
+        self.pass_with_care(packet, bytes, window, prices, buffers)
     }
 
     /// A call, and one in it, so that what a port rarely has costs the others nothing.
@@ -103,11 +106,12 @@ impl Port {
         bytes: Bytes,
         window: &Window,
         prices: &Prices,
+        buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
         if let Serves::Decides(ahead) = &mut self.serves {
-            return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, window, prices));
+            return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, window, prices, buffers));
         }
-        self.pass_observed(packet, bytes, window, prices)
+        self.pass_observed(packet, bytes, window, prices, buffers)
     }
 
     #[inline(never)]
@@ -117,9 +121,10 @@ impl Port {
         bytes: Bytes,
         window: &Window,
         prices: &Prices,
+        buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
         let Serves::Observes(ahead) = &mut self.serves else { return None };
-        Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices))
+        Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices, buffers))
     }
 
     /// The buffer and transmitters of a stepped port, and what they work with.
@@ -137,15 +142,17 @@ impl Port {
 
     /// What became of user code.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
-        self.equipment.policy.failure(time)
+        self.equipment.rest.policy.failure(time)
     }
 
     /// The rows of a traced port before `end`, with what is known to have happened by then.
-    pub(crate) fn trace_rows(&self, end: Time) -> Vec<(Time, u32)> {
-        let Some(trace) = &self.equipment.trace else { return Vec::new() };
+    pub(crate) fn trace_rows(&self, end: Time, buffers: &Pool<Waiting>) -> Vec<(Time, u32)> {
+        let Some(trace) = &self.equipment.rest.trace else { return Vec::new() };
         let mut rows = trace.clone();
         match &self.serves {
-            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Observes(ahead) => rows.extend(ahead.changes_to_come()),
+            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Observes(ahead) => {
+                rows.extend(ahead.changes_to_come(buffers))
+            }
             Serves::Stepped(_) => {}
         }
         rows.sort_by_key(|row| row.0);

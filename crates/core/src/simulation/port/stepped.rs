@@ -81,12 +81,12 @@ impl Stepped {
             equipment.hear_of_sender(packet, bytes, prices);
         }
         if let Err(reason) = equipment.admit::<Observes>(packet, bytes, &held, window, prices) {
-            equipment.counts.discarded[reason as usize].add(window.part(now), 1);
+            equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
             return Arrival::Discarded(reason);
         }
         equipment.count_accepted(now, &held, window);
         if idle.is_none() || equipment.counts_in_service {
-            equipment.policy.on_stored(packet.flow);
+            equipment.rest.policy.on_stored(packet.flow);
         }
         match idle {
             Some(transmitter) => {
@@ -127,17 +127,17 @@ impl Stepped {
         let unit = Unit { bytes, is_last: packet.is_last() };
         let (waited, bytes_behind) = (now.since(packet.time), self.waiting_bytes);
         let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
-        let goes = match equipment.policy.on_departure(&unit, &turn) {
+        let goes = match equipment.rest.policy.on_departure(&unit, &turn) {
             Verdict::Accept => Ok(()),
             Verdict::Mark => equipment.mark(packet, now, Reason::Late, window),
             Verdict::Discard(_) => Err(Reason::Late),
         };
         if goes.is_err() {
             if equipment.counts_in_service {
-                equipment.policy.on_left(packet.flow);
+                equipment.rest.policy.on_left(packet.flow);
             }
-            equipment.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
-            equipment.counts.held += u128::from(window.overlap(packet.time, now).0);
+            equipment.rest.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
+            equipment.rest.counts.held += u128::from(window.overlap(packet.time, now).0);
         } else {
             equipment.signal(packet, &unit, &turn, window, prices);
         }
@@ -147,8 +147,8 @@ impl Stepped {
     /// The policy is to be heard.
     pub(crate) fn on_period(&mut self, equipment: &mut Equipment) {
         let (units, bytes) = self.held(equipment);
-        let rate = Rate(equipment.rate.0 * self.transmitters.len() as u64);
-        equipment.policy.on_period(&PeriodEnd { units, bytes, rate });
+        let rate = Rate(equipment.rest.rate.0 * self.transmitters.len() as u64);
+        equipment.rest.policy.on_period(&PeriodEnd { units, bytes, rate });
     }
 
     /// Put a packet that arrived at `packet.time` on a transmitter. Returns how long sending takes.
@@ -162,7 +162,8 @@ impl Stepped {
         window: &Window,
     ) -> Span {
         let service = equipment.service(bytes);
-        equipment.count_service::<Observes>(packet.time, now, now + service, bytes, window);
+        equipment.count_service(packet.time, now, now + service, bytes, window);
+        equipment.count_wait(packet.time, now, window);
         self.transmitters[transmitter as usize] = Some(Sending { packet: *packet, head_is_gone: false });
         self.in_service += 1;
         self.in_service_bytes += bytes;
@@ -182,7 +183,7 @@ impl Stepped {
         self.in_service_bytes -= bytes;
         self.idle_from = now;
         if equipment.counts_in_service {
-            equipment.policy.on_left(sent.packet.flow);
+            equipment.rest.policy.on_left(sent.packet.flow);
         }
         (!sent.head_is_gone).then(|| self.set_out(equipment, sent.packet, now, now, window))
     }
@@ -221,7 +222,7 @@ impl Stepped {
     pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, flow: u32, bytes: Bytes) {
         self.waiting_bytes -= bytes;
         if !equipment.counts_in_service {
-            equipment.policy.on_left(flow);
+            equipment.rest.policy.on_left(flow);
         }
     }
 
@@ -233,7 +234,7 @@ impl Stepped {
     /// The occupancy after a change; `arriving` packets are accepted but not stored yet.
     fn trace(&self, equipment: &mut Equipment, now: Time, arriving: u32) {
         let in_service = if equipment.counts_in_service { self.in_service } else { 0 };
-        if let Some(trace) = &mut equipment.trace {
+        if let Some(trace) = &mut equipment.rest.trace {
             trace.push((now, self.queue.len() + arriving + in_service));
         }
     }

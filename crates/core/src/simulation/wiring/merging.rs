@@ -47,7 +47,7 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
         let ahead = network.ports[last_port as usize].rate.time_to_send(least_data) + ahead;
         let ordered = ports[last_port as usize].stepped().is_none() && ports[index].stepped().is_none();
         if ordered && matches!(ports[index].entry, Entry::ByEvent) && ahead > Span::ZERO {
-            ports[index].entry = Entry::Gathered(Gather::new(ahead));
+            ports[index].entry = Entry::Gathered(Box::new(Gather::new(ahead)));
         }
     }
 }
