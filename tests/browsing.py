@@ -58,6 +58,15 @@ def under_cursor(shown: Page, part: float) -> tuple[str, str]:
     return place, value
 
 
+def finger(shown: Page, *places: tuple[float, float]) -> None:
+    """Puts a finger down at the first of these places of the screen, moves it over the others, and lifts it."""
+    session = shown.context.new_cdp_session(shown)
+    for kind, (x, y) in zip(["touchStart", *["touchMove"] * (len(places) - 1)], places, strict=True):
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    session.detach()
+
+
 def inked(shown: Page, colour: str) -> int:
     """Pixels of the canvas that have this colour, nearly."""
     count = """(canvas, [red, green, blue]) => {

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
-from browsing import PHONE, Windows, inked, over, under_cursor, widths
+from browsing import PHONE, Windows, finger, inked, over, under_cursor, widths
 from tailback._pictures import DARK_GROUND
 from tailback._study.readings import Tally
 from tailback.papers import Curves, Document, Line, Outcome, Point
@@ -78,6 +78,33 @@ def test_dragging_zooms_and_a_double_click_shows_all_again(opened: Open) -> None
     assert under_cursor(shown, 0.02)[0] == "20"
     shown.mouse.dblclick(box["x"] + 0.5 * box["width"], middle)
     assert under_cursor(shown, 0.02)[0] == "2"
+
+
+def test_a_finger_along_the_plot_zooms_and_two_taps_show_all_again(opened: Open) -> None:
+    shown = opened(viewport=PHONE, has_touch=True, is_mobile=True)
+    box = over(shown)
+    middle = box["y"] + box["height"] / 2
+    across = [(box["x"] + part * box["width"], middle) for part in (0.48, 0.6, 0.7, 0.8, 0.9)]
+    place = shown.locator(".u-legend .u-value").first
+    finger(shown, *across)
+    left = (box["x"] + 0.02 * box["width"], middle)
+    finger(shown, left)
+    # Half of the decades from 2 to 200 is at 20.
+    expect(place).to_have_text("20")
+    finger(shown, left)
+    expect(place).to_have_text("2")
+
+
+def test_a_finger_down_the_plot_scrolls_the_page(opened: Open) -> None:
+    shown = opened(viewport=PHONE, has_touch=True, is_mobile=True)
+    box = over(shown)
+    before = shown.evaluate("scrollY")
+    x, low = box["x"] + 0.5 * box["width"], box["y"] + 0.9 * box["height"]
+    finger(shown, *((x + up / 20, low - up) for up in range(0, 200, 20)))
+    shown.wait_for_function(f"scrollY > {before} + 100")
+    assert shown.locator(".u-select").evaluate("element => element.style.width") == "0px"
+    finger(shown, (box["x"] + 0.02 * box["width"], box["y"] + 10))
+    expect(shown.locator(".u-legend .u-value").first).to_have_text("2")
 
 
 def test_a_name_in_the_legend_takes_its_curve_away_and_brings_it_back(opened: Open) -> None:
