@@ -36,13 +36,13 @@ def main(arguments: list[str]) -> None:
         "Issues": f"{repository}/issues",
     }
     lines = [f'{name} = "{address}"\n' for name, address in urls.items()]
-    project.write_text(f"{text}\n[project.urls]\n{''.join(lines)}", encoding="utf-8")
+    project.write_text(f"{text}\n[project.urls]\n{''.join(lines)}", encoding="utf-8", newline="\n")
     readme = ROOT / "README.md"
     page = LINK.sub(
         lambda link: f"{link[1]}{link[2]}({repository}/{'raw' if link[1] else 'blob'}/v{version}/{link[3]})",
         readme.read_text(encoding="utf-8"),
     )
-    readme.write_text(page, encoding="utf-8")
+    readme.write_text(page, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":
