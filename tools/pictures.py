@@ -7,7 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+from cycler import cycler
 
+from panels import with_numbers
 from tailback.plots import COLOURS, STYLE
 
 if TYPE_CHECKING:
@@ -16,9 +18,9 @@ if TYPE_CHECKING:
 mpl.use("agg")
 
 # Beside the style of all plots, what those that are drawn with matplotlib itself need not say again.
-LOOKS: dict[str, Any] = {
+LOOKS: Any = {
     **STYLE,
-    "axes.prop_cycle": mpl.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "axes.titlelocation": "left",
     "axes.titlesize": 9,
     "figure.figsize": (7, 3.4),
@@ -30,11 +32,11 @@ LOOKS: dict[str, Any] = {
 
 
 def svg(figure: Figure) -> str:
-    """The figure as a slim file."""
+    """The figure as a slim file, with its numbers."""
     text = io.StringIO()
     with mpl.rc_context(LOOKS):
         figure.savefig(text, format="svg")
-    return slim(text.getvalue())
+        return with_numbers(slim(text.getvalue()), figure)
 
 
 def slim(svg: str) -> str:

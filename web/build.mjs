@@ -1,4 +1,4 @@
-// Makes the one script that a report has in it, uPlot and its licence included: node build.mjs [FILE].
+// Makes the one script that a report has in it and a site beside it, uPlot and its licence included: node build.mjs [FILE].
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

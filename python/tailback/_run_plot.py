@@ -192,16 +192,16 @@ def draw_traces(
         above = names
 
 
-def thinned(times: Any, values: Any) -> tuple[Any, Any]:
+def thinned(times: Any, values: Any, spans: int = _SPANS) -> tuple[Any, Any]:
     """Of a long line, in each of many equal spans of time, the first and last row and those of the least and largest value.
 
     It covers the same ground on paper, and a trace of millions of rows is not a file of hundreds of megabytes.
     """
     import numpy as np
 
-    if len(times) <= 4 * _SPANS:
+    if len(times) <= 4 * spans:
         return times, values
-    starts = np.unique(np.searchsorted(times, np.linspace(times[0], times[-1], _SPANS, endpoint=False)))
+    starts = np.unique(np.searchsorted(times, np.linspace(times[0], times[-1], spans, endpoint=False)))
     ends = np.append(starts[1:], len(times)) - 1
     # The place of each span's extreme: the first of its rows in the order of spans and then values.
     span = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(times))))

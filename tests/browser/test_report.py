@@ -1,18 +1,18 @@
-"""Reports in a real browser: Debian's Chromium, without a window."""
+"""Reports in a real browser."""
 
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from browsing import PHONE, Windows, finger, inked, over, under_cursor, widths
 from tailback._pictures import DARK_GROUND
 from tailback._study.readings import Tally
 from tailback.papers import Curves, Document, Line, Outcome, Point
@@ -20,25 +20,10 @@ from tailback.papers._report import Basis, page
 from tailback.plots import COLOURS
 from toy_experiment import TOY
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")
-
-# Nothing of a profile, nothing from the network.
-SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
 HOSTILE = "<img src=x onerror=alert(1)>"
 PLACES = (2, 5, 10, 20, 50, 100, 200)
-PHONE = {"width": 390, "height": 844}
 
 Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all; each test opens pages of its own."""
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -61,59 +46,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(browser: Browser, report: Path) -> Iterator[Open]:
-    """Opens the report, and afterwards holds it to have fetched nothing and complained of nothing."""
-    asked: list[str] = []
-    said: list[str] = []
-    contexts = []
-
-    def open_page(**options: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
-        contexts.append(context)
-        shown = context.new_page()
-        shown.on("request", lambda request: asked.append(request.url))
-        shown.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-        shown.on("pageerror", lambda error: said.append(str(error)))
-        shown.goto(report.as_uri())
-        return shown
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert set(asked) == {report.as_uri()}
-    assert said == []
-
-
-def over(shown: Page) -> FloatRect:
-    """Where on the screen the panel is in which curves are drawn."""
-    panel = shown.locator("figure .u-over")
-    panel.scroll_into_view_if_needed()
-    box = panel.bounding_box()
-    assert box
-    return box
-
-
-def under_cursor(shown: Page, part: float) -> tuple[str, str]:
-    """What the legend says when the cursor is at that part of the width: the place and the value of the curve."""
-    box = over(shown)
-    shown.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
-    place, value, *_ = shown.locator(".u-legend .u-value").all_inner_texts()
-    return place, value
-
-
-def inked(shown: Page, colour: str) -> int:
-    """Pixels of the canvas that have this colour, nearly."""
-    count = """(canvas, [red, green, blue]) => {
-        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-        let found = 0;
-        for (let at = 0; at < data.length; at += 4) {
-            const off = Math.abs(data[at] - red) + Math.abs(data[at + 1] - green) + Math.abs(data[at + 2] - blue);
-            found += data[at + 3] > 200 && off < 12;
-        }
-        return found;
-    }"""
-    parts = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
-    return int(shown.locator("figure canvas").evaluate(count, parts))
+def opened(windows: Windows, report: Path) -> Iterator[Open]:
+    """Opens the report, and afterwards holds it to have fetched nothing."""
+    yield partial(windows.open, report.as_uri())
+    assert windows.asked == {report.as_uri()}
 
 
 def test_a_figure_becomes_a_plot_that_says_its_values(opened: Open) -> None:
@@ -142,6 +78,33 @@ def test_dragging_zooms_and_a_double_click_shows_all_again(opened: Open) -> None
     assert under_cursor(shown, 0.02)[0] == "20"
     shown.mouse.dblclick(box["x"] + 0.5 * box["width"], middle)
     assert under_cursor(shown, 0.02)[0] == "2"
+
+
+def test_a_finger_along_the_plot_zooms_and_two_taps_show_all_again(opened: Open) -> None:
+    shown = opened(viewport=PHONE, has_touch=True, is_mobile=True)
+    box = over(shown)
+    middle = box["y"] + box["height"] / 2
+    across = [(box["x"] + part * box["width"], middle) for part in (0.48, 0.6, 0.7, 0.8, 0.9)]
+    place = shown.locator(".u-legend .u-value").first
+    finger(shown, *across)
+    left = (box["x"] + 0.02 * box["width"], middle)
+    finger(shown, left)
+    # Half of the decades from 2 to 200 is at 20.
+    expect(place).to_have_text("20")
+    finger(shown, left)
+    expect(place).to_have_text("2")
+
+
+def test_a_finger_down_the_plot_scrolls_the_page(opened: Open) -> None:
+    shown = opened(viewport=PHONE, has_touch=True, is_mobile=True)
+    box = over(shown)
+    before = shown.evaluate("scrollY")
+    x, low = box["x"] + 0.5 * box["width"], box["y"] + 0.9 * box["height"]
+    finger(shown, *((x + up / 20, low - up) for up in range(0, 200, 20)))
+    shown.wait_for_function(f"scrollY > {before} + 100")
+    assert shown.locator(".u-select").evaluate("element => element.style.width") == "0px"
+    finger(shown, (box["x"] + 0.02 * box["width"], box["y"] + 10))
+    expect(shown.locator(".u-legend .u-value").first).to_have_text("2")
 
 
 def test_a_name_in_the_legend_takes_its_curve_away_and_brings_it_back(opened: Open) -> None:
@@ -200,8 +163,7 @@ def test_on_a_phone_tables_and_scenarios_scroll_and_the_page_does_not(opened: Op
     shown = opened(viewport=PHONE, java_script_enabled=scripts)
     for summary in shown.locator("summary").all():
         summary.click()
-    widths = "element => [element.scrollWidth, element.clientWidth]"
-    whole, seen = shown.locator("html").evaluate(widths)
+    whole, seen = widths(shown.locator("html"))
     assert whole <= seen == PHONE["width"]
-    table, room = shown.locator("details .wide").first.evaluate(widths)
+    table, room = widths(shown.locator("details .wide").first)
     assert table > room

@@ -43,14 +43,15 @@ export function drawCurve(u: uPlot, curve: Curve): void {
 export function drawLevels(u: uPlot, levels: Level[]): void {
   const ctx = u.ctx;
   within(u, () => {
-    ctx.strokeStyle = ink("--faint");
     ctx.lineWidth = devicePixelRatio;
     ctx.setLineDash(DASHES.dotted.map((length) => length * devicePixelRatio));
     for (const level of levels) {
-      const at = u.valToPos(level.value, "y", true);
+      const at = u.valToPos(level.value, level.upright ? "x" : "y", true);
+      const { left, top, width, height } = u.bbox;
+      ctx.strokeStyle = level.colour ? inked(level.colour) : ink("--faint");
       ctx.beginPath();
-      ctx.moveTo(u.bbox.left, at);
-      ctx.lineTo(u.bbox.left + u.bbox.width, at);
+      ctx.moveTo(level.upright ? at : left, level.upright ? top : at);
+      ctx.lineTo(level.upright ? at : left + width, level.upright ? top + height : at);
       ctx.stroke();
     }
   });

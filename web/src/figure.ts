@@ -1,7 +1,11 @@
-// What a figure's JSON holds, as tailback/_pictures.py writes it.
+// What a figure's JSON holds, as tailback/_pictures.py writes it for reports and tools/panels.py for the site.
 
 export interface Figure {
   panels: Panel[];
+  // That stand side by side where there is room; all if not said.
+  columns?: number;
+  // What belongs to all panels.
+  words?: string;
 }
 
 export interface Panel {
@@ -42,6 +46,9 @@ export interface Curve {
 export interface Level {
   label: string;
   value: number;
+  // At a place instead of at a height.
+  upright?: boolean;
+  colour?: string;
 }
 
 // An ink of the page: "--soft".

@@ -1,32 +1,38 @@
 // Every figure with numbers beside its picture becomes a plot. Without this script the picture stays.
 
 import type uPlot from "uplot";
-import css from "uplot/dist/uPlot.min.css";
+import uplot from "uplot/dist/uPlot.min.css";
 import type { Figure } from "./figure";
 import { plot } from "./plot";
+import css from "./plots.css";
 
 const HEIGHT = 300;
 
 function drawn(figure: HTMLElement): uPlot[] {
   const numbers = figure.querySelector('script[type="application/json"]');
-  const { panels } = JSON.parse(numbers?.textContent ?? "") as Figure;
+  const { panels, columns, words } = JSON.parse(numbers?.textContent ?? "") as Figure;
   const row = document.createElement("div");
   row.className = "plots";
+  row.style.setProperty("--columns", String(columns ?? panels.length));
   figure.prepend(row);
   figure.classList.add("drawn");
-  return panels.map((panel) => {
+  const made = panels.map((panel) => {
     const place = row.appendChild(document.createElement("div"));
     if (panel.title) {
       place.appendChild(document.createElement("p")).textContent = panel.title;
     }
-    const made = plot(panel, place, HEIGHT);
-    new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
-    return made;
+    const each = plot(panel, place, HEIGHT);
+    new ResizeObserver(() => each.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
+    return each;
   });
+  if (words) {
+    row.appendChild(document.createElement("p")).textContent = words;
+  }
+  return made;
 }
 
 const style = document.createElement("style");
-style.textContent = css;
+style.textContent = uplot + css;
 document.head.append(style);
 
 const plots: uPlot[] = [];

@@ -1,8 +1,9 @@
-// A panel as a plot: drag to zoom, double click to see all, values under the cursor in the legend.
+// A panel as a plot: drag to zoom, double click or tap to see all, values under the cursor in the legend.
 
 import uPlot from "uplot";
 import { drawCurve, drawLevels } from "./drawing";
 import { type Axis, type Curve, ink, inked, inkedStyle, type Panel, written } from "./figure";
+import { touch } from "./touch";
 
 const FONT = "12px sans-serif";
 
@@ -32,6 +33,7 @@ export function plot(panel: Panel, place: HTMLElement, height: number): uPlot {
     ],
     cursor: { drag: { x: true, y: true, uni: 30, dist: 4 }, bind: { dblclick: (u) => () => all(u) }, points: { show: false }, dataIdx: (u, turn, place) => read(u, panel.curves, turn, place) },
     legend: { markers: { width: 2, stroke: (_u, turn) => colourOf(panel.curves, turn), dash: (_u, turn) => dashOf(panel.curves, turn) } },
+    plugins: [touch(all)],
     hooks: {
       drawAxes: [(u) => drawLevels(u, panel.levels)],
       drawSeries: [(u, turn) => { const curve = panel.curves[turn - 1]; if (curve) drawCurve(u, curve); }],

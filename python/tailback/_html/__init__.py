@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["SCRIPT", "Lines", "Shown", "markup", "notebook", "page", "rendered"]
+__all__ = ["SCRIPT", "Lines", "Shown", "hint", "markup", "notebook", "page", "rendered"]
 
-# What makes the plots of a page interactive. `make web` builds it from web/; the wheel, which has it, is built after that.
+# What makes plots of reports and of the site interactive. `make web` builds it from web/; the wheel has it.
 SCRIPT = files("tailback") / "_web" / "plots.js"
 
 
@@ -65,6 +65,12 @@ def notebook(
 def page(template: str, inks: Mapping[str, str], **values: Any) -> str:
     """A report: a template that extends ``_html/page.html``. `inks`: variables of its style when the page is dark."""
     return rendered(template, inks=inks, script=_Script.of_package(), **values)
+
+
+def hint() -> str:
+    """A paragraph that says how plots are used; hidden until the script has made some."""
+    parts: Any = _environment().get_template("_html/parts.html").module
+    return str(parts.hint())
 
 
 def markup(text: str) -> Markup:

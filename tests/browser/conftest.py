@@ -1,0 +1,35 @@
+"""Debian's Chromium, without a window."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from browsing import Windows
+
+# Nothing of a profile, nothing from the network.
+SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all; each test opens pages of its own."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium here")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=SWITCHES)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def windows(browser: Browser) -> Iterator[Windows]:
+    """For pages that have nothing to complain of."""
+    made = Windows(browser)
+    yield made
+    made.close()
+    assert made.said == []

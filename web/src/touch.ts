@@ -1,0 +1,54 @@
+// Zooming with a finger: along the plot it takes a part, a double tap shows all again. Up and down it scrolls the page, as anywhere.
+
+import type uPlot from "uplot";
+
+// Less is a tap, in pixels.
+const DRAG = 10;
+// Between the taps of a double one, in ms.
+const PAUSE = 400;
+
+export function touch(all: (u: uPlot) => void): uPlot.Plugin {
+  return { hooks: { ready: [(u) => listen(u, all)] } };
+}
+
+function listen(u: uPlot, all: (u: uPlot) => void): void {
+  const over = u.over;
+  let from: number | null = null;
+  let tapped = -PAUSE;
+  // What the browser still does with a finger; it leaves the rest to us.
+  over.style.touchAction = "pan-y pinch-zoom";
+  const on = (kind: "down" | "move" | "up" | "cancel", act: (event: PointerEvent, at: number) => void) =>
+    over.addEventListener(`pointer${kind}`, (event) => {
+      if (event.pointerType === "touch" && event.isPrimary) {
+        const { left, top, width } = over.getBoundingClientRect();
+        const at = Math.min(Math.max(event.clientX - left, 0), width);
+        u.setCursor({ left: at, top: event.clientY - top });
+        act(event, at);
+      }
+    });
+  const select = (left: number, width: number) => u.setSelect({ left, width, top: 0, height: width && over.clientHeight }, false);
+  on("down", (_event, at) => {
+    from = at;
+  });
+  on("move", (_event, at) => {
+    if (from !== null) {
+      select(Math.min(from, at), Math.abs(at - from));
+    }
+  });
+  on("up", (event, at) => {
+    if (from !== null && Math.abs(at - from) > DRAG) {
+      u.setScale("x", { min: u.posToVal(Math.min(from, at), "x"), max: u.posToVal(Math.max(from, at), "x") });
+    } else if (event.timeStamp - tapped < PAUSE) {
+      all(u);
+    } else {
+      tapped = event.timeStamp;
+    }
+    from = null;
+    select(0, 0);
+  });
+  // The browser has begun to scroll.
+  on("cancel", () => {
+    from = null;
+    select(0, 0);
+  });
+}
