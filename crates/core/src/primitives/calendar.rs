@@ -4,6 +4,7 @@
 //! and, at one instant, by the rank that [`Ranks`] gives their slots, never by insertion. A bucket is sorted only when its turn comes. Bucket
 //! width adapts to the load; it cannot change the order, only the cost.
 
+use super::prefetch::prefetch;
 use super::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -208,6 +209,28 @@ impl<R: Ranks> Calendar<R> {
         self.clear_bit(index);
         self.pending[slot as usize].time = Time::NEVER;
         Some((time, slot))
+    }
+
+    /// What comes next, as far as that is seen at a glance: a guess, by which memory may be asked for early.
+    #[inline]
+    pub fn upcoming(&self) -> [Option<Slot>; 3] {
+        let mut next = self.current.iter().rev().map(|&(_, slot)| slot);
+        let mut upcoming = [next.next(), next.next(), next.next()];
+        let here = self.cursor as usize & (self.heads.len() - 1);
+        let mut ahead = self.occupied[here / 64] & (!1 << (here % 64));
+        for place in &mut upcoming {
+            if place.is_none() && ahead != 0 {
+                *place = Some(self.heads[here / 64 * 64 + ahead.trailing_zeros() as usize]);
+                ahead &= ahead - 1;
+            }
+        }
+        upcoming
+    }
+
+    /// Ask for what is kept of a slot.
+    #[inline]
+    pub fn prefetch(&self, slot: Slot) {
+        prefetch(&self.pending[slot as usize]);
     }
 
     /// Buckets in a quarter of the wheel, as a power of two.

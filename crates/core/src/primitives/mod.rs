@@ -5,6 +5,7 @@ pub mod histogram;
 pub mod line;
 pub mod math;
 pub mod packet;
+pub mod prefetch;
 pub mod random;
 pub mod signal;
 pub mod sizes;

@@ -131,6 +131,9 @@ impl Engine {
             };
             left -= 1;
             self.senders.fabric.common.now = now;
+            if self.senders.fabric.is_large {
+                self.senders.look_ahead();
+            }
             let senders = &mut self.senders;
             match senders.fabric.common.order.event(slot) {
                 Event::Home(flow) => senders.on_home(flow, now),

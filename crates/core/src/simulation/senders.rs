@@ -1,7 +1,7 @@
 //! What sending ends do: a TCP sender hears an acknowledgement or that time has passed, and sends what it may; an application hands data to
 //! it; a source sends its next datagram.
 
-use super::event_order::FlowKind;
+use super::event_order::{Event, FlowKind};
 use super::fabric::Fabric;
 use super::facts::uses_are_remembered;
 use super::wiring::{Plan, first_flows, segments_of};
@@ -9,6 +9,7 @@ use super::workshop::Workshop;
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Report, Side};
+use crate::primitives::prefetch::prefetch;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Span, Time};
@@ -129,6 +130,30 @@ impl Senders {
             if let Some(first) = first.filter(|&first| first < fabric.common.window.end) {
                 fabric.common.calendar.schedule(fabric.common.order.flow(kind, flow as u32), first);
             }
+        }
+    }
+
+    /// Ask for the memory that the next events need: of the third what it is about, of the second its packet, of the next where that goes.
+    #[inline]
+    pub(crate) fn look_ahead(&self) {
+        let Senders { fabric, ends, .. } = self;
+        let [next, second, third] = fabric.common.calendar.upcoming();
+        if let Some(slot) = third {
+            fabric.common.calendar.prefetch(slot);
+            match fabric.common.order.event(slot) {
+                Event::Port(port) => prefetch(&fabric.ports[port as usize].line),
+                Event::Home(flow) | Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => {
+                    fabric.paths[flow as usize].prefetch();
+                    prefetch(&ends[flow as usize]);
+                }
+                _ => {}
+            }
+        }
+        if let Some(packet) = second.and_then(|slot| fabric.head_of(slot)) {
+            prefetch(packet);
+        }
+        if let Some(packet) = next.and_then(|slot| fabric.head_of(slot)) {
+            fabric.prefetch_next_place(packet);
         }
     }
 

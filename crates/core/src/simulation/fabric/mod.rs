@@ -9,7 +9,7 @@ mod cells;
 mod stepped_ports;
 
 use super::common::{Became, Common, Fate, Feeder};
-use super::event_order::{Entities, EventOrder, FlowKind};
+use super::event_order::{Entities, Event, EventOrder, FlowKind};
 use super::facts::{Facts, OfRun};
 use super::path::Path;
 use super::port::{Entry, Port};
@@ -18,6 +18,7 @@ use super::wire::Direction;
 use super::wiring::{make_paths, make_ports};
 use super::workshop::Workshop;
 use crate::network::{Change, ChangeKind, Network};
+use crate::primitives::calendar::Slot;
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, Units};
@@ -25,6 +26,9 @@ use crate::queue::Reason;
 use crate::tcp::receiver::Cause;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+/// Bytes that the caches of one core hold, about.
+const NEAR: usize = 1 << 20;
 
 /// End of a route in the flat list of routes.
 pub(crate) const END: u32 = u32::MAX;
@@ -43,6 +47,8 @@ pub(crate) struct Fabric {
     pub(crate) facts: Vec<Facts>,
     /// Flows whose route changes: their packets may arrive out of order, so nothing behind the last port is computed ahead.
     pub(crate) rerouted: BTreeSet<u32>,
+    /// What ports and flows keep is more than the nearer caches hold, so that it pays to ask for it early.
+    pub(crate) is_large: bool,
     pub(crate) common: Common,
 }
 
@@ -73,6 +79,7 @@ impl Fabric {
             paths: make_paths(network, &common.rates),
             facts: groups.map(|(group, &before)| Facts::of(group, before, run)).collect(),
             rerouted,
+            is_large: network.ports.len() * size_of::<Port>() + network.flows.len() * 512 > NEAR,
             common,
         };
         fabric.common.ack_unit = the_same(fabric.facts.iter().map(|facts| facts.ack_unit));
@@ -208,6 +215,29 @@ impl Fabric {
         let path = &mut self.paths[flow as usize];
         path.counts.acks_received_in_all += 1;
         self.common.pool.pop(&mut path.home)
+    }
+
+    /// The packet that an event is about, if it is about one in a line.
+    #[inline]
+    pub(crate) fn head_of(&self, slot: Slot) -> Option<&Packet> {
+        let line = match self.common.order.event(slot) {
+            Event::Port(port) => &self.ports[port as usize].line,
+            Event::Home(flow) => &self.paths[flow as usize].home,
+            Event::Send(flow) => &self.paths[flow as usize].send,
+            Event::Back(flow) => &self.paths[flow as usize].back,
+            Event::Deliver(flow) => &self.paths[flow as usize].deliver,
+            _ => return None,
+        };
+        self.common.pool.front(line)
+    }
+
+    /// Ask for the memory of the port, or the end, that a packet goes to.
+    #[inline]
+    pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
+        match self.routes[packet.place()] {
+            END => self.paths[packet.flow as usize].prefetch(),
+            port => self.ports[port as usize].prefetch(),
+        }
     }
 
     /// The next acknowledgement to reach its sender is an event.
