@@ -105,6 +105,13 @@ IN_CELLS = {
 """Dumbbells of virtual channels: ATM-100 is W2 with 22 cells for each packet, ATM-15 the bottleneck of the document spd-1998 with
 15 connections and SPD, at a round trip of 22 ms. The packaged peers have no ATM."""
 CELLS_A_PACKET = 22
+HOPS: dict[str, tuple[str, Settings, Settings]] = {
+    "fat tree, 1024 hosts": ("fat_tree", {"k": 16}, {"k": 8, "size": 500_000}),
+    "fat tree, 8192 hosts": ("fat_tree", {"k": 32}, {"k": 8, "size": 500_000}),
+    "parking lot of 20": ("parking_lot", {"t": 4}, {"t": 0.5}),
+}
+"""Program, settings, and what changes where instructions are counted, which takes fifty times as long. The larger fat tree is the one that
+other data-centre simulators state figures for: 100 Gbit/s, 1 us a link, 1 MiB a flow, queues of 200 packets."""
 IN_PACKETS: Settings = {"cells": 0, "bpd": 0, "spd": 0, "t": 5}
 """What makes packets of cells again; instructions per packet hardly depend on the duration."""
 SET_UP_ONLY = {"t": 0.0001}
@@ -155,7 +162,8 @@ def main() -> int:
     try:
         install_packages()
         built_from = commit()
-        tools = Tools(build_tailback(), HERE / "peers" / "dumbbell.tcl", build_ns3())
+        programs = build_tailback()
+        tools = Tools(programs["dumbbell"], HERE / "peers" / "dumbbell.tcl", build_ns3())
     except Missing as missing:
         print(f"error: {missing}", file=sys.stderr)
         return 2
@@ -167,6 +175,7 @@ def main() -> int:
         "workloads": [summary(workload, speed[workload.name], instructions) for workload in chosen],
         "results": results,
         "cells": measure_cells(tools, arguments.repetitions),
+        "hops": measure_hops(programs, arguments.repetitions),
         "memory": measure_memory(tools),
         "scaling": measure_scaling(tools, speed, instructions, arguments.repetitions),
         "runs": speed,
@@ -224,15 +233,15 @@ def version(package: str) -> str:
     return number if status == "installed" else ""
 
 
-def build_tailback() -> pathlib.Path:
-    """The release build of the core's own dumbbell."""
+def build_tailback() -> dict[str, pathlib.Path]:
+    """Release builds of the core's own programs, by name."""
     note("building Tailback")
-    command = ["cargo", "build", "--release", "--package", "tailback-core", "--example", "dumbbell", "--message-format", "json"]
+    command = ["cargo", "build", "--release", "--package", "tailback-core", "--examples", "--message-format", "json"]
     built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if built.returncode:
         raise Missing(f"`{' '.join(command)}` failed")
     messages = [json.loads(line) for line in built.stdout.splitlines()]
-    return next(pathlib.Path(m["executable"]) for m in messages if m.get("executable") and m["target"]["name"] == "dumbbell")
+    return {m["target"]["name"]: pathlib.Path(m["executable"]) for m in messages if m.get("executable")}
 
 
 def build_ns3() -> pathlib.Path:
@@ -341,16 +350,17 @@ def compare_results(tools: Tools, workload: Workload) -> dict[str, Any]:
 def instructions_per_packet(tools: Tools, settings: Settings) -> float:
     """Tailback's instructions per bottleneck packet, set-up subtracted; exact and undisturbed by other processes."""
     note("counting instructions")
-    total = instructions(tools, settings) - instructions(tools, settings | SET_UP_ONLY)
+    program = tools.tailback_program
+    total = instructions(program, settings) - instructions(program, settings | SET_UP_ONLY)
     return total / tools.tailback(settings)["delivered"]
 
 
-def instructions(tools: Tools, settings: Settings) -> int:
+def instructions(program: pathlib.Path, settings: Settings) -> int:
     command: list[str | pathlib.Path] = [
         "valgrind",
         "--tool=callgrind",
         "--callgrind-out-file=/dev/null",
-        tools.tailback_program,
+        program,
         *pairs(settings),
     ]
     counted = subprocess.run(command, check=True, capture_output=True, text=True).stderr
@@ -372,6 +382,31 @@ def measure_cells(tools: Tools, repetitions: int) -> list[dict[str, Any]]:
                     tools, settings | IN_PACKETS | {"buf": settings["buf"] // CELLS_A_PACKET}
                 ),
                 "events_per_cell": run["events"] / run["delivered"],
+                "settings": settings,
+            }
+        )
+    return measured
+
+
+def measure_hops(programs: dict[str, pathlib.Path], repetitions: int) -> list[dict[str, Any]]:
+    """Packets that leave ports per CPU second where lines merge at every hop, and what each costs, its share of TCP included."""
+    measured = []
+    for name, (program, settings, counted) in HOPS.items():
+        note(f"timing {name}")
+        runs = [json.loads(output([programs[program], *pairs(settings)])) for _ in range(repetitions)]
+        run = medians(runs)
+        brief = json.loads(output([programs[program], *pairs(settings | counted)]))
+        spent = [instructions(programs[program], settings | counted | only) for only in ({}, SET_UP_ONLY)]
+        measured.append(
+            {
+                "name": name,
+                "hops": run["hops"],
+                "hops_per_cpu_s": run["hops"] / run["run_cpu_s"],
+                "instructions_per_hop": (spent[0] - spent[1]) / brief["hops"],
+                "events_per_hop": run["events"] / run["hops"],
+                "setup_cpu_s": run["setup_cpu_s"],
+                "run_cpu_s": run["run_cpu_s"],
+                "peak_rss_kb": run["peak_rss_kb"],
                 "settings": settings,
             }
         )
@@ -484,6 +519,13 @@ def show(report: dict[str, Any]) -> None:
         ]
         rows.append([of["name"], f"{of['cells_per_cpu_s'] / 1e3:,.1f}", *counts])
     table("Cells through an ATM bottleneck with BPD, or with SPD (ATM-15)", rows)
+
+    rows = [["", "million per CPU s", "instructions", "events", "set-up CPU s", "run CPU s", "hops", "peak MB"]]
+    for of in report["hops"]:
+        costs = [f"{of['hops_per_cpu_s'] / 1e6:.2f}", f"{of['instructions_per_hop']:.0f}", f"{of['events_per_hop']:.2f}"]
+        seconds = [f"{of['setup_cpu_s']:.3f}", f"{of['run_cpu_s']:.2f}"]
+        rows.append([of["name"], *costs, *seconds, f"{of['hops']:,.0f}", f"{of['peak_rss_kb'] / 1e3:.0f}"])
+    table("Hops where lines merge: packets and acknowledgements that leave a port", rows)
 
     rows = [["", "tool", "set-up CPU s", "run CPU s", "delivered", "peak MB"]]
     for name, tools in report["runs"].items():

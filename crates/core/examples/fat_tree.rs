@@ -17,40 +17,23 @@
 
 #![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
 
+#[path = "hops/mod.rs"]
+mod hops;
 #[path = "measured/mod.rs"]
 mod measured;
 
-use measured::{Settings, cpu_seconds, peak_rss_kb};
-use tailback_core::Engine;
-use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
+use hops::{drop_tail, greedy, tcp};
+use measured::Settings;
+use tailback_core::network::{Access, Buffer, Flow, Network, Record};
 use tailback_core::price::PriceSpec;
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
-use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
+use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 
 const DEFAULTS: [(&str, f64); 6] =
     [("k", 8.0), ("rate", 100.0), ("size", 1_048_576.0), ("buf", 200.0), ("ss", 45.0), ("t", 10.0)];
 
 fn main() -> Result<(), String> {
     let settings = Settings::read(&DEFAULTS, std::env::args().skip(1))?;
-    let network = network(&settings);
-    let end = Time::ZERO + network.duration;
-    let before = cpu_seconds();
-    let mut engine = Engine::new(network);
-    let setup = cpu_seconds();
-    engine.run_until(end);
-    let run = cpu_seconds() - setup;
-    let events = engine.events();
-    let results = engine.results().map_err(|error| error.to_string())?;
-    let total = |name: &str| results.queues.floats(name).map_or(f64::NAN, |values| values.iter().sum::<f64>());
-    let hops = total("departed_units");
-    println!(
-        "{{\"hops\": {hops}, \"drops\": {}, \"setup_cpu_s\": {:.6}, \"run_cpu_s\": {run:.6}, \"peak_rss_kb\": {}, \"events\": {events}}}",
-        total("discarded_units"),
-        setup - before,
-        peak_rss_kb(),
-    );
+    println!("{}", hops::run(network(&settings))?);
     Ok(())
 }
 
@@ -101,18 +84,8 @@ fn network(of: &Settings) -> Network {
     let (hosts, half) = (tree.hosts(), u64::from(tree.half()));
     let port = |index: u32| {
         let leaves_host = index < 2 * hosts && index.is_multiple_of(2);
-        Port {
-            name: format!("port{index}"),
-            rate: Rate((of.get("rate") * 1e9) as u64),
-            delay: Span::from_micros(1),
-            transmitters: 1,
-            switching: Switching::StoreAndForward,
-            buffer: if leaves_host { Buffer::Unlimited } else { Buffer::Units(of.get("buf") as u64) },
-            counts_in_service: false,
-            policy: PolicySpec::DropTail(()),
-            random_loss: 0.0,
-            listed_drops: Vec::new(),
-        }
+        let buffer = if leaves_host { Buffer::Unlimited } else { Buffer::Units(of.get("buf") as u64) };
+        drop_tail(format!("port{index}"), Rate((of.get("rate") * 1e9) as u64), Span::from_micros(1), buffer)
     };
     // A multiplicative hash of Knuth's, in place of a drawn path.
     let drawn = |index: u32, way: u32| (u64::from(2 * index + way) * 2_654_435_761 >> 8) % (half * half);
@@ -136,15 +109,7 @@ fn network(of: &Settings) -> Network {
     Network {
         ports: (0..6 * hosts).map(port).collect(),
         paths: (0..hosts).flat_map(|host| [path(host, 0), path(host, 1)]).collect(),
-        groups: vec![Group {
-            name: "transfers".into(),
-            transport: Transport::Tcp(tcp(of), ControllerSpec::Reno(())),
-            application: None,
-            framing: None,
-            send_processing: None,
-            receive_processing: None,
-            jitter: Span::ZERO,
-        }],
+        groups: vec![greedy("transfers", tcp(of))],
         flows: (0..hosts).map(flow).collect(),
         changes: Vec::new(),
         duration: Span::from_seconds(of.get("t")),
@@ -153,36 +118,5 @@ fn network(of: &Settings) -> Network {
         record: Record::default(),
         stepped: false,
         prices: PriceSpec::default(),
-    }
-}
-
-fn tcp(of: &Settings) -> TcpSpec {
-    TcpSpec {
-        recovery: Recovery::NewReno,
-        mss: Bytes(1460),
-        header: Bytes(40),
-        ack_size: Bytes(40),
-        initial_window: 10.0,
-        handshake: false,
-        initial_ssthresh: of.get("ss"),
-        receiver_window: Segments(1_000_000),
-        fast_retransmit: Some(3),
-        limited_transmit: true,
-        timestamps: false,
-        sack_blocks: 3,
-        delayed_ack: None,
-        ecn: false,
-        pacing: false,
-        window_validation: WindowValidation::None,
-        halves: Halves::FlightSize,
-        counting: Counting::Acknowledgements,
-        slow_start_limit: Segments::UNLIMITED,
-        slow_start: SlowStart::Standard,
-        timer: TimerSpec {
-            min_rto: Span::from_millis(10),
-            initial_rto: Span::from_millis(1_000),
-            max_backoff: 64,
-            ..TimerSpec::rfc6298()
-        },
     }
 }

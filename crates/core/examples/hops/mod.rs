@@ -1,0 +1,91 @@
+//! What the benchmark's programs of many hops have in common: links, greedy senders, and a run of all.
+
+use crate::measured::{Settings, cpu_seconds, peak_rss_kb};
+use tailback_core::Engine;
+use tailback_core::congestion::ControllerSpec;
+use tailback_core::network::{Buffer, Group, Network, Port, Switching, Transport};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
+use tailback_core::queue::PolicySpec;
+use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
+
+/// Run a network to its end. A line of JSON: packets that left ports, what was dropped, and what it cost.
+pub fn run(network: Network) -> Result<String, String> {
+    let end = Time::ZERO + network.duration;
+    let before = cpu_seconds();
+    let mut engine = Engine::new(network);
+    let built = cpu_seconds();
+    engine.run_until(end);
+    let done = cpu_seconds();
+    let results = engine.results().map_err(|error| error.to_string())?;
+    let total = |name: &str| results.queues.floats(name).map_or(f64::NAN, |values| values.iter().sum::<f64>());
+    Ok(format!(
+        "{{\"hops\": {}, \"drops\": {}, \"setup_cpu_s\": {:.6}, \"run_cpu_s\": {:.6}, \"peak_rss_kb\": {}, \"events\": {}}}",
+        total("departed_units"),
+        total("discarded_units"),
+        built - before,
+        done - built,
+        peak_rss_kb(),
+        engine.events(),
+    ))
+}
+
+/// A link's port with a drop-tail buffer.
+pub fn drop_tail(name: String, rate: Rate, delay: Span, buffer: Buffer) -> Port {
+    Port {
+        name,
+        rate,
+        delay,
+        transmitters: 1,
+        switching: Switching::StoreAndForward,
+        buffer,
+        counts_in_service: false,
+        policy: PolicySpec::DropTail(()),
+        random_loss: 0.0,
+        listed_drops: Vec::new(),
+    }
+}
+
+/// Reno senders that always have something to send.
+pub fn greedy(name: &str, tcp: TcpSpec) -> Group {
+    Group {
+        name: name.into(),
+        transport: Transport::Tcp(tcp, ControllerSpec::Reno(())),
+        application: None,
+        framing: None,
+        send_processing: None,
+        receive_processing: None,
+        jitter: Span::ZERO,
+    }
+}
+
+/// NewReno over Ethernet frames, with the threshold `ss` and data-centre timers.
+pub fn tcp(of: &Settings) -> TcpSpec {
+    TcpSpec {
+        recovery: Recovery::NewReno,
+        mss: Bytes(1460),
+        header: Bytes(40),
+        ack_size: Bytes(40),
+        initial_window: 10.0,
+        handshake: false,
+        initial_ssthresh: of.get("ss"),
+        receiver_window: Segments(1_000_000),
+        fast_retransmit: Some(3),
+        limited_transmit: true,
+        timestamps: false,
+        sack_blocks: 3,
+        delayed_ack: None,
+        ecn: false,
+        pacing: false,
+        window_validation: WindowValidation::None,
+        halves: Halves::FlightSize,
+        counting: Counting::Acknowledgements,
+        slow_start_limit: Segments::UNLIMITED,
+        slow_start: SlowStart::Standard,
+        timer: TimerSpec {
+            min_rto: Span::from_millis(10),
+            initial_rto: Span::from_millis(1_000),
+            max_backoff: 64,
+            ..TimerSpec::rfc6298()
+        },
+    }
+}

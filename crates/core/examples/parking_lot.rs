@@ -1,0 +1,77 @@
+//! The parking lot of the benchmark: bottlenecks in a row, some greedy NewReno flows over all of them, and as many over each one. So at each
+//! bottleneck lines merge. Prints what was carried and what it cost as one line of JSON.
+//!
+//!     cargo run --release --example parking_lot -- n=20 flows=5 rate=1000 buf=100 t=10
+//!
+//! | name  | meaning                                      | default |
+//! |-------|----------------------------------------------|---------|
+//! | n     | bottlenecks in a row                         | 20      |
+//! | flows | over all of them, and over each              | 5       |
+//! | rate  | of each bottleneck, Mbit/s                   | 1000    |
+//! | buf   | places of a bottleneck's queue, packets      | 100     |
+//! | ss    | initial slow-start threshold, packets        | 64      |
+//! | t     | simulated seconds                            | 10      |
+//!
+//! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
+
+#![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
+
+#[path = "hops/mod.rs"]
+mod hops;
+#[path = "measured/mod.rs"]
+mod measured;
+
+use hops::{drop_tail, greedy, tcp};
+use measured::Settings;
+use tailback_core::network::{Access, Buffer, Flow, Network, Record};
+use tailback_core::price::PriceSpec;
+use tailback_core::primitives::units::{Rate, Span, Time};
+
+const DEFAULTS: [(&str, f64); 6] = [("n", 20.0), ("flows", 5.0), ("rate", 1000.0), ("buf", 100.0), ("ss", 64.0), ("t", 10.0)];
+
+fn main() -> Result<(), String> {
+    let settings = Settings::read(&DEFAULTS, std::env::args().skip(1))?;
+    println!("{}", hops::run(network(&settings))?);
+    Ok(())
+}
+
+fn network(of: &Settings) -> Network {
+    let (bottlenecks, flows) = (of.get("n") as u32, of.get("flows") as u32);
+    let rate = Rate((of.get("rate") * 1e6) as u64);
+    let delay = Span::from_millis(1);
+    // Port 2i leads on from router i, port 2i + 1 back.
+    let port = |index: u32| {
+        let buffer = if index.is_multiple_of(2) { Buffer::Units(of.get("buf") as u64) } else { Buffer::Unlimited };
+        drop_tail(format!("port{index}"), rate, delay, buffer)
+    };
+    let forth = |first: u32, behind: u32| (first..behind).map(|link| 2 * link).collect();
+    let back = |first: u32, behind: u32| (first..behind).rev().map(|link| 2 * link + 1).collect();
+    let over_all = [forth(0, bottlenecks), back(0, bottlenecks)];
+    let over_each = (0..bottlenecks).flat_map(|link| [forth(link, link + 1), back(link, link + 1)]);
+    let flow = |(index, group, path): (u32, u32, u32)| Flow {
+        group,
+        forward: 2 * path,
+        backward: 2 * path + 1,
+        // No two round trips are the same, so that flows do not keep in step.
+        sender_access: Access { rate: Some(rate), delay: Span::from_micros(1000 + 37 * u64::from(index)) },
+        receiver_access: Access { rate: Some(rate), delay: Span::from_micros(100) },
+        start: Time(u64::from(index) * 1_000_000_000),
+        stop: Time::NEVER,
+        size: None,
+    };
+    let long = (0..flows).map(|index| (index, 0, 0));
+    let cross = (0..bottlenecks * flows).map(|index| (flows + index, 1, 1 + index / flows));
+    Network {
+        ports: (0..2 * bottlenecks).map(port).collect(),
+        paths: over_all.into_iter().chain(over_each).collect(),
+        groups: vec![greedy("long", tcp(of)), greedy("cross", tcp(of))],
+        flows: long.chain(cross).map(flow).collect(),
+        changes: Vec::new(),
+        duration: Span::from_seconds(of.get("t")),
+        warmup: Span::ZERO,
+        seed: 1,
+        record: Record::default(),
+        stepped: false,
+        prices: PriceSpec::default(),
+    }
+}
