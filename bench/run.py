@@ -110,8 +110,8 @@ HOPS: dict[str, tuple[str, Settings, Settings]] = {
     "fat tree, 8192 hosts": ("fat_tree", {"k": 32}, {"k": 8, "size": 500_000}),
     "parking lot of 20": ("parking_lot", {"t": 4}, {"t": 0.5}),
 }
-"""Program, settings, and what changes where instructions are counted, which takes fifty times as long. The larger fat tree is the one
-that other data-centre simulators state figures for: 100 Gbit/s, 1 us a link, 1 MiB a flow, queues of 200 packets."""
+"""Program, settings, and what changes where instructions are counted, which takes fifty times as long. The larger fat tree is the
+one that other data-centre simulators state figures for: 100 Gbit/s, 1 us a link, 1 MiB a flow, queues of 200 packets."""
 IN_PACKETS: Settings = {"cells": 0, "bpd": 0, "spd": 0, "t": 5}
 """What makes packets of cells again; instructions per packet hardly depend on the duration."""
 SET_UP_ONLY = {"t": 0.0001}

@@ -88,7 +88,7 @@ fn network(of: &Settings) -> Network {
         drop_tail(format!("port{index}"), Rate((of.get("rate") * 1e9) as u64), Span::from_micros(1), buffer)
     };
     // A multiplicative hash of Knuth's, in place of a drawn path.
-    let drawn = |index: u32, way: u32| (u64::from(2 * index + way) * 2_654_435_761 >> 8) % (half * half);
+    let drawn = |index: u32, way: u32| ((u64::from(2 * index + way) * 2_654_435_761) >> 8) % (half * half);
     let path = |host: u32, way: u32| {
         let ends = (host, (host + hosts / 2) % hosts);
         let (from, to) = if way == 0 { ends } else { (ends.1, ends.0) };

@@ -27,8 +27,9 @@ use std::collections::VecDeque;
 pub(crate) struct Common {
     pub(crate) now: Time,
     pub(crate) window: Window,
-    /// How far ahead most events lie.
-    pub(crate) reach: Span,
+    /// How far ahead of an event a sender may act: about the longest round trip, so that what has been counted when a run is interrupted is
+    /// not far ahead of the time that it has reached.
+    pub(crate) ahead: Span,
     pub(crate) order: EventOrder,
     pub(crate) calendar: Calendar<EventOrder>,
     pub(crate) rates: AccessRates,
@@ -103,7 +104,7 @@ impl Common {
         Common {
             now: Time::ZERO,
             window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
-            reach,
+            ahead: Span(reach.0 / 2),
             order,
             calendar: Calendar::new(order, &Expected { entities: order.total(), pending, reach }),
             rates: AccessRates::of(&network.flows),
@@ -127,10 +128,10 @@ impl Common {
         }
     }
 
-    /// Until when a sender may act before its time has come: a few round trips from now, so that no flow is far ahead of the others.
+    /// Until when a sender may act before its time has come.
     #[inline]
     pub(crate) fn horizon(&self) -> Time {
-        self.window.end.min(self.now + self.reach)
+        self.window.end.min(self.now + self.ahead)
     }
 
     /// Take the head of a line, and let the next packet's turn be an event.
