@@ -286,7 +286,7 @@ impl Senders {
         let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
         let usage = if SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
         let (boards, racks) = (&mut self.boards, &mut self.racks);
-        let mut tcp = Tcp { sender, spec, boards, racks, watch, usage, now, warmup, clock_phase };
+        let mut tcp = Tcp { sender, spec, boards, racks, watch, usage, now, warmup, clock_phase, window_is_used: false };
         match &arrived {
             Some(arrived) => {
                 let is_duplicate = arrived.ack <= tcp.sender.una;
@@ -356,6 +356,10 @@ impl Senders {
             match reader.as_mut().and_then(|reader| reader.price_header(tcp.sender, segment)) {
                 Some(header) => self.fabric.send_priced(now, &packet, ecn, header),
                 None => self.fabric.send::<SIGNALLED>(now, &packet, ecn),
+            }
+            // Readers want to be asked once more, which tells them what holds a sender back.
+            if !SIGNALLED && tcp.window_is_used {
+                break;
             }
         }
         if let Some(reader) = &mut reader {

@@ -119,6 +119,8 @@ pub(crate) struct Tcp<'a> {
     pub(crate) warmup: Time,
     /// Phase of the host's clock, for the BSD timer.
     pub(crate) clock_phase: Span,
+    /// The segment last given out was the last that the window allows: there is no need to ask for another.
+    pub(crate) window_is_used: bool,
 }
 
 /// An acknowledgement as the sender sees it.

@@ -79,7 +79,8 @@ fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
         return None;
     }
     sender.next += 1;
-    Some(sender.next - 1)
+    tcp.window_is_used = sender.next >= end;
+    Some(tcp.sender.next - 1)
 }
 
 /// Outside fast recovery every acknowledgement of new data goes to the control law.
