@@ -1,11 +1,12 @@
 //! The scenario as a whole, and its ways in and out.
 
 use crate::decode::{Decode, Decoder};
+use crate::flow_table;
 use crate::network;
 use crate::problem::{Errors, Report, Source, Warnings};
 use crate::quantity::Duration;
 use crate::record::record;
-use crate::schema::{Event, Flow, Link, Node, Prices, Record, Topology};
+use crate::schema::{Event, Flow, Link, Node, Prices, Record, Routing, Topology};
 use crate::tree;
 use crate::user_code::{self, Objection};
 use crate::values::{Name, Whole};
@@ -37,6 +38,8 @@ record! {
         nodes: BTreeMap<Name, Node> = BTreeMap::new(),
         /// Links by name.
         links: BTreeMap<Name, Link> = BTreeMap::new(),
+        /// Which way packets take where no `route` is given.
+        routing: Routing = Routing::Shortest,
         /// How prices of congestion travel, where queues tell any.
         prices: Option<Prices>,
         /// Flow groups by name. Their order is that of every table of results.
@@ -92,8 +95,9 @@ impl Scenario {
     fn decode(node: &tree::Node, source: Source) -> Result<Scenario, Errors> {
         let mut decoder = Decoder::new(Report::new(&source));
         // What is no table at all has no parts that could be wrong too.
-        let Some(description) = Description::decode(node, &mut decoder) else { return Err(decoder.report.finish()) };
+        let Some(mut description) = Description::decode(node, &mut decoder) else { return Err(decoder.report.finish()) };
         let mut report = decoder.report;
+        flow_table::settle(&mut description, &mut report);
         if report.is_empty() {
             return Ok(Scenario { description, source });
         }
@@ -212,6 +216,13 @@ pub fn json_schema() -> serde_json::Value {
     if let Some(flows) = schema.pointer_mut("/properties/flows").and_then(|flows| flows.as_object_mut()) {
         flows.remove("default");
         flows.insert("minProperties".into(), 1.into());
+    }
+    if let Some(traffic) = schema.pointer_mut("/$defs/Traffic") {
+        (traffic["minProperties"], traffic["maxProperties"]) = (1.into(), 1.into());
+    }
+    if let Some(flow) = schema.pointer_mut("/$defs/Flow") {
+        let ends = json!({"required": ["from", "to"], "properties": {"traffic": false}});
+        flow["anyOf"] = json!([ends, {"required": ["traffic"], "properties": {"from": false, "to": false}}]);
     }
     // What the presence of one key says about another.
     for (table, keys) in [("Flow", ["tcp", "source"]), ("Event", ["link", "group"])] {
