@@ -155,6 +155,7 @@ pub fn checked<T: Send>(
     build: impl FnOnce() -> Result<(Network, Warnings, T), Errors> + Send,
 ) -> PyResult<(Network, T)> {
     let built = py.detach(|| {
+        memory::fits_when_made(scenario.least_bytes(), file)?;
         let (network, warnings, rest) = build()?;
         memory::fits(tailback_core::memory_estimate(&network), file)?;
         Ok((network, warnings, rest))

@@ -172,11 +172,11 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
         }
     };
     let [source, sink, size, start] = ["source", "sink", "size", "start"].map(|name| column(name, &names, file, decoder));
-    let shown: Vec<String> = names.iter().map(|name| name.escape_debug().to_string()).collect();
+    let shown: Vec<String> = names.iter().map(|name| format!("`{}`", name.escape_debug())).collect();
     for (name, found) in [("source", source), ("sink", sink)] {
         if found.is_none() {
             let problem = decoder.fault(format!("{file} has no column `{name}`"));
-            problem.given(crate::problem::listed(&shown.iter().map(String::as_str).collect::<Vec<_>>()).replace("one of ", ""));
+            problem.given(if shown.is_empty() { "no columns".into() } else { shown.join(", ") });
             problem.expected("`source` and `sink`, and `size` and `start` here or in the group");
         }
     }

@@ -125,6 +125,11 @@ impl Scenario {
         self.built(report)
     }
 
+    /// Bytes that the network takes at least once it is built, counted without building it.
+    pub fn least_bytes(&self) -> u64 {
+        network::least_bytes(&self.description)
+    }
+
     /// Whether it is a network, be it that nothing is sent there yet.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tailback_core::Engine;
 use tailback_core::network::{Network, PortId};
 use tailback_core::primitives::units::{Span, Time};
@@ -373,4 +374,131 @@ fn flows_of_a_table_run_between_its_nodes() {
     assert_eq!((sizes, network.flows[0].start), (vec![10_000, 20_000], Time(1_000_000)));
     let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
     assert_eq!((again.to_json(), again.build().unwrap()), (scenario.to_json(), network));
+}
+
+/// A file in a folder of its own, and a scenario beside it.
+fn beside(file: &str, text: &str, scenario: &str) -> Result<Scenario, String> {
+    static FOLDERS: AtomicU32 = AtomicU32::new(0);
+    let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("tailback-topologies-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(file), text).unwrap();
+    let read = Scenario::from_toml(scenario, folder.join("s.toml").to_str().unwrap()).map_err(|errors| errors.to_string());
+    std::fs::remove_dir_all(&folder).unwrap();
+    read
+}
+
+const ZOO: &str = r#"<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d36" />
+  <key attr.name="label" attr.type="string" for="node" id="d33" />
+  <graph edgedefault="undirected">
+    <node id="0"><data key="d33">New York</data></node>
+    <node id="1"><data key="d33">Chicago</data></node>
+    <node id="2"><data key="d33">Seattle</data></node>
+    <edge source="0" target="1"><data key="d36">1e+10</data></edge>
+    <edge source="1" target="2"><data key="d36">2488000000.0</data></edge>
+    <edge source="1" target="2" />
+  </graph>
+</graphml>
+"#;
+
+fn zoo(settings: &str) -> String {
+    let flows = "[flows.web]\nfrom = \"New_York\"\nto = \"Seattle\"\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+    format!(
+        "duration = \"1 s\"\n[topology.graph]\ngraphml = \"zoo.graphml\"\nqueue = {{buffer = \"9 packets\"}}\n{settings}\n{flows}"
+    )
+}
+
+#[test]
+fn a_graphml_file_becomes_part_of_the_scenario() {
+    let settings = "name_attribute = \"label\"\nrate = \"622 Mbps\"\ndelay = \"3 ms\"";
+    let scenario = beside("zoo.graphml", ZOO, &zoo(settings)).unwrap();
+    let network = scenario.build().unwrap();
+    let ports: Vec<_> = network.ports.iter().map(|port| (port.name.as_str(), port.rate.0)).collect();
+    assert_eq!(
+        ports.iter().step_by(2).copied().collect::<Vec<_>>(),
+        [("Chicago-Seattle", 2_488_000_000), ("Chicago-Seattle_2", 622_000_000), ("New_York-Chicago", 10_000_000_000)]
+    );
+    let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+    assert_eq!((again.to_json(), again.build().unwrap()), (scenario.to_json(), network));
+}
+
+#[test]
+fn what_a_graphml_file_leaves_open_or_has_wrong_is_told_with_its_place() {
+    let scenario = beside("zoo.graphml", ZOO, &zoo("name_attribute = \"label\"\ndelay = \"3 ms\"")).unwrap();
+    let errors = scenario.build().unwrap_err().to_string();
+    assert!(errors.contains("its rate is not said") && errors.contains("topology.graph.links[2]"), "{errors}");
+    let wrong = ZOO.replace("target=\"2\" />", "target=\"4\" />").replace("2488000000.0", "fast");
+    let errors = beside("zoo.graphml", &wrong, &zoo("delay = \"3 ms\"")).unwrap_err();
+    assert!(errors.contains("[zoo.graphml line 11].target") && errors.contains("unknown node `4`"), "{errors}");
+    assert!(errors.contains("[zoo.graphml line 10].LinkSpeedRaw"), "{errors}");
+    assert!(errors.contains("2 errors"), "{errors}");
+    for (from, to, message) in [
+        ("</graph>", "", "cannot be read"),
+        ("<edge source=\"1\" target=\"2\" />", "<hyperedge/>", "a link has two ends"),
+        ("Seattle", "Chicago", "two nodes are called `Chicago`"),
+        ("id=\"2\"", "", "a node without an identifier"),
+    ] {
+        let settings = "name_attribute = \"label\"\ndelay = \"3 ms\"";
+        let errors = beside("zoo.graphml", &ZOO.replace(from, to), &zoo(settings)).unwrap_err();
+        assert!(errors.contains(message), "{errors}");
+    }
+}
+
+fn table(csv: &str, more: &str) -> Result<Network, String> {
+    let flows = group("table = \"flows.csv\"", more);
+    let scenario = format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{flows}");
+    beside("flows.csv", csv, &scenario)?.build().map_err(|errors| errors.to_string())
+}
+
+#[test]
+fn a_file_of_flows_is_read_with_its_units() {
+    let network = table("start_us,source,sink,note,size\n5,host0,host1,a,10 kB\n0.5,host2,host3,b,1 MB\n", "").unwrap();
+    assert_eq!(pairs(&network)[1], ("host2".into(), "host3".into()));
+    assert_eq!((network.flows[0].start, network.flows[1].start), (Time(5_000_000), Time(500_000)));
+    assert_eq!(network.flows[1].size.unwrap().0, 1_000_000);
+    let sized = table("source,sink\nhost0,host1\n", "size = \"3 kB\"\nstart = \"1 ms\"").unwrap();
+    assert_eq!((sized.flows[0].size.unwrap().0, sized.flows[0].start), (3000, Time(1_000_000_000)));
+}
+
+#[test]
+fn what_is_wrong_with_a_file_of_flows_is_told_line_by_line() {
+    let has = |csv: &str, more: &str, parts: &[&str]| {
+        let errors = table(csv, more).unwrap_err();
+        assert!(parts.iter().all(|part| errors.contains(part)), "{errors}");
+    };
+    has("source,destination,size\nhost0,host1,1 kB\n", "", &["flows.csv has no column `sink`", "flows.web.traffic.table"]);
+    has("", "", &["flows.csv has no column `source`", "flows.csv has no column `sink`", "2 errors"]);
+    has(
+        "source,sink,size\nhost0,host1,-1 kB\nhost0,,1 kB\n",
+        "",
+        &["[flows.csv line 2].size", "[flows.csv line 3].sink", "2 errors"],
+    );
+    has(
+        "source,sink,size\nhost0,hots1,1 kB\nhost2,host2,1 kB\n",
+        "",
+        &[
+            "unknown node `hots1`",
+            "[flows.csv line 2].sink",
+            "did you mean",
+            "[flows.csv line 3].sink",
+            "a flow from a node to itself",
+        ],
+    );
+    has("source,sink\nhost0,host1\n", "", &["how much each flow transfers is not said", "flows.web.size"]);
+    has("source,sink,size,size_bytes\nhost0,host1,1 kB,1000\n", "", &["several columns of `size`"]);
+    has("source,sink,size\nhost0,host1,1 kB\n", "size = \"1 kB\"", &["the flow table has a column of each flow's size"]);
+    has("source,sink,size\nhost0,host1,1 kB\n", "count = 3", &["a flow table needs a row for each flow", "1 rows for 3 flows"]);
+    has("source,sink,size\n", "", &["a flow table without flows"]);
+}
+
+#[test]
+fn many_thousand_errors_are_counted() {
+    let mut csv = String::from("source,sink,size\n");
+    (0..50_000).for_each(|_| csv += "host0,host1,-1\n");
+    let errors = table(&csv, "").unwrap_err();
+    assert!(errors.contains("49980 more lines like these") && errors.contains("21 errors"), "{errors}");
+    let errors = table(&csv.replace("-1", "1 kB").replace("host1", "nowhere"), "").unwrap_err();
+    assert!(errors.contains("49980 more flows like these") && errors.contains("21 errors"), "{errors}");
 }

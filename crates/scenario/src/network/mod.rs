@@ -30,6 +30,7 @@ use graph::Graph;
 use groups::Groups;
 use routing::{Journey, Ways};
 use sites::Sites;
+pub(crate) use sites::least_bytes;
 use std::collections::HashMap;
 use tailback_core::network::MAX_ROUTE_ENTRIES;
 use tailback_core::network::{Network, PortId};

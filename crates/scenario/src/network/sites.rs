@@ -5,6 +5,7 @@ use crate::scenario::Description;
 use crate::schema::{Extent, Node, NodeKind, Nodes, Plan};
 use crate::values::Name;
 use std::collections::BTreeMap;
+use tailback_core::network::Port;
 
 /// Names of nodes in a message.
 const MOST_LISTED: usize = 8;
@@ -146,6 +147,13 @@ impl Sites {
     }
 }
 
+/// Bytes that ports take at least once they are made, counted without making any.
+pub(crate) fn least_bytes(description: &Description) -> u64 {
+    let made = description.topology.generators().into_iter().map(|(_, generator)| generator.extent().links);
+    let links = made.fold(description.links.len() as u128, u128::saturating_add);
+    u64::try_from(links.saturating_mul(2 * size_of::<Port>() as u128)).unwrap_or(u64::MAX)
+}
+
 /// What each generator makes, if all of it together is not too much.
 fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, Plan)> {
     let generators = description.topology.generators();
@@ -179,11 +187,24 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
 /// Whether a fault at this place leaves the names of some nodes or links unknown.
 fn hides_names(at: &str) -> bool {
     /// Settings of generators that say how many nodes and links there are.
-    const COUNTS: [&str; 10] =
-        ["hops", "rates", "delays", "k", "leaves", "spines", "hosts", "dimensions", "switches", "global_links"];
+    const COUNTS: [&str; 13] = [
+        "hops",
+        "rates",
+        "delays",
+        "k",
+        "leaves",
+        "spines",
+        "hosts",
+        "dimensions",
+        "switches",
+        "global_links",
+        "routers",
+        "links",
+        "graphml",
+    ];
     let Some(generator) = at.strip_prefix("topology") else { return at == "nodes" || at == "links" };
     let key = generator.split('.').nth(2).and_then(|key| key.split('[').next());
-    key.is_none_or(|key| COUNTS.contains(&key) || key == "routers")
+    key.is_none_or(|key| COUNTS.contains(&key))
 }
 
 pub(super) fn taken(at: &str, name: &Name, by: &str, report: &mut Report) {

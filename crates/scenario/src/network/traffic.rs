@@ -202,6 +202,9 @@ fn incasts(incast: &Incast, at: &str, count: usize, chance: Chance, sites: &Site
 
 /// As a flow table says.
 fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
+    if !report.sound(at) {
+        return None;
+    }
     if table.flows() != count {
         let problem = report.add(at, "a flow table needs a row for each flow");
         problem.given(format!("{} rows for {count} flows", table.flows())).expected("no `count`, and lists as long as the table");

@@ -8,6 +8,8 @@ mod dumbbell;
 mod dwdm;
 mod fabric;
 mod fat_tree;
+mod graph;
+mod graphml;
 mod leaf_spine;
 mod parking_lot;
 mod plan;
@@ -23,6 +25,7 @@ pub use dumbbell::Dumbbell;
 pub use dwdm::Dwdm;
 pub use fabric::Fabric;
 pub use fat_tree::FatTree;
+pub use graph::Graph;
 pub use leaf_spine::LeafSpine;
 pub use parking_lot::ParkingLot;
 pub(crate) use plan::{Extent, Plan, Style};
@@ -93,4 +96,6 @@ generators! {
     /// Routers `router0`, `router1`, ... anywhere in a square, near ones linked more likely (Waxman, IEEE Journal on Selected Areas in
     /// Communications 6(9), 1988): `router0-router7`.
     waxman: Waxman,
+    /// Nodes and links one by one, listed here or in a GraphML file. A link without a name of its own is named by its ends.
+    graph: Graph,
 }
