@@ -12,7 +12,7 @@ use crate::quantity::{Duration, Size};
 use crate::record::record;
 use crate::scenario::Description;
 use crate::tree::Node;
-use crate::values::Name;
+use crate::values::{Name, Number};
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::borrow::Cow;
@@ -35,8 +35,12 @@ record! {
         sink: Vec<Name>,
         /// Payload that each transfers, if the group does not say.
         size: Option<Vec<Size>>,
+        /// The same as plain numbers.
+        size_bytes: Option<Vec<Number>>,
         /// When each starts, if the group does not say.
         start: Option<Vec<Duration>>,
+        /// The same as plain numbers.
+        start_s: Option<Vec<Number>>,
     }
 }
 
@@ -103,14 +107,16 @@ impl Decode for FlowTable {
                 read(&bytes, file, decoder)
             }
             Node::Table(_) => {
-                let columns = Columns::decode(node, decoder)?;
+                let mut columns = Columns::decode(node, decoder)?;
+                plain("size_bytes", columns.size_bytes.take(), &mut columns.size, decoder);
+                plain("start_s", columns.start_s.take(), &mut columns.start, decoder);
                 Some(FlowTable { columns, rows: Rows::default() })
             }
             _ => decoder.misfit(node, format!("not a flow table: {}", kind(node))),
         }?;
-        let Columns { source, sink, size, start } = &table.columns;
+        let Columns { source, sink, size, start, .. } = &table.columns;
         let lengths = [Some(sink.len()), size.as_ref().map(Vec::len), start.as_ref().map(Vec::len)].into_iter().flatten();
-        if let Some(other) = lengths.into_iter().find(|&length| length != source.len()) {
+        if let Some(other) = lengths.into_iter().find(|&length| length != source.len()).filter(|_| decoder.is_sound()) {
             decoder
                 .fault("columns of different lengths")
                 .given(format!("{} and {other}", source.len()))
@@ -125,7 +131,8 @@ impl Decode for FlowTable {
     }
 
     fn expected() -> String {
-        "the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists".into()
+        "the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists (in Python also a Parquet file)"
+            .into()
     }
 }
 
@@ -138,6 +145,34 @@ impl JsonSchema for FlowTable {
         let columns = generator.subschema_for::<Columns>();
         schemars::json_schema!({"description": FlowTable::expected(), "anyOf": [{"type": "string"}, columns]})
     }
+}
+
+/// Makes quantities of the numbers in a column whose name ends in their unit; the first ones that are none are told, the others counted.
+fn plain<Q: Decode>(key: &str, numbers: Option<Vec<Number>>, quantities: &mut Option<Vec<Q>>, decoder: &mut Decoder) {
+    let Some(numbers) = numbers else { return };
+    if quantities.is_some() {
+        decoder.inside(key, |decoder| decoder.fault("this is said twice").expected("one column, with units or without").line);
+        return;
+    }
+    let (mut faults, aside) = (0, Source::default());
+    let mut read = Vec::with_capacity(numbers.len());
+    for (position, number) in numbers.iter().enumerate() {
+        let cell = with_unit(number.0.to_string().as_bytes(), unit_of(key));
+        let value = match faults {
+            ..SHOWN => {
+                decoder.inside(key, |decoder| decoder.inside(&format!("[{position}]"), |decoder| Q::decode(&cell, decoder)))
+            }
+            _ => Q::decode(&cell, &mut Decoder::new(Report::new(&aside))),
+        };
+        faults += usize::from(value.is_none());
+        read.extend(value);
+    }
+    if faults > SHOWN {
+        decoder.inside(key, |decoder| {
+            decoder.fault(format!("{} more values like these", faults - SHOWN)).expected(Q::expected()).line
+        });
+    }
+    *quantities = Some(read);
 }
 
 /// The place of a column among those of the file, with the unit of its plain numbers.

@@ -77,22 +77,18 @@ impl Sites {
         self.names.len()
     }
 
-    fn find(&self, name: &str) -> Option<usize> {
-        self.names.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()
+    /// The node of that name.
+    pub fn find(&self, name: &Name) -> Option<usize> {
+        self.names.binary_search_by(|(known, _)| known.cmp(name)).ok()
     }
 
     /// The node of that name; an unknown one is reported.
     pub fn node(&self, name: &Name, at: &str, report: &mut Report) -> Option<usize> {
-        let found = self.find(name.as_str());
+        let found = self.find(name);
         if found.is_none() && report.sound(at) && self.all_named {
             report.unknown(at, "node", name.as_str(), self.names().map(Name::as_str));
         }
         found
-    }
-
-    /// The same of many, of which only some are reported: the rest is counted.
-    pub fn is_node(&self, name: &Name) -> Option<usize> {
-        self.find(name.as_str())
     }
 
     /// The nodes of these names, those of a pattern in the order of their numbers; what is unknown is reported.

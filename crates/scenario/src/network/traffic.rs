@@ -215,7 +215,7 @@ fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &
     }
     let (mut pairs, mut faults) = (Vec::with_capacity(count), 0);
     for (flow, (source, sink)) in table.columns.source.iter().zip(&table.columns.sink).enumerate() {
-        match (sites.is_node(source), sites.is_node(sink)) {
+        match (sites.find(source), sites.find(sink)) {
             (Some(from), Some(to)) if from != to => pairs.push((from, to)),
             ends => {
                 faults += 1;
