@@ -36,6 +36,13 @@ pub(super) struct Ways<'g> {
     delay: Option<Span>,
 }
 
+/// How far it is to a node.
+struct Search {
+    root: usize,
+    /// From each router, and from the root itself.
+    distances: Vec<Distance>,
+}
+
 impl Ways<'_> {
     pub fn new(graph: &Graph, routing: Routing) -> Ways<'_> {
         let mut ways = Ways { graph, routing, begins: vec![0], feeders: Vec::new(), delay: None };
@@ -64,10 +71,9 @@ impl Ways<'_> {
         order.sort_unstable();
         let mut found = vec![None; journeys.len()];
         for of_root in order.chunk_by(|(one, _), (other, _)| one == other) {
-            let root = of_root[0].0;
-            let distances = self.distances(root);
+            let search = self.search(of_root[0].0);
             for &(_, index) in of_root {
-                found[index] = self.way(&journeys[index], root, &distances);
+                found[index] = self.way(&journeys[index], &search);
             }
         }
         found
@@ -81,11 +87,11 @@ impl Ways<'_> {
         }
     }
 
-    fn way(&self, journey: &Journey, root: usize, distances: &[Distance]) -> Option<Vec<PortId>> {
+    fn way(&self, journey: &Journey, search: &Search) -> Option<Vec<PortId>> {
         let mut ports = Vec::with_capacity(8);
         let mut here = journey.from;
-        while here != root {
-            let onward = || self.onward(here, root, distances);
+        while here != search.root {
+            let onward = || self.onward(here, search);
             let nearest = onward().map(|(beyond, ..)| beyond).min()?;
             let equal = || onward().filter(|(beyond, ..)| *beyond == nearest);
             let chosen = match self.routing {
@@ -96,7 +102,7 @@ impl Ways<'_> {
             ports.push(port);
             here = next;
         }
-        if root != journey.to {
+        if search.root != journey.to {
             let &(port, _) = self.graph.arriving(journey.to).first()?;
             ports.push(port);
         }
@@ -104,16 +110,16 @@ impl Ways<'_> {
     }
 
     /// Where packets may go on from a node: how far it is to the root that way, the port and the next node.
-    fn onward(&self, here: usize, root: usize, distances: &[Distance]) -> impl Iterator<Item = (Distance, PortId, usize)> {
+    fn onward(&self, here: usize, search: &Search) -> impl Iterator<Item = (Distance, PortId, usize)> {
         let leaving = self.graph.leaving(here).iter();
-        let forwarding = leaving.filter(move |(_, to)| *to == root || !self.graph.sites.is_host(*to));
-        let reached = forwarding.filter(move |(_, to)| distances[*to] != UNREACHED);
-        reached.map(move |&(port, to)| (farther(distances[to], self.cost(port)), port, to))
+        let forwarding = leaving.filter(move |(_, to)| *to == search.root || !self.graph.sites.is_host(*to));
+        let reached = forwarding.filter(move |(_, to)| search.distances[*to] != UNREACHED);
+        reached.map(move |&(port, to)| (farther(search.distances[to], self.cost(port)), port, to))
     }
 
-    /// From each router, and the root itself, to the root (Dijkstra, Numerische Mathematik 1, 1959; with equal links the search that Moore
+    /// How far it is to a node (Dijkstra, Numerische Mathematik 1, 1959; with equal links the search that Moore
     /// has in "The shortest path through a maze", 1959).
-    fn distances(&self, root: usize) -> Vec<Distance> {
+    fn search(&self, root: usize) -> Search {
         let mut best = vec![UNREACHED; self.graph.sites.count()];
         if let Some(delay) = self.delay {
             let mut reached = vec![root];
@@ -128,7 +134,7 @@ impl Ways<'_> {
                     }
                 }
             }
-            return best;
+            return Search { root, distances: best };
         }
         let mut open = BinaryHeap::from([Reverse(((0, 0), root))]);
         while let Some(Reverse((distance, node))) = open.pop() {
@@ -140,7 +146,7 @@ impl Ways<'_> {
             let nearer = feeders.filter(|(from, _)| best[*from] == UNREACHED);
             open.extend(nearer.map(|&(from, delay)| Reverse((farther(distance, delay), from))));
         }
-        best
+        Search { root, distances: best }
     }
 }
 
