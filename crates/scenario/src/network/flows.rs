@@ -166,45 +166,42 @@ impl Routes<'_> {
     /// `return_route` below `at`.
     pub fn find(&self, pairs: &[Ends], hashed: Hashed, ways: &Ways, at: &str, report: &mut Report) -> Option<Vec<Way>> {
         let graph = ways.graph;
-        let given = |names: &[PortName], ends: Ends, key: &str, report: &mut Report| {
-            let found = graph.route(names, ends, &format!("{at}.{key}"), report)?;
-            Some(vec![found; pairs.len()])
-        };
         let &ends = pairs.first()?;
-        let forward = match self.forward {
-            Some(names) => given(names, ends, "route", report),
-            None => found(&hashed.journeys(pairs, Towards::Sink), ways, at, report),
+        let mut given = |names: Option<&[PortName]>, ends: Ends, key: &str| {
+            names.map(|names| graph.route(names, ends, &format!("{at}.{key}"), report).map(|found| vec![found; pairs.len()]))
         };
-        let backward = match (self.backward, &forward) {
-            (Some(names), _) => given(names, (ends.1, ends.0), "return_route", report),
-            (None, None) => return None,
-            (None, Some(forward)) => {
-                let is_hashed = ways.routing == Routing::Ecmp && self.forward.is_none();
-                let mirrored = forward.iter().map(|ports| graph.mirrored(ports)).collect::<Option<Vec<_>>>();
-                match mirrored.filter(|_| !is_hashed) {
-                    Some(mirrored) => Some(mirrored),
-                    None => self.back(pairs, forward, hashed, ways, at, report),
+        let forward = given(self.forward, ends, "route");
+        let backward = given(self.backward, (ends.1, ends.0), "return_route");
+        let is_hashed = ways.routing == Routing::Ecmp;
+        let there = || hashed.journeys(pairs, Towards::Sink);
+        let back = || hashed.journeys(pairs, Towards::Source);
+        let (forward, backward) = match (forward, backward) {
+            (None, None) if is_hashed => {
+                // Both at once: sources are sinks on the way back, and what is near them is searched once.
+                let mut forward = found(&[there(), back()].concat(), ways, at, report)?;
+                let backward = forward.split_off(pairs.len());
+                (forward, Some(backward))
+            }
+            (forward, backward) => {
+                let forward = forward.unwrap_or_else(|| found(&there(), ways, at, report));
+                (forward?, backward.map_or(Some(None), |given| given.map(Some))?)
+            }
+        };
+        let mirrored = || forward.iter().map(|ports| graph.mirrored(ports)).collect::<Vec<_>>();
+        let backward = match backward {
+            Some(backward) => backward,
+            None => {
+                let mirrored = mirrored();
+                match mirrored.iter().all(Option::is_some) {
+                    true => mirrored.into_iter().flatten().collect(),
+                    false => {
+                        let found = found(&back(), ways, at, report)?;
+                        mirrored.into_iter().zip(found).map(|(mirrored, found)| mirrored.unwrap_or(found)).collect()
+                    }
                 }
             }
         };
-        Some(forward?.into_iter().zip(backward?).collect())
-    }
-
-    /// The way back of each, over the same links where that is possible and no hash decides.
-    fn back(
-        &self,
-        pairs: &[Ends],
-        forward: &[Vec<PortId>],
-        hashed: Hashed,
-        ways: &Ways,
-        at: &str,
-        report: &mut Report,
-    ) -> Option<Vec<Vec<PortId>>> {
-        let found = found(&hashed.journeys(pairs, Towards::Source), ways, at, report)?;
-        if ways.routing == Routing::Ecmp {
-            return Some(found);
-        }
-        Some(forward.iter().zip(found).map(|(ports, found)| ways.graph.mirrored(ports).unwrap_or(found)).collect())
+        Some(forward.into_iter().zip(backward).collect())
     }
 }
 

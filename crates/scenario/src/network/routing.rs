@@ -14,9 +14,6 @@ use tailback_core::primitives::units::Span;
 /// Picoseconds, then hops.
 type Distance = (u64, u32);
 
-/// Beyond every way that there is.
-const UNREACHED: Distance = (u64::MAX, u32::MAX);
-
 /// From where to where a flow runs, and what its hashes are drawn from.
 #[derive(Clone, Copy)]
 pub(super) struct Journey {
@@ -29,31 +26,72 @@ pub(super) struct Journey {
 pub(super) struct Ways<'g> {
     pub graph: &'g Graph,
     pub routing: Routing,
-    /// By node: where its entries begin among those of all, which are routers with a link to it and these links' delays.
+    /// By node: where its entries begin among those of all, which are routers with a link to it.
     begins: Vec<usize>,
-    feeders: Vec<(usize, Span)>,
-    /// If all links between routers have one delay: then hops say which way is shorter.
-    delay: Option<Span>,
+    feeders: Vec<u32>,
+    /// Of these links, if they differ: else hops say which way is shorter.
+    delays: Delays,
 }
 
-/// How far it is to a node.
+/// What links from routers add to a distance, beside a hop.
+enum Delays {
+    Alike(Span),
+    Each(Vec<Span>),
+}
+
+/// How far it is to a node, from it and from each router that was reached.
 struct Search {
     root: usize,
-    /// From each router, and from the root itself.
-    distances: Vec<Distance>,
+    known: Known,
+}
+
+enum Known {
+    /// By node, with the delay of each hop.
+    Hops(Vec<u32>, Span),
+    Distances(Vec<Option<Distance>>),
+}
+
+/// Of what was not reached.
+const NEVER: u32 = u32::MAX;
+
+impl Search {
+    fn from(&self, node: usize) -> Option<Distance> {
+        match &self.known {
+            Known::Hops(hops, delay) => {
+                Some(hops[node]).filter(|&hops| hops != NEVER).map(|hops| (delay.0.saturating_mul(hops.into()), hops))
+            }
+            Known::Distances(distances) => distances[node],
+        }
+    }
+}
+
+/// Nodes that a search has to reach.
+struct Wanted {
+    is_wanted: Vec<bool>,
+    left: usize,
+}
+
+impl Wanted {
+    /// Whether all were reached.
+    fn strike(&mut self, node: usize) -> bool {
+        self.left -= usize::from(std::mem::take(&mut self.is_wanted[node]));
+        self.left == 0
+    }
 }
 
 impl Ways<'_> {
     pub fn new(graph: &Graph, routing: Routing) -> Ways<'_> {
-        let mut ways = Ways { graph, routing, begins: vec![0], feeders: Vec::new(), delay: None };
+        let mut ways = Ways { graph, routing, begins: vec![0], feeders: Vec::new(), delays: Delays::Alike(Span::ZERO) };
+        let mut delays = Vec::new();
         for node in 0..graph.sites.count() {
             for &(port, from) in graph.arriving(node).iter().filter(|(_, from)| !graph.sites.is_host(*from)) {
-                ways.feeders.push((from, ways.cost(port)));
+                ways.feeders.push(from as u32);
+                delays.push(ways.cost(port));
             }
             ways.begins.push(ways.feeders.len());
         }
-        let first = ways.feeders.first().map(|(_, delay)| *delay);
-        ways.delay = first.filter(|first| ways.feeders.iter().all(|(_, delay)| delay == first));
+        let first = delays.first().copied().unwrap_or(Span::ZERO);
+        ways.delays = if delays.iter().all(|&delay| delay == first) { Delays::Alike(first) } else { Delays::Each(delays) };
         ways
     }
 
@@ -71,7 +109,8 @@ impl Ways<'_> {
         order.sort_unstable();
         let mut found = vec![None; journeys.len()];
         for of_root in order.chunk_by(|(one, _), (other, _)| one == other) {
-            let search = self.search(of_root[0].0);
+            let root = of_root[0].0;
+            let search = self.search(root, self.wanted(of_root.iter().map(|&(_, index)| journeys[index].from)));
             for &(_, index) in of_root {
                 found[index] = self.way(&journeys[index], &search);
             }
@@ -113,40 +152,63 @@ impl Ways<'_> {
     fn onward(&self, here: usize, search: &Search) -> impl Iterator<Item = (Distance, PortId, usize)> {
         let leaving = self.graph.leaving(here).iter();
         let forwarding = leaving.filter(move |(_, to)| *to == search.root || !self.graph.sites.is_host(*to));
-        let reached = forwarding.filter(move |(_, to)| search.distances[*to] != UNREACHED);
-        reached.map(move |&(port, to)| (farther(search.distances[to], self.cost(port)), port, to))
+        forwarding.filter_map(move |&(port, to)| Some((farther(search.from(to)?, self.cost(port)), port, to)))
     }
 
-    /// How far it is to a node (Dijkstra, Numerische Mathematik 1, 1959; with equal links the search that Moore
-    /// has in "The shortest path through a maze", 1959).
-    fn search(&self, root: usize) -> Search {
-        let mut best = vec![UNREACHED; self.graph.sites.count()];
-        if let Some(delay) = self.delay {
-            let mut reached = vec![root];
-            best[root] = (0, 0);
-            let mut next = 0;
-            while let Some(&node) = reached.get(next) {
-                next += 1;
-                for &(from, _) in &self.feeders[self.begins[node]..self.begins[node + 1]] {
-                    if best[from] == UNREACHED {
-                        best[from] = farther(best[node], delay);
-                        reached.push(from);
+    /// What has to be reached for the ways from these nodes to be known: the routers among them, and those that hosts are linked to.
+    fn wanted(&self, from: impl Iterator<Item = usize>) -> Wanted {
+        let mut wanted = Wanted { is_wanted: vec![false; self.graph.sites.count()], left: 0 };
+        let mut want = |node: usize| wanted.left += usize::from(!std::mem::replace(&mut wanted.is_wanted[node], true));
+        for node in from {
+            if self.graph.sites.is_host(node) {
+                self.graph.leaving(node).iter().for_each(|&(_, to)| want(to));
+            } else {
+                want(node);
+            }
+        }
+        wanted
+    }
+
+    /// How far it is to a node (Dijkstra, Numerische Mathematik 1, 1959; with equal links the search that Moore has in "The shortest path
+    /// through a maze", 1959). What is nearer than what is wanted is known as well, and no more is needed for a way.
+    fn search(&self, root: usize, mut wanted: Wanted) -> Search {
+        let feeders = |node: usize| self.begins[node]..self.begins[node + 1];
+        let count = self.graph.sites.count();
+        let delays = match &self.delays {
+            Delays::Alike(delay) => {
+                let (mut hops, mut reached, mut next) = (vec![NEVER; count], vec![root], 0);
+                hops[root] = 0;
+                let mut is_done = wanted.strike(root);
+                while let Some(&node) = reached.get(next).filter(|_| !is_done) {
+                    next += 1;
+                    for &from in &self.feeders[feeders(node)] {
+                        let from = from as usize;
+                        if hops[from] == NEVER {
+                            hops[from] = hops[node] + 1;
+                            reached.push(from);
+                            is_done |= wanted.strike(from);
+                        }
                     }
                 }
+                return Search { root, known: Known::Hops(hops, *delay) };
             }
-            return Search { root, distances: best };
-        }
+            Delays::Each(delays) => delays,
+        };
+        let mut best: Vec<Option<Distance>> = vec![None; count];
         let mut open = BinaryHeap::from([Reverse(((0, 0), root))]);
         while let Some(Reverse((distance, node))) = open.pop() {
-            if best[node] != UNREACHED {
+            if best[node].is_some() {
                 continue;
             }
-            best[node] = distance;
-            let feeders = self.feeders[self.begins[node]..self.begins[node + 1]].iter();
-            let nearer = feeders.filter(|(from, _)| best[*from] == UNREACHED);
-            open.extend(nearer.map(|&(from, delay)| Reverse((farther(distance, delay), from))));
+            best[node] = Some(distance);
+            if wanted.strike(node) {
+                break;
+            }
+            let nearer = feeders(node).map(|entry| (self.feeders[entry] as usize, delays[entry]));
+            let nearer = nearer.filter(|(from, _)| best[*from].is_none());
+            open.extend(nearer.map(|(from, delay)| Reverse((farther(distance, delay), from))));
         }
-        Search { root, distances: best }
+        Search { root, known: Known::Distances(best) }
     }
 }
 
