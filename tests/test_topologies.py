@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from support import Command
+from support import ROOT, Command
 from tailback.prediction import scaled
 
 LINKS: Any = {"rate": "10 Gbps", "delay": "1 us", "buffer": "50 packets"}
@@ -33,6 +33,13 @@ def test_a_group_of_many_pairs_is_one_class() -> None:
     assert row["completed"] == 16 * 15
     # 20 kB, 14 packets with headers, over 2, 4 or 6 links of 10 Gbit/s and 1 us each.
     assert min(run.flows["slowdown"]) >= 1
+
+
+def test_the_ten_lines_of_the_page_run() -> None:
+    text = (ROOT / "docs/topologies.md").read_text().partition("```toml\n")[2].partition("```")[0]
+    assert len([line for line in text.splitlines() if line]) <= 10
+    scenario = tb.Scenario.from_toml(text).with_({"topology.fat_tree.k": 4, "duration": "2 s"})
+    assert tb.simulate(scenario).groups.to_dict()["completed"] == [16]
 
 
 def test_hashes_spread_what_shortest_ways_crowd() -> None:

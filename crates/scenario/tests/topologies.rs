@@ -502,3 +502,60 @@ fn many_thousand_errors_are_counted() {
     let errors = table(&csv.replace("-1", "1 kB").replace("host1", "nowhere"), "").unwrap_err();
     assert!(errors.contains("49980 more flows like these") && errors.contains("21 errors"), "{errors}");
 }
+
+#[test]
+fn the_way_taken_is_as_long_as_the_shortest_that_there_is() {
+    let settings = "routers = 40\nalpha = 0.2\nrate = \"1 Gbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"50 packets\"}";
+    let network =
+        built(&format!("duration = \"1 s\"\n[topology.waxman]\n{settings}\n{}", group("all_to_all = \"router*\"", ALL)));
+    // By pairs of nodes (Floyd, Communications of the ACM 5(6), 1962), in picoseconds.
+    let index = |name: &str| name.strip_prefix("router").unwrap().parse::<usize>().unwrap();
+    let mut least = vec![vec![u64::MAX / 2; 40]; 40];
+    (0..40).for_each(|node| least[node][node] = 0);
+    for (id, port) in (0..).zip(&network.ports) {
+        let (from, to) = ends(&network, id);
+        least[index(&from)][index(&to)] = port.delay.0;
+    }
+    for over in 0..40 {
+        for from in 0..40 {
+            for to in 0..40 {
+                least[from][to] = least[from][to].min(least[from][over] + least[over][to]);
+            }
+        }
+    }
+    for (flow, (from, to)) in network.flows.iter().zip(pairs(&network)) {
+        let delay: u64 = network.paths[flow.forward as usize].iter().map(|&port| network.ports[port as usize].delay.0).sum();
+        assert_eq!(delay, least[index(&from)][index(&to)], "{from} to {to}");
+    }
+}
+
+#[test]
+fn a_host_with_two_links_is_reached_by_both() {
+    let edge = |from: &str, to: &str| format!("{{from = \"{from}\", to = \"{to}\"}}");
+    let links = [edge("a", "x"), edge("b", "x"), edge("a", "y"), edge("b", "y"), edge("c", "a"), edge("c", "b")].join(", ");
+    let shape = format!("links = [{links}]\nhosts = [\"x\", \"y\"]\n{LINKS}");
+    let flows = "[flows.web]\nfrom = [\"x\", \"c\"]\nto = \"y\"\ncount = 64\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+    let network = built(&format!("duration = \"1 ms\"\nrouting = \"ecmp\"\n[topology.graph]\n{shape}\n{flows}"));
+    let ways: BTreeSet<Vec<String>> = network.flows.iter().map(|flow| nodes(&network, flow.forward)).collect();
+    // Never through the other host.
+    let wanted = [["c", "a", "y"], ["c", "b", "y"], ["x", "a", "y"], ["x", "b", "y"]];
+    assert_eq!(ways, wanted.iter().map(|way| way.iter().map(|node| (*node).to_string()).collect()).collect());
+}
+
+#[test]
+fn what_is_made_is_what_was_counted() {
+    let text = |shape: &str| format!("duration = \"1 ms\"\n[topology]\n{shape}\n{}", group("permutation = \"host*\"", ALL));
+    let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
+    for (shape, nodes, made) in [
+        ("fat_tree = {k = 6, LINKS}", 45 + 54, 3 * 54),
+        ("leaf_spine = {leaves = 3, spines = 2, hosts = 4, LINKS}", 5 + 12, 6 + 12),
+        ("torus = {dimensions = [2, 3, 4], hosts = 2, LINKS}", 24 * 3, 12 + 24 + 24 + 48),
+        ("dragonfly = {hosts = 1, switches = 3, global_links = 2, LINKS}", 21 * 2, 7 * 3 + 21 + 21),
+    ] {
+        let network = built(&text(&shape.replace("LINKS", links)));
+        assert_eq!((neighbours(&network).len(), network.ports.len()), (nodes, 2 * made), "{shape}");
+        // Counted for the bound of memory: each direction at its least.
+        let counted = read(&text(&shape.replace("LINKS", links))).least_bytes();
+        assert_eq!(counted, 2 * made as u64 * size_of::<tailback_core::network::Port>() as u64, "{shape}");
+    }
+}

@@ -34,7 +34,7 @@ pub use waxman::Waxman;
 
 /// What makes nodes and links from a few settings.
 pub(crate) trait Generator {
-    /// What it would make, counted without making it.
+    /// What it would make, at least, counted without making it.
     fn extent(&self) -> Extent;
 
     /// Reports settings that do not go together. `at`: where they stand.
@@ -43,7 +43,7 @@ pub(crate) trait Generator {
     /// Its queues, by the keys that describe them.
     fn queues(&self) -> Vec<(&'static str, &Queue)>;
 
-    /// Makes what `extent` counts. `seed`: of what is drawn.
+    /// Makes it. `seed`: of what is drawn.
     fn make(&self, seed: u64, plan: &mut Plan);
 }
 
