@@ -160,6 +160,32 @@ class Scenario:
         """Raise a `ScenarioError` with every problem, if there is one."""
         _core.check(self._text, self._file, self._format)
 
+    def ends(self, seed: int | None = None) -> dict[str, list[str]]:
+        """The nodes where each flow begins (``source``) and ends (``sink``), in the order of the table ``flows`` of a run.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the run, if not the scenario's own: some patterns of `traffic` are drawn.
+
+        Raises
+        ------
+        ScenarioError
+            If nodes or patterns make no sense.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> web = {"traffic": {"shift": {"among": "host*", "by": 4}}, "size": "10 kB", "tcp": {"preset": "newreno"}}
+        >>> scenario = tb.fat_tree(
+        ...     k=4, rate="10 Gbps", delay="1 us", buffer="50 packets", flows={"web": web}, duration="10 ms"
+        ... )
+        >>> scenario.ends()["sink"][:3]
+        ['host4', 'host5', 'host6']
+        """
+        source, sink = _core.flow_ends(*self._source(), None if seed is None else _whole(seed))
+        return {"source": source, "sink": sink}
+
     def remarks(self) -> list[str]:
         """What a reader of the results should know, such as where a few flows share a drop-tail queue and nothing is random."""
         return _core.remarks(*self._source())

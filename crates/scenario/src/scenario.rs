@@ -138,6 +138,16 @@ impl Scenario {
         self.built(Report::new(&self.source)).map(|(_, warnings)| warnings)
     }
 
+    /// The nodes where each flow begins and ends, in the order of the flows.
+    ///
+    /// # Errors
+    /// What [`Scenario::build`] finds in nodes and in who sends to whom.
+    pub fn ends(&self) -> Result<Vec<(Name, Name)>, Errors> {
+        let mut report = Report::new(&self.source);
+        let ends = network::ends(&self.description, &mut report);
+        if report.is_empty() { Ok(ends) } else { Err(report.finish()) }
+    }
+
     /// What runs as it is meant, and whose results are easily misread; nothing where there is no network.
     pub fn remarks(&self) -> Warnings {
         let (mut report, mut aside) = (Report::new(&self.source), Report::new(&self.source));

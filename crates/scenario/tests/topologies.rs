@@ -242,6 +242,11 @@ fn random_routers_are_all_joined_and_long_links_rare() {
 fn a_permutation_moves_every_node_and_differs_from_round_to_round() {
     let network = fat_tree(4, "shortest", &group("permutation = \"host*\"", "count = 48\nsize = \"1 kB\""));
     let pairs = pairs(&network);
+    let more = "count = 48\nsize = \"1 kB\"";
+    let again =
+        read(&format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{}", group("permutation = \"host*\"", more)));
+    let said: Vec<_> = again.ends().unwrap().into_iter().map(|(from, to)| (from.to_string(), to.to_string())).collect();
+    assert_eq!(said, pairs);
     for round in pairs.chunks(16) {
         let from: Vec<String> = (0..16).map(|host| format!("host{host}")).collect();
         assert_eq!(round.iter().map(|(from, _)| from.clone()).collect::<Vec<_>>(), from);

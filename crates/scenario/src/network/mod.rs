@@ -104,6 +104,21 @@ pub(crate) fn connected(description: &Description, report: &mut Report) -> Vec<(
     reached.map(|(journey, _)| (names[journey.from].clone(), names[journey.to].clone())).collect()
 }
 
+/// Where each flow begins and ends, in the order of the flows.
+pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
+    let sites = Sites::new(description, report);
+    let Some(groups) = Groups::new(description, &sites, report) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, flow) in &description.flows {
+        let Some(flows) = groups.flows(name.as_str(), "flows", report) else { continue };
+        let pairs = traffic::ends(name, flow, description.seed.0, flows.len(), &sites, report).unwrap_or_default();
+        // As its flows take the ways between them.
+        found.extend(pairs.into_iter().cycle().take(flows.len()));
+    }
+    let names: Vec<&Name> = sites.names().collect();
+    found.into_iter().map(|(from, to)| (names[from].clone(), names[to].clone())).collect()
+}
+
 fn check_times(description: &Description, report: &mut Report) {
     let (duration, warmup) = (description.duration, description.warmup);
     if duration.span().0 == 0 && report.sound("duration") {
