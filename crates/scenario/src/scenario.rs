@@ -125,7 +125,7 @@ impl Scenario {
         self.built(report)
     }
 
-    /// Bytes that the network takes at least once it is built, counted without building it.
+    /// Bytes that the network takes at least once it is built, counted without building it; 0 if [`Scenario::build`] refuses to count so far.
     pub fn least_bytes(&self) -> u64 {
         network::least_bytes(&self.description)
     }

@@ -143,11 +143,13 @@ impl Sites {
     }
 }
 
-/// Bytes that ports take at least once they are made, counted without making any.
+/// Bytes that ports take at least once they are made, counted without making any; nothing where there are more than are ever made.
 pub(crate) fn least_bytes(description: &Description) -> u64 {
     let made = description.topology.generators().into_iter().map(|(_, generator)| generator.extent().links);
-    let links = made.fold(description.links.len() as u128, u128::saturating_add);
-    u64::try_from(links.saturating_mul(2 * size_of::<Port>() as u128)).unwrap_or(u64::MAX)
+    match made.fold(0, u128::saturating_add) {
+        made @ ..=MOST => (description.links.len() as u64 + made as u64) * 2 * size_of::<Port>() as u64,
+        _ => 0,
+    }
 }
 
 /// What each generator makes, if all of it together is not too much.
