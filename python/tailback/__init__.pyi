@@ -20,7 +20,15 @@ from ._scenario import Scenario as Scenario, load as load, schema as schema
 from ._simulation import simulate as simulate
 from ._study import Span as Span, Study as Study, sweep as sweep
 from ._table import Table as Table
-from ._topologies import chain as chain, dumbbell as dumbbell, dwdm as dwdm, parking_lot as parking_lot
+from ._topologies import (
+    chain as chain,
+    dumbbell as dumbbell,
+    dwdm as dwdm,
+    fat_tree as fat_tree,
+    from_networkx as from_networkx,
+    leaf_spine as leaf_spine,
+    parking_lot as parking_lot,
+)
 from ._types import (
     Application as Application,
     Event as Event,

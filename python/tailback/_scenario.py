@@ -58,6 +58,7 @@ class Scenario:
     def __init__(self, description: Mapping[str, Any]) -> None:
         self._file = ""
         self._description = _plain(_table(description))
+        _take_in_parquet(self._description, "")
         self._text = json.dumps(self._description)
         self._format: Literal["json", "toml"] = "json"
         self._take_in_files()
@@ -80,6 +81,8 @@ class Scenario:
 
     @classmethod
     def _from_text(cls, text: str, file: str, format: Literal["json", "toml"]) -> Scenario:
+        if ".parquet" in text:
+            text, format = _without_parquet(text, file, format)
         # One without flows is for real packets (`tailback.emulate`).
         _core.check(text, file, format, may_lack_flows=True)
         scenario = cls.__new__(cls)
@@ -95,21 +98,34 @@ class Scenario:
 
     def _take_in_files(self) -> None:
         """Has the values of columns of files instead of their names: files are read once, from where the scenario is."""
-        if "csv" not in self._text:
+        if not any(word in self._text for word in ("csv", "table", "graphml")):
             return
         groups = self._description.get("flows")
         flows = groups.items() if isinstance(groups, Mapping) else ()
-        named = [
-            (name, key)
+        named: list[tuple[str, ...]] = [
+            ("flows", name, key)
             for name, group in flows
             if isinstance(group, Mapping)
             for key in ("rtt", "start", "size")
             if isinstance(group.get(key), Mapping) and "csv" in group[key]
         ]
+        for name, group in flows:
+            traffic = group.get("traffic") if isinstance(group, Mapping) else None
+            if isinstance(traffic, Mapping) and "table" in traffic:
+                # Columns of a table are sizes and starts of the group.
+                named += [("flows", name, key) for key in ("traffic", "size", "start")]
+        topology = self._description.get("topology")
+        graph = topology.get("graph") if isinstance(topology, Mapping) else None
+        if isinstance(graph, Mapping) and "graphml" in graph:
+            named.append(("topology", "graph"))
         if named:
-            read = self.normalised()["flows"]
-            for name, key in named:
-                self._description["flows"][name][key] = read[name][key]
+            read = self.normalised()
+            for *path, key in named:
+                said, own = read, self._description
+                for step in path:
+                    said, own = said[step], own[step]
+                if key in said:
+                    own[key] = said[key]
             self._text, self._format = json.dumps(self._description), "json"
 
     @property
@@ -143,6 +159,32 @@ class Scenario:
     def check(self) -> None:
         """Raise a `ScenarioError` with every problem, if there is one."""
         _core.check(self._text, self._file, self._format)
+
+    def ends(self, seed: int | None = None) -> dict[str, list[str]]:
+        """The nodes where each flow begins (``source``) and ends (``sink``), in the order of the table ``flows`` of a run.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the run, if not the scenario's own: some patterns of `traffic` are drawn.
+
+        Raises
+        ------
+        ScenarioError
+            If nodes or patterns make no sense.
+
+        Examples
+        --------
+        >>> import tailback as tb
+        >>> web = {"traffic": {"shift": {"among": "host*", "by": 4}}, "size": "10 kB", "tcp": {"preset": "newreno"}}
+        >>> scenario = tb.fat_tree(
+        ...     k=4, rate="10 Gbps", delay="1 us", buffer="50 packets", flows={"web": web}, duration="10 ms"
+        ... )
+        >>> scenario.ends()["sink"][:3]
+        ['host4', 'host5', 'host6']
+        """
+        source, sink = _core.flow_ends(*self._source(), None if seed is None else _whole(seed))
+        return {"source": source, "sink": sink}
 
     def remarks(self) -> list[str]:
         """What a reader of the results should know, such as where a few flows share a drop-tail queue and nothing is random."""
@@ -226,6 +268,49 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     name = str(file).encode(errors="backslashreplace").decode()
     text = _read(file, name)
     return Scenario.from_json(text, name) if file.suffix == ".json" else Scenario.from_toml(text, name)
+
+
+# What a flow table may have; other columns are not looked at.
+_TABLE_COLUMNS = ("source", "sink", "size", "size_bytes", "start", "start_s")
+
+
+def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> tuple[str, Literal["json", "toml"]]:
+    """The text with the columns of Parquet files instead of their names; as it is, if it cannot be read."""
+    import tomllib
+
+    try:
+        description = tomllib.loads(text) if format == "toml" else json.loads(text)
+    except ValueError:
+        return text, format
+    if not isinstance(description, dict) or not _take_in_parquet(description, file):
+        return text, format
+    return json.dumps(description), "json"
+
+
+def _take_in_parquet(description: dict[str, Any], file: str) -> bool:
+    """Has the columns of flow tables in Parquet files, beside the scenario's, instead of their names; whether there were any."""
+    groups = description.get("flows")
+    found = False
+    for name, group in groups.items() if isinstance(groups, dict) else ():
+        traffic = group.get("traffic") if isinstance(group, dict) else None
+        if not isinstance(traffic, dict):
+            continue
+        table = traffic.get("table")
+        if isinstance(table, str) and table.endswith(".parquet"):
+            path = Path(file).parent / table
+            at = f"flows.{name}.traffic.table"
+            try:
+                read = _core.Table.read_parquet("flows", path)
+            except OSError as error:
+                said, expected = f"cannot be read: {error}", "a Parquet file, beside the scenario's"
+                raise _core.scenario_error(file, at, said, given=str(path), expected=expected) from None
+            columns = [column for column, _ in read.columns]
+            if missing := [column for column in ("source", "sink") if column not in columns]:
+                said = f"{table} has no column `{missing[0]}`"
+                raise _core.scenario_error(file, at, said, given=", ".join(columns), expected="`source` and `sink`")
+            traffic["table"] = {column: read.values(column) for column in columns if column in _TABLE_COLUMNS}
+            found = True
+    return found
 
 
 def schema() -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tailback._scenario import Scenario
 from tailback._types import Flow, Queue
+from tailback.errors import ParameterError
 
-__all__ = ["chain", "dumbbell", "dwdm", "parking_lot"]
+__all__ = ["chain", "dumbbell", "dwdm", "fat_tree", "from_networkx", "leaf_spine", "parking_lot"]
 
 
 def dumbbell(
@@ -162,6 +164,166 @@ def dwdm(
     return _scenario({"dwdm": shape}, flows, ("edge*", "far"), duration, rest)
 
 
+def fat_tree(
+    *,
+    k: int,
+    rate: str,
+    delay: str,
+    buffer: str | None = None,
+    queue: Queue | None = None,
+    routing: str = "ecmp",
+    flows: int | Mapping[str, Flow] = 1,
+    duration: str,
+    **rest: Any,
+) -> Scenario:
+    """A fat tree of switches with `k` ports: ``k**3 / 4`` hosts, ``host0`` and so on, below edge, aggregation and core.
+
+    Parameters
+    ----------
+    k : int
+        Ports of each switch, an even number.
+    rate, delay : str
+        Of each link.
+    buffer, queue
+        Waiting places of each port of each switch, as in `dumbbell`; hosts have unlimited queues.
+    routing : str
+        ``"ecmp"``, or ``"shortest"``.
+    flows : int or mapping
+        This many flows between random pairs of hosts; or the groups as in a scenario file, which are permutations of the
+        hosts unless they say otherwise.
+    duration, **rest
+        As in `dumbbell`.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.fat_tree(
+    ...     k=4, rate="10 Gbps", delay="1 us", buffer="50 packets", duration="5 s",
+    ...     flows={"web": {"size": "100 kB", "tcp": {"preset": "newreno"}}},
+    ... )
+    >>> tb.simulate(scenario).groups.to_dict()["completed"]
+    [16]
+    """
+    shape = {"k": k, "rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    return _fabric({"fat_tree": shape}, "host*", flows, duration, {"routing": routing, **rest})
+
+
+def leaf_spine(
+    *,
+    leaves: int,
+    spines: int,
+    hosts: int,
+    rate: str,
+    delay: str,
+    host_rate: str | None = None,
+    buffer: str | None = None,
+    queue: Queue | None = None,
+    routing: str = "ecmp",
+    flows: int | Mapping[str, Flow] = 1,
+    duration: str,
+    **rest: Any,
+) -> Scenario:
+    """Leaves with so many hosts each, and spines, of which each leaf has a link to each. Parameters as in `fat_tree`.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> incast = {"traffic": {"incast": {"among": "host*", "senders": 20}}, "size": "20 kB", "tcp": {"preset": "newreno"}}
+    >>> scenario = tb.leaf_spine(
+    ...     leaves=4, spines=2, hosts=8, rate="40 Gbps", host_rate="10 Gbps", delay="1 us", buffer="50 packets",
+    ...     flows={"incast": incast}, duration="20 ms",
+    ... )
+    >>> tb.simulate(scenario).groups.to_dict()["flows"]
+    [20]
+    """
+    shape: dict[str, Any] = {"leaves": leaves, "spines": spines, "hosts": hosts, "rate": rate, "delay": delay}
+    if host_rate is not None:
+        shape["host_rate"] = host_rate
+    shape["queue"] = _queue(buffer, queue)
+    return _fabric({"leaf_spine": shape}, "host*", flows, duration, {"routing": routing, **rest})
+
+
+def from_networkx(
+    graph: Any,
+    *,
+    rate: str | None = None,
+    delay: str | None = None,
+    buffer: str | None = None,
+    queue: Queue | None = None,
+    flows: int | Mapping[str, Flow] = 1,
+    duration: str,
+    **rest: Any,
+) -> Scenario:
+    """The nodes and edges of a graph of NetworkX, which need not be installed for anything else.
+
+    Nodes are named as in the graph, with ``_`` for what no name has; those with ``kind="host"`` only begin and end flows.
+    Edges may have ``rate`` and ``delay``, as text with units; those of a directed graph have no way back.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, networkx.DiGraph, or one with several edges between two nodes
+    rate, delay : str, optional
+        Of edges that have none.
+    buffer, queue
+        Waiting places of each link, there and back, as in `dumbbell`.
+    flows : int or mapping
+        As in `fat_tree`, between all nodes.
+    duration, **rest
+        As in `dumbbell`.
+
+    Raises
+    ------
+    ParameterError
+        If two nodes would have one name.
+
+    Examples
+    --------
+    >>> import networkx  # doctest: +SKIP
+    >>> import tailback as tb
+    >>> ring = networkx.cycle_graph(["a", "b", "c", "d"])  # doctest: +SKIP
+    >>> tb.from_networkx(ring, rate="1 Gbps", delay="1 ms", buffer="50 packets", duration="1 s")  # doctest: +SKIP
+    Scenario(...)
+    """
+    names = {node: re.sub(r"[^A-Za-z0-9_-]", "_", str(node)) for node in graph}
+    if len(set(names.values())) < len(names):
+        twice = next(name for name in names.values() if [*names.values()].count(name) > 1)
+        raise ParameterError(
+            f"two nodes of the graph would be called `{twice}`; expected names that differ in letters and digits"
+        )
+    links = []
+    for one, other, given in graph.edges(data=True):
+        link = {"from": names[one], "to": names[other], "duplex": not graph.is_directed()}
+        link.update({key: given[key] for key in ("rate", "delay") if key in given})
+        links.append(link)
+    shape: dict[str, Any] = {"links": links, "queue": _queue(buffer, queue)}
+    shape["hosts"] = [names[node] for node, given in graph.nodes(data=True) if given.get("kind") == "host"]
+    shape.update({key: value for key, value in (("rate", rate), ("delay", delay)) if value is not None})
+    return _fabric({"graph": shape}, [names[node] for node in graph if graph.degree(node)], flows, duration, rest)
+
+
+def _fabric(
+    topology: dict[str, Any],
+    among: str | list[str],
+    flows: int | Mapping[str, Flow],
+    duration: str,
+    rest: dict[str, Any],
+) -> Scenario:
+    """Flows among many nodes."""
+    groups: Any = flows
+    if isinstance(flows, int):
+        groups = {"tcp": Flow(count=flows, traffic={"random_pairs": among}, tcp={"preset": "newreno"})}
+    elif isinstance(flows, Mapping):
+        groups = {name: _among(group, among) for name, group in flows.items()}
+    return _described(topology, groups, duration, rest)
+
+
+def _among(group: Any, among: str | list[str]) -> Any:
+    """A group with traffic of its own or that of all; what is no table is left to the core, which says so."""
+    if not isinstance(group, Mapping) or {"from", "to", "traffic"} & group.keys():
+        return group
+    return {**group, "traffic": {"permutation": among}}
+
+
 def _queue(buffer: str | None, queue: Queue | None) -> Queue:
     if queue is not None and buffer is None:
         return queue
@@ -182,6 +344,10 @@ def _scenario(
         # What is no table is left to the core, which says so.
         filled = {"from": ends[0], "to": ends[1]}
         groups = {name: {**filled, **group} if isinstance(group, Mapping) else group for name, group in groups.items()}
+    return _described(topology, groups, duration, rest)
+
+
+def _described(topology: dict[str, Any], groups: Any, duration: str, rest: dict[str, Any]) -> Scenario:
     if "traces" in rest:
         rest["record"] = {**(rest.get("record") or {}), "traces": rest.pop("traces")}
     return Scenario({"duration": duration, **rest, "topology": topology, "flows": groups})

@@ -17,12 +17,14 @@ __all__ = [
     "Application",
     "Buffer",
     "Chain",
+    "Columns",
     "Controller",
     "ControllerTable",
     "Counting",
     "DelayedAck",
     "DelayedAckTable",
     "Description",
+    "Dragonfly",
     "Drop",
     "DroppingThreshold",
     "Dumbbell",
@@ -30,15 +32,21 @@ __all__ = [
     "DurationDistribution",
     "Dwdm",
     "EcnBits",
+    "Edge",
     "Event",
     "FastRetransmit",
+    "FatTree",
     "FirstEstimate",
     "Flow",
     "FlowArrivals",
+    "FlowTable",
     "Framing",
+    "Graph",
     "Halves",
     "Identification",
     "InRecovery",
+    "Incast",
+    "LeafSpine",
     "Link",
     "Loss",
     "MappingKind",
@@ -60,7 +68,9 @@ __all__ = [
     "RedCounts",
     "RedSignals",
     "Reverse",
+    "Routing",
     "Segments",
+    "Shift",
     "Size",
     "SizeDistribution",
     "SlowStart",
@@ -75,10 +85,13 @@ __all__ = [
     "Timer",
     "TimerForm",
     "Topology",
+    "Torus",
     "TraceTable",
     "TraceWord",
     "Traces",
+    "Traffic",
     "UpdateForm",
+    "Waxman",
     "WayBack",
     "Window",
     "WindowValidation",
@@ -166,6 +179,33 @@ class Chain(TypedDict, total=False):
     delays: list[Duration]
     queue: Queue
     rates: list[Rate]
+
+
+class Columns(TypedDict, total=False):
+    """Flows, as many as each column has values.
+
+    Attributes
+    ----------
+    sink
+        The node where it ends.
+    size
+        Payload that each transfers, if the group does not say.
+    size_bytes
+        The same as plain numbers.
+    source
+        The node where each flow begins.
+    start
+        When each starts, if the group does not say.
+    start_s
+        The same as plain numbers.
+    """
+
+    sink: list[str]
+    size: list[Size]
+    size_bytes: list[float]
+    source: list[str]
+    start: list[Duration]
+    start_s: list[float]
 
 
 # one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `clamp`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `fixed`,
@@ -419,6 +459,8 @@ class Description(TypedDict, total=False):
         How prices of congestion travel, where queues tell any.
     record
         What to keep in addition to the counters.
+    routing
+        Which way packets take where no `route` is given.
     seed
         Seed of all random streams.
     timeline
@@ -436,10 +478,54 @@ class Description(TypedDict, total=False):
     nodes: dict[str, Node]
     prices: Prices
     record: Record
+    routing: Routing
     seed: int
     timeline: list[Event]
     topology: Topology
     warmup: Duration
+
+
+class Dragonfly(TypedDict, total=False):
+    """Groups of switches, all of a group linked and all groups linked.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay of each link, one way.
+    global_delay
+        Propagation delay of the links between groups, one way, if not that of the others.
+    global_links
+        Links of each switch to other groups, h of the paper, which advises half as many as there are `switches` in a
+        group.
+    global_rate
+        Bit rate of the links between groups, if not that of the others.
+    host_delay
+        Propagation delay of the links of hosts, one way, if not that of the others.
+    host_queue
+        The queue of each host, in front of its link; unlimited if not given.
+    host_rate
+        Bit rate of the links of hosts, if not that of the others.
+    hosts
+        Hosts of each switch, p of the paper, which advises half as many as there are `switches` in a group.
+    queue
+        The queue of each port of each switch.
+    rate
+        Bit rate of each link.
+    switches
+        Switches of each group, a of the paper.
+    """
+
+    delay: Duration
+    global_delay: Duration
+    global_links: int
+    global_rate: Rate
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: Rate
+    hosts: int
+    queue: Queue
+    rate: Rate
+    switches: int
 
 
 class Drop(TypedDict, total=False):
@@ -542,6 +628,37 @@ class Dwdm(TypedDict, total=False):
 EcnBits: TypeAlias = Literal["one", "two"]
 
 
+Edge = TypedDict(
+    "Edge",
+    {
+        "delay": "Duration",
+        "duplex": "bool",
+        "from": "str",
+        "name": "str",
+        "rate": "Rate",
+        "to": "str",
+    },
+    total=False,
+)
+Edge.__doc__ = """A link of a list.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay, one way.
+    duplex
+        Whether there is also a way back.
+    from
+        Node where the link begins.
+    name
+        Its name; if not given, that of its ends, `FROM-TO`, and of further links between them `FROM-TO_2` and so on.
+    rate
+        Bit rate.
+    to
+        Node where it ends.
+"""
+
+
 class Event(TypedDict, total=False):
     """A change at a given time, of one direction of a link or of a flow group.
 
@@ -584,6 +701,37 @@ class Event(TypedDict, total=False):
 # a whole number from 1 to 1000, or false
 FastRetransmit: TypeAlias = "int | Literal[False]"
 
+
+class FatTree(TypedDict, total=False):
+    """Pods of edge and aggregation switches below a core; a quarter of `k` cubed hosts.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay of each link, one way.
+    host_delay
+        Propagation delay of the links of hosts, one way, if not that of the others.
+    host_queue
+        The queue of each host, in front of its link; unlimited if not given.
+    host_rate
+        Bit rate of the links of hosts, if not that of the others.
+    k
+        Ports of each switch, an even number: 4 makes 16 hosts, 8 makes 128, 32 makes 8192.
+    queue
+        The queue of each port of each switch.
+    rate
+        Bit rate of each link.
+    """
+
+    delay: Duration
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: Rate
+    k: int
+    queue: Queue
+    rate: Rate
+
+
 # What a receiver takes the price for before the first probe.
 FirstEstimate: TypeAlias = Literal["least", "most"]
 
@@ -610,6 +758,7 @@ Flow = TypedDict(
         "stop": "Duration",
         "tcp": "Tcp",
         "to": "str | list[str]",
+        "traffic": "Traffic",
     },
     total=False,
 )
@@ -623,7 +772,7 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
         Lets flows start one after another, from `start` on.
     count
         Flows in the group. If not given, as many as start before they stop or the run ends where `arrivals` says when
-        they do, as many as a list has values, or 1.
+        they do, as many as a list has values, as `traffic` makes in one round, or 1.
     framing
         Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
     from
@@ -636,11 +785,10 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
     receiver_access
         Private link between the network and each receiver.
     return_route
-        Links that acknowledgements cross; if not given, the reverse of the route, or where that is not possible the
-        shortest route by delay.
+        Links that acknowledgements cross; if not given, the reverse of the route, or where that is not possible, or
+        where hashes decide, as `routing` says.
     route
-        Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, the shortest route
-        by delay.
+        Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, as `routing` says.
     rtt
         Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
     send_processing
@@ -659,6 +807,8 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
         TCP.
     to
         Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
+    traffic
+        Who sends to whom among many nodes, instead of `from` and `to`.
 """
 
 
@@ -680,6 +830,11 @@ class FlowArrivals(TypedDict, total=False):
     load: Probability
     mean_interval: Duration
     of: Rate
+
+
+# the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists (in Python
+# also a Parquet file)
+FlowTable: TypeAlias = "str | Columns"
 
 
 class Framing(TypedDict, total=False):
@@ -704,6 +859,45 @@ class Framing(TypedDict, total=False):
     trailer: Size
 
 
+class Graph(TypedDict, total=False):
+    """A network by its links.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay, one way, of links that have none.
+    delay_attribute
+        Of a GraphML file: the attribute of edges that is their delay, with a unit there or in its name, such as
+        `delay_ms`; `delay` if not given.
+    graphml
+        A GraphML file beside the scenario's, instead of `links`. Undirected edges are links with a way back.
+    hosts
+        Nodes that only begin and end flows; the others are routers.
+    links
+        Links. The nodes that they name are there.
+    name_attribute
+        Of a GraphML file: the attribute of nodes that names them, such as `label`, with `_` for what no name has;
+        their identifiers if not given.
+    queue
+        The queue in front of each link, there and back.
+    rate
+        Bit rate of links that have none.
+    rate_attribute
+        Of a GraphML file: the attribute of edges that is their rate, with a unit, or as a number in bit/s;
+        `LinkSpeedRaw` if not given, as the Topology Zoo has it.
+    """
+
+    delay: Duration
+    delay_attribute: str
+    graphml: str
+    hosts: list[str]
+    links: list[Edge]
+    name_attribute: str
+    queue: Queue
+    rate: Rate
+    rate_attribute: str
+
+
 # The quantity whose half becomes the slow-start threshold when a segment is lost.
 Halves: TypeAlias = Literal["flight_size", "window"]
 
@@ -713,6 +907,60 @@ Identification: TypeAlias = Literal["counting", "from_one", "byte_swapped", "ran
 # Which partial acknowledgements restart the retransmission timer: the variants of RFC 6582 section 4. With
 # `rack_tlp` all do.
 InRecovery: TypeAlias = Literal["impatient", "slow_but_steady"]
+
+
+class Incast(TypedDict, total=False):
+    """So many nodes send to one of them, by chance; the next so many flows to the next one.
+
+    Attributes
+    ----------
+    among
+        The nodes.
+    senders
+        How many send at a time.
+    to
+        The node that they send to, or several of which each time one is drawn; any if not given.
+    """
+
+    among: str | list[str]
+    senders: int
+    to: str | list[str]
+
+
+class LeafSpine(TypedDict, total=False):
+    """Leaves with hosts, and spines between them.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay of each link, one way.
+    host_delay
+        Propagation delay of the links of hosts, one way, if not that of the others.
+    host_queue
+        The queue of each host, in front of its link; unlimited if not given.
+    host_rate
+        Bit rate of the links of hosts, if not that of the others.
+    hosts
+        Hosts of each leaf. With more of them than spines, and links of one rate, the leaves are oversubscribed.
+    leaves
+        Switches with hosts.
+    queue
+        The queue of each port of each switch.
+    rate
+        Bit rate of each link.
+    spines
+        Switches between them.
+    """
+
+    delay: Duration
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: Rate
+    hosts: int
+    leaves: int
+    queue: Queue
+    rate: Rate
+    spines: int
 
 
 Link = TypedDict(
@@ -1271,8 +1519,27 @@ class Reverse(TypedDict, total=False):
     switching: Switching
 
 
+# Which way packets take.
+Routing: TypeAlias = Literal["shortest", "ecmp"]
+
 # a number of segments from 1 to 1000000000, or `unlimited`
 Segments: TypeAlias = "float | Literal['unlimited']"
+
+
+class Shift(TypedDict, total=False):
+    """Each node sends to the one so many places on, the last ones to the first.
+
+    Attributes
+    ----------
+    among
+        The nodes.
+    by
+        Places, from 1 to one less than there are nodes; half as many as nodes, rounded down, if not given.
+    """
+
+    among: str | list[str]
+    by: int
+
 
 # a size such as `1500 B` (B, kB, MB, GB, KiB, MiB, GiB)
 Size: TypeAlias = "str"
@@ -1514,12 +1781,16 @@ TimerForm: TypeAlias = Literal["exact", "coarse_ns", "coarse_bsd"]
 
 
 class Topology(TypedDict, total=False):
-    """Common networks; each helper makes its own nodes and links.
+    """Common networks; each generator makes its own nodes and links.
 
     Attributes
     ----------
     chain
         Nodes `n0`, `n1`, ... and the links `link1`, `link2`, ... between them, each with its own rate and delay.
+    dragonfly
+        Groups of switches that all know one another, and one link between each two groups (Kim, Dally, Scott and
+        Abts, ISCA 2008): of group G `switchG_0`, `switchG_1`, ...; links `switch0_0-switch0_1`,
+        `switch0_1-switch3_0`, `switch0_0-host0`.
     dumbbell
         Nodes `left` and `right` and the link `bottleneck` between them.
     dwdm
@@ -1527,14 +1798,69 @@ class Topology(TypedDict, total=False):
         trunk of wavelength channels to `far`. With wavelength conversion that is the node `switch` and the link
         `trunk`, without it `switch1`, `trunk1`, `switch2`, `trunk2`, ..., one for each wavelength, on which the edge
         routers are in turn.
+    fat_tree
+        Switches with `k` ports each in `k` pods (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): `core0`, `core1`,
+        ...; of pod P `aggP_0`, `aggP_1`, ... and `edgeP_0`, `edgeP_1`, ...; hosts `host0`, `host1`, ..., pod by pod.
+        A link is named by its ends, from above: `core0-agg1_0`, `agg1_0-edge1_0`, `edge1_0-host4`.
+    graph
+        Nodes and links one by one, listed here or in a GraphML file. A link without a name of its own is named by its
+        ends.
+    leaf_spine
+        Switches `leaf0`, `leaf1`, ... with hosts `host0`, `host1`, ..., each leaf with a link to each of the switches
+        `spine0`, `spine1`, ...: `spine0-leaf1`, `leaf1-host4`.
     parking_lot
         Nodes `n0`, `n1`, ... and the links `hop1`, `hop2`, ... between them, all alike.
+    torus
+        Switches in a grid that is closed in each dimension, such as `switch0_2_1`, with links to their neighbours,
+        such as `switch0_2_1-switch0_2_2`, and with hosts: `switch0_2_1-host9`.
+    waxman
+        Routers `router0`, `router1`, ... anywhere in a square, near ones linked more likely (Waxman, IEEE Journal on
+        Selected Areas in Communications 6(9), 1988): `router0-router7`.
     """
 
     chain: Chain
+    dragonfly: Dragonfly
     dumbbell: Dumbbell
     dwdm: Dwdm
+    fat_tree: FatTree
+    graph: Graph
+    leaf_spine: LeafSpine
     parking_lot: ParkingLot
+    torus: Torus
+    waxman: Waxman
+
+
+class Torus(TypedDict, total=False):
+    """Switches in a grid of rings.
+
+    Attributes
+    ----------
+    delay
+        Propagation delay of each link, one way.
+    dimensions
+        Switches in each dimension, such as `[4, 4, 4]`. Two switches of a dimension share one link.
+    host_delay
+        Propagation delay of the links of hosts, one way, if not that of the others.
+    host_queue
+        The queue of each host, in front of its link; unlimited if not given.
+    host_rate
+        Bit rate of the links of hosts, if not that of the others.
+    hosts
+        Hosts of each switch.
+    queue
+        The queue of each port of each switch.
+    rate
+        Bit rate of each link.
+    """
+
+    delay: Duration
+    dimensions: list[int]
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: Rate
+    hosts: int
+    queue: Queue
+    rate: Rate
 
 
 class TraceTable(TypedDict, total=False):
@@ -1592,8 +1918,67 @@ TraceWord: TypeAlias = Literal[
 # What to trace.
 Traces: TypeAlias = "list[TraceWord] | TraceTable"
 
+
+class Traffic(TypedDict, total=False):
+    """Who sends to whom, by exactly one of these patterns. Nodes are counted in the order in which they are named,
+    those of a name such as `host*` in the order of their numbers.
+
+    Attributes
+    ----------
+    all_to_all
+        Each of these nodes sends to each other: all to the next, then all to the one after that, and so on.
+    incast
+        Several nodes send to one.
+    permutation
+        Each of these nodes sends to one other and hears of one other, by chance: flow i begins at node i, and after
+        each has had its turn another permutation follows.
+    random_pairs
+        Each flow runs between two of these nodes, by chance.
+    shift
+        Each node sends to the one so many places on.
+    table
+        Flows as a file or lists say, one by one.
+    """
+
+    all_to_all: str | list[str]
+    incast: Incast
+    permutation: str | list[str]
+    random_pairs: str | list[str]
+    shift: Shift
+    table: FlowTable
+
+
 # When and how the window of FAST is updated.
 UpdateForm: TypeAlias = Literal["thesis", "module"]
+
+
+class Waxman(TypedDict, total=False):
+    """Routers at random places of a square, and links by distance.
+
+    Attributes
+    ----------
+    alpha
+        How far links reach: larger values make more long links, above 0 to 1.
+    beta
+        How many links there are: the probability of a link between two routers at one place, above 0 to 1.
+    delay
+        Propagation delay of a link from corner to opposite corner, one way; each link has as much of it as it is
+        long.
+    queue
+        The queue of each port of each router.
+    rate
+        Bit rate of each link.
+    routers
+        Routers.
+    """
+
+    alpha: Probability
+    beta: Probability
+    delay: Duration
+    queue: Queue
+    rate: Rate
+    routers: int
+
 
 # How the price comes from the receiver to the sender.
 WayBack: TypeAlias = Literal["exact", "one_bit"]

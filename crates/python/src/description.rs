@@ -39,6 +39,21 @@ pub fn is_random(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResu
     Ok(parse(py, text, file, format)?.is_random())
 }
 
+/// The nodes where the flows of a run with that seed begin, and those where they end.
+#[pyfunction]
+pub fn flow_ends(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    format: &str,
+    seed: Option<u64>,
+) -> PyResult<(Vec<String>, Vec<String>)> {
+    let mut scenario = parse(py, text, file, format)?;
+    scenario.description.seed = seed.map_or(scenario.description.seed, Whole);
+    let ends = py.detach(|| scenario.ends()).map_err(|problems| errors::scenario_error(py, &problems))?;
+    Ok(ends.into_iter().map(|(from, to)| (from.to_string(), to.to_string())).unzip())
+}
+
 /// A quantity such as `20 ms` in the unit that names of columns end in, with that unit; none if the text is none.
 #[pyfunction]
 pub fn in_column_units(text: &str) -> Option<(f64, &'static str)> {
@@ -155,6 +170,7 @@ pub fn checked<T: Send>(
     build: impl FnOnce() -> Result<(Network, Warnings, T), Errors> + Send,
 ) -> PyResult<(Network, T)> {
     let built = py.detach(|| {
+        memory::fits_when_made(scenario.least_bytes(), file)?;
         let (network, warnings, rest) = build()?;
         memory::fits(tailback_core::memory_estimate(&network), file)?;
         Ok((network, warnings, rest))

@@ -28,8 +28,8 @@ mod _core {
     use crate::capture::{CaptureAnalysis, write_capture};
     #[pymodule_export]
     use crate::description::{
-        check, content_hashes, described_tables, in_column_units, is_random, named_user_code, nearest_word, normalise, remarks,
-        scenario_error, scenario_errors, schema, sources,
+        check, content_hashes, described_tables, flow_ends, in_column_units, is_random, named_user_code, nearest_word, normalise,
+        remarks, scenario_error, scenario_errors, schema, sources,
     };
     #[cfg(target_os = "linux")]
     #[pymodule_export]

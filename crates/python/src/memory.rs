@@ -11,6 +11,22 @@ pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
     }
 }
 
+/// Refuses a network that could not even be made.
+pub fn fits_when_made(least_bytes: u64, file: &str) -> Result<(), Errors> {
+    let Some(available) = available().filter(|&available| least_bytes > available) else { return Ok(()) };
+    let problem = Problem {
+        at: "topology".into(),
+        line: None,
+        message: TOO_LARGE.into(),
+        given: Some(format!("at least {} for its links", gibibytes(least_bytes))),
+        expected: Some(format!("at most the {} that are available", gibibytes(available))),
+        hint: Some("fewer nodes and links".into()),
+    };
+    Err(Errors { file: file.into(), list: vec![problem], more: 0 })
+}
+
+const TOO_LARGE: &str = "the scenario needs more memory than is available";
+
 /// The place is what asks for most of it.
 fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
     let MemoryEstimate { flows, packets, traces } = needed;
@@ -24,7 +40,7 @@ fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
     let problem = Problem {
         at: at.into(),
         line: None,
-        message: "the scenario needs more memory than is available".into(),
+        message: TOO_LARGE.into(),
         given: Some(format!(
             "up to {}: {flows} for flows and ports, {packets} for packets under way, {traces} for traces",
             gibibytes(needed.total())

@@ -3,6 +3,7 @@
 //! Differs: the stream capsule is made here from `arrow-array` alone. It is one line, and `pyo3-arrow` would bring NumPy's C API,
 //! time zones and a version lock for it.
 
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs::File;
 use std::path::PathBuf;
@@ -264,28 +265,53 @@ fn joined(kind: &DataType, parts: &[&ArrayRef]) -> Result<core::Column, ArrowErr
             parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().values().iter().map(|&value| value as u64)).collect(),
         ),
         DataType::Dictionary(key, value) if **key == DataType::UInt32 && **value == DataType::Utf8 => {
-            let mut words: Vec<String> = Vec::new();
+            let mut words = Words::default();
             let mut keys = Vec::new();
             for part in parts {
                 // Each batch has words of its own.
                 let part = part.as_dictionary::<UInt32Type>();
-                let places: Vec<u32> = part.values().as_string::<i32>().iter().map(|word| place_of(word, &mut words)).collect();
+                let places: Vec<u32> = part.values().as_string::<i32>().iter().map(|word| words.place_of(word)).collect();
                 keys.extend(part.keys().values().iter().map(|&key| places[key as usize]));
             }
-            core::Column::Word(keys, Arc::new(words))
+            core::Column::Word(keys, Arc::new(words.list))
         }
-        other => return Err(ArrowError::SchemaError(format!("a column of {other}, which no table of ours has"))),
+        // As other programs write words.
+        DataType::Utf8 => Words::column(parts.iter().flat_map(|part| part.as_string::<i32>())),
+        DataType::LargeUtf8 => Words::column(parts.iter().flat_map(|part| part.as_string::<i64>())),
+        DataType::Utf8View => Words::column(parts.iter().flat_map(|part| part.as_string_view())),
+        other => {
+            return Err(ArrowError::SchemaError(format!(
+                "a column of {other}, which is not read; numbers of 64 bits and words are"
+            )));
+        }
     })
 }
 
-/// Where a word stands among the words so far, which get it if they lack it.
-fn place_of(word: Option<&str>, words: &mut Vec<String>) -> u32 {
-    let word = word.unwrap_or_default();
-    let place = words.iter().position(|known| known == word).unwrap_or_else(|| {
-        words.push(word.to_owned());
-        words.len() - 1
-    });
-    place as u32
+/// Distinct words, in the order in which they were met.
+#[derive(Default)]
+struct Words {
+    list: Vec<String>,
+    places: HashMap<String, u32>,
+}
+
+impl Words {
+    fn column<'a>(values: impl Iterator<Item = Option<&'a str>>) -> core::Column {
+        let mut words = Words::default();
+        let keys = values.map(|word| words.place_of(word)).collect();
+        core::Column::Word(keys, Arc::new(words.list))
+    }
+
+    /// Where a word stands among the words so far, which get it if they lack it.
+    fn place_of(&mut self, word: Option<&str>) -> u32 {
+        let word = word.unwrap_or_default();
+        if let Some(&place) = self.places.get(word) {
+            return place;
+        }
+        let place = self.list.len() as u32;
+        self.list.push(word.to_owned());
+        self.places.insert(word.to_owned(), place);
+        place
+    }
 }
 
 /// `None` if the bytes are not whole values, or the kind is none.

@@ -48,6 +48,11 @@ impl<'a> Decoder<'a> {
         self.report.add(self.path.clone(), message)
     }
 
+    /// Whether nothing wrong was found at this place or inside it.
+    pub fn is_sound(&self) -> bool {
+        self.report.sound(&self.path)
+    }
+
     /// Reports that this node is nothing that fits.
     pub fn misfit<T: Decode>(&mut self, node: &Node, message: impl Into<String>) -> Option<T> {
         self.fault(message).given(node.to_string()).expected(T::expected());

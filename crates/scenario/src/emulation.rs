@@ -113,7 +113,8 @@ impl Scenario {
         }
         let pairs = network::connected(&description, &mut aside);
         for (from, to) in &pairs {
-            let flow = Flow { from: Nodes::one(from), to: Nodes::one(to), tcp: Some(Tcp::default()), ..Flow::default() };
+            let flow =
+                Flow { from: Some(Nodes::one(from)), to: Some(Nodes::one(to)), tcp: Some(Tcp::default()), ..Flow::default() };
             description.flows.insert(between(from, to), flow);
         }
         match network::network(&description, &mut report) {

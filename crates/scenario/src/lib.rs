@@ -5,6 +5,7 @@
 //! * `schema/`: the tables of a scenario with their keys, defaults and descriptions, one file each;
 //! * `presets.rs`: the TCPs that have a name;
 //! * `quantity.rs`, `distribution/`: text with units, and values that vary over flows;
+//! * `flow_table.rs`: flows that a file says one by one;
 //! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with every fault on the way;
 //! * `member.rs`: controllers and policies with the settings that the core declares of each;
 //! * `record.rs`, `values.rs`: what those values are: tables with named keys, and plain ones;
@@ -19,6 +20,7 @@
 mod decode;
 mod distribution;
 mod emulation;
+mod flow_table;
 mod member;
 mod network;
 mod presets;

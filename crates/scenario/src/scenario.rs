@@ -1,11 +1,12 @@
 //! The scenario as a whole, and its ways in and out.
 
 use crate::decode::{Decode, Decoder};
+use crate::flow_table;
 use crate::network;
 use crate::problem::{Errors, Report, Source, Warnings};
 use crate::quantity::Duration;
 use crate::record::record;
-use crate::schema::{Event, Flow, Link, Node, Prices, Record, Topology};
+use crate::schema::{Event, Flow, Link, Node, Prices, Record, Routing, Topology};
 use crate::tree;
 use crate::user_code::{self, Objection};
 use crate::values::{Name, Whole};
@@ -37,6 +38,8 @@ record! {
         nodes: BTreeMap<Name, Node> = BTreeMap::new(),
         /// Links by name.
         links: BTreeMap<Name, Link> = BTreeMap::new(),
+        /// Which way packets take where no `route` is given.
+        routing: Routing = Routing::Shortest,
         /// How prices of congestion travel, where queues tell any.
         prices: Option<Prices>,
         /// Flow groups by name. Their order is that of every table of results.
@@ -92,8 +95,9 @@ impl Scenario {
     fn decode(node: &tree::Node, source: Source) -> Result<Scenario, Errors> {
         let mut decoder = Decoder::new(Report::new(&source));
         // What is no table at all has no parts that could be wrong too.
-        let Some(description) = Description::decode(node, &mut decoder) else { return Err(decoder.report.finish()) };
+        let Some(mut description) = Description::decode(node, &mut decoder) else { return Err(decoder.report.finish()) };
         let mut report = decoder.report;
+        flow_table::settle(&mut description, &mut report);
         if report.is_empty() {
             return Ok(Scenario { description, source });
         }
@@ -121,12 +125,27 @@ impl Scenario {
         self.built(report)
     }
 
+    /// Bytes that the network takes at least once it is built, counted without building it; 0 if [`Scenario::build`] refuses to count so far.
+    pub fn least_bytes(&self) -> u64 {
+        network::least_bytes(&self.description)
+    }
+
     /// Whether it is a network, be it that nothing is sent there yet.
     ///
     /// # Errors
     /// As [`Scenario::build`], but for a scenario without flows.
     pub fn check(&self) -> Result<Warnings, Errors> {
         self.built(Report::new(&self.source)).map(|(_, warnings)| warnings)
+    }
+
+    /// The nodes where each flow begins and ends, in the order of the flows.
+    ///
+    /// # Errors
+    /// What [`Scenario::build`] finds in nodes and in who sends to whom.
+    pub fn ends(&self) -> Result<Vec<(Name, Name)>, Errors> {
+        let mut report = Report::new(&self.source);
+        let ends = network::ends(&self.description, &mut report);
+        if report.is_empty() { Ok(ends) } else { Err(report.finish()) }
     }
 
     /// What runs as it is meant, and whose results are easily misread; nothing where there is no network.
@@ -212,6 +231,13 @@ pub fn json_schema() -> serde_json::Value {
     if let Some(flows) = schema.pointer_mut("/properties/flows").and_then(|flows| flows.as_object_mut()) {
         flows.remove("default");
         flows.insert("minProperties".into(), 1.into());
+    }
+    if let Some(traffic) = schema.pointer_mut("/$defs/Traffic") {
+        (traffic["minProperties"], traffic["maxProperties"]) = (1.into(), 1.into());
+    }
+    if let Some(flow) = schema.pointer_mut("/$defs/Flow") {
+        let ends = json!({"required": ["from", "to"], "properties": {"traffic": false}});
+        flow["anyOf"] = json!([ends, {"required": ["traffic"], "properties": {"from": false, "to": false}}]);
     }
     // What the presence of one key says about another.
     for (table, keys) in [("Flow", ["tcp", "source"]), ("Event", ["link", "group"])] {

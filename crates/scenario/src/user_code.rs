@@ -136,15 +136,9 @@ impl Objection {
 
 /// The user code that a scenario names, in the order of its parts.
 pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
-    let topology = &description.topology;
-    let helpers = [
-        ("dumbbell", topology.dumbbell.as_ref().map(|dumbbell| &dumbbell.queue)),
-        ("parking_lot", topology.parking_lot.as_ref().map(|lot| &lot.queue)),
-        ("chain", topology.chain.as_ref().map(|chain| &chain.queue)),
-        ("dwdm", topology.dwdm.as_ref().map(|dwdm| &dwdm.queue)),
-    ];
-    let edges = topology.dwdm.as_ref().map(|dwdm| ("topology.dwdm.edge_queue".to_string(), dwdm.edge_queue.as_ref()));
-    let made = helpers.into_iter().map(|(helper, queue)| (format!("topology.{helper}.queue"), queue)).chain(edges);
+    let generators = description.topology.generators().into_iter();
+    let made = generators
+        .flat_map(|(at, generator)| generator.queues().into_iter().map(move |(key, queue)| (format!("{at}.{key}"), Some(queue))));
     let links = description.links.iter().flat_map(|(name, link)| {
         let back = link.reverse.as_ref().and_then(|reverse| reverse.queue.as_ref());
         [(format!("links.{name}.queue"), Some(&link.queue)), (format!("links.{name}.reverse.queue"), back)]

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["scaled", "sending_intervals"]
 
+# Of links, and of what generators make.
+_RATES = ("rate", "host_rate", "global_rate")
+
 _QUANTITY = re.compile(r"\s*([0-9.eE+-]+)\s*(.*)")
 
 
@@ -41,8 +44,10 @@ def scaled(scenario: Scenario, factor: float) -> Scenario:
         raise ParameterError(f"`factor` is {factor}; expected a finite number above 0")
     description = scenario.to_dict()
     shapes = description.get("topology", {})
-    for link in [*description.get("links", {}).values(), *(shapes[kind] for kind in shapes if kind != "chain")]:
-        link["rate"] = _times(link["rate"], factor)
+    listed = shapes.get("graph", {}).get("links", [])
+    for link in [*description.get("links", {}).values(), *listed, *shapes.values()]:
+        for key in [key for key in _RATES if key in link]:
+            link[key] = _times(link[key], factor)
     if "chain" in shapes:
         shapes["chain"]["rates"] = [_times(rate, factor) for rate in shapes["chain"]["rates"]]
     for name, group in description.get("flows", {}).items():
@@ -54,6 +59,8 @@ def scaled(scenario: Scenario, factor: float) -> Scenario:
                 arrivals["mean_interval"] = _times(arrivals["mean_interval"], 1 / factor)
             if "count" not in group:
                 continue
+        if "traffic" in group and "count" not in group:
+            raise ParameterError(f"`{name}` has as many flows as its traffic makes; expected `count`")
         count = group.get("count", 1) * factor
         if abs(count - round(count)) > 1e-9 * count:
             raise ParameterError(f"`factor` is {factor:g}, which makes {count:g} flows of `{name}`; expected whole numbers")

@@ -23,6 +23,9 @@ pub enum Purpose {
     Policy = 12,
     Controller = 13,
     Price = 14,
+    Topology = 15,
+    Traffic = 16,
+    Route = 17,
 }
 
 /// One stream of draws.

@@ -18,10 +18,10 @@ const ENDINGS: [(&str, &str); 6] = [("_s", "s"), ("_ms", "ms"), ("_us", "us"), (
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Flows that a scenario can have.
-const MOST_FLOWS: usize = 4_000_000;
+pub(crate) const MOST_FLOWS: usize = 4_000_000;
 
 /// Faults of a file that are told one by one; of more it is told how many there are.
-const SHOWN: usize = 20;
+pub(crate) const SHOWN: usize = 20;
 
 pub(super) fn read<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<Q>> {
     let [file, column] = entries(node, ["file", "column"], decoder)?;
@@ -30,18 +30,21 @@ pub(super) fn read<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Ve
     };
     let (file, column) = (text("file", file), text("column", column));
     let (file, column) = (file?, column?);
-    let path = Path::new(decoder.report.file()).parent().unwrap_or(Path::new("")).join(&file);
-    let bytes = match size_of(&path).and_then(|()| std::fs::read(&path).map_err(|error| error.to_string())) {
-        Ok(bytes) => bytes,
-        Err(reason) => {
-            decoder.inside("file", |decoder| {
-                let problem = decoder.fault(format!("cannot be read: {reason}"));
-                problem.given(path.display().to_string()).expected("a CSV file, beside the scenario's").line
-            });
-            return None;
-        }
-    };
+    let bytes = decoder.inside("file", |decoder| bytes_of(&file, decoder))?;
     values(&bytes, &file, &column, decoder)
+}
+
+/// What a file holds that lies beside the scenario's; why it cannot be had is reported.
+pub(crate) fn bytes_of(file: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
+    let path = Path::new(decoder.report.file()).parent().unwrap_or(Path::new("")).join(file);
+    match size_of(&path).and_then(|()| std::fs::read(&path).map_err(|error| error.to_string())) {
+        Ok(bytes) => Some(bytes),
+        Err(reason) => {
+            let problem = decoder.fault(format!("cannot be read: {reason}"));
+            problem.given(path.display().to_string()).expected("a CSV file, beside the scenario's");
+            None
+        }
+    }
 }
 
 fn size_of(path: &Path) -> Result<(), String> {
@@ -50,6 +53,18 @@ fn size_of(path: &Path) -> Result<(), String> {
         found if found.len() > MOST_BYTES => Err(format!("{} bytes, more than {MOST_BYTES}", found.len())),
         _ => Ok(()),
     }
+}
+
+/// What a plain number in this column counts.
+pub(crate) fn unit_of(column: &str) -> Option<&'static str> {
+    ENDINGS.iter().find(|(ending, _)| column.ends_with(ending)).map(|(_, unit)| *unit)
+}
+
+/// A cell as a scenario would have it.
+pub(crate) fn with_unit(cell: &[u8], unit: Option<&str>) -> Node {
+    let cell = String::from_utf8_lossy(cell).into_owned();
+    let with_unit = unit.filter(|_| cell.parse::<f64>().is_ok()).map(|unit| format!("{cell} {unit}"));
+    Node::Text(with_unit.unwrap_or(cell))
 }
 
 fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decoder) -> Option<Vec<Q>> {
@@ -65,7 +80,7 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
         decoder.inside("column", |decoder| decoder.unknown(&format!("column of {file}"), column, &names));
         return None;
     };
-    let unit = ENDINGS.iter().find(|(ending, _)| column.ends_with(ending)).map(|(_, unit)| *unit);
+    let unit = unit_of(column);
     let mut values = Some(Vec::new());
     let (mut faults, aside) = (0, Source::default());
     for (read, record) in reader.byte_records().enumerate() {
@@ -77,9 +92,7 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
             Ok(record) => (record.position().map_or(0, csv::Position::line), record.get(place).unwrap_or_default()),
             Err(error) => (error.position().map_or(0, csv::Position::line), &[][..]),
         };
-        let cell = String::from_utf8_lossy(cell).into_owned();
-        let with_unit = unit.filter(|_| cell.parse::<f64>().is_ok()).map(|unit| format!("{cell} {unit}"));
-        let cell = Node::Text(with_unit.unwrap_or(cell));
+        let cell = with_unit(cell, unit);
         let value = match faults {
             ..SHOWN => decoder.inside(&format!("[{file} line {line}]"), |decoder| Q::decode(&cell, decoder)),
             _ => Q::decode(&cell, &mut Decoder::new(Report::new(&aside))),

@@ -1,6 +1,6 @@
 //! How a quantity varies over the flows of a group.
 
-mod csv_column;
+pub(crate) mod csv_column;
 mod reading;
 mod workload;
 

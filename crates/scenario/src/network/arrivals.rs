@@ -1,5 +1,7 @@
 //! Flows that start one after another: how many of them there are, and when each starts.
 
+use super::sites::Sites;
+use super::traffic;
 use crate::distribution::Distribution;
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
@@ -13,8 +15,9 @@ use tailback_core::primitives::units::{Span, Time};
 /// Picoseconds: 200 days.
 const LONGEST: f64 = 200.0 * 86_400e12;
 
-/// The flows of a group, `most` at most: as many as it says, as its lists have, or as start before they stop or the run ends; at least 1.
-pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow, most: usize) -> u64 {
+/// The flows of a group, `most` at most: as many as it says, as its lists have, as start before they stop or the run ends, or as its traffic
+/// makes in a round; at least 1.
+pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow, sites: &Sites, most: usize) -> u64 {
     if let Some(count) = flow.count {
         return count.0;
     }
@@ -23,7 +26,8 @@ pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow,
     }
     let left = end(description, name, flow).saturating_sub(begin(description, name, flow));
     let within = |process: Process| process.take(most).take_while(|after| after.0 < left).count();
-    Process::of(description, name, flow).map_or(1, within).max(1) as u64
+    let by_traffic = || flow.traffic.as_ref().and_then(|traffic| traffic::round(traffic, sites)).unwrap_or(1);
+    Process::of(description, name, flow).map_or_else(by_traffic, |process| within(process) as u64).max(1)
 }
 
 /// From the group's `start` to the start of each flow; nothing where none follows from those before it.
@@ -80,7 +84,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
 }
 
 /// The values of a group's longest list, if it has any.
-fn list_of(flow: &schema::Flow) -> Option<usize> {
+pub(super) fn list_of(flow: &schema::Flow) -> Option<usize> {
     let lists = [list(&flow.start), flow.size.as_ref().and_then(list), flow.rtt.as_ref().and_then(list)];
     lists.into_iter().flatten().max()
 }

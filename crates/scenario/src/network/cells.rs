@@ -1,5 +1,6 @@
 //! What flows in cells and the links they cross must agree on.
 
+use super::flows::Way;
 use super::graph::Graph;
 use crate::problem::Report;
 use crate::schema::Framing;
@@ -34,8 +35,8 @@ const LLC_SNAP: u64 = 8;
 pub(super) struct Crossing<'d> {
     pub name: &'d Name,
     pub group: Group,
-    pub forward: Vec<PortId>,
-    pub backward: Vec<PortId>,
+    /// There and back, each way once.
+    pub ways: Vec<Way>,
     /// It has `framing`, though that may not have been readable.
     pub framed: bool,
     /// The timeline gives it another route.
@@ -70,12 +71,12 @@ pub(super) fn check(crossings: &[Crossing], groups: usize, graph: &Graph, report
 
 impl Crossing<'_> {
     fn ports(&self) -> impl Iterator<Item = PortId> {
-        self.forward.iter().chain(&self.backward).copied()
+        self.ways.iter().flat_map(|(forward, backward)| forward.iter().chain(backward)).copied()
     }
 }
 
 fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
-    let Crossing { name, group, forward, backward, rerouted, .. } = crossing;
+    let Crossing { name, group, ways, rerouted, .. } = crossing;
     let at = format!("flows.{name}.framing");
     let Some(framing) = group.framing.filter(|_| report.sound(&at)) else { return };
     if *rerouted {
@@ -84,7 +85,8 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
             .given("a new route in `timeline`")
             .expected("no `framing`, or no change");
     }
-    if let Some(&port) = forward.iter().find(|port| backward.contains(port)) {
+    let shared = |(forward, backward): &Way| forward.iter().find(|port| backward.contains(port)).copied();
+    if let Some(port) = ways.iter().find_map(shared) {
         let message = format!("data and acknowledgements would share a virtual channel on `{}`", graph.ports[port as usize].name);
         report.add(&at, message).expected("a `return_route` over other links");
     }
@@ -103,7 +105,8 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
     // Of random sizes only some may be too large.
     let Some(packet) = group.transport.full_packet() else { return };
     let cells = framing.cells(packet).0;
-    for &port in forward {
+    let crossed: BTreeSet<PortId> = ways.iter().flat_map(|(forward, _)| forward).copied().collect();
+    for port in crossed {
         let port = &graph.ports[port as usize];
         let places = match port.buffer {
             Buffer::Units(cells) => cells,
@@ -148,11 +151,11 @@ fn largest_packet(transport: &Transport) -> Bytes {
 
 /// A buffer is counted in what it holds.
 fn check_buffers(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
-    let mut users: BTreeMap<PortId, &Crossing> = BTreeMap::new();
+    let mut users: Vec<Option<&Crossing>> = vec![None; graph.ports.len()];
     for crossing in crossings {
-        users.extend(crossing.ports().map(|port| (port, crossing)));
+        crossing.ports().for_each(|port| users[port as usize] = Some(crossing));
     }
-    for (id, crossing) in users {
+    for (id, crossing) in (0..).zip(users).filter_map(|(id, user)| Some((id, user?))) {
         let (buffer, at) = graph.buffer_as_written(id);
         let fits = if crossing.framed { !buffer.is_in_packets() } else { !buffer.is_in_cells() };
         let at = format!("{at}.buffer");

@@ -4,6 +4,7 @@ use crate::distribution::Distribution;
 use crate::problem::Report;
 use crate::quantity::Quantity;
 use crate::scenario::Description;
+use crate::schema::{Routing, Traffic};
 use tailback_core::network::{ChangeKind, Delay, Group, Network, Transport};
 use tailback_core::tcp::TimerForm;
 use tailback_core::traffic::{Arrivals, PacketSize};
@@ -13,14 +14,19 @@ pub(crate) fn may_be_random(description: &Description, aside: &mut Report) -> bo
     draws(description) || super::network(description, aside).is_none_or(|network| has_chance(&network))
 }
 
-/// Whether round trips, starts or sizes are drawn.
+/// Whether round trips, starts, sizes, ends, routes or links are drawn.
 pub(super) fn draws(description: &Description) -> bool {
-    description.flows.values().any(|flow| {
-        flow.arrivals.is_some()
-            || flow.rtt.as_ref().is_some_and(is_random)
-            || is_random(&flow.start)
-            || flow.size.as_ref().is_some_and(is_random)
-    })
+    let is_drawn =
+        |traffic: &Traffic| traffic.permutation.is_some() || traffic.random_pairs.is_some() || traffic.incast.is_some();
+    description.routing == Routing::Ecmp
+        || description.topology.waxman.is_some()
+        || description.flows.values().any(|flow| {
+            flow.arrivals.is_some()
+                || flow.traffic.as_ref().is_some_and(is_drawn)
+                || flow.rtt.as_ref().is_some_and(is_random)
+                || is_random(&flow.start)
+                || flow.size.as_ref().is_some_and(is_random)
+        })
 }
 
 /// Whether anything else is random, or may be.

@@ -2,7 +2,8 @@
 
 use super::graph::Graph;
 use super::groups::Groups;
-use super::{Paths, flows};
+use super::routing::Ways;
+use super::{Paths, flows, traffic};
 use crate::problem::Report;
 use crate::scenario::Description;
 use crate::schema::Event;
@@ -126,14 +127,19 @@ impl Changes {
             report.add(at, "nothing changes here").expected("`route`, `start` or `stop` with `group`");
         }
         if event.route.is_some() {
-            let Some(pairs) = flows::ends(name, flow, flows.len(), graph, report) else { return };
-            let &[ends] = pairs.as_slice() else {
+            let seed = description.seed.0;
+            let Some(pairs) = traffic::ends(name, flow, seed, flows.len(), &graph.sites, report) else { return };
+            let [_] = pairs.as_slice() else {
                 let problem = report.add(format!("{at}.route"), "one route for flows between several nodes");
-                problem.given(format!("`{name}` from {} to {}", flow.from, flow.to)).expected("a group of one pair of nodes");
+                problem.given(format!("`{name}` {}", flows::said(flow))).expected("a group of one pair of nodes");
                 return;
             };
             let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref() };
-            let Some((forward, backward)) = routes.find(ends, at, graph, report) else { return };
+            let (ways, hashed) = (Ways::new(graph, description.routing), flows::Hashed { seed, name: name.as_str() });
+            let Some((forward, backward)) = routes.find(&pairs, hashed, &ways, at, report).and_then(|mut found| found.pop())
+            else {
+                return;
+            };
             if self.list.len() + flows.len() > MOST_CHANGES {
                 let problem = report.add(format!("{at}.route"), "too many route changes");
                 problem.expected(format!("at most {MOST_CHANGES}, counting each flow"));

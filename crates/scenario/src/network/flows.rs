@@ -5,14 +5,16 @@ use super::changes::{Changes, GroupChanges};
 use super::graph::Graph;
 use super::groups::Groups;
 use super::offered::{self, FirstLink};
+use super::routing::{Journey, Ways};
+use super::traffic::{self, Ends};
 use super::{Paths, arrivals, transport};
 use crate::distribution::{Distribution, Nth};
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
 use crate::scenario::Description;
-use crate::schema::{self, NodeKind, PortName, Processing};
+use crate::schema::{self, NodeKind, PortName, Processing, Routing};
 use crate::values::Name;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use tailback_core::network::{Access, Delay, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
@@ -31,27 +33,38 @@ pub(super) fn flows(
     let mut crossings = Vec::new();
     let mut flows = Vec::new();
     let unchanged = GroupChanges::default();
+    let ways = Ways::new(graph, description.routing);
     for (index, (name, flow)) in (0..).zip(&description.flows) {
         let at = format!("flows.{name}");
         let changes_here = changes.groups.get(name.as_str()).unwrap_or(&unchanged);
         let of_group = groups.flows(name.as_str(), &at, report).unwrap_or(0..0);
         let count = of_group.len();
-        let pairs = ends(name, flow, count, graph, report);
+        let pairs = traffic::ends(name, flow, description.seed.0, count, &graph.sites, report);
         let Some(group) = group(name, flow, &at, pairs.as_deref().unwrap_or_default(), graph, report) else { continue };
         check_times(flow, &at, changes_here, report);
         let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref() };
-        let find = |pairs: Vec<(usize, usize)>| {
+        let find = |pairs: Vec<Ends>| {
             if !check_route(flow, &pairs, &at, report) {
                 return None;
             }
-            pairs.into_iter().map(|ends| routes.find(ends, &at, graph, report)).collect::<Option<Vec<_>>>()
+            let pairs = match description.routing {
+                Routing::Ecmp if routes.forward.is_none() || routes.backward.is_none() => {
+                    pairs.iter().copied().cycle().take(count.max(1)).collect()
+                }
+                _ => pairs,
+            };
+            let hashed = Hashed { seed: description.seed.0, name: name.as_str() };
+            routes.find(&pairs, hashed, &ways, &at, report)
         };
         if let Some(routes) = pairs.and_then(find) {
-            let forward_ports = routes.iter().flat_map(|(forward, _)| forward);
+            let dealt: Vec<Dealt> = routes.iter().map(|way| Dealt::of(way, graph, paths)).collect();
+            let distinct = distinct(&dealt, routes);
+            let forward_ports = distinct.iter().flat_map(|(forward, _)| forward);
             let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();
             crossed.push((name, of_group, data_ports));
             let rate = |port: PortId| changes.fastest[port as usize];
-            if let Some(port) = routes.iter().filter_map(|(forward, _)| forward.first().copied()).min_by_key(|&port| rate(port)) {
+            if let Some(port) = distinct.iter().filter_map(|(forward, _)| forward.first().copied()).min_by_key(|&port| rate(port))
+            {
                 let first = FirstLink { name: &graph.ports[port as usize].name, rate: rate(port) };
                 offered::check(flow, &group, &first, description.duration.span(), &at, report);
             }
@@ -65,8 +78,8 @@ pub(super) fn flows(
                 at: &at,
                 group: index,
                 seed: description.seed.0,
-                most_segments: routes.iter().map(segments).max().unwrap_or(0),
-                ways: routes.iter().map(|way| Dealt::of(way, graph, paths)).collect(),
+                most_segments: distinct.iter().map(segments).max().unwrap_or(0),
+                ways: dealt,
                 start: changes_here.start.unwrap_or(Time::ZERO),
                 stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.span())).unwrap_or(Time::NEVER),
             };
@@ -76,14 +89,7 @@ pub(super) fn flows(
             arrivals::check(flow, &flows[before..], &at, description.duration, report);
             let rerouted = !changes_here.routes.is_empty();
             let framed = flow.framing.is_some();
-            crossings.extend(routes.into_iter().map(|(forward, backward)| Crossing {
-                name,
-                group: group.clone(),
-                forward,
-                backward,
-                framed,
-                rerouted,
-            }));
+            crossings.push(Crossing { name, group: group.clone(), ways: distinct, framed, rerouted });
         }
         core_groups.push(group);
     }
@@ -92,40 +98,33 @@ pub(super) fn flows(
     (core_groups, flows)
 }
 
-/// Ports there and back.
-type Way = (Vec<PortId>, Vec<PortId>);
-
-/// Between which nodes a group's flows run, in the order in which they take turns. Unknown nodes are reported.
-pub(super) fn ends(
-    name: &Name,
-    flow: &schema::Flow,
-    count: usize,
-    graph: &Graph,
-    report: &mut Report,
-) -> Option<Vec<(usize, usize)>> {
-    let from = graph.named(&flow.from, &format!("flows.{name}.from"), report);
-    let to = graph.named(&flow.to, &format!("flows.{name}.to"), report);
-    let (from, to) = from.zip(to)?;
-    let ends: Vec<(usize, usize)> = (to.iter().flat_map(|&to| from.iter().map(move |&from| (from, to)))).take(count).collect();
-    if let Some((node, _)) = ends.iter().find(|(from, to)| from == to) {
-        let at = format!("flows.{name}.to");
-        if report.sound(&at) {
-            report.add(at, "a flow from a node to itself").given(graph.name(*node)).expected("another node");
-        }
-        return None;
-    }
-    Some(ends)
+/// Each way once, in the order in which they are first taken. `dealt`: the same ways, by the numbers of their paths.
+fn distinct(dealt: &[Dealt], ways: Vec<Way>) -> Vec<Way> {
+    let mut seen = HashSet::new();
+    let numbered = dealt.iter().zip(ways);
+    numbered.filter(|(dealt, _)| seen.insert((dealt.forward, dealt.backward))).map(|(_, way)| way).collect()
 }
 
+/// Ports there and back.
+pub(super) type Way = (Vec<PortId>, Vec<PortId>);
+
 /// Whether a given route is of one pair of nodes.
-fn check_route(flow: &schema::Flow, pairs: &[(usize, usize)], at: &str, report: &mut Report) -> bool {
+fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Report) -> bool {
     let key = if flow.route.is_some() { "route" } else { "return_route" };
     let is_one = pairs.len() == 1 || (flow.route.is_none() && flow.return_route.is_none());
     if !is_one && report.sound(at) {
         let problem = report.add(format!("{at}.{key}"), "one route for flows between several nodes");
-        problem.given(format!("from {} to {}", flow.from, flow.to)).expected("a group for each pair of nodes, or no route");
+        problem.given(said(flow)).expected("a group for each pair of nodes, or no route");
     }
     is_one
+}
+
+/// Between which nodes a group's flows run, as the scenario says it.
+pub(super) fn said(flow: &schema::Flow) -> String {
+    match (&flow.from, &flow.to) {
+        (Some(from), Some(to)) => format!("from {from} to {to}"),
+        _ => "by `traffic`".into(),
+    }
 }
 
 /// The routes that a scenario gives, there and back.
@@ -134,35 +133,90 @@ pub(super) struct Routes<'d> {
     pub backward: Option<&'d [PortName]>,
 }
 
-impl Routes<'_> {
-    /// As ports: given, or the way back over the same links, or shortest. Problems are reported at `route` and `return_route` below
-    /// `at`.
-    pub fn find(
-        &self,
-        (from, to): (usize, usize),
-        at: &str,
-        graph: &Graph,
-        report: &mut Report,
-    ) -> Option<(Vec<PortId>, Vec<PortId>)> {
-        let forward = match self.forward {
-            Some(names) => graph.route(names, (from, to), &format!("{at}.route"), report),
-            None => shortest((from, to), at, graph, report),
+/// What hashes of a group's flows are drawn from.
+#[derive(Clone, Copy)]
+pub(super) struct Hashed<'d> {
+    pub seed: u64,
+    pub name: &'d str,
+}
+
+impl Hashed<'_> {
+    /// The journeys there of flows between these nodes, or back.
+    fn journeys(self, pairs: &[Ends], towards: Towards) -> Vec<Journey> {
+        let journey = |(index, &(from, to)): (u64, &Ends)| match towards {
+            Towards::Sink => Journey { from, to, stream: self.stream(2 * index) },
+            Towards::Source => Journey { from: to, to: from, stream: self.stream(2 * index + 1) },
         };
-        let backward = match self.backward {
-            Some(names) => graph.route(names, (to, from), &format!("{at}.return_route"), report),
-            None => graph.mirrored(forward.as_ref()?).or_else(|| shortest((to, from), at, graph, report)),
-        };
-        Some((forward?, backward?))
+        (0..).zip(pairs).map(journey).collect()
+    }
+
+    fn stream(self, index: u64) -> Stream {
+        Stream::new(Entity { seed: self.seed, name: self.name, index }, Purpose::Route)
     }
 }
 
-fn shortest((from, to): (usize, usize), at: &str, graph: &Graph, report: &mut Report) -> Option<Vec<PortId>> {
-    let found = graph.shortest((from, to));
-    if found.is_none() && graph.is_complete() && report.sound(at) {
-        let message = format!("there is no route from `{}` to `{}`", graph.name(from), graph.name(to));
+#[derive(Clone, Copy)]
+enum Towards {
+    Sink,
+    Source,
+}
+
+impl Routes<'_> {
+    /// As ports: given, or the way back over the same links, or as the scenario's routing has them. Problems are reported at `route` and
+    /// `return_route` below `at`.
+    pub fn find(&self, pairs: &[Ends], hashed: Hashed, ways: &Ways, at: &str, report: &mut Report) -> Option<Vec<Way>> {
+        let graph = ways.graph;
+        let &ends = pairs.first()?;
+        let mut given = |names: Option<&[PortName]>, ends: Ends, key: &str| {
+            names.map(|names| graph.route(names, ends, &format!("{at}.{key}"), report).map(|found| vec![found; pairs.len()]))
+        };
+        let forward = given(self.forward, ends, "route");
+        let backward = given(self.backward, (ends.1, ends.0), "return_route");
+        let is_hashed = ways.routing == Routing::Ecmp;
+        let there = || hashed.journeys(pairs, Towards::Sink);
+        let back = || hashed.journeys(pairs, Towards::Source);
+        let (forward, backward) = match (forward, backward) {
+            (None, None) if is_hashed => {
+                // Both at once: sources are sinks on the way back, and what is near them is searched once.
+                let mut forward = found(&[there(), back()].concat(), ways, at, report)?;
+                let backward = forward.split_off(pairs.len());
+                (forward, Some(backward))
+            }
+            (forward, backward) => {
+                let forward = forward.unwrap_or_else(|| found(&there(), ways, at, report));
+                (forward?, backward.map_or(Some(None), |given| given.map(Some))?)
+            }
+        };
+        let mirrored = || forward.iter().map(|ports| graph.mirrored(ports)).collect::<Vec<_>>();
+        let backward = match backward {
+            Some(backward) => backward,
+            None => {
+                let mirrored = mirrored();
+                match mirrored.iter().all(Option::is_some) {
+                    true => mirrored.into_iter().flatten().collect(),
+                    false => {
+                        let found = found(&back(), ways, at, report)?;
+                        mirrored.into_iter().zip(found).map(|(mirrored, found)| mirrored.unwrap_or(found)).collect()
+                    }
+                }
+            }
+        };
+        Some(forward.into_iter().zip(backward).collect())
+    }
+}
+
+fn found(journeys: &[Journey], ways: &Ways, at: &str, report: &mut Report) -> Option<Vec<Vec<PortId>>> {
+    let found = ways.find(journeys);
+    let graph = ways.graph;
+    if let Some(lost) = found.iter().position(Option::is_none)
+        && graph.is_complete()
+        && report.sound(at)
+    {
+        let message =
+            format!("there is no route from `{}` to `{}`", graph.name(journeys[lost].from), graph.name(journeys[lost].to));
         report.add(at, message).expected("links in that direction; hosts do not forward");
     }
-    found
+    found.into_iter().collect()
 }
 
 fn group(
@@ -190,7 +244,7 @@ fn group(
             .expected("`tcp`, or no `application`: datagrams have a `source`");
     }
     let of_nodes = |nodes: BTreeSet<usize>, pick: fn(&schema::Node) -> Option<Processing>, key, report: &mut Report| {
-        let of = |node| graph.settings(node).filter(|node| node.kind == NodeKind::Host).and_then(pick);
+        let of = |node| graph.sites.settings(node).filter(|node| node.kind == NodeKind::Host).and_then(pick);
         let mut all = nodes.into_iter().map(of);
         let first = all.next().flatten();
         if all.any(|other| other != first) {

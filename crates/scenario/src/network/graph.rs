@@ -1,29 +1,23 @@
 //! Nodes and ports, and the ways through them.
 
 use super::groups::Groups;
-use crate::problem::{Report, listed};
+use super::sites::{Made, Sites, taken};
+use crate::problem::Report;
 use crate::quantity::{Duration, Rate};
 use crate::scenario::Description;
-use crate::schema::{self, Buffer, Link, Loss, Node, NodeKind, Nodes, PortName, Queue};
+use crate::schema::{self, Buffer, Link, Loss, PortName, Queue, Style};
 use crate::values::{Name, Word};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::rc::Rc;
 use tailback_core::network::{self, ListedDrop, Port, PortId, Switching};
 use tailback_core::queue::PolicySpec;
 
-/// Names of nodes in a message.
-const MOST_LISTED: usize = 8;
-
 pub(super) struct Graph {
-    nodes: BTreeMap<Name, Node>,
-    /// By position: name, and whether it is a host.
-    names: Vec<(Name, bool)>,
-    /// Position of each node among the names.
-    index: BTreeMap<Name, usize>,
+    pub sites: Sites,
     pub ports: Vec<Port>,
     /// By port: its buffer as the scenario says it, and the place of the queue.
-    written: Vec<(Buffer, String)>,
-    by_name: BTreeMap<String, PortId>,
+    written: Vec<(Buffer, Rc<str>)>,
+    /// In the order of the names: link, and its port there; that of its way back is the next one.
+    by_name: Vec<(Name, PortId)>,
     /// From and to, by port; `None` if a node is unknown.
     ends: Vec<Option<(usize, usize)>>,
     /// By node: the ports that begin there, in the order of their names, and where they end.
@@ -32,87 +26,92 @@ pub(super) struct Graph {
     arriving: Vec<Vec<(PortId, usize)>>,
     /// The port of the other direction.
     mirror: Vec<Option<PortId>>,
-    /// Whether every name could be read: else a missing one is no news.
-    all_named: bool,
+}
+
+/// A link as the scenario says it, or one that a generator makes.
+enum Origin<'d> {
+    Written(&'d Link),
+    Made { by: usize, link: usize },
+}
+
+/// The two directions of a link, with places for their queues.
+#[derive(Clone)]
+struct Pair {
+    there: (Port, Buffer, Rc<str>),
+    back: Option<(Port, Buffer, Rc<str>)>,
 }
 
 impl Graph {
-    pub fn new(description: &Description, groups: &Groups, report: &mut Report) -> Graph {
-        let (nodes, links) = with_helpers(description, report);
-        let index = nodes.keys().cloned().zip(0..).collect();
-        let names = nodes.iter().map(|(name, node)| (name.clone(), node.kind == NodeKind::Host)).collect();
+    pub fn new(description: &Description, mut sites: Sites, groups: &Groups, report: &mut Report) -> Graph {
+        let made = std::mem::take(&mut sites.made);
+        let nodes = sites.count();
         let mut graph = Graph {
-            names,
-            index,
+            sites,
             ports: vec![],
             written: vec![],
-            by_name: BTreeMap::new(),
+            by_name: vec![],
             ends: vec![],
-            leaving: vec![Vec::new(); nodes.len()],
-            arriving: vec![Vec::new(); nodes.len()],
+            leaving: vec![Vec::new(); nodes],
+            arriving: vec![Vec::new(); nodes],
             mirror: vec![],
-            all_named: !report.places().any(hides_names),
-            nodes,
         };
-        graph.check_nodes(report);
-        for (name, (link, at)) in &links {
-            graph.add_link(name, link, at, groups, report);
+        // What links have in common is resolved once.
+        let pairs: Vec<Vec<Pair>> = made.iter().map(|made| pairs(made, groups, report)).collect();
+        let mut links: Vec<(&Name, Origin)> =
+            description.links.iter().map(|(name, link)| (name, Origin::Written(link))).collect();
+        for (by, made) in made.iter().enumerate() {
+            links.extend(made.plan.links.iter().enumerate().map(|(link, planned)| (&planned.name, Origin::Made { by, link })));
+        }
+        links.sort_by_key(|(name, _)| *name);
+        graph.by_name.reserve(links.len());
+        for (name, origin) in links {
+            if let (Some((before, _)), Origin::Made { by, .. }) = (graph.by_name.last(), &origin)
+                && before == name
+            {
+                taken(&format!("links.{name}"), name, made[*by].at, report);
+                continue;
+            }
+            graph.by_name.push((name.clone(), graph.ports.len() as PortId));
+            match origin {
+                Origin::Written(link) => graph.add_link(name, link, groups, report),
+                Origin::Made { by, link } => {
+                    let Made { plan, places, .. } = &made[by];
+                    let planned = &plan.links[link];
+                    let ends = Some((places[planned.from], places[planned.to]));
+                    graph.add_pair(name, ends, pairs[by][planned.style].clone());
+                }
+            }
         }
         graph
     }
 
-    fn check_nodes(&self, report: &mut Report) {
-        for (name, node) in self.nodes.iter().filter(|(_, node)| node.kind == NodeKind::Router) {
-            let keys = [("send_processing", node.send_processing), ("receive_processing", node.receive_processing)];
-            for (key, _) in keys.iter().filter(|(_, delay)| delay.is_some()) {
-                report.add(format!("nodes.{name}.{key}"), "a router has no processing").expected("kind = \"host\"");
-            }
-        }
-    }
-
-    fn add_link(&mut self, name: &Name, link: &Link, at: &str, groups: &Groups, report: &mut Report) {
-        let from = self.node(&link.from, &format!("{at}.from"), report);
-        let to = self.node(&link.to, &format!("{at}.to"), report);
+    fn add_link(&mut self, name: &Name, link: &Link, groups: &Groups, report: &mut Report) {
+        let at = format!("links.{name}");
+        let from = self.sites.node(&link.from, &format!("{at}.from"), report);
+        let to = self.sites.node(&link.to, &format!("{at}.to"), report);
         if from.is_some() && from == to {
             report.add(format!("{at}.to"), "a link from a node to itself").given(link.to.as_str()).expected("another node");
         }
-        let ends = from.zip(to);
-        let first = self.ports.len() as PortId;
-        let direction = Direction {
-            rate: link.rate,
-            delay: link.delay,
-            queue: &link.queue,
-            switching: link.switching,
-            loss: link.loss.as_ref(),
-        };
-        let port = direction.port(name.to_string(), link.transmitters.0 as u32, at, groups, report);
-        self.written.push((link.queue.buffer, format!("{at}.queue")));
-        self.add_port(port, ends, link.duplex.then_some(first + 1));
-        if !link.duplex {
-            if link.reverse.is_some() {
-                let problem = report.add(format!("{at}.reverse"), "this link has no way back");
-                problem.given("duplex = false").expected("duplex = true, or no `reverse`");
-            }
-            return;
+        let places = [format!("{at}.queue"), format!("{at}.reverse.queue")];
+        let pair = pair(link, &at, places, groups, report);
+        if !link.duplex && link.reverse.is_some() {
+            let problem = report.add(format!("{at}.reverse"), "this link has no way back");
+            problem.given("duplex = false").expected("duplex = true, or no `reverse`");
         }
-        let unlimited = Queue::default();
-        let usual = schema::Reverse::default();
-        let back = link.reverse.as_ref().unwrap_or(&usual);
-        let direction = Direction {
-            rate: back.rate.unwrap_or(link.rate),
-            delay: back.delay.unwrap_or(link.delay),
-            queue: back.queue.as_ref().unwrap_or(&unlimited),
-            switching: back.switching.unwrap_or(link.switching),
-            loss: back.loss.as_ref(),
-        };
-        let at = format!("{at}.reverse");
-        let port = direction.port(format!("{name}.reverse"), link.transmitters.0 as u32, &at, groups, report);
-        self.written.push((direction.queue.buffer, format!("{at}.queue")));
-        self.add_port(port, ends.map(|(from, to)| (to, from)), Some(first));
+        self.add_pair(name, from.zip(to), pair);
+    }
+
+    fn add_pair(&mut self, name: &Name, ends: Option<(usize, usize)>, pair: Pair) {
+        let first = self.ports.len() as PortId;
+        let back = pair.back.is_some().then_some(first + 1);
+        self.add_port(name.to_string(), pair.there, ends, back);
+        if let Some(back) = pair.back {
+            self.add_port(format!("{name}.reverse"), back, ends.map(|(from, to)| (to, from)), Some(first));
+        }
     }
 
     /// Where the scenario has the queues, by port.
-    pub(super) fn queue_places(&self) -> Vec<String> {
+    pub(super) fn queue_places(&self) -> Vec<Rc<str>> {
         self.written.iter().map(|(_, place)| place.clone()).collect()
     }
 
@@ -121,58 +120,46 @@ impl Graph {
         &self.written[port as usize].1
     }
 
-    fn add_port(&mut self, port: Port, ends: Option<(usize, usize)>, mirror: Option<PortId>) {
+    fn add_port(
+        &mut self,
+        name: String,
+        (port, buffer, place): (Port, Buffer, Rc<str>),
+        ends: Option<(usize, usize)>,
+        mirror: Option<PortId>,
+    ) {
         let id = self.ports.len() as PortId;
         if let Some((from, to)) = ends {
             self.leaving[from].push((id, to));
             self.arriving[to].push((id, from));
         }
-        self.by_name.insert(port.name.clone(), id);
-        self.ports.push(port);
+        self.ports.push(Port { name, ..port });
+        self.written.push((buffer, place));
         self.ends.push(ends);
         self.mirror.push(mirror);
     }
 
-    /// The node of that name; an unknown one is reported.
-    pub fn node(&self, name: &Name, at: &str, report: &mut Report) -> Option<usize> {
-        let found = self.index.get(name).copied();
-        if found.is_none() && report.sound(at) && self.all_named {
-            report.unknown(at, "node", name.as_str(), self.nodes.keys().map(Name::as_str));
-        }
-        found
-    }
-
-    /// The nodes of these names, those of a pattern in the order of their numbers; what is unknown is reported.
-    pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
-        let mut found = Vec::new();
-        for name in &names.0 {
-            let Some(prefix) = name.0.strip_suffix('*') else {
-                found.push(self.node(&Name::made(name.0.clone()), at, report)?);
-                continue;
-            };
-            let mut matching: Vec<usize> = (0..self.names.len()).filter(|&node| self.name(node).starts_with(prefix)).collect();
-            matching.sort_by_key(|&node| (self.name(node).len(), self.names[node].0.clone()));
-            if matching.is_empty() && report.sound(at) && self.all_named {
-                let problem = report.add(at, format!("no node has a name that begins with `{prefix}`")).given(name.0.as_str());
-                problem.expected(listed(&self.nodes.keys().map(Name::as_str).take(MOST_LISTED).collect::<Vec<&str>>()));
-            }
-            found.extend(matching);
-        }
-        (!found.is_empty()).then_some(found)
-    }
-
-    /// What a node says.
-    pub fn settings(&self, node: usize) -> Option<&Node> {
-        self.nodes.get(&self.names[node].0)
-    }
-
     /// The port of that name; an unknown one is reported.
     pub fn port(&self, name: &PortName, at: &str, report: &mut Report) -> Option<PortId> {
-        let found = self.by_name.get(&name.0).copied();
-        if found.is_none() && report.sound(at) && self.all_named {
-            report.unknown(at, "link", &name.0, self.by_name.keys().map(String::as_str));
+        let (link, is_back) = name.0.strip_suffix(".reverse").map_or((name.0.as_str(), false), |link| (link, true));
+        let found = self.by_name.binary_search_by(|(known, _)| known.as_str().cmp(link)).ok();
+        let there = found.map(|index| self.by_name[index].1);
+        let found = there.and_then(|there| if is_back { self.mirror[there as usize] } else { Some(there) });
+        if found.is_none() && report.sound(at) && self.sites.all_named {
+            let mut known: Vec<&str> = self.ports.iter().map(|port| port.name.as_str()).collect();
+            known.sort_unstable();
+            report.unknown(at, "link", &name.0, known);
         }
         found
+    }
+
+    /// The ports that begin at a node, in the order of their names, and where they end.
+    pub fn leaving(&self, node: usize) -> &[(PortId, usize)] {
+        &self.leaving[node]
+    }
+
+    /// The ports that end at a node, and where they begin.
+    pub fn arriving(&self, node: usize) -> &[(PortId, usize)] {
+        &self.arriving[node]
     }
 
     /// A port's buffer as the scenario says it, and the place of its queue.
@@ -238,65 +225,52 @@ impl Graph {
         ports.iter().rev().map(|&port| self.mirror[port as usize]).collect()
     }
 
-    /// The way of least delay; among equals the one of fewest hops, and among those the first by the names of its links.
-    pub fn shortest(&self, (start, end): (usize, usize)) -> Option<Vec<PortId>> {
-        let distances = self.distances(end);
-        let mut here = start;
-        let mut ports = Vec::new();
-        while here != end {
-            let left = distances[here]?;
-            let next = self.leaving[here].iter().find(|&&(port, to)| {
-                distances[to].is_some_and(|beyond| self.farther(beyond, port) == left) && (to == end || !self.is_host(to))
-            });
-            let &(port, to) = next?;
-            ports.push(port);
-            here = to;
-        }
-        Some(ports)
-    }
-
-    /// Delay and hops from each node to the end (Dijkstra, Numerische Mathematik 1, 1959).
-    fn distances(&self, end: usize) -> Vec<Option<Distance>> {
-        let mut best: Vec<Option<Distance>> = vec![None; self.names.len()];
-        let mut open = BinaryHeap::from([Reverse(((0, 0), end))]);
-        while let Some(Reverse((distance, node))) = open.pop() {
-            if best[node].is_some() {
-                continue;
-            }
-            best[node] = Some(distance);
-            if node == end || !self.is_host(node) {
-                let nearer = self.arriving[node].iter().filter(|(_, from)| best[*from].is_none());
-                open.extend(nearer.map(|&(port, from)| Reverse((self.farther(distance, port), from))));
-            }
-        }
-        best
-    }
-
-    fn farther(&self, (delay, hops): Distance, port: PortId) -> Distance {
-        (delay.saturating_add(self.ports[port as usize].delay.0), hops + 1)
-    }
-
     /// Whether a way that is not found does not exist.
     pub fn is_complete(&self) -> bool {
-        self.all_named && self.ends.iter().all(Option::is_some)
+        self.sites.all_named && self.ends.iter().all(Option::is_some)
     }
 
     fn is_host(&self, node: usize) -> bool {
-        self.names[node].1
-    }
-
-    /// Of all nodes.
-    pub fn names(&self) -> impl Iterator<Item = &Name> {
-        self.names.iter().map(|(name, _)| name)
+        self.sites.is_host(node)
     }
 
     pub fn name(&self, node: usize) -> &str {
-        self.names[node].0.as_str()
+        self.sites.name(node)
     }
 }
 
-/// Picoseconds, then hops.
-type Distance = (u64, u32);
+/// The links of a generator, one of each style.
+fn pairs(made: &Made, groups: &Groups, report: &mut Report) -> Vec<Pair> {
+    let one = |style: &Style| {
+        let places = style.queues.map(|key| format!("{}.{key}", made.at));
+        pair(&style.link, made.at, places, groups, report)
+    };
+    made.plan.styles.iter().map(one).collect()
+}
+
+/// Both directions of a link, without names. `places`: of its queues.
+fn pair(link: &Link, at: &str, places: [String; 2], groups: &Groups, report: &mut Report) -> Pair {
+    let transmitters = link.transmitters.0 as u32;
+    let [there, back] = places;
+    let direction =
+        Direction { rate: link.rate, delay: link.delay, queue: &link.queue, switching: link.switching, loss: link.loss.as_ref() };
+    let there = (direction.port(transmitters, at, &there, groups, report), link.queue.buffer, there.into());
+    if !link.duplex {
+        return Pair { there, back: None };
+    }
+    let unlimited = Queue::default();
+    let usual = schema::Reverse::default();
+    let reverse = link.reverse.as_ref().unwrap_or(&usual);
+    let direction = Direction {
+        rate: reverse.rate.unwrap_or(link.rate),
+        delay: reverse.delay.unwrap_or(link.delay),
+        queue: reverse.queue.as_ref().unwrap_or(&unlimited),
+        switching: reverse.switching.unwrap_or(link.switching),
+        loss: reverse.loss.as_ref(),
+    };
+    let port = direction.port(transmitters, &format!("{at}.reverse"), &back, groups, report);
+    Pair { there, back: Some((port, direction.queue.buffer, back.into())) }
+}
 
 /// One direction of a link, as the scenario says it.
 struct Direction<'d> {
@@ -308,13 +282,13 @@ struct Direction<'d> {
 }
 
 impl Direction<'_> {
-    fn port(&self, name: String, transmitters: u32, at: &str, groups: &Groups, report: &mut Report) -> Port {
-        let queue_at = format!("{at}.queue");
+    /// Without a name.
+    fn port(&self, transmitters: u32, at: &str, queue_at: &str, groups: &Groups, report: &mut Report) -> Port {
         let rate = self.rate.rate().0 as f64 * f64::from(transmitters);
-        let buffer = self.queue.resolved(rate, &queue_at, report);
-        let policy = self.queue.policy_spec(buffer, &queue_at, report);
+        let buffer = self.queue.resolved(rate, queue_at, report);
+        let policy = self.queue.policy_spec(buffer, queue_at, report);
         Port {
-            name,
+            name: String::new(),
             rate: self.rate.rate(),
             delay: self.delay.span(),
             transmitters,
@@ -351,56 +325,6 @@ fn places(buffer: Option<Buffer>) -> network::Buffer {
         Some(Buffer::Bytes(size)) => network::Buffer::Bytes(size.bytes()),
         Some(Buffer::Unlimited | Buffer::Share(_)) | None => network::Buffer::Unlimited,
     }
-}
-
-/// Whether a fault at this place leaves the names of some nodes or links unknown.
-fn hides_names(at: &str) -> bool {
-    let Some(helper) = at.strip_prefix("topology") else { return at == "nodes" || at == "links" };
-    let whole = helper.matches('.').count() < 2;
-    whole || [".hops", ".rates", ".delays"].iter().any(|key| helper.contains(key))
-}
-
-/// The scenario's nodes and links and those of topology helpers; links with the path where they were described.
-fn with_helpers(description: &Description, report: &mut Report) -> (BTreeMap<Name, Node>, BTreeMap<Name, (Link, String)>) {
-    let mut nodes = description.nodes.clone();
-    let mut links: BTreeMap<Name, (Link, String)> =
-        description.links.iter().map(|(name, link)| (name.clone(), (link.clone(), format!("links.{name}")))).collect();
-    if let Some(chain) = &description.topology.chain {
-        let (rates, delays) = (chain.rates.len(), chain.delays.len());
-        if (rates != delays || rates == 0) && report.sound("topology.chain") {
-            let problem = report.add("topology.chain", "a chain needs a rate and a delay for each link");
-            problem.given(format!("{rates} rates and {delays} delays")).expected("the same number of each, at least 1");
-        }
-    }
-    if let Some(dwdm) = &description.topology.dwdm {
-        let (inputs, channels) = (dwdm.inputs.0, dwdm.transmitters.0);
-        if !dwdm.conversion && inputs < channels && report.sound("topology.dwdm") {
-            let problem = report.add("topology.dwdm.inputs", "fewer inputs than wavelengths, some of which nothing could use");
-            problem.given(inputs.to_string()).expected(format!("at least {channels}, or `conversion = true`"));
-        }
-        if dwdm.conversion && inputs <= channels {
-            let problem = report
-                .warn("topology.dwdm.inputs", "a channel for each input: what comes by them never waits or is lost at the trunk");
-            problem.given(inputs.to_string()).expected(format!("more than {channels}, the channels"));
-        }
-    }
-    for made in description.topology.made() {
-        for (name, node) in made.nodes {
-            if nodes.insert(name.clone(), node).is_some() {
-                taken(&format!("nodes.{name}"), &name, made.by, report);
-            }
-        }
-        for (name, link) in made.links {
-            if links.insert(name.clone(), (link, made.by.into())).is_some() {
-                taken(&format!("links.{name}"), &name, made.by, report);
-            }
-        }
-    }
-    (nodes, links)
-}
-
-fn taken(at: &str, name: &Name, by: &str, report: &mut Report) {
-    report.add(at, format!("the name `{name}` is taken")).given(format!("{by} also makes `{name}`")).expected("another name");
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Flow groups by name, and the numbers of their flows.
 
 use super::arrivals;
+use super::sites::Sites;
 use crate::problem::Report;
 use crate::scenario::Description;
 use indexmap::IndexMap;
@@ -19,7 +20,7 @@ const MOST_GROUPS: usize = MAX_ACCESS_RATES / 2;
 
 impl<'d> Groups<'d> {
     /// `None`, and a report, if there are too many flows to be made.
-    pub fn new(description: &'d Description, report: &mut Report) -> Option<Groups<'d>> {
+    pub fn new(description: &'d Description, sites: &Sites, report: &mut Report) -> Option<Groups<'d>> {
         let mut first = 0;
         let groups = description.flows.len();
         if groups > MOST_GROUPS {
@@ -30,12 +31,12 @@ impl<'d> Groups<'d> {
             return None;
         }
         let mut list = IndexMap::new();
-        let count_of = |(name, flow)| arrivals::count(description, name, flow, MOST_FLOWS as usize + 1);
-        let total = || description.flows.iter().map(count_of).sum::<u64>();
+        let count_of = |(name, flow)| arrivals::count(description, name, flow, sites, MOST_FLOWS as usize + 1);
+        let total = || description.flows.iter().map(count_of).fold(0, u64::saturating_add);
         for (name, flow) in &description.flows {
             let count = count_of((name, flow));
             list.insert(name.as_str(), (first as FlowId, count as u32));
-            first += count;
+            first = u64::saturating_add(first, count);
             if first > MOST_FLOWS {
                 report
                     .add("flows", "too many flows")

@@ -14,8 +14,11 @@ mod groups;
 mod offered;
 mod phases;
 mod prices;
+mod routing;
 mod settling;
+mod sites;
 mod traces;
+mod traffic;
 mod transport;
 
 use crate::problem::Report;
@@ -25,16 +28,21 @@ pub(crate) use chance::may_be_random;
 use feeders::Feeders;
 use graph::Graph;
 use groups::Groups;
-use std::collections::BTreeMap;
+use routing::{Journey, Ways};
+use sites::Sites;
+pub(crate) use sites::least_bytes;
+use std::collections::HashMap;
 use tailback_core::network::MAX_ROUTE_ENTRIES;
 use tailback_core::network::{Network, PortId};
+use tailback_core::primitives::random::Stream;
 pub(crate) use transport::filled;
 
 /// The network, or `None` if there are so many flows that none were made. Problems go to the report.
 pub(crate) fn network(description: &Description, report: &mut Report) -> Option<Network> {
     check_times(description, report);
-    let groups = Groups::new(description, report)?;
-    let graph = Graph::new(description, &groups, report);
+    let sites = Sites::new(description, report);
+    let groups = Groups::new(description, &sites, report)?;
+    let graph = Graph::new(description, sites, &groups, report);
     let mut paths = Paths::default();
     let changes = changes::changes(description, &groups, &graph, &mut paths, report);
     let (core_groups, flows) = flows::flows(description, &groups, &graph, &changes, &mut paths, report);
@@ -78,21 +86,37 @@ pub(crate) fn remarks(description: &Description, report: &mut Report, aside: &mu
 
 /// All nodes.
 pub(crate) fn nodes(description: &Description, report: &mut Report) -> Vec<Name> {
-    graph(description, report).map_or_else(Vec::new, |graph| graph.names().cloned().collect())
+    Sites::new(description, report).names().cloned().collect()
 }
 
 /// The pairs of nodes of which the first can send to the second.
 pub(crate) fn connected(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
-    let Some(graph) = graph(description, report) else { return Vec::new() };
-    let nodes = || graph.names().enumerate();
-    let pairs = nodes().flat_map(|from| nodes().map(move |to| (from, to)));
-    let pairs = pairs.filter(|((from, _), (to, _))| from != to && graph.shortest((*from, *to)).is_some());
-    pairs.map(|((_, from), (_, to))| (from.clone(), to.clone())).collect()
+    let sites = Sites::new(description, report);
+    let Some(groups) = Groups::new(description, &sites, report) else { return Vec::new() };
+    let graph = Graph::new(description, sites, &groups, report);
+    let nodes = || 0..graph.sites.count();
+    let stream = Stream::default();
+    let journeys: Vec<Journey> =
+        nodes().flat_map(|from| nodes().filter(move |&to| from != to).map(move |to| Journey { from, to, stream })).collect();
+    let found = Ways::new(&graph, description.routing).find(&journeys);
+    let names: Vec<&Name> = graph.sites.names().collect();
+    let reached = journeys.iter().zip(found).filter(|(_, way)| way.is_some());
+    reached.map(|(journey, _)| (names[journey.from].clone(), names[journey.to].clone())).collect()
 }
 
-fn graph(description: &Description, report: &mut Report) -> Option<Graph> {
-    let groups = Groups::new(description, report)?;
-    Some(Graph::new(description, &groups, report))
+/// Where each flow begins and ends, in the order of the flows.
+pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
+    let sites = Sites::new(description, report);
+    let Some(groups) = Groups::new(description, &sites, report) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, flow) in &description.flows {
+        let Some(flows) = groups.flows(name.as_str(), "flows", report) else { continue };
+        let pairs = traffic::ends(name, flow, description.seed.0, flows.len(), &sites, report).unwrap_or_default();
+        // As its flows take the ways between them.
+        found.extend(pairs.into_iter().cycle().take(flows.len()));
+    }
+    let names: Vec<&Name> = sites.names().collect();
+    found.into_iter().map(|(from, to)| (names[from].clone(), names[to].clone())).collect()
 }
 
 fn check_times(description: &Description, report: &mut Report) {
@@ -111,7 +135,7 @@ fn check_times(description: &Description, report: &mut Report) {
 #[derive(Default)]
 struct Paths {
     list: Vec<Vec<PortId>>,
-    index: BTreeMap<Vec<PortId>, u32>,
+    index: HashMap<Vec<PortId>, u32>,
 }
 
 impl Paths {

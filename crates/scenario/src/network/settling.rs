@@ -4,6 +4,7 @@
 use crate::problem::Report;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_2;
+use std::rc::Rc;
 use tailback_core::congestion::{ControllerSpec, RemSourceSpec};
 use tailback_core::network::{Buffer, Flow, Network, Port, PortId, Transport};
 use tailback_core::price::Meaning;
@@ -23,7 +24,7 @@ struct Limit {
 }
 
 /// Gains with which prices swing for ever.
-pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut Report) {
+pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut Report) {
     for (port, flows) in crossing(network) {
         let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
         let spec = &network.ports[port as usize];
@@ -66,7 +67,7 @@ pub(super) fn warn_of_swings(network: &Network, places: &[String], report: &mut 
 
 /// Buffers in which the start of senders that integrate a price to come does not fit: they send at their `fastest` until a queue has
 /// told them for some round trips not to.
-pub(super) fn warn_of_starts(network: &Network, places: &[String], report: &mut Report) {
+pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut Report) {
     for (port, flows) in crossing(network) {
         let spec = &network.ports[port as usize];
         let (rate, rtt) = (capacity(spec), flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max));
@@ -142,7 +143,7 @@ fn least_unstable_gamma(rem: &RemSpec, port: &Port, network: &Network, flows: &[
 
 /// Ranges in which a scheme has fewer levels than rates need: from the price at which a queue's flows fill its link to twice that, or by which
 /// demand falls to a third, there should be one at least.
-pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[String], report: &mut Report) {
+pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], report: &mut Report) {
     let spec = &network.prices;
     if !spec.has_range() {
         return;

@@ -1,6 +1,6 @@
 //! `[flows.NAME]`
 
-use super::{Application, Processing, Source, Tcp};
+use super::{Application, Processing, Source, Tcp, Traffic};
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, Probability, Rate, Size};
@@ -15,17 +15,18 @@ record! {
     /// A group of flows of one kind. Either `tcp` or `source` says what they send.
     pub struct Flow {
         /// Flows in the group. If not given, as many as start before they stop or the run ends where `arrivals` says when they do, as many as
-        /// a list has values, or 1.
+        /// a list has values, as `traffic` makes in one round, or 1.
         count: Option<Whole<1, 4000000>>,
         /// Node where the senders are, or several of them, which the flows take in turn; one named twice gets twice as many.
-        from: Nodes,
+        from: Option<Nodes>,
         /// Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
-        to: Nodes,
-        /// Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, the shortest route by
-        /// delay.
+        to: Option<Nodes>,
+        /// Who sends to whom among many nodes, instead of `from` and `to`.
+        traffic: Option<Traffic>,
+        /// Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, as `routing` says.
         route: Option<Vec<PortName>>,
-        /// Links that acknowledgements cross; if not given, the reverse of the route, or where that is not possible the shortest
-        /// route by delay.
+        /// Links that acknowledgements cross; if not given, the reverse of the route, or where that is not possible, or where hashes
+        /// decide, as `routing` says.
         return_route: Option<Vec<PortName>>,
         /// Private link between each sender and the network, both ways, with room for everything.
         sender_access: Option<Access>,

@@ -12,6 +12,7 @@ mod source;
 mod tcp;
 mod timeline;
 mod topology;
+mod traffic;
 
 pub use application::{Application, Applications, HandOver};
 pub use controller::{Controller, ControllerTable, Controllers, Law, UserLaw};
@@ -25,4 +26,6 @@ pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Trace
 pub use source::{Arrivals, Datagrams, PacketBytes, Source, Sources, UserSource};
 pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, PresetName, Tcp, Timer, TimerForm, Window};
 pub use timeline::Event;
-pub use topology::{Chain, Dumbbell, ParkingLot, Topology};
+pub use topology::Topology;
+pub(crate) use topology::{Extent, Generator, Plan, Style};
+pub use traffic::{Incast, Routing, Shift, Traffic};

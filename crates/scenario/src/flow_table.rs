@@ -1,0 +1,264 @@
+//! Flows as a table says, one by one: `traffic = {table = "flows.csv"}`.
+//!
+//! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Its first line names the columns:
+//! `source` and `sink` are nodes; `size` and `start` may be given here or in the group, with units in the cells or in the column's name
+//! (`size_bytes`, `start_us`). Other columns are not looked at. What it says becomes part of the scenario.
+
+use crate::decode::{Decode, Decoder, kind};
+use crate::distribution::Distribution;
+use crate::distribution::csv_column::{MOST_FLOWS, SHOWN, bytes_of, unit_of, with_unit};
+use crate::problem::{Report, Source};
+use crate::quantity::{Duration, Size};
+use crate::record::record;
+use crate::scenario::Description;
+use crate::tree::Node;
+use crate::values::{Name, Number};
+use csv::{ByteRecord, ReaderBuilder, Trim};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use std::borrow::Cow;
+
+/// Flows by their ends, one by one.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(transparent)]
+pub struct FlowTable {
+    pub(crate) columns: Columns,
+    #[serde(skip)]
+    rows: Rows,
+}
+
+record! {
+    /// Flows, as many as each column has values.
+    pub struct Columns {
+        /// The node where each flow begins.
+        source: Vec<Name>,
+        /// The node where it ends.
+        sink: Vec<Name>,
+        /// Payload that each transfers, if the group does not say.
+        size: Option<Vec<Size>>,
+        /// The same as plain numbers.
+        size_bytes: Option<Vec<Number>>,
+        /// When each starts, if the group does not say.
+        start: Option<Vec<Duration>>,
+        /// The same as plain numbers.
+        start_s: Option<Vec<Number>>,
+    }
+}
+
+/// Where rows stand. What a table says does not depend on it, so all are equal.
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    /// The file, if there is one.
+    file: String,
+    /// By flow.
+    lines: Vec<u64>,
+}
+
+impl PartialEq for Rows {
+    fn eq(&self, _: &Rows) -> bool {
+        true
+    }
+}
+
+impl FlowTable {
+    pub(crate) fn flows(&self) -> usize {
+        self.columns.source.len()
+    }
+
+    /// Where a value of a flow stands, within the place of the table.
+    pub(crate) fn place(&self, column: &str, flow: usize) -> String {
+        match self.rows.lines.get(flow) {
+            Some(line) => format!("[{} line {line}].{column}", self.rows.file),
+            None => format!(".{column}[{flow}]"),
+        }
+    }
+}
+
+/// Makes sizes and starts of tables those of their groups.
+pub(crate) fn settle(description: &mut Description, report: &mut Report) {
+    for (name, flow) in &mut description.flows {
+        let Some(table) = flow.traffic.as_mut().and_then(|traffic| traffic.table.as_mut()) else { continue };
+        let (size, start) = (table.columns.size.take(), table.columns.start.take());
+        let is_twice = [
+            ("size", size.is_some() && flow.size.is_some()),
+            ("start", start.is_some() && flow.start != Distribution::default()),
+        ];
+        for (key, _) in is_twice.iter().filter(|(_, is_twice)| *is_twice) {
+            let problem = report.add(format!("flows.{name}.{key}"), format!("the flow table has a column of each flow's {key}"));
+            problem.expected(format!("either that column or `{key}`"));
+        }
+        if flow.tcp.is_some() && size.is_none() && flow.size.is_none() && report.sound(&format!("flows.{name}.traffic")) {
+            let at = format!("flows.{name}.size");
+            report.add(at, "how much each flow transfers is not said").expected("a column `size` of the table, or `size` here");
+        }
+        if let Some(sizes) = size {
+            flow.size = Some(Distribution::List(sizes));
+        }
+        if let Some(starts) = start {
+            flow.start = Distribution::List(starts);
+        }
+    }
+}
+
+impl Decode for FlowTable {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<FlowTable> {
+        let table = match node {
+            Node::Text(file) => {
+                let bytes = bytes_of(file, decoder)?;
+                read(&bytes, file, decoder)
+            }
+            Node::Table(_) => {
+                let mut columns = Columns::decode(node, decoder)?;
+                plain("size_bytes", columns.size_bytes.take(), &mut columns.size, decoder);
+                plain("start_s", columns.start_s.take(), &mut columns.start, decoder);
+                Some(FlowTable { columns, rows: Rows::default() })
+            }
+            _ => decoder.misfit(node, format!("not a flow table: {}", kind(node))),
+        }?;
+        let Columns { source, sink, size, start, .. } = &table.columns;
+        let lengths = [Some(sink.len()), size.as_ref().map(Vec::len), start.as_ref().map(Vec::len)].into_iter().flatten();
+        if let Some(other) = lengths.into_iter().find(|&length| length != source.len()).filter(|_| decoder.is_sound()) {
+            decoder
+                .fault("columns of different lengths")
+                .given(format!("{} and {other}", source.len()))
+                .expected("one value per flow");
+            return None;
+        }
+        if source.is_empty() {
+            decoder.fault("a flow table without flows").expected("a row for each flow");
+            return None;
+        }
+        Some(table)
+    }
+
+    fn expected() -> String {
+        "the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists (in Python also a Parquet file)"
+            .into()
+    }
+}
+
+impl JsonSchema for FlowTable {
+    fn schema_name() -> Cow<'static, str> {
+        "FlowTable".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let columns = generator.subschema_for::<Columns>();
+        schemars::json_schema!({"description": FlowTable::expected(), "anyOf": [{"type": "string"}, columns]})
+    }
+}
+
+/// Makes quantities of the numbers in a column whose name ends in their unit; the first ones that are none are told, the others counted.
+fn plain<Q: Decode>(key: &str, numbers: Option<Vec<Number>>, quantities: &mut Option<Vec<Q>>, decoder: &mut Decoder) {
+    let Some(numbers) = numbers else { return };
+    if quantities.is_some() {
+        decoder.inside(key, |decoder| decoder.fault("this is said twice").expected("one column, with units or without").line);
+        return;
+    }
+    let (mut faults, aside) = (0, Source::default());
+    let mut read = Vec::with_capacity(numbers.len());
+    for (position, number) in numbers.iter().enumerate() {
+        let cell = with_unit(number.0.to_string().as_bytes(), unit_of(key));
+        let value = match faults {
+            ..SHOWN => {
+                decoder.inside(key, |decoder| decoder.inside(&format!("[{position}]"), |decoder| Q::decode(&cell, decoder)))
+            }
+            _ => Q::decode(&cell, &mut Decoder::new(Report::new(&aside))),
+        };
+        faults += usize::from(value.is_none());
+        read.extend(value);
+    }
+    if faults > SHOWN {
+        decoder.inside(key, |decoder| {
+            decoder.fault(format!("{} more values like these", faults - SHOWN)).expected(Q::expected()).line
+        });
+    }
+    *quantities = Some(read);
+}
+
+/// The place of a column among those of the file, with the unit of its plain numbers.
+#[derive(Clone, Copy)]
+struct Column {
+    place: usize,
+    unit: Option<&'static str>,
+}
+
+/// The column of that name, or of that name and a unit; `None` if there is none. Several are reported.
+fn column(name: &str, names: &[String], file: &str, decoder: &mut Decoder) -> Option<Column> {
+    let fits = |known: &str| {
+        known == name
+            || known.strip_prefix(name).is_some_and(|ending| unit_of(known).is_some() && unit_of(ending) == unit_of(known))
+    };
+    let mut places = (0..names.len()).filter(|&place| fits(&names[place]));
+    let place = places.next()?;
+    if let Some(other) = places.next() {
+        let problem = decoder.fault(format!("{file} has several columns of `{name}`"));
+        problem.given(format!("`{}` and `{}`", names[place].escape_debug(), names[other].escape_debug())).expected("one");
+    }
+    Some(Column { place, unit: unit_of(&names[place]) })
+}
+
+fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
+    let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(bytes);
+    let names: Vec<String> = match reader.byte_headers() {
+        Ok(names) => names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+        Err(error) => {
+            decoder.fault(format!("cannot be read: {error}")).given(file).expected(FlowTable::expected());
+            return None;
+        }
+    };
+    let [source, sink, size, start] = ["source", "sink", "size", "start"].map(|name| column(name, &names, file, decoder));
+    let shown: Vec<String> = names.iter().map(|name| format!("`{}`", name.escape_debug())).collect();
+    for (name, found) in [("source", source), ("sink", sink)] {
+        if found.is_none() {
+            let problem = decoder.fault(format!("{file} has no column `{name}`"));
+            problem.given(if shown.is_empty() { "no columns".into() } else { shown.join(", ") });
+            problem.expected("`source` and `sink`, and `size` and `start` here or in the group");
+        }
+    }
+    let (source, sink) = (source?, sink?);
+    let mut columns = Columns { size: size.map(|_| Vec::new()), start: start.map(|_| Vec::new()), ..Columns::default() };
+    let mut rows = Rows { file: file.into(), lines: Vec::new() };
+    let (mut faults, aside) = (0, Source::default());
+    for (read, record) in reader.byte_records().enumerate() {
+        if read >= MOST_FLOWS {
+            decoder.fault("more rows than there can be flows").given(file).expected(format!("at most {MOST_FLOWS}"));
+            return None;
+        }
+        let empty = ByteRecord::new();
+        let (line, record) = match &record {
+            Ok(record) => (record.position().map_or(0, csv::Position::line), record),
+            Err(error) => (error.position().map_or(0, csv::Position::line), &empty),
+        };
+        let cell = |column: Column| with_unit(record.get(column.place).unwrap_or_default(), column.unit);
+        let mut row = |decoder: &mut Decoder| {
+            let source = value::<Name>("source", cell(source), decoder);
+            let sink = value::<Name>("sink", cell(sink), decoder);
+            let size = size.map(|column| value::<Size>("size", cell(column), decoder));
+            let start = start.map(|column| value::<Duration>("start", cell(column), decoder));
+            let is_fine = source.is_some()
+                && sink.is_some()
+                && size.is_none_or(|size| size.is_some())
+                && start.is_none_or(|start| start.is_some());
+            columns.source.extend(source);
+            columns.sink.extend(sink);
+            columns.size.iter_mut().for_each(|sizes| sizes.extend(size.flatten()));
+            columns.start.iter_mut().for_each(|starts| starts.extend(start.flatten()));
+            is_fine
+        };
+        let is_fine = match faults {
+            ..SHOWN => decoder.inside(&format!("[{file} line {line}]"), row),
+            _ => row(&mut Decoder::new(Report::new(&aside))),
+        };
+        faults += usize::from(!is_fine);
+        rows.lines.push(line);
+    }
+    if faults > SHOWN {
+        let expected = "each with `source` and `sink`, and what else there are columns for";
+        decoder.fault(format!("{} more lines like these", faults - SHOWN)).given(file).expected(expected);
+    }
+    (faults == 0).then_some(FlowTable { columns, rows })
+}
+
+fn value<T: Decode>(column: &str, cell: Node, decoder: &mut Decoder) -> Option<T> {
+    decoder.inside(column, |decoder| T::decode(&cell, decoder))
+}

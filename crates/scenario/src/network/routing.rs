@@ -1,0 +1,222 @@
+//! Which way packets take where no route is given.
+//!
+//! Routes to one node are found together, for what is near it is searched once. A host with one link is as far as the router that it is
+//! linked to and a hop, so that all hosts of a router share one search.
+
+use super::graph::Graph;
+use crate::schema::Routing;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use tailback_core::network::PortId;
+use tailback_core::primitives::random::Stream;
+use tailback_core::primitives::units::Span;
+
+/// Picoseconds, then hops.
+type Distance = (u64, u32);
+
+/// From where to where a flow runs, and what its hashes are drawn from.
+#[derive(Clone, Copy)]
+pub(super) struct Journey {
+    pub from: usize,
+    pub to: usize,
+    pub stream: Stream,
+}
+
+/// Ways through a graph.
+pub(super) struct Ways<'g> {
+    pub graph: &'g Graph,
+    pub routing: Routing,
+    /// By node: where its entries begin among those of all, which are routers with a link to it.
+    begins: Vec<usize>,
+    feeders: Vec<u32>,
+    /// Of these links, if they differ: else hops say which way is shorter.
+    delays: Delays,
+}
+
+/// What links from routers add to a distance, beside a hop.
+enum Delays {
+    Alike(Span),
+    Each(Vec<Span>),
+}
+
+/// How far it is to a node, from it and from each router that was reached.
+struct Search {
+    root: usize,
+    known: Known,
+}
+
+enum Known {
+    /// By node, with the delay of each hop.
+    Hops(Vec<u32>, Span),
+    Distances(Vec<Option<Distance>>),
+}
+
+/// Of what was not reached.
+const NEVER: u32 = u32::MAX;
+
+impl Search {
+    fn from(&self, node: usize) -> Option<Distance> {
+        match &self.known {
+            Known::Hops(hops, delay) => {
+                Some(hops[node]).filter(|&hops| hops != NEVER).map(|hops| (delay.0.saturating_mul(hops.into()), hops))
+            }
+            Known::Distances(distances) => distances[node],
+        }
+    }
+}
+
+/// Nodes that a search has to reach.
+struct Wanted {
+    is_wanted: Vec<bool>,
+    left: usize,
+}
+
+impl Wanted {
+    /// Whether all were reached.
+    fn strike(&mut self, node: usize) -> bool {
+        self.left -= usize::from(std::mem::take(&mut self.is_wanted[node]));
+        self.left == 0
+    }
+}
+
+impl Ways<'_> {
+    pub fn new(graph: &Graph, routing: Routing) -> Ways<'_> {
+        let mut ways = Ways { graph, routing, begins: vec![0], feeders: Vec::new(), delays: Delays::Alike(Span::ZERO) };
+        let mut delays = Vec::new();
+        for node in 0..graph.sites.count() {
+            for &(port, from) in graph.arriving(node).iter().filter(|(_, from)| !graph.sites.is_host(*from)) {
+                ways.feeders.push(from as u32);
+                delays.push(ways.cost(port));
+            }
+            ways.begins.push(ways.feeders.len());
+        }
+        let first = delays.first().copied().unwrap_or(Span::ZERO);
+        ways.delays = if delays.iter().all(|&delay| delay == first) { Delays::Alike(first) } else { Delays::Each(delays) };
+        ways
+    }
+
+    /// What a link adds to a distance, beside a hop.
+    fn cost(&self, port: PortId) -> Span {
+        match self.routing {
+            Routing::Shortest => self.graph.ports[port as usize].delay,
+            Routing::Ecmp => Span::ZERO,
+        }
+    }
+
+    /// The way of each journey; `None` where there is none.
+    pub fn find(&self, journeys: &[Journey]) -> Vec<Option<Vec<PortId>>> {
+        let mut order: Vec<(usize, usize)> = (0..).zip(journeys).map(|(index, journey)| (self.root(journey), index)).collect();
+        order.sort_unstable();
+        let mut found = vec![None; journeys.len()];
+        for of_root in order.chunk_by(|(one, _), (other, _)| one == other) {
+            let root = of_root[0].0;
+            let search = self.search(root, self.wanted(of_root.iter().map(|&(_, index)| journeys[index].from)));
+            for &(_, index) in of_root {
+                found[index] = self.way(&journeys[index], &search);
+            }
+        }
+        found
+    }
+
+    /// The node whose distances say the way: the router of a host with a single link, or the node itself.
+    fn root(&self, journey: &Journey) -> usize {
+        match *self.graph.arriving(journey.to) {
+            [(_, router)] if !self.graph.sites.is_host(router) => router,
+            _ => journey.to,
+        }
+    }
+
+    fn way(&self, journey: &Journey, search: &Search) -> Option<Vec<PortId>> {
+        let mut ports = Vec::with_capacity(8);
+        let mut here = journey.from;
+        while here != search.root {
+            let onward = || self.onward(here, search);
+            let nearest = onward().map(|(beyond, ..)| beyond).min()?;
+            let equal = || onward().filter(|(beyond, ..)| *beyond == nearest);
+            let chosen = match self.routing {
+                Routing::Shortest => 0,
+                Routing::Ecmp => below(equal().count(), journey.stream.bits(ports.len() as u64)),
+            };
+            let (_, port, next) = equal().nth(chosen)?;
+            ports.push(port);
+            here = next;
+        }
+        if search.root != journey.to {
+            let &(port, _) = self.graph.arriving(journey.to).first()?;
+            ports.push(port);
+        }
+        Some(ports)
+    }
+
+    /// Where packets may go on from a node: how far it is to the root that way, the port and the next node.
+    fn onward(&self, here: usize, search: &Search) -> impl Iterator<Item = (Distance, PortId, usize)> {
+        let leaving = self.graph.leaving(here).iter();
+        let forwarding = leaving.filter(move |(_, to)| *to == search.root || !self.graph.sites.is_host(*to));
+        forwarding.filter_map(move |&(port, to)| Some((farther(search.from(to)?, self.cost(port)), port, to)))
+    }
+
+    /// What has to be reached for the ways from these nodes to be known: the routers among them, and those that hosts are linked to.
+    fn wanted(&self, from: impl Iterator<Item = usize>) -> Wanted {
+        let mut wanted = Wanted { is_wanted: vec![false; self.graph.sites.count()], left: 0 };
+        let mut want = |node: usize| wanted.left += usize::from(!std::mem::replace(&mut wanted.is_wanted[node], true));
+        for node in from {
+            if self.graph.sites.is_host(node) {
+                self.graph.leaving(node).iter().for_each(|&(_, to)| want(to));
+            } else {
+                want(node);
+            }
+        }
+        wanted
+    }
+
+    /// How far it is to a node (Dijkstra, Numerische Mathematik 1, 1959; with equal links the search that Moore has in "The shortest path
+    /// through a maze", 1959). What is nearer than what is wanted is known as well, and no more is needed for a way.
+    fn search(&self, root: usize, mut wanted: Wanted) -> Search {
+        let feeders = |node: usize| self.begins[node]..self.begins[node + 1];
+        let count = self.graph.sites.count();
+        let delays = match &self.delays {
+            Delays::Alike(delay) => {
+                let (mut hops, mut reached, mut next) = (vec![NEVER; count], vec![root], 0);
+                hops[root] = 0;
+                let mut is_done = wanted.strike(root);
+                while let Some(&node) = reached.get(next).filter(|_| !is_done) {
+                    next += 1;
+                    for &from in &self.feeders[feeders(node)] {
+                        let from = from as usize;
+                        if hops[from] == NEVER {
+                            hops[from] = hops[node] + 1;
+                            reached.push(from);
+                            is_done |= wanted.strike(from);
+                        }
+                    }
+                }
+                return Search { root, known: Known::Hops(hops, *delay) };
+            }
+            Delays::Each(delays) => delays,
+        };
+        let mut best: Vec<Option<Distance>> = vec![None; count];
+        let mut open = BinaryHeap::from([Reverse(((0, 0), root))]);
+        while let Some(Reverse((distance, node))) = open.pop() {
+            if best[node].is_some() {
+                continue;
+            }
+            best[node] = Some(distance);
+            if wanted.strike(node) {
+                break;
+            }
+            let nearer = feeders(node).map(|entry| (self.feeders[entry] as usize, delays[entry]));
+            let nearer = nearer.filter(|(from, _)| best[*from].is_none());
+            open.extend(nearer.map(|(from, delay)| Reverse((farther(distance, delay), from))));
+        }
+        Search { root, known: Known::Distances(best) }
+    }
+}
+
+fn farther((delay, hops): Distance, more: Span) -> Distance {
+    (delay.saturating_add(more.0), hops + 1)
+}
+
+/// A number below `count` from random bits.
+pub(super) fn below(count: usize, bits: u64) -> usize {
+    ((u128::from(bits) * count as u128) >> 64) as usize
+}

@@ -1,0 +1,210 @@
+//! Nodes, and what generators make: everything that has a name before there are links.
+
+use crate::problem::{Report, listed};
+use crate::scenario::Description;
+use crate::schema::{Extent, Node, NodeKind, Nodes, Plan};
+use crate::values::Name;
+use std::collections::BTreeMap;
+use tailback_core::network::Port;
+
+/// Names of nodes in a message.
+const MOST_LISTED: usize = 8;
+
+/// Links, and nodes, of all generators together: each takes a kilobyte before anything runs.
+const MOST: u128 = 4_000_000;
+
+/// What a generator makes.
+pub(super) struct Made {
+    /// Where it stands.
+    pub at: &'static str,
+    pub plan: Plan,
+    /// By node of the plan: its position among all nodes.
+    pub places: Vec<usize>,
+}
+
+/// Where a name comes from: a plan and the node's position in it, or the table of nodes.
+type Origin = Option<(usize, usize)>;
+
+pub(super) struct Sites {
+    /// By position, which is the order of the names: name, and whether it is a host.
+    names: Vec<(Name, bool)>,
+    declared: BTreeMap<Name, Node>,
+    pub made: Vec<Made>,
+    /// Whether every name could be read: else a missing one is no news.
+    pub all_named: bool,
+}
+
+impl Sites {
+    pub fn new(description: &Description, report: &mut Report) -> Sites {
+        let plans = plans(description, report);
+        let mut names: Vec<(&Name, NodeKind, Origin)> =
+            description.nodes.iter().map(|(name, node)| (name, node.kind, None)).collect();
+        for (which, (_, plan)) in plans.iter().enumerate() {
+            names.extend(plan.nodes.iter().enumerate().map(|(node, (name, kind))| (name, *kind, Some((which, node)))));
+        }
+        names.sort_by_key(|(name, ..)| *name);
+        let mut places: Vec<Vec<usize>> = plans.iter().map(|(_, plan)| vec![0; plan.nodes.len()]).collect();
+        let mut distinct: Vec<(Name, bool)> = Vec::with_capacity(names.len());
+        for (name, kind, origin) in names {
+            if distinct.last().is_some_and(|(before, _)| before == name) {
+                let by = origin.map_or("", |(which, _)| plans[which].0);
+                taken(&format!("nodes.{name}"), name, by, report);
+            } else {
+                distinct.push((name.clone(), kind == NodeKind::Host));
+            }
+            if let Some((which, node)) = origin {
+                places[which][node] = distinct.len() - 1;
+            }
+        }
+        let made = plans.into_iter().zip(places).map(|((at, plan), places)| Made { at, plan, places }).collect();
+        let all_named = !report.places().any(hides_names);
+        let sites = Sites { names: distinct, declared: description.nodes.clone(), made, all_named };
+        sites.check(report);
+        sites
+    }
+
+    fn check(&self, report: &mut Report) {
+        for (name, node) in self.declared.iter().filter(|(_, node)| node.kind == NodeKind::Router) {
+            let keys = [("send_processing", node.send_processing), ("receive_processing", node.receive_processing)];
+            for (key, _) in keys.iter().filter(|(_, delay)| delay.is_some()) {
+                report.add(format!("nodes.{name}.{key}"), "a router has no processing").expected("kind = \"host\"");
+            }
+        }
+    }
+
+    /// How many nodes there are.
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The node of that name.
+    pub fn find(&self, name: &Name) -> Option<usize> {
+        self.names.binary_search_by(|(known, _)| known.cmp(name)).ok()
+    }
+
+    /// The node of that name; an unknown one is reported.
+    pub fn node(&self, name: &Name, at: &str, report: &mut Report) -> Option<usize> {
+        let found = self.find(name);
+        if found.is_none() && report.sound(at) && self.all_named {
+            report.unknown(at, "node", name.as_str(), self.names().map(Name::as_str));
+        }
+        found
+    }
+
+    /// The nodes of these names, those of a pattern in the order of their numbers; what is unknown is reported.
+    pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
+        let mut found = Vec::new();
+        for name in &names.0 {
+            let Some(prefix) = name.0.strip_suffix('*') else {
+                found.push(self.node(&Name::made(name.0.clone()), at, report)?);
+                continue;
+            };
+            let matching = self.beginning(prefix);
+            if matching.is_empty() && report.sound(at) && self.all_named {
+                let problem = report.add(at, format!("no node has a name that begins with `{prefix}`")).given(name.0.as_str());
+                problem.expected(listed(&self.names().map(Name::as_str).take(MOST_LISTED).collect::<Vec<&str>>()));
+            }
+            found.extend(matching);
+        }
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// How many nodes these names are, should all of them be known.
+    pub fn many(&self, names: &Nodes) -> usize {
+        let of_one = |name: &str| name.strip_suffix('*').map_or(1, |prefix| self.beginning(prefix).len());
+        names.0.iter().map(|name| of_one(&name.0)).sum()
+    }
+
+    fn beginning(&self, prefix: &str) -> Vec<usize> {
+        let first = self.names.partition_point(|(name, _)| name.as_str() < prefix);
+        let matching = (first..self.names.len()).take_while(|&node| self.name(node).starts_with(prefix));
+        let mut matching: Vec<usize> = matching.collect();
+        // Positions are in the order of the names.
+        matching.sort_by_key(|&node| (self.name(node).len(), node));
+        matching
+    }
+
+    /// What a node says, if it is declared.
+    pub fn settings(&self, node: usize) -> Option<&Node> {
+        self.declared.get(&self.names[node].0)
+    }
+
+    pub fn is_host(&self, node: usize) -> bool {
+        self.names[node].1
+    }
+
+    /// Of all nodes.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        self.names.iter().map(|(name, _)| name)
+    }
+
+    pub fn name(&self, node: usize) -> &str {
+        self.names[node].0.as_str()
+    }
+}
+
+/// Bytes that ports take at least once they are made, counted without making any; nothing where there are more than are ever made.
+pub(crate) fn least_bytes(description: &Description) -> u64 {
+    let made = description.topology.generators().into_iter().map(|(_, generator)| generator.extent().links);
+    match made.fold(0, u128::saturating_add) {
+        made @ ..=MOST => (description.links.len() as u64 + made as u64) * 2 * size_of::<Port>() as u64,
+        _ => 0,
+    }
+}
+
+/// What each generator makes, if all of it together is not too much.
+fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, Plan)> {
+    let generators = description.topology.generators();
+    let mut total = Extent { nodes: 0, links: 0 };
+    for (at, generator) in &generators {
+        generator.check(at, report);
+        if !report.sound(at) {
+            continue;
+        }
+        let extent = generator.extent();
+        total.nodes = total.nodes.saturating_add(extent.nodes);
+        total.links = total.links.saturating_add(extent.links);
+        if total.nodes > MOST || total.links > MOST {
+            let problem = report.add(*at, "a network too large to be made");
+            problem
+                .given(format!("{} nodes and {} links", extent.nodes, extent.links))
+                .expected(format!("at most {MOST} of each in all"));
+            return Vec::new();
+        }
+    }
+    let make = |(at, generator): (&'static str, &dyn crate::schema::Generator)| {
+        let mut plan = Plan::default();
+        generator.make(description.seed.0, &mut plan);
+        (at, plan)
+    };
+    // Those with faults that leave their size unknown make nothing.
+    let known = |(at, _): &(&'static str, _)| !report.places().any(|place| place.starts_with(at) && hides_names(place));
+    generators.into_iter().filter(known).map(make).collect()
+}
+
+/// Whether a fault at this place leaves the names of some nodes or links unknown.
+fn hides_names(at: &str) -> bool {
+    /// Settings of generators that say how many nodes and links there are.
+    const COUNTS: [&str; 13] = [
+        "hops",
+        "rates",
+        "delays",
+        "k",
+        "leaves",
+        "spines",
+        "hosts",
+        "dimensions",
+        "switches",
+        "global_links",
+        "routers",
+        "links",
+        "graphml",
+    ];
+    let Some(generator) = at.strip_prefix("topology") else { return at == "nodes" || at == "links" };
+    let key = generator.split('.').nth(2).and_then(|key| key.split('[').next());
+    key.is_none_or(|key| COUNTS.contains(&key))
+}
+
+pub(super) fn taken(at: &str, name: &Name, by: &str, report: &mut Report) {
+    report.add(at, format!("the name `{name}` is taken")).given(format!("{by} also makes `{name}`")).expected("another name");
+}

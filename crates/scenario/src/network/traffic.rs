@@ -1,0 +1,243 @@
+//! Who sends to whom in a flow group: one pair of nodes for each flow.
+
+use super::routing::below;
+use super::sites::Sites;
+use crate::distribution::csv_column::SHOWN;
+use crate::problem::Report;
+use crate::schema::{Flow, Incast, Nodes, Shift, Traffic};
+use crate::values::Name;
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
+
+/// Where a flow begins and ends.
+pub(super) type Ends = (usize, usize);
+
+/// What a group's pattern draws from.
+#[derive(Clone, Copy)]
+struct Chance<'a> {
+    seed: u64,
+    name: &'a str,
+}
+
+impl Chance<'_> {
+    /// Draws for a round of a pattern.
+    fn round(self, index: u64) -> Stream {
+        Stream::new(Entity { seed: self.seed, name: self.name, index }, Purpose::Traffic)
+    }
+}
+
+/// Flows in one round of a group's pattern; `None` where the pattern does not say.
+pub(super) fn round(traffic: &Traffic, sites: &Sites) -> Option<u64> {
+    let many = |nodes: &Nodes| sites.many(nodes) as u64;
+    match traffic {
+        Traffic { permutation: Some(nodes), .. } => Some(many(nodes)),
+        Traffic { shift: Some(shift), .. } => Some(many(&shift.among)),
+        Traffic { all_to_all: Some(nodes), .. } => {
+            let nodes = many(nodes);
+            Some(nodes.saturating_mul(nodes.saturating_sub(1)))
+        }
+        Traffic { incast: Some(incast), .. } => Some(incast.senders.0),
+        Traffic { table: Some(table), .. } => Some(table.flows() as u64),
+        _ => None,
+    }
+}
+
+/// Between which nodes a group's flows run, which take these pairs in turn. What does not fit is reported.
+pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
+    let at = format!("flows.{name}");
+    let Some(traffic) = &flow.traffic else { return between(flow, &at, count, sites, report) };
+    for (key, _) in [("from", &flow.from), ("to", &flow.to)].iter().filter(|(_, nodes)| nodes.is_some()) {
+        let problem = report.add(format!("{at}.{key}"), "`traffic` says who sends to whom");
+        problem.expected(format!("either `{key}` or `traffic`"));
+    }
+    let Traffic { permutation, shift, all_to_all, random_pairs, incast, table } = traffic;
+    let given =
+        [permutation.is_some(), shift.is_some(), all_to_all.is_some(), random_pairs.is_some(), incast.is_some(), table.is_some()];
+    let at = format!("{at}.traffic");
+    if given.iter().filter(|given| **given).count() != 1 {
+        if report.sound(&at) {
+            let problem = report.add(at, "exactly one pattern is needed");
+            problem.expected("one of `permutation`, `shift`, `all_to_all`, `random_pairs`, `incast`, `table`");
+        }
+        return None;
+    }
+    let chance = Chance { seed, name: name.as_str() };
+    let several = |nodes: &Nodes, key: &str, report: &mut Report| several(nodes, &format!("{at}.{key}"), sites, report);
+    if let Some(nodes) = permutation {
+        let nodes = several(nodes, "permutation", report)?;
+        return Some(permutations(&nodes, count, chance));
+    }
+    if let Some(nodes) = all_to_all {
+        let nodes = several(nodes, "all_to_all", report)?;
+        let pairs = (1..nodes.len()).flat_map(|by| (0..nodes.len()).map(move |from| (from, by)));
+        return Some(pairs.take(count).map(|(from, by)| (nodes[from], nodes[(from + by) % nodes.len()])).collect());
+    }
+    if let Some(nodes) = random_pairs {
+        if !says_count(flow) {
+            let problem = report.add(at, "how many flows there are is not said");
+            problem.expected("`count`, `arrivals`, or a list of starts or sizes");
+            return None;
+        }
+        let nodes = several(nodes, "random_pairs", report)?;
+        let pair = |index| {
+            let stream = chance.round(index);
+            let from = below(nodes.len(), stream.bits(0));
+            let others = below(nodes.len() - 1, stream.bits(1));
+            (nodes[from], nodes[others + usize::from(others >= from)])
+        };
+        return Some((0..count as u64).map(pair).collect());
+    }
+    if let Some(Shift { among, by }) = shift {
+        let nodes = several(among, "shift.among", report)?;
+        let by = by.map_or(nodes.len() / 2, |by| by.0 as usize);
+        if by >= nodes.len() {
+            let problem = report.add(format!("{at}.shift.by"), "beyond the last node").given(by.to_string());
+            problem.expected(format!("1 to {}: there are {} nodes", nodes.len() - 1, nodes.len()));
+            return None;
+        }
+        return Some((0..nodes.len()).take(count).map(|from| (nodes[from], nodes[(from + by) % nodes.len()])).collect());
+    }
+    if let Some(incast) = incast {
+        return incasts(incast, &format!("{at}.incast"), count, chance, sites, report);
+    }
+    table.as_ref().and_then(|table| listed(table, &format!("{at}.table"), count, sites, report))
+}
+
+/// Whether the group says how many flows it has, beside its pattern.
+fn says_count(flow: &Flow) -> bool {
+    flow.count.is_some() || flow.arrivals.is_some() || super::arrivals::list_of(flow).is_some()
+}
+
+/// At least two different nodes. One named twice is reported: a pattern has each node once.
+fn several(nodes: &Nodes, at: &str, sites: &Sites, report: &mut Report) -> Option<Vec<usize>> {
+    let found = sites.named(nodes, at, report)?;
+    let mut distinct = found.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if distinct.len() < found.len() {
+        report.add(at, "a node is named twice").given(nodes.to_string()).expected("each node once");
+        return None;
+    }
+    if found.len() < 2 {
+        report.add(at, "a pattern of one node").given(nodes.to_string()).expected("at least two nodes, such as `host*`");
+        return None;
+    }
+    Some(found)
+}
+
+/// From the nodes of `from` to those of `to`.
+fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
+    let mut named = |key: &str, nodes: &Option<Nodes>| {
+        let at = format!("{at}.{key}");
+        match nodes {
+            Some(nodes) => sites.named(nodes, &at, report),
+            None => {
+                report.add(at, format!("`{key}` is missing")).expected(<Nodes as crate::decode::Decode>::expected());
+                None
+            }
+        }
+    };
+    let (from, to) = (named("from", &flow.from), named("to", &flow.to));
+    let (from, to) = from.zip(to)?;
+    let ends: Vec<Ends> = (to.iter().flat_map(|&to| from.iter().map(move |&from| (from, to)))).take(count).collect();
+    if let Some((node, _)) = ends.iter().find(|(from, to)| from == to) {
+        let at = format!("{at}.to");
+        if report.sound(&at) {
+            report.add(at, "a flow from a node to itself").given(sites.name(*node)).expected("another node");
+        }
+        return None;
+    }
+    Some(ends)
+}
+
+/// In each round a permutation in which no node stays where it is, all of them equally likely: shuffled (Fisher and Yates) until that is
+/// so, 2.7 times in the mean.
+fn permutations(nodes: &[usize], count: usize, chance: Chance) -> Vec<Ends> {
+    let mut pairs = Vec::with_capacity(count);
+    for number in 0.. {
+        if pairs.len() >= count {
+            break;
+        }
+        let (stream, mut draw) = (chance.round(number), 0..);
+        let mut to: Vec<usize> = (0..nodes.len()).collect();
+        while to.iter().enumerate().any(|(from, to)| from == *to) {
+            for last in (1..to.len()).rev() {
+                to.swap(last, below(last + 1, draw.next().map_or(0, |draw| stream.bits(draw))));
+            }
+        }
+        pairs.extend(nodes.iter().zip(to).map(|(&from, to)| (from, nodes[to])).take(count - pairs.len()));
+    }
+    pairs
+}
+
+fn incasts(incast: &Incast, at: &str, count: usize, chance: Chance, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
+    let Incast { among, senders, to } = incast;
+    let among = several(among, &format!("{at}.among"), sites, report)?;
+    let to = match to {
+        Some(to) => sites.named(to, &format!("{at}.to"), report)?,
+        None => among.clone(),
+    };
+    let (senders, at) = (senders.0 as usize, format!("{at}.senders"));
+    // The one that hears them may be one of them.
+    let others = among.len() - usize::from(to.iter().any(|node| among.contains(node)));
+    if senders > others {
+        report.add(at, "more senders than nodes").given(senders.to_string()).expected(format!("at most {others}"));
+        return None;
+    }
+    let mut pairs = Vec::with_capacity(count);
+    for number in 0.. {
+        if pairs.len() >= count {
+            break;
+        }
+        let stream = chance.round(number);
+        let receiver = to[below(to.len(), stream.bits(0))];
+        let mut left: Vec<usize> = among.iter().copied().filter(|&node| node != receiver).collect();
+        for sent in 0..senders.min(count - pairs.len()) {
+            let place = sent + below(left.len() - sent, stream.bits(1 + sent as u64));
+            left.swap(sent, place);
+            pairs.push((left[sent], receiver));
+        }
+    }
+    Some(pairs)
+}
+
+/// As a flow table says.
+fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
+    if !report.sound(at) {
+        return None;
+    }
+    if table.flows() != count {
+        let problem = report.add(at, "a flow table needs a row for each flow");
+        problem.given(format!("{} rows for {count} flows", table.flows())).expected("no `count`, and lists as long as the table");
+        return None;
+    }
+    if !sites.all_named {
+        return None;
+    }
+    let (mut pairs, mut faults) = (Vec::with_capacity(count), 0);
+    for (flow, (source, sink)) in table.columns.source.iter().zip(&table.columns.sink).enumerate() {
+        match (sites.find(source), sites.find(sink)) {
+            (Some(from), Some(to)) if from != to => pairs.push((from, to)),
+            ends => {
+                faults += 1;
+                if faults > SHOWN {
+                    continue;
+                }
+                for (column, name, found) in [("source", source, ends.0), ("sink", sink, ends.1)] {
+                    if found.is_none() {
+                        sites.node(name, &format!("{at}{}", table.place(column, flow)), report);
+                    }
+                }
+                if ends.0.is_some() && ends.0 == ends.1 {
+                    let at = format!("{at}{}", table.place("sink", flow));
+                    report.add(at, "a flow from a node to itself").given(sink.as_str()).expected("another node");
+                }
+            }
+        }
+    }
+    if faults > SHOWN {
+        report
+            .add(at, format!("{} more flows like these", faults - SHOWN))
+            .expected("two different nodes of the scenario for each flow");
+    }
+    (faults == 0).then_some(pairs)
+}

@@ -1,0 +1,68 @@
+//! A dragonfly of full size (Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 3.1):
+//! with `a` switches in a group and `h` global links of each there are `a h + 1` groups, each two of them with one link. Which switch of a
+//! group has the link to which other group the paper leaves open: here they are in order, the first `h` others at the first switch and so on
+//! (the absolute arrangement of Camarero, Vallejo and Beivide, ACM Transactions on Architecture and Code Optimization 11(4), 2014).
+
+use super::{Extent, Fabric, Generator, Plan, Style};
+use crate::quantity::{Duration, Rate};
+use crate::record::record;
+use crate::schema::Queue;
+use crate::values::Whole;
+
+record! {
+    /// Groups of switches, all of a group linked and all groups linked.
+    pub struct Dragonfly {
+        /// Hosts of each switch, p of the paper, which advises half as many as there are `switches` in a group.
+        hosts: Whole<0, 1000000>,
+        /// Switches of each group, a of the paper.
+        switches: Whole<1, 1000000>,
+        /// Links of each switch to other groups, h of the paper, which advises half as many as there are `switches` in a group.
+        global_links: Whole<1, 1000000>,
+        /// Bit rate of the links between groups, if not that of the others.
+        global_rate: Option<Rate>,
+        /// Propagation delay of the links between groups, one way, if not that of the others.
+        global_delay: Option<Duration>,
+    }
+    with
+    /// Its links.
+    links: Fabric
+}
+
+impl Generator for Dragonfly {
+    fn extent(&self) -> Extent {
+        let [p, a, h] = [self.hosts.0, self.switches.0, self.global_links.0].map(u128::from);
+        let groups = a * h + 1;
+        let local = a * (a - 1) / 2;
+        Extent { nodes: groups * a * (1 + p), links: groups * (local + a * p) + groups * (groups - 1) / 2 }
+    }
+
+    fn queues(&self) -> Vec<(&'static str, &Queue)> {
+        self.links.queues()
+    }
+
+    fn make(&self, _: u64, plan: &mut Plan) {
+        let [p, a, h] = [self.hosts.0, self.switches.0, self.global_links.0].map(|number| number as usize);
+        let groups = a * h + 1;
+        let (local, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
+        let (rate, delay) = (self.global_rate.unwrap_or(self.links.rate), self.global_delay.unwrap_or(self.links.delay));
+        let global = Style::new(rate, delay, &self.links.queue).back("queue", &self.links.queue);
+        let global = plan.style(global);
+        for group in 0..groups {
+            (0..a).for_each(|switch| _ = plan.router(format!("switch{group}_{switch}")));
+        }
+        for group in 0..groups {
+            let first = group * a;
+            for one in 0..a {
+                (one + 1..a).for_each(|other| plan.between((first + one, first + other), local));
+            }
+            for other in group + 1..groups {
+                // Of a group, the others are counted without itself.
+                plan.between((first + (other - 1) / h, other * a + group / h), global);
+            }
+        }
+        for number in 0..groups * a * p {
+            let host = plan.host(format!("host{number}"));
+            plan.between((number / p, host), access);
+        }
+    }
+}

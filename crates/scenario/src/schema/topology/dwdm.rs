@@ -1,0 +1,120 @@
+//! Edge routers and an optical switch with a trunk of wavelength channels.
+
+use super::{Extent, Generator, Plan, Style};
+use crate::problem::Report;
+use crate::quantity::{Duration, Rate};
+use crate::record::record;
+use crate::schema::Queue;
+use crate::values::{Whole, Word};
+use tailback_core::network::Switching;
+
+record! {
+    /// Edge routers and an optical switch with a trunk of wavelength channels.
+    pub struct Dwdm {
+        /// Edge routers, and links from them to the switch.
+        inputs: Whole<1, 65536>,
+        /// Wavelength channels of the trunk.
+        transmitters: Whole<1, 65536>,
+        /// Bit rate of each input link and of each channel.
+        rate: Rate,
+        /// Propagation delay of the trunk, one way; input links have none.
+        delay: Duration = Duration::new(0),
+        /// The queue in front of the trunk: with conversion its places are shared by all channels, without it each has as many.
+        queue: Queue,
+        /// Whether a packet may leave on any channel, and not only on the wavelength on which it came.
+        conversion: bool = true,
+        /// The queue of each edge router; unlimited if not given.
+        edge_queue: Option<Queue>,
+        /// When the switch decides on a packet: at its last bit, or at its first (cut-through).
+        switching: Word<Switching> = Word(Switching::StoreAndForward),
+    }
+}
+
+impl Dwdm {
+    /// As many switches as there are wavelengths that packets cannot leave, and the channels of each.
+    fn switches(&self) -> (u64, u64) {
+        if self.conversion { (1, self.transmitters.0) } else { (self.transmitters.0, 1) }
+    }
+}
+
+impl Generator for Dwdm {
+    fn extent(&self) -> Extent {
+        let links = u128::from(self.inputs.0) + u128::from(self.switches().0);
+        Extent { nodes: links + 1, links }
+    }
+
+    fn check(&self, at: &str, report: &mut Report) {
+        let (inputs, channels) = (self.inputs.0, self.transmitters.0);
+        if !self.conversion && inputs < channels && report.sound(at) {
+            let problem = report.add(format!("{at}.inputs"), "fewer inputs than wavelengths, some of which nothing could use");
+            problem.given(inputs.to_string()).expected(format!("at least {channels}, or `conversion = true`"));
+        }
+        if self.conversion && inputs <= channels {
+            let message = "a channel for each input: what comes by them never waits or is lost at the trunk";
+            let problem = report.warn(format!("{at}.inputs"), message);
+            problem.given(inputs.to_string()).expected(format!("more than {channels}, the channels"));
+        }
+    }
+
+    fn queues(&self) -> Vec<(&'static str, &Queue)> {
+        let edges = self.edge_queue.as_ref().map(|queue| ("edge_queue", queue));
+        [("queue", &self.queue)].into_iter().chain(edges).collect()
+    }
+
+    fn make(&self, _: u64, plan: &mut Plan) {
+        let (switches, channels) = self.switches();
+        let numbered = |name: &str, number: u64| if self.conversion { name.to_string() } else { format!("{name}{}", number + 1) };
+        let mut trunk = Style::new(self.rate, self.delay, &self.queue);
+        trunk.link.transmitters = Whole(channels);
+        trunk.link.switching = self.switching;
+        let trunk = plan.style(trunk);
+        let edge_queue = self.edge_queue.clone().unwrap_or_default();
+        let input = Style { queues: ["edge_queue"; 2], ..Style::new(self.rate, Duration::new(0), &edge_queue) };
+        let input = plan.style(input);
+        let far = plan.router("far");
+        let first = far + 1;
+        for number in 0..switches {
+            let switch = plan.router(numbered("switch", number));
+            plan.link(numbered("trunk", number), (switch, far), trunk);
+        }
+        for number in 0..self.inputs.0 {
+            let edge = plan.router(format!("edge{}", number + 1));
+            plan.link(format!("input{}", number + 1), (edge, first + (number % switches) as usize), input);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dwdm(inputs: u64, transmitters: u64, conversion: bool) -> Plan {
+        let mut plan = Plan::default();
+        let dwdm = Dwdm { inputs: Whole(inputs), transmitters: Whole(transmitters), conversion, ..Dwdm::default() };
+        dwdm.make(1, &mut plan);
+        assert_eq!(dwdm.extent(), Extent { nodes: plan.nodes.len() as u128, links: plan.links.len() as u128 });
+        plan
+    }
+
+    fn ends(plan: &Plan) -> Vec<String> {
+        let name = |node: usize| &plan.nodes[node].0;
+        let channels = |style: usize| plan.styles[style].link.transmitters.0;
+        let links = plan.links.iter();
+        links.map(|link| format!("{}: {} to {}, {}", link.name, name(link.from), name(link.to), channels(link.style))).collect()
+    }
+
+    #[test]
+    fn with_conversion_inputs_share_a_trunk() {
+        let plan = dwdm(2, 4, true);
+        assert_eq!(ends(&plan), ["trunk: switch to far, 4", "input1: edge1 to switch, 1", "input2: edge2 to switch, 1"]);
+        assert_eq!(plan.nodes.len(), 4);
+    }
+
+    #[test]
+    fn without_conversion_each_wavelength_is_a_trunk_of_its_own() {
+        let plan = dwdm(3, 2, false);
+        let inputs = ["input1: edge1 to switch1, 1", "input2: edge2 to switch2, 1", "input3: edge3 to switch1, 1"];
+        assert_eq!(ends(&plan)[2..], inputs);
+        assert_eq!(ends(&plan)[..2], ["trunk1: switch1 to far, 1", "trunk2: switch2 to far, 1"]);
+    }
+}

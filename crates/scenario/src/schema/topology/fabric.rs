@@ -1,0 +1,43 @@
+//! Settings that the networks of data centres have in common.
+
+use super::{Plan, Style};
+use crate::quantity::{Duration, Rate};
+use crate::record::record;
+use crate::schema::Queue;
+
+record! {
+    /// Links of switches and hosts.
+    pub struct Fabric {
+        /// Bit rate of each link.
+        rate: Rate,
+        /// Propagation delay of each link, one way.
+        delay: Duration,
+        /// The queue of each port of each switch.
+        queue: Queue,
+        /// Bit rate of the links of hosts, if not that of the others.
+        host_rate: Option<Rate>,
+        /// Propagation delay of the links of hosts, one way, if not that of the others.
+        host_delay: Option<Duration>,
+        /// The queue of each host, in front of its link; unlimited if not given.
+        host_queue: Option<Queue>,
+    }
+}
+
+impl Fabric {
+    pub(super) fn queues(&self) -> Vec<(&'static str, &Queue)> {
+        let hosts = self.host_queue.as_ref().map(|queue| ("host_queue", queue));
+        [("queue", &self.queue)].into_iter().chain(hosts).collect()
+    }
+
+    /// Links between switches.
+    pub(super) fn between_switches(&self, plan: &mut Plan) -> usize {
+        plan.style(Style::new(self.rate, self.delay, &self.queue).back("queue", &self.queue))
+    }
+
+    /// Links from switches to hosts.
+    pub(super) fn to_hosts(&self, plan: &mut Plan) -> usize {
+        let (rate, delay) = (self.host_rate.unwrap_or(self.rate), self.host_delay.unwrap_or(self.delay));
+        let host_queue = self.host_queue.clone().unwrap_or_default();
+        plan.style(Style::new(rate, delay, &self.queue).back("host_queue", &host_queue))
+    }
+}

@@ -1,0 +1,59 @@
+//! A fat tree of equal switches (Al-Fares, Loukissas and Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008,
+//! section 2.2): each carries as much up as down, so that any pattern of flows may have its full rate.
+
+use super::{Extent, Fabric, Generator, Plan};
+use crate::problem::Report;
+use crate::record::record;
+use crate::schema::Queue;
+use crate::values::Whole;
+
+record! {
+    /// Pods of edge and aggregation switches below a core; a quarter of `k` cubed hosts.
+    pub struct FatTree {
+        /// Ports of each switch, an even number: 4 makes 16 hosts, 8 makes 128, 32 makes 8192.
+        k: Whole<2, 1000000>,
+    }
+    with
+    /// Its links.
+    links: Fabric
+}
+
+impl Generator for FatTree {
+    fn extent(&self) -> Extent {
+        let k = u128::from(self.k.0);
+        Extent { nodes: 5 * k * k / 4 + k * k * k / 4, links: 3 * k * k * k / 4 }
+    }
+
+    fn check(&self, at: &str, report: &mut Report) {
+        let at = format!("{at}.k");
+        if !self.k.0.is_multiple_of(2) && report.sound(&at) {
+            let problem = report.add(at, "half of the ports lead up and half of them down");
+            problem.given(self.k.0.to_string()).expected("an even number, such as 4 or 32");
+        }
+    }
+
+    fn queues(&self) -> Vec<(&'static str, &Queue)> {
+        self.links.queues()
+    }
+
+    fn make(&self, _: u64, plan: &mut Plan) {
+        let (k, half) = (self.k.0 as usize, self.k.0 as usize / 2);
+        let (fabric, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
+        let cores: Vec<usize> = (0..half * half).map(|core| plan.router(format!("core{core}"))).collect();
+        let mut hosts = 0..;
+        for pod in 0..k {
+            let aggregation: Vec<usize> = (0..half).map(|switch| plan.router(format!("agg{pod}_{switch}"))).collect();
+            for (&above, of_one) in aggregation.iter().zip(cores.chunks(half)) {
+                of_one.iter().for_each(|&core| plan.between((core, above), fabric));
+            }
+            for switch in 0..half {
+                let edge = plan.router(format!("edge{pod}_{switch}"));
+                aggregation.iter().for_each(|&above| plan.between((above, edge), fabric));
+                for number in hosts.by_ref().take(half) {
+                    let host = plan.host(format!("host{number}"));
+                    plan.between((edge, host), access);
+                }
+            }
+        }
+    }
+}

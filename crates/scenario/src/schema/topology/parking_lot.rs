@@ -1,0 +1,58 @@
+//! Routers in a row, with equal links.
+
+use super::{Extent, Generator, Plan, Style};
+use crate::quantity::{Duration, Rate};
+use crate::record::record;
+use crate::schema::Queue;
+use crate::values::Whole;
+
+record! {
+    /// Routers in a row, with equal links.
+    pub struct ParkingLot {
+        /// Links in the row.
+        hops: Whole<1, 10000>,
+        /// Bit rate of each link.
+        rate: Rate,
+        /// Propagation delay of each link, one way.
+        delay: Duration,
+        /// The queue in front of each link.
+        queue: Queue,
+    }
+}
+
+impl Generator for ParkingLot {
+    fn extent(&self) -> Extent {
+        Extent { nodes: u128::from(self.hops.0) + 1, links: self.hops.0.into() }
+    }
+
+    fn queues(&self) -> Vec<(&'static str, &Queue)> {
+        vec![("queue", &self.queue)]
+    }
+
+    fn make(&self, _: u64, plan: &mut Plan) {
+        let style = plan.style(Style::new(self.rate, self.delay, &self.queue));
+        let mut before = plan.router("n0");
+        for hop in 1..=self.hops.0 {
+            let here = plan.router(format!("n{hop}"));
+            plan.link(format!("hop{hop}"), (before, here), style);
+            before = here;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parking_lot_has_one_node_more_than_hops() {
+        let (rate, delay) = (Rate::new(10_000_000), Duration::new(0));
+        let lot = ParkingLot { hops: Whole(3), rate, delay, queue: Queue::default() };
+        let mut plan = Plan::default();
+        lot.make(1, &mut plan);
+        let nodes: Vec<_> = plan.nodes.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(nodes, ["n0", "n1", "n2", "n3"]);
+        let links: Vec<_> = plan.links.iter().map(|link| (link.name.as_str(), link.from, link.to)).collect();
+        assert_eq!(links, [("hop1", 0, 1), ("hop2", 1, 2), ("hop3", 2, 3)]);
+    }
+}

@@ -1,0 +1,81 @@
+//! A torus: a grid whose rows are closed to rings (Dally and Towles, Principles and Practices of Interconnection Networks, 2004,
+//! chapter 5).
+
+use super::{Extent, Fabric, Generator, Plan};
+use crate::problem::Report;
+use crate::record::record;
+use crate::schema::Queue;
+use crate::values::Whole;
+
+record! {
+    /// Switches in a grid of rings.
+    pub struct Torus {
+        /// Switches in each dimension, such as `[4, 4, 4]`. Two switches of a dimension share one link.
+        dimensions: Vec<Whole<2, 1000000>>,
+        /// Hosts of each switch.
+        hosts: Whole<0, 1000000> = Whole(1),
+    }
+    with
+    /// Its links.
+    links: Fabric
+}
+
+/// More than any machine has; names of switches have a number for each.
+const MOST_DIMENSIONS: usize = 6;
+
+impl Torus {
+    /// Switches of each dimension.
+    fn sizes(&self) -> Vec<usize> {
+        self.dimensions.iter().map(|size| size.0 as usize).collect()
+    }
+}
+
+impl Generator for Torus {
+    fn extent(&self) -> Extent {
+        let switches = self.dimensions.iter().fold(1_u128, |product, size| product.saturating_mul(size.0.into()));
+        let rings = self.dimensions.iter().map(|size| if size.0 == 2 { switches / 2 } else { switches });
+        let hosts = switches.saturating_mul(self.hosts.0.into());
+        Extent { nodes: switches.saturating_add(hosts), links: rings.fold(hosts, u128::saturating_add) }
+    }
+
+    fn check(&self, at: &str, report: &mut Report) {
+        let at = format!("{at}.dimensions");
+        let given = self.dimensions.len();
+        if !(1..=MOST_DIMENSIONS).contains(&given) && report.sound(&at) {
+            let problem = report.add(at, if given == 0 { "a torus without dimensions" } else { "too many dimensions" });
+            problem.given(given.to_string()).expected(format!("1 to {MOST_DIMENSIONS}, such as `[4, 4, 4]`"));
+        }
+    }
+
+    fn queues(&self) -> Vec<(&'static str, &Queue)> {
+        self.links.queues()
+    }
+
+    fn make(&self, _: u64, plan: &mut Plan) {
+        let (fabric, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
+        let sizes = self.sizes();
+        let switches: usize = sizes.iter().product();
+        // The last dimension is that of consecutive switches.
+        let strides: Vec<usize> = (1..=sizes.len()).map(|after| sizes[after..].iter().product()).collect();
+        let place = |switch: usize, dimension: usize| switch / strides[dimension] % sizes[dimension];
+        for switch in 0..switches {
+            let places: Vec<String> = (0..sizes.len()).map(|dimension| place(switch, dimension).to_string()).collect();
+            plan.router(format!("switch{}", places.join("_")));
+        }
+        for switch in 0..switches {
+            for (dimension, (&size, &stride)) in sizes.iter().zip(&strides).enumerate() {
+                match place(switch, dimension) + 1 {
+                    next if next < size => plan.between((switch, switch + stride), fabric),
+                    // Of two switches the second has its link already.
+                    _ if size > 2 => plan.between((switch, switch - (size - 1) * stride), fabric),
+                    _ => {}
+                }
+            }
+        }
+        let of_one = self.hosts.0 as usize;
+        for number in 0..switches * of_one {
+            let host = plan.host(format!("host{number}"));
+            plan.between((number / of_one, host), access);
+        }
+    }
+}

@@ -1,0 +1,566 @@
+//! Networks that generators make have the structure that their papers describe, routes are spread and kept, patterns are what they are
+//! called, and all of it runs as if it had been written by hand.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tailback_core::Engine;
+use tailback_core::network::{Network, PortId};
+use tailback_core::primitives::units::{Span, Time};
+use tailback_scenario::Scenario;
+
+const LINKS: &str = "rate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";
+
+/// A fat tree by `k`, with the given flow group and whatever else.
+fn fat_tree(k: u32, routing: &str, flows: &str) -> Network {
+    built(&format!("duration = \"10 ms\"\nrouting = \"{routing}\"\n[topology.fat_tree]\nk = {k}\n{LINKS}\n{flows}"))
+}
+
+fn built(text: &str) -> Network {
+    read(text).build().unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+fn read(text: &str) -> Scenario {
+    Scenario::from_toml(text, "").unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+fn group(traffic: &str, more: &str) -> String {
+    format!("[flows.web]\ntraffic = {{{traffic}}}\ntcp = {{preset = \"newreno\"}}\n{more}\n")
+}
+
+const ALL: &str = "size = \"100 kB\"";
+
+/// The nodes at the ends of a port, by its name.
+fn ends(network: &Network, port: PortId) -> (String, String) {
+    let name = &network.ports[port as usize].name;
+    let (link, is_back) = name.strip_suffix(".reverse").map_or((name.as_str(), false), |link| (link, true));
+    let (from, to) = link.split_once('-').unwrap();
+    if is_back { (to.into(), from.into()) } else { (from.into(), to.into()) }
+}
+
+/// The nodes of a path in turn.
+fn nodes(network: &Network, path: u32) -> Vec<String> {
+    let ports = &network.paths[path as usize];
+    let first = ends(network, ports[0]).0;
+    std::iter::once(first).chain(ports.iter().map(|&port| ends(network, port).1)).collect()
+}
+
+/// Source and sink of each flow.
+fn pairs(network: &Network) -> Vec<(String, String)> {
+    let of = |path| nodes(network, path);
+    network.flows.iter().map(|flow| (of(flow.forward)[0].clone(), of(flow.forward).pop().unwrap())).collect()
+}
+
+/// Neighbours by name.
+fn neighbours(network: &Network) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for port in 0..network.ports.len() as PortId {
+        let (from, to) = ends(network, port);
+        assert!(found.entry(from).or_default().insert(to), "two links between two nodes");
+    }
+    found
+}
+
+/// Hops from a node to each other.
+fn hops(neighbours: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::from([(from.to_string(), 0)]);
+    let mut reached = vec![from.to_string()];
+    let mut next = 0;
+    while let Some(node) = reached.get(next).cloned() {
+        next += 1;
+        for other in &neighbours[&node] {
+            if !found.contains_key(other) {
+                found.insert(other.clone(), found[&node] + 1);
+                reached.push(other.clone());
+            }
+        }
+    }
+    found
+}
+
+fn count(neighbours: &BTreeMap<String, BTreeSet<String>>, prefix: &str) -> usize {
+    neighbours.keys().filter(|name| name.starts_with(prefix)).count()
+}
+
+#[test]
+fn a_fat_tree_has_the_switches_hosts_and_ways_of_its_paper() {
+    for k in [2, 4, 6, 8] {
+        let network = fat_tree(k, "ecmp", &group("shift = {among = \"host*\"}", ALL));
+        let (k, around) = (k as usize, neighbours(&network));
+        assert_eq!(count(&around, "host"), k * k * k / 4);
+        assert_eq!(count(&around, "edge") + count(&around, "agg") + count(&around, "core"), 5 * k * k / 4);
+        assert!(around.iter().all(|(name, others)| others.len() == if name.starts_with("host") { 1 } else { k }));
+        assert_eq!(network.ports.len(), 2 * 3 * k * k * k / 4);
+        // Half of all hosts on, and so in another pod: two links up to the core, two down, one at each end.
+        assert!(network.flows.iter().all(|flow| nodes(&network, flow.forward).len() == 7));
+    }
+}
+
+#[test]
+fn between_two_pods_hashes_find_each_core_and_nothing_else() {
+    let flows = "[flows.web]\nfrom = \"host0\"\nto = \"host127\"\ncount = 1600\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+    let network = fat_tree(8, "ecmp", flows);
+    let mut through: BTreeMap<String, [u32; 2]> = BTreeMap::new();
+    for flow in &network.flows {
+        for (direction, path) in [flow.forward, flow.backward].into_iter().enumerate() {
+            through.entry(nodes(&network, path)[3].clone()).or_default()[direction] += 1;
+        }
+    }
+    // (k/2)^2 ways of equal length, and 100 flows each in the mean.
+    assert_eq!(through.len(), 16);
+    assert!(through.keys().all(|name| name.starts_with("core")));
+    for direction in [0, 1] {
+        let chi_square: f64 = through.values().map(|flows| (f64::from(flows[direction]) - 100.0).powi(2) / 100.0).sum();
+        // Of 15 degrees of freedom, exceeded by one in a thousand.
+        assert!(chi_square < 37.7, "{chi_square}");
+    }
+    // There and back are independent: the same core by chance, one in 16.
+    let same = network.flows.iter().filter(|flow| nodes(&network, flow.forward)[3] == nodes(&network, flow.backward)[3]).count();
+    assert!((60..140).contains(&same), "{same}");
+}
+
+#[test]
+fn a_hash_is_of_the_flow_and_of_nothing_else() {
+    let flows = |count: u32, more: &str| {
+        let text = format!(
+            "[flows.web]\nfrom = \"host0\"\nto = \"host15\"\ncount = {count}\nsize = \"1 kB\"\ntcp = {{preset = \"newreno\"}}\n{more}"
+        );
+        let network = fat_tree(4, "ecmp", &text);
+        network.flows.iter().map(|flow| [flow.forward, flow.backward].map(|path| nodes(&network, path))).collect::<Vec<_>>()
+    };
+    let few = flows(20, "");
+    let other = "[flows.zoo]\nfrom = \"host3\"\nto = \"host9\"\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+    assert_eq!(few, flows(30, other)[..20]);
+}
+
+#[test]
+fn shortest_routes_are_one_for_each_pair_and_come_back_the_same_way() {
+    let network = fat_tree(4, "shortest", &group("all_to_all = \"host*\"", ALL));
+    assert_eq!(network.flows.len(), 16 * 15);
+    for flow in &network.flows {
+        let (mut there, back) = (nodes(&network, flow.forward), nodes(&network, flow.backward));
+        there.reverse();
+        assert_eq!(there, back);
+    }
+    let distinct: BTreeSet<_> = pairs(&network).into_iter().collect();
+    assert_eq!(distinct.len(), 16 * 15);
+    assert!(distinct.iter().all(|(from, to)| from != to));
+}
+
+#[test]
+fn each_leaf_knows_each_spine() {
+    let flows = group("permutation = \"host*\"", ALL);
+    let network = built(&format!(
+        "duration = \"10 ms\"\n[topology.leaf_spine]\nleaves = 4\nspines = 3\nhosts = 5\nhost_rate = \"1 Gbps\"\n{LINKS}\n{flows}"
+    ));
+    let around = neighbours(&network);
+    assert_eq!((count(&around, "leaf"), count(&around, "spine"), count(&around, "host")), (4, 3, 20));
+    assert!((0..3).all(|spine| around[&format!("spine{spine}")].len() == 4));
+    assert!(around["leaf1"].contains("host5") && around["leaf1"].contains("host9"));
+    let rate = |name: &str| network.ports.iter().find(|port| port.name == name).unwrap().rate.0;
+    assert_eq!(
+        (rate("leaf0-host0"), rate("leaf0-host0.reverse"), rate("spine0-leaf0")),
+        (1_000_000_000, 1_000_000_000, 10_000_000_000)
+    );
+}
+
+#[test]
+fn a_torus_is_as_wide_as_half_its_rings_together() {
+    for (sizes, diameter) in [(vec![5], 2), (vec![4, 4], 4), (vec![2, 3, 5], 4), (vec![4, 4, 4], 6)] {
+        let network = built(&format!(
+            "duration = \"10 ms\"\n[topology.torus]\ndimensions = {sizes:?}\n{LINKS}\n{}",
+            group("permutation = \"host*\"", ALL)
+        ));
+        let around = neighbours(&network);
+        let switches: usize = sizes.iter().product();
+        assert_eq!((count(&around, "switch"), count(&around, "host")), (switches, switches));
+        // A host, and two neighbours in each dimension, of which two switches are one another's only one.
+        let degree = 1 + sizes.iter().map(|&size| if size == 2 { 1 } else { 2 }).sum::<usize>();
+        assert!(around.iter().all(|(name, others)| others.len() == if name.starts_with("host") { 1 } else { degree }));
+        let farthest = |name: &String| {
+            *hops(&around, name).iter().filter(|(name, _)| name.starts_with("switch")).map(|(_, hops)| hops).max().unwrap()
+        };
+        assert!(around.keys().filter(|name| name.starts_with("switch")).all(|name| farthest(name) == diameter));
+    }
+}
+
+#[test]
+fn a_dragonfly_has_a_link_between_each_two_groups() {
+    let (p, a, h) = (2, 4, 2);
+    let settings = format!("hosts = {p}\nswitches = {a}\nglobal_links = {h}\nglobal_delay = \"1 ms\"\n{LINKS}");
+    let network =
+        built(&format!("duration = \"10 ms\"\n[topology.dragonfly]\n{settings}\n{}", group("permutation = \"host*\"", ALL)));
+    let around = neighbours(&network);
+    let groups = a * h + 1;
+    assert_eq!((count(&around, "switch"), count(&around, "host")), (a * groups, p * a * groups));
+    let group =
+        |name: &str| name.strip_prefix("switch").and_then(|name| name.split_once('_')).map(|(group, _)| group.to_string());
+    let mut joined: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for (name, others) in around.iter().filter(|(name, _)| name.starts_with("switch")) {
+        assert_eq!(others.len(), p + (a - 1) + h);
+        for other in others.iter().filter(|other| group(other).is_some() && group(other) != group(name)) {
+            *joined.entry((group(name).unwrap(), group(other).unwrap())).or_default() += 1;
+        }
+    }
+    assert_eq!(joined.len(), groups * (groups - 1));
+    assert!(joined.values().all(|&links| links == 1));
+    // Local, global, local: three hops between switches at most.
+    let farthest =
+        hops(&around, "switch0_0").into_iter().filter(|(name, _)| name.starts_with("switch")).map(|(_, hops)| hops).max();
+    assert_eq!(farthest, Some(3));
+    let slow = network.ports.iter().filter(|port| port.delay == Span::from_millis(1)).count();
+    assert_eq!(slow, groups * (groups - 1));
+}
+
+#[test]
+fn random_routers_are_all_joined_and_long_links_rare() {
+    let text = |seed: u32, beta: f64| {
+        let settings = format!(
+            "routers = 60\nalpha = 0.1\nbeta = {beta}\nrate = \"1 Gbps\"\ndelay = \"10 ms\"\nqueue = {{buffer = \"50 packets\"}}"
+        );
+        format!("duration = \"1 s\"\nseed = {seed}\n[topology.waxman]\n{settings}\n{}", group("permutation = \"router*\"", ALL))
+    };
+    for (seed, beta) in [(1, 0.4), (2, 0.4), (3, 0.001)] {
+        let network = built(&text(seed, beta));
+        let around = neighbours(&network);
+        assert_eq!(hops(&around, "router0").len(), 60);
+        // Without luck a tree remains.
+        assert!(beta > 0.01 || network.ports.len() <= 2 * 62, "{}", network.ports.len());
+        let delays: Vec<f64> = network.ports.iter().map(|port| port.delay.seconds()).collect();
+        assert!(delays.iter().all(|delay| (0.0..=0.01).contains(delay)));
+        // Two places of a square are 0.37 of its diagonal apart in the mean.
+        assert!(delays.iter().sum::<f64>() / (delays.len() as f64) < 0.0025);
+    }
+    assert_eq!(built(&text(1, 0.4)), built(&text(1, 0.4)));
+    assert_ne!(built(&text(1, 0.4)).ports, built(&text(2, 0.4)).ports);
+    assert!(read(&text(1, 0.4)).is_random());
+}
+
+#[test]
+fn a_permutation_moves_every_node_and_differs_from_round_to_round() {
+    let network = fat_tree(4, "shortest", &group("permutation = \"host*\"", "count = 48\nsize = \"1 kB\""));
+    let pairs = pairs(&network);
+    let more = "count = 48\nsize = \"1 kB\"";
+    let again =
+        read(&format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{}", group("permutation = \"host*\"", more)));
+    let said: Vec<_> = again.ends().unwrap().into_iter().map(|(from, to)| (from.to_string(), to.to_string())).collect();
+    assert_eq!(said, pairs);
+    for round in pairs.chunks(16) {
+        let from: Vec<String> = (0..16).map(|host| format!("host{host}")).collect();
+        assert_eq!(round.iter().map(|(from, _)| from.clone()).collect::<Vec<_>>(), from);
+        assert_eq!(round.iter().map(|(_, to)| to).collect::<BTreeSet<_>>().len(), 16);
+        assert!(round.iter().all(|(from, to)| from != to));
+    }
+    assert!(pairs[..16] != pairs[16..32] && pairs[16..32] != pairs[32..]);
+}
+
+#[test]
+fn the_other_patterns_are_what_they_are_called() {
+    let of = |traffic: &str, more: &str| pairs(&fat_tree(4, "shortest", &group(traffic, &format!("size = \"1 kB\"\n{more}"))));
+    let host = |number: usize| format!("host{number}");
+    assert_eq!(
+        of("shift = {among = \"host*\"}", ""),
+        (0..16).map(|from| (host(from), host((from + 8) % 16))).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        of("shift = {among = [\"host9\", \"host2\", \"host4\"], by = 1}", "")[1..],
+        [(host(2), host(4)), (host(4), host(9))]
+    );
+    assert_eq!(
+        of("all_to_all = [\"host0\", \"host1\", \"host2\"]", "")[2..5],
+        [(host(2), host(0)), (host(0), host(2)), (host(1), host(0))]
+    );
+    let random = of("random_pairs = \"host*\"", "count = 1000");
+    assert!(random.iter().all(|(from, to)| from != to));
+    let mut often: BTreeMap<_, u32> = BTreeMap::new();
+    random.iter().for_each(|pair| *often.entry(pair).or_default() += 1);
+    // 240 pairs, 4.17 times each in the mean: 239 degrees of freedom, exceeded by one in a thousand.
+    let chi_square: f64 = 1000.0 / 240.0 * (240 - often.len()) as f64
+        + often.values().map(|&seen| (f64::from(seen) - 1000.0 / 240.0).powi(2) / (1000.0 / 240.0)).sum::<f64>();
+    assert!(chi_square < 312.0, "{chi_square}");
+    let incast = of("incast = {among = \"host*\", senders = 5}", "count = 10");
+    for round in incast.chunks(5) {
+        assert!(round.iter().all(|(from, to)| *to == round[0].1 && from != to));
+        assert_eq!(round.iter().map(|(from, _)| from).collect::<BTreeSet<_>>().len(), 5);
+    }
+    assert_eq!(of("incast = {among = \"host*\", senders = 15, to = \"host3\"}", "").len(), 15);
+}
+
+#[test]
+fn groups_start_and_draw_as_others_do() {
+    let network = fat_tree(
+        4,
+        "ecmp",
+        &group("random_pairs = \"host*\"", "size = {exponential = \"10 kB\"}\narrivals = {mean_interval = \"10 us\"}"),
+    );
+    assert!((800..1200).contains(&network.flows.len()), "{}", network.flows.len());
+    assert!(network.flows.windows(2).all(|two| two[0].start <= two[1].start));
+    assert_ne!(network.flows[0].size, network.flows[1].size);
+}
+
+#[test]
+fn what_a_generator_makes_is_what_is_written_by_hand() {
+    let made = fat_tree(4, "ecmp", &group("permutation = \"host*\"", ALL));
+    let mut hand = String::from("duration = \"10 ms\"\nrouting = \"ecmp\"\n[nodes]\n");
+    let around = neighbours(&made);
+    for name in around.keys() {
+        writeln!(hand, "{name} = {{kind = \"{}\"}}", if name.starts_with("host") { "host" } else { "router" }).unwrap();
+    }
+    for port in made.ports.iter().filter(|port| !port.name.ends_with(".reverse")) {
+        let (from, to) = port.name.split_once('-').unwrap();
+        let back = if to.starts_with("host") { "" } else { "reverse = {queue = {buffer = \"50 packets\"}}" };
+        writeln!(hand, "[links.{}]\nfrom = \"{from}\"\nto = \"{to}\"\n{LINKS}\n{back}", port.name).unwrap();
+    }
+    for (index, (from, to)) in pairs(&made).into_iter().enumerate() {
+        // A group of each flow would draw other routes: they are given.
+        let flow = &made.flows[index];
+        let route =
+            |path: u32| made.paths[path as usize].iter().map(|&port| made.ports[port as usize].name.as_str()).collect::<Vec<_>>();
+        let routes = format!("route = {:?}\nreturn_route = {:?}", route(flow.forward), route(flow.backward));
+        writeln!(
+            hand,
+            "[flows.web{index:02}]\nfrom = \"{from}\"\nto = \"{to}\"\n{routes}\n{ALL}\ntcp = {{preset = \"newreno\"}}"
+        )
+        .unwrap();
+    }
+    let hand = built(&hand);
+    assert_eq!(made.ports, hand.ports);
+    assert_eq!(made.paths, hand.paths);
+    let ran = |network: Network| {
+        let end = Time::ZERO + network.duration;
+        let mut engine = Engine::new(network);
+        engine.run_until(end);
+        let results = engine.results().unwrap();
+        assert!(results.complete);
+        let floats = |name: &str| results.flows.floats(name).unwrap().to_vec();
+        (floats("sent_packets"), floats("completion_time_s"))
+    };
+    let (made, hand) = (ran(made), ran(hand));
+    assert!(made.1.iter().all(|time| *time > 0.0));
+    assert_eq!(made, hand);
+}
+
+#[test]
+fn what_is_written_by_hand_may_join_what_is_made() {
+    let more = "[nodes.store]\nkind = \"host\"\n[links.uplink]\nfrom = \"core0\"\nto = \"store\"\nrate = \"1 Gbps\"\ndelay = \"5 us\"\nqueue = {buffer = \"9 packets\"}\n\
+                [flows.web]\nfrom = \"host*\"\nto = \"store\"\ncount = 16\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+    let network = fat_tree(4, "shortest", more);
+    let last: BTreeSet<_> = network.flows.iter().map(|flow| *network.paths[flow.forward as usize].last().unwrap()).collect();
+    assert_eq!(last.iter().map(|&port| network.ports[port as usize].name.as_str()).collect::<Vec<_>>(), ["uplink"]);
+}
+
+#[test]
+fn a_billion_hosts_are_counted_not_made() {
+    for (kind, settings) in [
+        ("fat_tree", "k = 1588"),
+        ("leaf_spine", "leaves = 1000000\nspines = 1\nhosts = 1000"),
+        ("torus", "dimensions = [1000, 1000, 1000]"),
+        ("dragonfly", "hosts = 1000\nswitches = 1000\nglobal_links = 1"),
+    ] {
+        let flows = group("permutation = \"host*\"", ALL);
+        let text = format!("duration = \"10 ms\"\n[topology.{kind}]\n{settings}\n{LINKS}\n{flows}");
+        let errors = read(&text).build().unwrap_err();
+        assert_eq!(errors.list[0].at, format!("topology.{kind}"), "{errors}");
+        assert_eq!(errors.list[0].message, "a network too large to be made");
+        assert_eq!(errors.list.len(), 1, "{errors}");
+    }
+}
+
+#[test]
+fn flows_of_a_table_run_between_its_nodes() {
+    let lists = "table = {source = [\"host1\", \"host0\"], sink = [\"host2\", \"host9\"], size = [\"10 kB\", \"20 kB\"], start = [\"1 us\", \"0 s\"]}";
+    let text = format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{}", group(lists, ""));
+    let scenario = read(&text);
+    let network = scenario.build().unwrap();
+    assert_eq!(pairs(&network), [("host1".into(), "host2".into()), ("host0".into(), "host9".into())]);
+    let sizes: Vec<_> = network.flows.iter().map(|flow| flow.size.unwrap().0).collect();
+    assert_eq!((sizes, network.flows[0].start), (vec![10_000, 20_000], Time(1_000_000)));
+    let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+    assert_eq!((again.to_json(), again.build().unwrap()), (scenario.to_json(), network));
+}
+
+/// A file in a folder of its own, and a scenario beside it.
+fn beside(file: &str, text: &str, scenario: &str) -> Result<Scenario, String> {
+    static FOLDERS: AtomicU32 = AtomicU32::new(0);
+    let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("tailback-topologies-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(file), text).unwrap();
+    let read = Scenario::from_toml(scenario, folder.join("s.toml").to_str().unwrap()).map_err(|errors| errors.to_string());
+    std::fs::remove_dir_all(&folder).unwrap();
+    read
+}
+
+const ZOO: &str = r#"<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d36" />
+  <key attr.name="label" attr.type="string" for="node" id="d33" />
+  <graph edgedefault="undirected">
+    <node id="0"><data key="d33">New York</data></node>
+    <node id="1"><data key="d33">Chicago</data></node>
+    <node id="2"><data key="d33">Seattle</data></node>
+    <edge source="0" target="1"><data key="d36">1e+10</data></edge>
+    <edge source="1" target="2"><data key="d36">2488000000.0</data></edge>
+    <edge source="1" target="2" />
+  </graph>
+</graphml>
+"#;
+
+fn zoo(settings: &str) -> String {
+    let flows = "[flows.web]\nfrom = \"New_York\"\nto = \"Seattle\"\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+    format!(
+        "duration = \"1 s\"\n[topology.graph]\ngraphml = \"zoo.graphml\"\nqueue = {{buffer = \"9 packets\"}}\n{settings}\n{flows}"
+    )
+}
+
+#[test]
+fn a_graphml_file_becomes_part_of_the_scenario() {
+    let settings = "name_attribute = \"label\"\nrate = \"622 Mbps\"\ndelay = \"3 ms\"";
+    let scenario = beside("zoo.graphml", ZOO, &zoo(settings)).unwrap();
+    let network = scenario.build().unwrap();
+    let ports: Vec<_> = network.ports.iter().map(|port| (port.name.as_str(), port.rate.0)).collect();
+    assert_eq!(
+        ports.iter().step_by(2).copied().collect::<Vec<_>>(),
+        [("Chicago-Seattle", 2_488_000_000), ("Chicago-Seattle_2", 622_000_000), ("New_York-Chicago", 10_000_000_000)]
+    );
+    let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+    assert_eq!((again.to_json(), again.build().unwrap()), (scenario.to_json(), network));
+}
+
+#[test]
+fn what_a_graphml_file_leaves_open_or_has_wrong_is_told_with_its_place() {
+    let scenario = beside("zoo.graphml", ZOO, &zoo("name_attribute = \"label\"\ndelay = \"3 ms\"")).unwrap();
+    let errors = scenario.build().unwrap_err().to_string();
+    assert!(errors.contains("its rate is not said") && errors.contains("topology.graph.links[2]"), "{errors}");
+    let wrong = ZOO.replace("target=\"2\" />", "target=\"4\" />").replace("2488000000.0", "fast");
+    let errors = beside("zoo.graphml", &wrong, &zoo("delay = \"3 ms\"")).unwrap_err();
+    assert!(errors.contains("[zoo.graphml line 11].target") && errors.contains("unknown node `4`"), "{errors}");
+    assert!(errors.contains("[zoo.graphml line 10].LinkSpeedRaw"), "{errors}");
+    assert!(errors.contains("2 errors"), "{errors}");
+    for (from, to, message) in [
+        ("</graph>", "", "cannot be read"),
+        ("<edge source=\"1\" target=\"2\" />", "<hyperedge/>", "a link has two ends"),
+        ("Seattle", "Chicago", "two nodes are called `Chicago`"),
+        ("id=\"2\"", "", "a node without an identifier"),
+    ] {
+        let settings = "name_attribute = \"label\"\ndelay = \"3 ms\"";
+        let errors = beside("zoo.graphml", &ZOO.replace(from, to), &zoo(settings)).unwrap_err();
+        assert!(errors.contains(message), "{errors}");
+    }
+}
+
+fn table(csv: &str, more: &str) -> Result<Network, String> {
+    let flows = group("table = \"flows.csv\"", more);
+    let scenario = format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{flows}");
+    beside("flows.csv", csv, &scenario)?.build().map_err(|errors| errors.to_string())
+}
+
+#[test]
+fn a_file_of_flows_is_read_with_its_units() {
+    let network = table("start_us,source,sink,note,size\n5,host0,host1,a,10 kB\n0.5,host2,host3,b,1 MB\n", "").unwrap();
+    assert_eq!(pairs(&network)[1], ("host2".into(), "host3".into()));
+    assert_eq!((network.flows[0].start, network.flows[1].start), (Time(5_000_000), Time(500_000)));
+    assert_eq!(network.flows[1].size.unwrap().0, 1_000_000);
+    let sized = table("source,sink\nhost0,host1\n", "size = \"3 kB\"\nstart = \"1 ms\"").unwrap();
+    assert_eq!((sized.flows[0].size.unwrap().0, sized.flows[0].start), (3000, Time(1_000_000_000)));
+}
+
+#[test]
+fn what_is_wrong_with_a_file_of_flows_is_told_line_by_line() {
+    let has = |csv: &str, more: &str, parts: &[&str]| {
+        let errors = table(csv, more).unwrap_err();
+        assert!(parts.iter().all(|part| errors.contains(part)), "{errors}");
+    };
+    has("source,destination,size\nhost0,host1,1 kB\n", "", &["flows.csv has no column `sink`", "flows.web.traffic.table"]);
+    has("", "", &["flows.csv has no column `source`", "flows.csv has no column `sink`", "2 errors"]);
+    has(
+        "source,sink,size\nhost0,host1,-1 kB\nhost0,,1 kB\n",
+        "",
+        &["[flows.csv line 2].size", "[flows.csv line 3].sink", "2 errors"],
+    );
+    has(
+        "source,sink,size\nhost0,hots1,1 kB\nhost2,host2,1 kB\n",
+        "",
+        &[
+            "unknown node `hots1`",
+            "[flows.csv line 2].sink",
+            "did you mean",
+            "[flows.csv line 3].sink",
+            "a flow from a node to itself",
+        ],
+    );
+    has("source,sink\nhost0,host1\n", "", &["how much each flow transfers is not said", "flows.web.size"]);
+    has("source,sink,size,size_bytes\nhost0,host1,1 kB,1000\n", "", &["several columns of `size`"]);
+    has("source,sink,size\nhost0,host1,1 kB\n", "size = \"1 kB\"", &["the flow table has a column of each flow's size"]);
+    has("source,sink,size\nhost0,host1,1 kB\n", "count = 3", &["a flow table needs a row for each flow", "1 rows for 3 flows"]);
+    has("source,sink,size\n", "", &["a flow table without flows"]);
+}
+
+#[test]
+fn many_thousand_errors_are_counted() {
+    let mut csv = String::from("source,sink,size\n");
+    (0..50_000).for_each(|_| csv += "host0,host1,-1\n");
+    let errors = table(&csv, "").unwrap_err();
+    assert!(errors.contains("49980 more lines like these") && errors.contains("21 errors"), "{errors}");
+    let errors = table(&csv.replace("-1", "1 kB").replace("host1", "nowhere"), "").unwrap_err();
+    assert!(errors.contains("49980 more flows like these") && errors.contains("21 errors"), "{errors}");
+}
+
+#[test]
+fn the_way_taken_is_as_long_as_the_shortest_that_there_is() {
+    let settings = "routers = 40\nalpha = 0.2\nrate = \"1 Gbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"50 packets\"}";
+    let network =
+        built(&format!("duration = \"1 s\"\n[topology.waxman]\n{settings}\n{}", group("all_to_all = \"router*\"", ALL)));
+    // By pairs of nodes (Floyd, Communications of the ACM 5(6), 1962), in picoseconds.
+    let index = |name: &str| name.strip_prefix("router").unwrap().parse::<usize>().unwrap();
+    let mut least = vec![vec![u64::MAX / 2; 40]; 40];
+    (0..40).for_each(|node| least[node][node] = 0);
+    for (id, port) in (0..).zip(&network.ports) {
+        let (from, to) = ends(&network, id);
+        least[index(&from)][index(&to)] = port.delay.0;
+    }
+    for over in 0..40 {
+        for from in 0..40 {
+            for to in 0..40 {
+                least[from][to] = least[from][to].min(least[from][over] + least[over][to]);
+            }
+        }
+    }
+    for (flow, (from, to)) in network.flows.iter().zip(pairs(&network)) {
+        let delay: u64 = network.paths[flow.forward as usize].iter().map(|&port| network.ports[port as usize].delay.0).sum();
+        assert_eq!(delay, least[index(&from)][index(&to)], "{from} to {to}");
+    }
+}
+
+#[test]
+fn a_host_with_two_links_is_reached_by_both() {
+    let edge = |from: &str, to: &str| format!("{{from = \"{from}\", to = \"{to}\"}}");
+    let links = [edge("a", "x"), edge("b", "x"), edge("a", "y"), edge("b", "y"), edge("c", "a"), edge("c", "b")].join(", ");
+    let shape = format!("links = [{links}]\nhosts = [\"x\", \"y\"]\n{LINKS}");
+    let flows = "[flows.web]\nfrom = [\"x\", \"c\"]\nto = \"y\"\ncount = 64\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+    let network = built(&format!("duration = \"1 ms\"\nrouting = \"ecmp\"\n[topology.graph]\n{shape}\n{flows}"));
+    let ways: BTreeSet<Vec<String>> = network.flows.iter().map(|flow| nodes(&network, flow.forward)).collect();
+    // Never through the other host.
+    let wanted = [["c", "a", "y"], ["c", "b", "y"], ["x", "a", "y"], ["x", "b", "y"]];
+    assert_eq!(ways, wanted.iter().map(|way| way.iter().map(|node| (*node).to_string()).collect()).collect());
+}
+
+#[test]
+fn what_is_made_is_what_was_counted() {
+    let text = |shape: &str| format!("duration = \"1 ms\"\n[topology]\n{shape}\n{}", group("permutation = \"host*\"", ALL));
+    let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
+    for (shape, nodes, made) in [
+        ("fat_tree = {k = 6, LINKS}", 45 + 54, 3 * 54),
+        ("leaf_spine = {leaves = 3, spines = 2, hosts = 4, LINKS}", 5 + 12, 6 + 12),
+        ("torus = {dimensions = [2, 3, 4], hosts = 2, LINKS}", 24 * 3, 12 + 24 + 24 + 48),
+        ("dragonfly = {hosts = 1, switches = 3, global_links = 2, LINKS}", 21 * 2, 7 * 3 + 21 + 21),
+    ] {
+        let network = built(&text(&shape.replace("LINKS", links)));
+        assert_eq!((neighbours(&network).len(), network.ports.len()), (nodes, 2 * made), "{shape}");
+        // Counted for the bound of memory: each direction at its least.
+        let counted = read(&text(&shape.replace("LINKS", links))).least_bytes();
+        assert_eq!(counted, 2 * made as u64 * size_of::<tailback_core::network::Port>() as u64, "{shape}");
+    }
+}

@@ -1,0 +1,195 @@
+"""Topologies from a few settings, graphs of NetworkX, and flows that a file says one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from support import ROOT, Command
+from tailback.prediction import scaled
+
+LINKS: Any = {"rate": "10 Gbps", "delay": "1 us", "buffer": "50 packets"}
+WEB: Any = {"size": "20 kB", "tcp": {"preset": "newreno"}}
+
+
+def web(traffic: Any) -> Any:
+    return {"traffic": traffic, **WEB}
+
+
+def listed(table: Any, **more: Any) -> tb.Scenario:
+    """Flows of a table in a fat tree of 16 hosts."""
+    group: Any = {"traffic": {"table": table}, "tcp": {"preset": "newreno"}, **more}
+    return tb.fat_tree(k=4, **LINKS, flows={"web": group}, duration="20 ms")
+
+
+def test_a_group_of_many_pairs_is_one_class() -> None:
+    run = tb.simulate(tb.fat_tree(k=4, **LINKS, flows={"web": web({"all_to_all": "host*"})}, duration="5 s"))
+    assert run.groups.to_dict()["flows"] == [16 * 15]
+    [row] = run.completions([], [50]).to_rows()
+    assert row["completed"] == 16 * 15
+    # 20 kB, 14 packets with headers, over 2, 4 or 6 links of 10 Gbit/s and 1 us each.
+    assert min(run.flows["slowdown"]) >= 1
+
+
+def test_the_ten_lines_of_the_page_run() -> None:
+    text = (ROOT / "docs/topologies.md").read_text().partition("```toml\n")[2].partition("```")[0]
+    assert len([line for line in text.splitlines() if line]) <= 10
+    scenario = tb.Scenario.from_toml(text).with_({"topology.fat_tree.k": 4, "duration": "2 s"})
+    assert tb.simulate(scenario).groups.to_dict()["completed"] == [16]
+
+
+def test_hashes_spread_what_shortest_ways_crowd() -> None:
+    def busy(routing: str) -> int:
+        flows: Any = {"web": {"traffic": {"shift": {"among": "host*"}}, **WEB}}
+        run = tb.simulate(tb.fat_tree(k=4, **LINKS, routing=routing, flows=flows, duration="20 ms"))
+        queues = run.queues.to_dict()
+        carried = zip(queues["queue"], queues["departed_units"], strict=True)
+        return len({name.split("-")[0] for name, sent in carried if name.startswith("core") and sent > 0})
+
+    assert busy("shortest") < busy("ecmp")
+    assert busy("ecmp") == 4
+
+
+def test_a_seed_is_another_hash() -> None:
+    scenario = tb.fat_tree(k=4, **LINKS, flows={"web": web({"shift": {"among": "host*"}})}, duration="20 ms")
+    first, again, other = (list(tb.simulate(scenario, seed=seed).queues["departed_units"]) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    assert scenario.is_random
+    assert not scenario.with_({"routing": "shortest"}).is_random
+
+
+class Drawn:
+    """What NetworkX's graphs answer, as far as it is asked."""
+
+    def __init__(self, nodes: dict[Any, dict[str, Any]], edges: list[tuple[Any, Any, dict[str, Any]]]) -> None:
+        self._nodes, self._edges = nodes, edges
+
+    def __iter__(self) -> Any:
+        return iter(self._nodes)
+
+    def nodes(self, data: bool) -> Any:
+        return self._nodes.items()
+
+    def edges(self, data: bool) -> Any:
+        return self._edges
+
+    def is_directed(self) -> bool:
+        return False
+
+    def degree(self, node: Any) -> int:
+        return sum(node in edge[:2] for edge in self._edges)
+
+
+def test_a_graph_of_networkx_keeps_names_rates_and_hosts() -> None:
+    nodes: Any = {"New York": {}, 7: {}, ("a", 1): {"kind": "host"}, "alone": {}}
+    edges: Any = [("New York", 7, {"rate": "1 Gbps", "weight": 3}), (7, ("a", 1), {"delay": "2 ms"}), (7, ("a", 1), {})]
+    scenario = tb.from_networkx(Drawn(nodes, edges), rate="100 Mbps", delay="1 ms", buffer="20 packets", duration="1 s")
+    scenario.check()
+    assert scenario["topology.graph.hosts"] == ["__a___1_"]
+    run = tb.simulate(scenario)
+    assert run.queues.to_dict()["queue"][::2] == ["7-__a___1_", "7-__a___1__2", "New_York-7"]
+    with pytest.raises(tb.ParameterError, match="two nodes of the graph would be called `a_b`"):
+        tb.from_networkx(Drawn({"a b": {}, "a.b": {}}, [("a b", "a.b", {})]), **LINKS, duration="1 s")
+
+
+def test_a_flow_table_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text("source,sink,size_bytes,start_us\nhost0,host9,20000,0\nhost3,host9,1000000,5\n")
+    text = (
+        'duration = "20 ms"\n[topology]\nfat_tree = {k = 4, rate = "10 Gbps", delay = "1 us", queue = {buffer = "50 packets"}}\n'
+    )
+    text += '[flows.web]\ntraffic = {table = "flows.csv"}\ntcp = {preset = "newreno"}\n'
+    (tmp_path / "scenario.toml").write_text(text)
+    scenario = tb.load(tmp_path / "scenario.toml")
+    (tmp_path / "flows.csv").unlink()
+    flows = tb.simulate(scenario.with_({"seed": 2})).flows
+    assert flows.to_dict()["size_bytes"] == [20_000, 1_000_000]
+    assert flows["start_s"] == pytest.approx([0, 5e-6])
+
+
+def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"source": ["host0", "host3"], "sink": ["host9", "host8"], "size_bytes": [20_000, 30_000], "start_s": [0.0, 1e-3]}
+    file = tmp_path / "flows.parquet"
+    parquet.write_table(pyarrow.table({**columns, "note": ["a", "b"]}), file)
+    read, given = listed(str(file)), listed(columns)
+    assert read.normalised() == given.normalised()
+    assert tb.simulate(read).flows.to_dict() == tb.simulate(given).flows.to_dict()
+    parquet.write_table(pyarrow.table({"source": ["host0"]}), file)
+    with pytest.raises(tb.ScenarioError, match="has no column `sink`"):
+        listed(str(file))
+    with pytest.raises(tb.ScenarioError, match=r"cannot be read"):
+        listed(str(tmp_path / "nowhere.parquet"))
+
+
+def test_a_graphml_file_is_read_once(tmp_path: Path) -> None:
+    edges = '<node id="a"/><node id="b"/><edge source="a" target="b"/>'
+    file = tmp_path / "two.graphml"
+    file.write_text(f'<graphml><graph edgedefault="undirected">{edges}</graph></graphml>')
+    shape = {"graphml": str(file), "rate": "1 Gbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}}
+    scenario = tb.Scenario({"duration": "1 s", "topology": {"graph": shape}, "flows": {"web": {"from": "a", "to": "b", **WEB}}})
+    file.unlink()
+    assert tb.simulate(scenario).groups["completed"][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"source": ["host0"], "sink": ["host1"], "size_bytes": [-5]}, "flows.web.traffic.table.size_bytes[0]"),
+        ({"source": ["host0"], "sink": ["host1"], "size_bytes": [5], "size": ["5 B"]}, "this is said twice"),
+        ({"source": ["host0"], "sink": ["host99"], "size_bytes": [5]}, "unknown node `host99`"),
+        ({"source": ["host0"], "size_bytes": [5]}, "`sink` is missing"),
+        ({"source": ["host0"], "sink": ["host1"]}, "how much each flow transfers is not said"),
+    ],
+)
+def test_what_is_wrong_with_lists_is_said(table: Any, said: str) -> None:
+    with pytest.raises(tb.ScenarioError) as caught:
+        listed(table).check()
+    assert said in str(caught.value)
+
+
+def test_a_million_faults_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text("source,sink,size\n" + "host0,host1,-1 kB\n" * 1_000_000)
+    with pytest.raises(tb.ScenarioError) as caught:
+        listed(str(file))
+    assert "999980 more lines like these" in str(caught.value)
+    assert str(caught.value).endswith("21 errors in the scenario; nothing was run")
+
+
+def test_a_billion_hosts_are_refused_at_once(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "large.toml"
+    text = (
+        'duration = "1 s"\n[topology]\nfat_tree = {k = 1588, rate = "1 Gbps", delay = "1 us", queue = {buffer = "9 packets"}}\n'
+    )
+    file.write_text(text + '[flows.web]\ntraffic = {permutation = "host*"}\ntcp = {preset = "newreno"}\n')
+    done = command("run", file)
+    assert done.returncode == 2
+    assert "1004284548 nodes and 3003397104 links" in done.stderr
+
+
+def test_rates_of_generators_are_scaled() -> None:
+    pairs: Any = {**web({"random_pairs": "host*"}), "count": 10}
+    scenario = tb.leaf_spine(leaves=2, spines=2, hosts=2, **LINKS, host_rate="1 Gbps", flows={"web": pairs}, duration="1 s")
+    large = scaled(scenario, 2)
+    assert (large["topology.leaf_spine.host_rate"], large["flows.web.count"]) == ("2 Gbps", 20)
+    with pytest.raises(tb.ParameterError, match="as many flows as its traffic makes"):
+        scaled(tb.fat_tree(k=4, **LINKS, flows={"web": WEB}, duration="1 s"), 2)
+
+
+def test_each_host_of_a_permutation_hears_of_one_other() -> None:
+    run = tb.simulate(tb.fat_tree(k=4, **LINKS, flows={"web": WEB}, duration="20 ms"))
+    queues = run.queues.to_dict()
+    to_hosts = [
+        sent
+        for name, sent in zip(queues["queue"], queues["departed_units"], strict=True)
+        if "-host" in name and "reverse" not in name
+    ]
+    # 14 packets of data, and acknowledgements of the host's own flow.
+    assert len(to_hosts) == 16
+    assert np.min(to_hosts) >= 14
