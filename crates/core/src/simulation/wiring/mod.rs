@@ -19,6 +19,7 @@ use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
 use merging::{gather_returns, merging_ports};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The ports, and the port of each transmitter of those that are stepped. `rerouted`: flows whose route changes.
 pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
@@ -107,6 +108,12 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
         }
     };
     network.flows.iter().map(make).collect()
+}
+
+/// The flows of a group.
+pub(crate) fn flows_of(network: &Network, group: u32) -> Range<u32> {
+    let before = |of: u32| network.flows.partition_point(|flow| flow.group < of) as u32;
+    before(group)..before(group + 1)
 }
 
 /// Flows of one group stand together, in the order of the groups.
