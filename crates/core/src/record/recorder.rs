@@ -136,10 +136,10 @@ impl Recorder {
     }
 
     /// The traces as tables, in the order in which the scenario asks for them; nothing beyond `end`.
-    pub(crate) fn tables(&self, flows: &FlowNames, queues: &QueueRows, end: Time) -> Vec<Table> {
+    pub(crate) fn tables(&self, flows: &FlowNames, queues: &QueueRows<'_>, end: Time) -> Vec<Table> {
         let of_flows = Tables::new(&self.flows, flows, end);
         let table = |kind: TraceKind| match kind {
-            TraceKind::Queue => Some(queues.table()),
+            TraceKind::Queue => Some(queues.table(end)),
             TraceKind::Drops => Some(self.drops_table(flows, queues, end)),
             TraceKind::Packets => Some(self.packets.as_ref()?.table(flows, &queues.names, end)),
             kind => of_flows.of(kind),
@@ -147,7 +147,7 @@ impl Recorder {
         self.kinds.iter().filter_map(|&kind| table(kind)).collect()
     }
 
-    fn drops_table(&self, flows: &FlowNames, queues: &QueueRows, end: Time) -> Table {
+    fn drops_table(&self, flows: &FlowNames, queues: &QueueRows<'_>, end: Time) -> Table {
         let mut drops: Vec<&Drop> = self.drops.iter().filter(|drop| drop.time < end).collect();
         drops.sort_by_key(|drop| (drop.time, drop.port));
         let reasons = Arc::new(Reason::ALL.map(|reason| reason.name().to_string()).to_vec());
@@ -210,24 +210,50 @@ impl FlowNames {
     }
 }
 
-/// What ports that are traced have kept: of each its occupancy after each change, by time.
-pub(crate) struct QueueRows {
+/// What ports that are traced have kept.
+pub(crate) struct QueueRows<'a> {
     /// Of all ports.
     pub(crate) names: Arc<Vec<String>>,
-    pub(crate) of_ports: Vec<Vec<(Time, u32)>>,
+    pub(crate) of_ports: Vec<OccupancyRows<'a>>,
 }
 
-impl QueueRows {
-    fn table(&self) -> Table {
-        let of_port = |(port, rows): (u32, &Vec<(Time, u32)>)| {
-            rows.iter().map(move |&(time, occupancy)| (time, port, u64::from(occupancy))).collect::<Vec<_>>()
+/// A port's occupancy after each change, by time.
+#[derive(Default)]
+pub(crate) struct OccupancyRows<'a> {
+    pub(crate) noted: &'a [(Time, u32)],
+    /// What is certain, although its time has not come.
+    pub(crate) to_come: Vec<(Time, u32)>,
+}
+
+impl OccupancyRows<'_> {
+    fn before(&self, end: Time) -> impl Iterator<Item = (Time, u32)> {
+        let within = |rows: &[(Time, u32)]| rows.partition_point(|row| row.0 < end);
+        self.noted[..within(self.noted)].iter().chain(&self.to_come[..within(&self.to_come)]).copied()
+    }
+}
+
+impl QueueRows<'_> {
+    fn table(&self, end: Time) -> Table {
+        let mut traced = (0..).zip(&self.of_ports).filter(|(_, rows)| rows.before(end).next().is_some());
+        let (times, ports, units) = match (traced.next(), traced.next()) {
+            (Some((port, only)), None) => {
+                let times: Vec<f64> = only.before(end).map(|row| row.0.seconds()).collect();
+                let ports = vec![port; times.len()];
+                (times, ports, only.before(end).map(|row| row.1.into()).collect())
+            }
+            _ => {
+                let of_port =
+                    |(port, rows): (u32, &OccupancyRows<'_>)| rows.before(end).map(|row| (row, port)).collect::<Vec<_>>();
+                let mut rows: Vec<((Time, u32), u32)> = (0..).zip(&self.of_ports).flat_map(of_port).collect();
+                rows.sort_by_key(|&((time, _), port)| (time, port));
+                let times = rows.iter().map(|row| row.0.0.seconds()).collect();
+                (times, rows.iter().map(|row| row.1).collect(), rows.iter().map(|row| row.0.1.into()).collect())
+            }
         };
-        let mut rows: Vec<(Time, u32, u64)> = (0..).zip(&self.of_ports).flat_map(of_port).collect();
-        rows.sort_by_key(|row| (row.0, row.1));
         let columns = vec![
-            ("time_s", Column::Float(rows.iter().map(|row| row.0.seconds()).collect())),
-            ("queue", Column::Word(rows.iter().map(|row| row.1).collect(), self.names.clone())),
-            ("queue_units", Column::Integer(rows.iter().map(|row| row.2).collect())),
+            ("time_s", Column::Float(times)),
+            ("queue", Column::Word(ports, self.names.clone())),
+            ("queue_units", Column::Integer(units)),
         ];
         named("queue", columns)
     }

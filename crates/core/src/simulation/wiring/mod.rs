@@ -25,16 +25,12 @@ use std::ops::Range;
 pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
-    let is_traced = |port: u32, kind| network.record.traces.iter().any(|trace| trace.kind == kind && trace.of.contains(&port));
-    let traced = |port: u32| is_traced(port, TraceKind::Queue) || is_traced(port, TraceKind::Drops);
+    let queues = || network.record.traces.iter().filter(|trace| trace.kind == TraceKind::Queue);
+    let is_traced = |port: u32| queues().any(|trace| trace.of.contains(&port));
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let mut make = |(index, spec): (u32, &network::Port)| {
-        let stepped = network.stepped
-            || spec.transmitters > 1
-            || changing.contains(&index)
-            || (traced(index) && spec.counts_in_service)
-            || spec.policy.is_stepped();
+        let stepped = network.stepped || spec.transmitters > 1 || changing.contains(&index) || spec.policy.is_stepped();
         let first = stepped.then_some(transmitters.len() as u32);
         if stepped {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
@@ -47,7 +43,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             }
             policy => Policies::new(policy, flows, stream),
         };
-        let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index, TraceKind::Queue) };
+        let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index) };
         let mut port = Port::new(spec, network, policy, kept, first);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
