@@ -412,3 +412,22 @@ impl FlowTraces {
 fn values<T>(moments: &[u32], value: impl Fn(usize) -> T) -> Vec<T> {
     moments.iter().map(|&moment| value(moment as usize)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_stands_at_its_moment_and_nothing_at_those_before_it() {
+        let mut column = vec![7];
+        note(&mut column, 1, 8, NONE);
+        note(&mut column, 4, 9, NONE);
+        assert_eq!(column, [7, 8, NONE, NONE, 9]);
+    }
+
+    #[test]
+    fn a_name_has_one_place() {
+        let mut names = Vec::new();
+        assert_eq!(["K_s", "price", "K_s"].map(|name| place_of(name, &mut names)), [0, 1, 0]);
+    }
+}
