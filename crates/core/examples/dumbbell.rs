@@ -20,6 +20,9 @@
 //! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
 //! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
 //! | spd        | 1: SPD at 20 cells, above 20 %, EPD from 80 % on    | 0       |
+//! | trace      | of the bottleneck 1: drops, 2: queue; of every flow | 0       |
+//! |            | 3: cwnd, ssthresh, rtt, in_flight and state, 4: cwnd,|         |
+//! |            | rtt, in_flight, segments and acks; 5: 3 of one flow  |         |
 //!
 //! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
 
@@ -31,7 +34,7 @@ mod measured;
 use measured::{Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FastSpec, MaxNetSourceSpec, UpdateForm, VegasSpec};
-use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Transport};
+use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Trace, TraceKind, Transport};
 use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::{BpdSpec, MaxNetSpec, PolicySpec, SpdReading, SpdSpec};
@@ -40,6 +43,9 @@ use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSp
 const MSS: Bytes = Bytes(1000);
 const HEADER: Bytes = Bytes(40);
 const RECEIVER_DELAY: Span = Span::from_millis(1);
+/// Traces of what a sender goes by, and of what it sends and hears.
+const STATE: [TraceKind; 5] = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::InFlight, TraceKind::State];
+const TRAFFIC: [TraceKind; 5] = [TraceKind::Cwnd, TraceKind::Rtt, TraceKind::InFlight, TraceKind::Segments, TraceKind::Acks];
 const BOTTLENECK_DELAY: Span = Span::from_millis(10);
 
 fn main() -> Result<(), String> {
@@ -53,11 +59,13 @@ fn main() -> Result<(), String> {
     let run = cpu_seconds() - setup;
 
     let events = engine.events();
+    let before = cpu_seconds();
     let results = engine.results().map_err(|error| error.to_string())?;
+    let results_took = cpu_seconds() - before;
     let bottleneck = |name: &str| results.queues.floats(name).and_then(|values| values.first().copied()).unwrap_or(f64::NAN);
     println!(
         "{{\"delivered\": {}, \"drops\": {}, \"utilisation\": {}, \"loss\": {:e}, \"setup_cpu_s\": {setup:.6}, \"run_cpu_s\": {run:.6}, \
-         \"peak_rss_kb\": {}, \"events\": {events}}}",
+         \"results_cpu_s\": {results_took:.6}, \"peak_rss_kb\": {}, \"events\": {events}}}",
         bottleneck("departed_units"),
         bottleneck("discarded_units"),
         bottleneck("utilisation"),
@@ -67,7 +75,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-const DEFAULTS: [(&str, f64); 15] = [
+const DEFAULTS: [(&str, f64); 16] = [
     ("n", 100.0),
     ("c", 1000.0),
     ("acc", 100.0),
@@ -83,6 +91,7 @@ const DEFAULTS: [(&str, f64); 15] = [
     ("cells", 0.0),
     ("bpd", 0.0),
     ("spd", 0.0),
+    ("trace", 0.0),
 ];
 
 fn read(arguments: impl Iterator<Item = String>) -> Result<Dumbbell, String> {
@@ -149,7 +158,7 @@ impl Dumbbell {
             duration: Span::from_seconds(of.get("t")),
             warmup: Span::ZERO,
             seed: 1,
-            record: Record::default(),
+            record: self.record(),
             stepped: false,
             prices: self.prices(),
         }
@@ -176,6 +185,20 @@ impl Dumbbell {
             stop: Time::NEVER,
             size: None,
         }
+    }
+
+    fn record(&self) -> Record {
+        let all: Vec<u32> = (0..self.0.get("n") as u32).collect();
+        let (kinds, of): (&[TraceKind], _) = match self.0.get("trace") {
+            1.0 => (&[TraceKind::Drops], vec![0]),
+            2.0 => (&[TraceKind::Queue], vec![0]),
+            3.0 => (&STATE, all),
+            4.0 => (&TRAFFIC, all),
+            5.0 => (&STATE, vec![0]),
+            _ => (&[], all),
+        };
+        let traces = kinds.iter().map(|&kind| Trace { kind, of: of.clone() }).collect();
+        Record { traces, delay_percentiles: false }
     }
 
     fn controller(&self) -> ControllerSpec {

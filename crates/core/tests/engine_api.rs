@@ -144,6 +144,30 @@ fn the_trace_of_drops_says_which_transmission_was_lost() {
 }
 
 #[test]
+fn the_trace_of_a_queue_knows_what_is_in_service_and_when_it_leaves() {
+    // Two datagrams at once, each served for 1 ms, and a third after both have gone; then one that is still being sent.
+    let rows = |counts_in_service, until| {
+        let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
+        let traced = Port { counts_in_service, ..bottleneck(Buffer::Units(5)) };
+        let flows = vec![flow(0, 0, 1)];
+        let mut network = dumbbell(traced, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100));
+        network.record.traces = vec![Trace { kind: TraceKind::Queue, of: vec![0] }];
+        let mut engine = Engine::new(network);
+        for at in [0, 0, 5] {
+            engine.run_until(millis(at));
+            engine.inject(0, Bytes(960), Ecn::INCAPABLE).unwrap();
+        }
+        engine.run_until(Time(millis(until).0 + 1));
+        let trace = &engine.results().unwrap().traces[0];
+        let units = trace.floats("queue_units").unwrap();
+        trace.floats("time_s").unwrap().into_iter().map(|time| (time * 1e3).round() as u64).zip(units).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(true, 50), [(0, 1.0), (0, 2.0), (1, 1.0), (2, 0.0), (5, 1.0), (6, 0.0)]);
+    assert_eq!(rows(true, 5), [(0, 1.0), (0, 2.0), (1, 1.0), (2, 0.0), (5, 1.0)]);
+    assert_eq!(rows(false, 50), [(0, 0.0), (0, 1.0), (1, 0.0), (5, 0.0)]);
+}
+
+#[test]
 fn steps_can_follow_the_events() {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Dice, random_network, with_access_as_ports};
-use tailback_core::network::Network;
+use tailback_core::network::{Network, Record, Trace};
 use tailback_core::primitives::units::Time;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, Results, trace_rows};
@@ -101,6 +101,61 @@ fn what_is_computed_ahead_equals_what_is_stepped() {
         let network = random_network(seed);
         let stepped = Network { stepped: true, ..network.clone() };
         same(seed, "stepped", &run(&network), &run(&stepped));
+    }
+}
+
+#[test]
+fn what_is_traced_changes_nothing_else() {
+    for seed in seeds() {
+        let network = random_network(seed);
+        let all = run(&network);
+        let with = |traces: Vec<Trace>| {
+            let record = Record { traces, ..network.record.clone() };
+            run(&Network { record, ..network.clone() })
+        };
+        if all.traces.is_empty() {
+            continue;
+        }
+        let flow = Dice::new(seed + (2 << 32)).pick(0, network.flows.len() as u64 - 1) as u32;
+        let of_flows = network.record.traces.iter().filter(|trace| !trace.kind.is_of_ports());
+        let one = with(of_flows.map(|trace| Trace { of: vec![flow], ..trace.clone() }).collect());
+        for run in [&with(Vec::new()), &one] {
+            let counted = Results { traces: Vec::new(), ..all.clone() };
+            same(seed, "other traces", &counted, &Results { traces: Vec::new(), events: all.events, ..run.clone() });
+        }
+        let name =
+            |table: &Table| (table.words("group").expect("a column")[flow as usize].to_string(), place(table)[flow as usize]);
+        let (group, index) = name(&all.flows);
+        for table in &one.traces {
+            let mut of_flow = all.traces.iter().find(|other| other.name == table.name).expect("the same kinds").clone();
+            let groups = of_flow.words("group").expect("a column").into_iter().map(|word| word == group);
+            let rows: Vec<bool> = groups.zip(place(&of_flow)).map(|(is_of_group, at)| is_of_group && at == index).collect();
+            of_flow.keep(&rows);
+            assert!(of_flow.bytes() == table.bytes(), "seed {seed}: {}\n{}", table.name, first_difference(&of_flow, table));
+        }
+    }
+}
+
+/// The places of flows in their groups.
+fn place(table: &Table) -> Vec<f64> {
+    table.floats("flow").expect("a column of numbers")
+}
+
+#[test]
+fn traces_so_far_are_those_of_the_whole_run_until_now() {
+    for seed in seeds() {
+        let network = random_network(seed);
+        let mut engine = Engine::new(network.clone());
+        engine.run_until(Time(Dice::new(seed + (3 << 32)).pick(0, network.duration.0)));
+        let (so_far, now) = (engine.results().expect("conservation").traces, engine.now().seconds());
+        for (before, mut whole) in so_far.iter().zip(run(&network).traces) {
+            // A bin may not be over, and of a packet it may not be known what becomes of it.
+            if !["throughput", "packets"].contains(&before.name.as_str()) {
+                let times = whole.floats("time_s").expect("a column of numbers");
+                whole.keep(&times.iter().map(|&time| time < now).collect::<Vec<_>>());
+                assert!(whole.bytes() == before.bytes(), "seed {seed}: {}\n{}", whole.name, first_difference(&whole, before));
+            }
+        }
     }
 }
 

@@ -321,11 +321,6 @@ macro_rules! controllers {
                 match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::GOVERNS_RECOVERY),+ }
             }
 
-            /// What the law goes by beside its window, with units.
-            pub(crate) fn quantities(&self) -> &'static [&'static str] {
-                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::QUANTITIES),+ }
-            }
-
             #[inline(never)]
             fn on_round_trip_called(&mut self, measured: &RoundTrip) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_round_trip(measured)),+ }

@@ -1,6 +1,7 @@
 //! What a run leaves behind: tables of counters, always; traces, where asked for.
 
 mod columns;
+mod flows;
 mod packets;
 pub(crate) mod recorder;
 mod table;

@@ -145,7 +145,7 @@ impl Packets {
     }
 
     pub(super) fn table(&self, flows: &FlowNames, queues: &Arc<Vec<String>>, end: Time) -> Table {
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.time < end).collect();
         // What one instant brings to a flow stays in its order: an acknowledgement before what it lets go.
         rows.sort_by_key(|row| (row.time, row.flow));
         let of = |pick: &dyn Fn(&Row) -> u32| rows.iter().map(|row| pick(row)).collect::<Vec<u32>>();

@@ -1,36 +1,23 @@
 //! Traces. They exist only for flows and ports that a scenario names; without any, the engine holds no recorder at all.
 
+use super::flows::{FlowTraces, Tables};
 use super::packets::Packets;
 use super::table::{Column, Table};
-use crate::congestion::{Controller, Controllers};
 use crate::network::{Network, TraceKind};
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Recorder {
-    /// Bits of [`Recorder::bit`] per flow.
-    flows: Vec<u16>,
+    flows: FlowTraces,
     drops_at: Vec<bool>,
-    last: Vec<Last>,
-    cwnd: Rows<f64>,
-    ssthresh: Rows<f64>,
-    rtt: Rows<f64>,
-    in_flight: Rows<u64>,
-    segments: Rows<(u64, u64)>,
-    acks: Rows<(u64, u64)>,
-    states: Rows<State>,
-    law: Law,
     drops: Vec<Drop>,
     packets: Option<Box<Packets>>,
-    bin: Span,
-    /// Delivered payload bytes per bin.
-    bins: BTreeMap<u32, Vec<u64>>,
     kinds: Vec<TraceKind>,
 }
 
@@ -46,51 +33,6 @@ pub(crate) struct Heard<'a> {
     pub(crate) rtt: Option<Span>,
 }
 
-/// A flow's values after the last change.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Last {
-    cwnd: f64,
-    ssthresh: f64,
-    state: Option<State>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum State {
-    SlowStart,
-    CongestionAvoidance,
-    Recovery,
-    Timeout,
-    Done,
-}
-
-/// What control laws go by: a quantity's place among the names, and its value after a change.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Law {
-    names: Vec<String>,
-    /// By flow and place.
-    last: BTreeMap<(u32, u32), f64>,
-    rows: Rows<(u32, f64)>,
-}
-
-impl Law {
-    fn note(&mut self, flow: u32, now: Time, law: &Controllers) {
-        for (index, name) in law.quantities().iter().enumerate() {
-            let value = law.quantity(index, now);
-            let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
-                self.names.push((*name).to_string());
-                self.names.len() - 1
-            }) as u32;
-            let last = self.last.entry((flow, place)).or_insert(f64::NAN);
-            if value != *last && !value.is_nan() {
-                *last = value;
-                self.rows.0.push((now, flow, (place, value)));
-            }
-        }
-    }
-}
-
-const STATE_NAMES: [&str; 5] = ["slow_start", "congestion_avoidance", "recovery", "timeout", "done"];
-
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Drop {
     time: Time,
@@ -101,15 +43,6 @@ struct Drop {
     reason: Reason,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Rows<T>(Vec<(Time, u32, T)>);
-
-impl<T> Default for Rows<T> {
-    fn default() -> Self {
-        Rows(Vec::new())
-    }
-}
-
 impl Recorder {
     /// A recorder for what the network asks for, if anything. Ports that are traced keep their own rows.
     pub(crate) fn new(network: &Network) -> Option<Recorder> {
@@ -117,22 +50,14 @@ impl Recorder {
             return None;
         }
         let mut recorder = Recorder {
-            flows: vec![0; network.flows.len()],
+            flows: FlowTraces::new(network),
             drops_at: vec![false; network.ports.len()],
-            last: vec![Last::default(); network.flows.len()],
+            kinds: network.record.traces.iter().map(|trace| trace.kind).collect(),
             ..Recorder::default()
         };
         for trace in &network.record.traces {
-            recorder.kinds.push(trace.kind);
-            for &of in &trace.of {
-                match trace.kind {
-                    TraceKind::Queue => {}
-                    TraceKind::Drops => recorder.drops_at[of as usize] = true,
-                    kind => recorder.flows[of as usize] |= bit(kind),
-                }
-            }
             match trace.kind {
-                TraceKind::Throughput(bin) => recorder.bin = bin,
+                TraceKind::Drops => trace.of.iter().for_each(|&port| recorder.drops_at[port as usize] = true),
                 TraceKind::Packets => recorder.packets = Some(Box::new(Packets::new(network))),
                 _ => {}
             }
@@ -140,14 +65,30 @@ impl Recorder {
         Some(recorder)
     }
 
-    fn traces(&self, flow: u32, kind: TraceKind) -> bool {
-        self.flows[flow as usize] & bit(kind) != 0
+    /// Whether what the flow's sender does is traced.
+    #[inline]
+    pub(crate) fn follows_sender(&self, flow: u32) -> bool {
+        self.flows.has_sender(flow)
+    }
+
+    /// Whether what reaches receivers of these flows is traced.
+    pub(crate) fn follows_receivers(&self, flows: &Range<u32>) -> bool {
+        self.flows.has_receivers(flows)
+    }
+
+    /// Whether senders of these flows are to do what they do in the order of time.
+    pub(crate) fn wants_order(&self, flows: &Range<u32>) -> bool {
+        self.flows.are_in_order(flows)
+    }
+
+    /// Whether anything that is traced says which transmission of a segment a packet is.
+    pub(crate) fn tells_transmissions_apart(&self) -> bool {
+        self.kinds.iter().any(|kind| matches!(kind, TraceKind::Segments | TraceKind::Drops | TraceKind::Packets))
     }
 
     /// Where packets of a flow are kept, if they are.
     fn packets_of(&mut self, flow: u32) -> Option<&mut Packets> {
-        let traced = self.traces(flow, TraceKind::Packets);
-        self.packets.as_deref_mut().filter(|_| traced)
+        self.packets.as_deref_mut().filter(|_| self.flows.has(flow, TraceKind::Packets))
     }
 
     pub(crate) fn on_send(&mut self, now: Time, packet: &Outgoing, ecn: Ecn) {
@@ -155,78 +96,33 @@ impl Recorder {
         if let Some(packets) = self.packets_of(flow) {
             packets.on_send(now, packet, ecn);
         }
-        if self.traces(flow, TraceKind::Segments) {
-            self.segments.0.push((now, flow, (segment.into(), transmission.into())));
-        }
+        self.flows.on_send(now, flow, segment, transmission);
     }
 
     /// Called, not inlined: what only traces need is else worked out before it is known whether there are any.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, now: Time, heard: &Heard<'_>, sender: &Sender) {
-        let flow = heard.flow;
-        if let Some(packets) = self.packets_of(flow) {
+        if let Some(packets) = self.packets_of(heard.flow) {
             packets.on_ack(now, heard);
         }
-        if self.traces(flow, TraceKind::Acks) {
-            self.acks.0.push((now, flow, (heard.ack.into(), heard.is_duplicate.into())));
-        }
-        if let Some(rtt) = heard.rtt.filter(|_| self.traces(flow, TraceKind::Rtt)) {
-            self.rtt.0.push((now, flow, rtt.seconds()));
-        }
-        if self.traces(flow, TraceKind::InFlight) {
-            self.in_flight.0.push((now, flow, (sender.high - sender.una).into()));
-        }
+        self.flows.on_ack(heard, sender);
     }
 
-    pub(crate) fn on_timeout(&mut self, flow: u32, now: Time) {
-        self.note_state(flow, now, State::Timeout);
+    pub(crate) fn on_timeout(&mut self, flow: u32) {
+        self.flows.on_timeout(flow);
     }
 
     /// After the sender has dealt with an event: note what changed.
+    #[inline(never)]
     pub(crate) fn on_window(&mut self, flow: u32, now: Time, sender: &Sender) {
-        let (cwnd, ssthresh) = (sender.controller.window(), sender.controller.ssthresh());
-        let last = &mut self.last[flow as usize];
-        let (old_cwnd, old_ssthresh) = (last.cwnd, last.ssthresh);
-        (last.cwnd, last.ssthresh) = (cwnd, ssthresh);
-        if cwnd != old_cwnd && self.traces(flow, TraceKind::Cwnd) {
-            self.cwnd.0.push((now, flow, cwnd));
-        }
-        if ssthresh != old_ssthresh && self.traces(flow, TraceKind::Ssthresh) {
-            self.ssthresh.0.push((now, flow, ssthresh));
-        }
-        if self.traces(flow, TraceKind::Law) {
-            self.law.note(flow, now, &sender.controller);
-        }
-        let state = match () {
-            () if sender.is_done() => State::Done,
-            () if sender.phase.is_recovery() => State::Recovery,
-            () if cwnd < ssthresh => State::SlowStart,
-            () => State::CongestionAvoidance,
-        };
-        self.note_state(flow, now, state);
-    }
-
-    fn note_state(&mut self, flow: u32, now: Time, state: State) {
-        let last = &mut self.last[flow as usize].state;
-        if *last != Some(state) {
-            *last = Some(state);
-            if self.traces(flow, TraceKind::State) {
-                self.states.0.push((now, flow, state));
-            }
-        }
+        self.flows.on_window(flow, now, sender);
     }
 
     /// Payload reached its receiver for the first time.
     pub(crate) fn on_delivered(&mut self, flow: u32, time: Time, payload: Bytes, end: Time) {
-        if time >= end || self.flows[flow as usize] & bit(TraceKind::Throughput(Span::ZERO)) == 0 {
-            return;
+        if time < end {
+            self.flows.on_delivered(flow, time, payload);
         }
-        let bin = (time.0 / self.bin.0) as usize;
-        let bins = self.bins.entry(flow).or_default();
-        if bin >= bins.len() {
-            bins.resize(bin + 1, 0);
-        }
-        bins[bin] += payload.0;
     }
 
     pub(crate) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
@@ -240,52 +136,18 @@ impl Recorder {
     }
 
     /// The traces as tables, in the order in which the scenario asks for them; nothing beyond `end`.
-    pub(crate) fn tables(&self, flows: &FlowNames, queues: &QueueRows, end: Time) -> Vec<Table> {
-        let table = |kind: TraceKind| {
-            Some(match kind {
-                TraceKind::Cwnd => flows.floats("cwnd", "cwnd_packets", &self.cwnd),
-                TraceKind::Ssthresh => flows.floats("ssthresh", "ssthresh_packets", &self.ssthresh),
-                TraceKind::Rtt => flows.floats("rtt", "rtt_s", &self.rtt),
-                TraceKind::InFlight => flows.table("in_flight", &self.in_flight, |rows| {
-                    vec![("in_flight_packets", Column::Integer(rows.iter().map(|row| row.2).collect()))]
-                }),
-                TraceKind::Segments => flows.table("segments", &self.segments, |rows| pair("segment", "transmission", rows)),
-                TraceKind::Acks => flows.table("acks", &self.acks, |rows| pair("ack", "duplicate", rows)),
-                TraceKind::State => flows.table("state", &self.states, |rows| {
-                    let words = Arc::new(STATE_NAMES.map(String::from).to_vec());
-                    vec![("state", Column::Word(rows.iter().map(|row| row.2 as u32).collect(), words))]
-                }),
-                TraceKind::Law => flows.table("law", &self.law.rows, |rows| {
-                    let names = Arc::new(self.law.names.clone());
-                    vec![
-                        ("quantity", Column::Word(rows.iter().map(|row| row.2.0).collect(), names)),
-                        ("value", Column::Float(rows.iter().map(|row| row.2.1).collect())),
-                    ]
-                }),
-                TraceKind::Throughput(_) => self.throughput(flows, end),
-                TraceKind::Queue => queues.table(),
-                TraceKind::Drops => self.drops_table(flows, queues, end),
-                TraceKind::Packets => self.packets.as_ref()?.table(flows, &queues.names, end),
-            })
+    pub(crate) fn tables(&self, flows: &FlowNames, queues: &QueueRows<'_>, end: Time) -> Vec<Table> {
+        let of_flows = Tables::new(&self.flows, flows, end);
+        let table = |kind: TraceKind| match kind {
+            TraceKind::Queue => Some(queues.table(end)),
+            TraceKind::Drops => Some(self.drops_table(flows, queues, end)),
+            TraceKind::Packets => Some(self.packets.as_ref()?.table(flows, &queues.names, end)),
+            kind => of_flows.of(kind),
         };
         self.kinds.iter().filter_map(|&kind| table(kind)).collect()
     }
 
-    fn throughput(&self, flows: &FlowNames, end: Time) -> Table {
-        let mut rows = Rows::default();
-        for (&flow, bins) in &self.bins {
-            let whole = (end.0.div_ceil(self.bin.0) as usize).max(bins.len());
-            for bin in 0..whole {
-                let start = Time(bin as u64 * self.bin.0);
-                let width = (start + self.bin).min(end).since(start).seconds();
-                let bytes = bins.get(bin).copied().unwrap_or(0);
-                rows.0.push((start, flow, bytes as f64 * 8.0 / width));
-            }
-        }
-        flows.floats("throughput", "throughput_bps", &rows)
-    }
-
-    fn drops_table(&self, flows: &FlowNames, queues: &QueueRows, end: Time) -> Table {
+    fn drops_table(&self, flows: &FlowNames, queues: &QueueRows<'_>, end: Time) -> Table {
         let mut drops: Vec<&Drop> = self.drops.iter().filter(|drop| drop.time < end).collect();
         drops.sort_by_key(|drop| (drop.time, drop.port));
         let reasons = Arc::new(Reason::ALL.map(|reason| reason.name().to_string()).to_vec());
@@ -301,22 +163,6 @@ impl Recorder {
             ("reason", Column::Word(of(|drop| drop.reason as u32), reasons)),
         ];
         named("drops", columns)
-    }
-}
-
-fn bit(kind: TraceKind) -> u16 {
-    match kind {
-        TraceKind::Cwnd => 1,
-        TraceKind::Ssthresh => 2,
-        TraceKind::Rtt => 4,
-        TraceKind::InFlight => 8,
-        TraceKind::Segments => 16,
-        TraceKind::Acks => 32,
-        TraceKind::State => 64,
-        TraceKind::Throughput(_) => 128,
-        TraceKind::Packets => 256,
-        TraceKind::Law => 512,
-        TraceKind::Queue | TraceKind::Drops => 0,
     }
 }
 
@@ -342,6 +188,11 @@ impl FlowNames {
         }
     }
 
+    /// Group and index of a flow.
+    pub(super) fn of(&self, flow: u32) -> (u32, u64) {
+        (self.group[flow as usize], self.index[flow as usize])
+    }
+
     /// The columns `group` and `flow` of rows about these flows.
     pub(crate) fn columns(&self, flows: &[u32]) -> (Column, Column) {
         let groups = flows.iter().map(|&flow| self.group[flow as usize]).collect();
@@ -349,46 +200,60 @@ impl FlowNames {
         (Column::Word(groups, self.names.clone()), Column::Integer(indices))
     }
 
-    fn floats(&self, name: &str, value: &'static str, rows: &Rows<f64>) -> Table {
-        self.table(name, rows, |rows| vec![(value, Column::Float(rows.iter().map(|row| row.2).collect()))])
-    }
-
-    fn table<T>(&self, name: &str, rows: &Rows<T>, values: impl Fn(&[&(Time, u32, T)]) -> Vec<(&'static str, Column)>) -> Table {
-        let mut rows: Vec<&(Time, u32, T)> = rows.0.iter().collect();
-        rows.sort_by_key(|row| (row.0, row.1));
-        let (groups, indices) = self.columns(&rows.iter().map(|row| row.1).collect::<Vec<_>>());
-        let times = Column::Float(rows.iter().map(|row| row.0.seconds()).collect());
-        let mut columns = vec![("time_s", times), ("group", groups), ("flow", indices)];
-        columns.extend(values(&rows));
-        named(name, columns)
+    /// What rows about flows begin with.
+    pub(super) fn columns_of(&self, seconds: Vec<f64>, groups: Vec<u32>, flows: Vec<u64>) -> Vec<(&'static str, Column)> {
+        vec![
+            ("time_s", Column::Float(seconds)),
+            ("group", Column::Word(groups, self.names.clone())),
+            ("flow", Column::Integer(flows)),
+        ]
     }
 }
 
-fn pair(first: &'static str, second: &'static str, rows: &[&(Time, u32, (u64, u64))]) -> Vec<(&'static str, Column)> {
-    vec![
-        (first, Column::Integer(rows.iter().map(|row| row.2.0).collect())),
-        (second, Column::Integer(rows.iter().map(|row| row.2.1).collect())),
-    ]
-}
-
-/// What ports that are traced have kept: of each its occupancy after each change, by time.
-pub(crate) struct QueueRows {
+/// What ports that are traced have kept.
+pub(crate) struct QueueRows<'a> {
     /// Of all ports.
     pub(crate) names: Arc<Vec<String>>,
-    pub(crate) of_ports: Vec<Vec<(Time, u32)>>,
+    pub(crate) of_ports: Vec<OccupancyRows<'a>>,
 }
 
-impl QueueRows {
-    fn table(&self) -> Table {
-        let of_port = |(port, rows): (u32, &Vec<(Time, u32)>)| {
-            rows.iter().map(move |&(time, occupancy)| (time, port, u64::from(occupancy))).collect::<Vec<_>>()
+/// A port's occupancy after each change, by time.
+#[derive(Default)]
+pub(crate) struct OccupancyRows<'a> {
+    pub(crate) noted: &'a [(Time, u32)],
+    /// What is certain, although its time has not come.
+    pub(crate) to_come: Vec<(Time, u32)>,
+}
+
+impl OccupancyRows<'_> {
+    fn before(&self, end: Time) -> impl Iterator<Item = (Time, u32)> {
+        let within = |rows: &[(Time, u32)]| rows.partition_point(|row| row.0 < end);
+        self.noted[..within(self.noted)].iter().chain(&self.to_come[..within(&self.to_come)]).copied()
+    }
+}
+
+impl QueueRows<'_> {
+    fn table(&self, end: Time) -> Table {
+        let mut traced = (0..).zip(&self.of_ports).filter(|(_, rows)| rows.before(end).next().is_some());
+        let (times, ports, units) = match (traced.next(), traced.next()) {
+            (Some((port, only)), None) => {
+                let times: Vec<f64> = only.before(end).map(|row| row.0.seconds()).collect();
+                let ports = vec![port; times.len()];
+                (times, ports, only.before(end).map(|row| row.1.into()).collect())
+            }
+            _ => {
+                let of_port =
+                    |(port, rows): (u32, &OccupancyRows<'_>)| rows.before(end).map(|row| (row, port)).collect::<Vec<_>>();
+                let mut rows: Vec<((Time, u32), u32)> = (0..).zip(&self.of_ports).flat_map(of_port).collect();
+                rows.sort_by_key(|&((time, _), port)| (time, port));
+                let times = rows.iter().map(|row| row.0.0.seconds()).collect();
+                (times, rows.iter().map(|row| row.1).collect(), rows.iter().map(|row| row.0.1.into()).collect())
+            }
         };
-        let mut rows: Vec<(Time, u32, u64)> = (0..).zip(&self.of_ports).flat_map(of_port).collect();
-        rows.sort_by_key(|row| (row.0, row.1));
         let columns = vec![
-            ("time_s", Column::Float(rows.iter().map(|row| row.0.seconds()).collect())),
-            ("queue", Column::Word(rows.iter().map(|row| row.1).collect(), self.names.clone())),
-            ("queue_units", Column::Integer(rows.iter().map(|row| row.2).collect())),
+            ("time_s", Column::Float(times)),
+            ("queue", Column::Word(ports, self.names.clone())),
+            ("queue_units", Column::Integer(units)),
         ];
         named("queue", columns)
     }
@@ -397,7 +262,7 @@ impl QueueRows {
 /// A table. Missing values get one bit pattern: the sign of a computed NaN differs between processors.
 pub(crate) fn named(name: &str, columns: Vec<(&'static str, Column)>) -> Table {
     let one_nan = |column: Column| match column {
-        Column::Float(values) => {
+        Column::Float(values) if values.iter().any(|value| value.is_nan()) => {
             Column::Float(values.into_iter().map(|value| if value.is_nan() { f64::NAN } else { value }).collect())
         }
         other => other,

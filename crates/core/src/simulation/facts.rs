@@ -45,14 +45,15 @@ pub(crate) struct Facts {
     pub(crate) group: Group,
 }
 
-/// What holds for all groups of a run.
+/// How the flows of a group are run.
 #[derive(Clone, Copy)]
 pub(crate) struct OfRun {
     /// Every hop is an event.
     pub(crate) stepped: bool,
     /// Something is recorded of packets that arrive, or some host takes time.
     pub(crate) observed: bool,
-    /// What happens is told in the order in which it happens: every hop is an event, there are traces, or code of a user that may fail.
+    /// What happens is told in the order in which it happens: every hop is an event, several senders are traced, or there is code
+    /// of a user that may fail.
     pub(crate) in_order: bool,
 }
 

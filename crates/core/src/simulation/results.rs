@@ -65,7 +65,7 @@ impl Engine {
                 .common
                 .recorder
                 .as_ref()
-                .map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(until), until)),
+                .map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(), until)),
             complete: until >= self.senders.fabric.common.window.end,
             simulated_s: until.seconds(),
             events: self.events(),
@@ -305,16 +305,11 @@ impl Engine {
         named("groups", columns)
     }
 
-    fn queue_rows(&self, until: Time) -> QueueRows {
+    fn queue_rows(&self) -> QueueRows<'_> {
+        let fabric = &self.senders.fabric;
         QueueRows {
             names: Arc::new(self.senders.network.ports.iter().map(|port| port.name.clone()).collect()),
-            of_ports: self
-                .senders
-                .fabric
-                .ports
-                .iter()
-                .map(|port| port.trace_rows(until, &self.senders.fabric.common.waiting))
-                .collect(),
+            of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.common.waiting)).collect(),
         }
     }
 

@@ -197,12 +197,15 @@ impl Senders {
             None => (packet.ack_word(), &[][..]),
         };
         let arrived = Arrived { ack, blocks, echo: packet.sent };
-        if packet.signals() || self.fabric.common.recorder.is_some() {
+        if packet.signals() {
+            let reports = &self.fabric.common.reports;
             let report = if packet.has_report() { *reports.at(packet.ack_word()) } else { Report::default() };
             let brought = self.read_signal(now, &packet, &arrived, &report);
-            self.act::<true>(flow, now, Some(arrived), &brought);
+            self.act::<true, true>(flow, now, Some(arrived), &brought);
+        } else if self.fabric.is_traced(flow) {
+            self.act::<false, true>(flow, now, Some(arrived), &Brought::default());
         } else {
-            self.act::<false>(flow, now, Some(arrived), &Brought::default());
+            self.act::<false, false>(flow, now, Some(arrived), &Brought::default());
         }
     }
 
@@ -238,10 +241,12 @@ impl Senders {
     fn act_in_time(&mut self, flow: u32) {
         let now = self.fabric.common.now;
         let looks_closer = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].looks_closer;
-        if looks_closer || self.fabric.signalled(flow).is_some() || self.fabric.common.recorder.is_some() {
-            self.act::<true>(flow, now, None, &Brought::default());
+        if looks_closer || self.fabric.signalled(flow).is_some() {
+            self.act::<true, true>(flow, now, None, &Brought::default());
+        } else if self.fabric.is_traced(flow) {
+            self.act::<false, true>(flow, now, None, &Brought::default());
         } else {
-            self.act::<false>(flow, now, None, &Brought::default());
+            self.act::<false, false>(flow, now, None, &Brought::default());
         }
     }
 
@@ -266,9 +271,15 @@ impl Senders {
 
     /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more
     /// to send now, and see to its timers. `SIGNALLED`: the acknowledgement brings more than most, the controller asked for
-    /// signals, the sender looks closer, or something is recorded.
+    /// signals, or the sender looks closer. `TRACED`: it may be traced.
     #[inline]
-    fn act<const SIGNALLED: bool>(&mut self, flow: u32, now: Time, arrived: Option<Arrived>, brought: &Brought) {
+    fn act<const SIGNALLED: bool, const TRACED: bool>(
+        &mut self,
+        flow: u32,
+        now: Time,
+        arrived: Option<Arrived>,
+        brought: &Brought,
+    ) {
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         let group = self.fabric.paths[flow as usize].wire.group;
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
@@ -294,7 +305,7 @@ impl Senders {
                 if let Some(reader) = &mut reader {
                     reader.bound_release(tcp.sender);
                 }
-                if SIGNALLED && let Some(recorder) = &mut self.fabric.common.recorder {
+                if TRACED && let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(
                         now,
                         &Heard {
@@ -316,11 +327,11 @@ impl Senders {
                     Some(reader) => reader.on_other_deadline(),
                     None => {}
                 }
-                if SIGNALLED
+                if TRACED
                     && is_timeout
                     && let Some(recorder) = &mut self.fabric.common.recorder
                 {
-                    recorder.on_timeout(flow, now);
+                    recorder.on_timeout(flow);
                 }
             }
             None => {}
@@ -355,7 +366,7 @@ impl Senders {
             let packet = Outgoing { flow, segment, transmission, bytes };
             match reader.as_mut().and_then(|reader| reader.price_header(tcp.sender, segment)) {
                 Some(header) => self.fabric.send_priced(now, &packet, ecn, header),
-                None => self.fabric.send::<SIGNALLED>(now, &packet, ecn),
+                None => self.fabric.send::<TRACED>(now, &packet, ecn),
             }
             // Readers want to be asked once more, which tells them what holds a sender back.
             if !SIGNALLED && tcp.window_is_used {
@@ -366,7 +377,7 @@ impl Senders {
             reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
         see_to_timers(&mut self.fabric, flow, now, tcp.sender);
-        if SIGNALLED && let Some(recorder) = &mut self.fabric.common.recorder {
+        if TRACED && let Some(recorder) = &mut self.fabric.common.recorder {
             recorder.on_window(flow, now, tcp.sender);
         }
     }

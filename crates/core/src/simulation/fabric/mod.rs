@@ -15,7 +15,7 @@ use super::path::Path;
 use super::port::{Entry, Port};
 use super::receivers::Route;
 use super::wire::Direction;
-use super::wiring::{make_paths, make_ports};
+use super::wiring::{flows_of, make_paths, make_ports};
 use super::workshop::Workshop;
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::calendar::Slot;
@@ -23,9 +23,11 @@ use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::Reason;
+use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Cause;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Bytes that the caches of one core hold, about.
 const NEAR: usize = 1 << 20;
@@ -67,17 +69,26 @@ impl Fabric {
             ports: ports.len() as u32,
         });
         let common = Common::new(network, order, signalled);
-        let observed = common.recorder.is_some() || !common.delays.is_empty() || !common.hosts.is_empty();
-        let in_order = network.stepped || common.recorder.is_some() || network.user_code().next().is_some();
-        let run = OfRun { stepped: network.stepped, observed, in_order };
-        let groups = network.groups.iter().zip(unsignalled_before);
+        let in_order = network.stepped || network.user_code().next().is_some();
+        let observed = !common.delays.is_empty() || !common.hosts.is_empty();
+        let run = |group: u32| {
+            let flows = flows_of(network, group);
+            let traced = |what: fn(&Recorder, &Range<u32>) -> bool| common.recorder.as_ref().is_some_and(|all| what(all, &flows));
+            OfRun {
+                stepped: network.stepped,
+                observed: observed || traced(Recorder::follows_receivers),
+                in_order: in_order || traced(Recorder::wants_order),
+            }
+        };
+        let groups = (0..).zip(&network.groups).zip(unsignalled_before);
+        let facts = groups.map(|((index, group), &before)| Facts::of(group, before, run(index))).collect();
         let mut fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
             ports,
             transmitters,
             periodic,
             paths: make_paths(network, &common.rates),
-            facts: groups.map(|(group, &before)| Facts::of(group, before, run)).collect(),
+            facts,
             rerouted,
             is_large: network.ports.len() * size_of::<Port>() + network.flows.len() * 512 > NEAR,
             common,
@@ -89,7 +100,14 @@ impl Fabric {
 
     /// Whether anything depends on which transmission of a segment a packet is.
     pub(crate) fn tells_transmissions_apart(&self) -> bool {
-        self.common.recorder.is_some() || self.ports.iter().any(|port| port.equipment.has_listed_drops())
+        let traced = self.common.recorder.as_ref().is_some_and(|recorder| recorder.tells_transmissions_apart());
+        traced || self.ports.iter().any(|port| port.equipment.has_listed_drops())
+    }
+
+    /// Whether what a flow's sender does is traced.
+    #[inline]
+    pub(crate) fn is_traced(&self, flow: u32) -> bool {
+        self.common.recorder.as_ref().is_some_and(|recorder| recorder.follows_sender(flow))
     }
 
     /// Place of a flow among those whose controllers ask for signals.

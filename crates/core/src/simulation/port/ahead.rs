@@ -70,7 +70,7 @@ impl Ahead {
                 self.serving_flow = Some(packet.flow);
             }
         }
-        if C::OBSERVES {
+        if C::TRACES {
             self.note_change(equipment, now);
         }
         equipment.count_through::<C>([now, start, departure], bytes, &held, window);
@@ -94,7 +94,7 @@ impl Ahead {
                 let left = if equipment.counts_in_service { self.serving_flow.replace(flow) } else { Some(flow) };
                 leave(equipment, left);
             }
-            if C::OBSERVES {
+            if C::TRACES {
                 self.note_change(equipment, start);
             }
         }
@@ -102,20 +102,41 @@ impl Ahead {
             let left = self.serving_flow.take();
             leave(equipment, left);
         }
-    }
-
-    /// Trace rows: the number waiting. Only ports that count the unit in service are stepped when traced.
-    #[inline]
-    fn note_change(&self, equipment: &mut Equipment, at: Time) {
-        if let Some(trace) = &mut equipment.rest.trace {
-            trace.push((at, self.waiting.len()));
+        if C::TRACES && self.free <= now {
+            self.note_last_departure(equipment);
         }
     }
 
-    /// Trace rows of what is known to come: each unit that waits goes into service.
-    pub(crate) fn changes_to_come<'a>(&self, buffers: &'a Pool<Waiting>) -> impl Iterator<Item = (Time, u32)> + 'a {
-        let still = self.waiting.len();
-        buffers.iter(&self.waiting).zip(1..).map(move |(waiting, gone)| (waiting.start, still - gone))
+    /// A trace row, with a unit in service: it has arrived, or the one before it has left.
+    #[inline]
+    fn note_change(&self, equipment: &mut Equipment, at: Time) {
+        let in_service = u32::from(equipment.counts_in_service);
+        if let Some(trace) = &mut equipment.rest.trace {
+            trace.push((at, self.waiting.len() + in_service));
+        }
+    }
+
+    /// The transmitter is free and nothing waits: a trace row, if the unit that left counted.
+    #[inline]
+    fn note_last_departure(&self, equipment: &mut Equipment) {
+        if let Some(trace) = &mut equipment.rest.trace
+            && trace.last().is_some_and(|row| row.1 > 0)
+        {
+            trace.push((self.free, 0));
+        }
+    }
+
+    /// Trace rows of what is known to come: each unit that waits goes into service, and the last one leaves. `noted`: the rows so far.
+    pub(super) fn changes_to_come(
+        &self,
+        equipment: &Equipment,
+        noted: &[(Time, u32)],
+        buffers: &Pool<Waiting>,
+    ) -> Vec<(Time, u32)> {
+        let (still, in_service) = (self.waiting.len(), u32::from(equipment.counts_in_service));
+        let served = buffers.iter(&self.waiting).zip(1..).map(|(waiting, gone)| (waiting.start, still - gone + in_service));
+        let is_served = equipment.counts_in_service && noted.last().is_some_and(|row| row.1 > 0);
+        served.chain(is_served.then_some((self.free, 0))).collect()
     }
 }
 

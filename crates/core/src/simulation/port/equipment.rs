@@ -156,10 +156,14 @@ impl Equipment {
         }
     }
 
-    /// Whether anything has to be looked at beside the buffer and the policy.
+    /// Whether anything has to be looked at beside the buffer, the policy and the trace.
     pub(super) fn observes(&self) -> bool {
-        let Rest { loss, listed, waits, trace, .. } = &*self.rest;
-        !listed.drops.is_empty() || loss.share > 0.0 || waits.is_some() || trace.is_some()
+        let Rest { loss, listed, waits, .. } = &*self.rest;
+        !listed.drops.is_empty() || loss.share > 0.0 || waits.is_some()
+    }
+
+    pub(super) fn is_traced(&self) -> bool {
+        self.rest.trace.is_some()
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {

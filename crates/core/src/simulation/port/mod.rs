@@ -18,9 +18,10 @@ use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::prefetch::prefetch;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::{Policies, Reason};
+use crate::record::recorder::OccupancyRows;
 use crate::user_code::Failure;
 use ahead::Ahead;
-use care::{Decides, Observes, Plain};
+use care::{Decides, Observes, Plain, Traces};
 use serde::{Deserialize, Serialize};
 
 /// In cache lines: how it is fed and serves; what a packet is measured by; what is counted of it and where it goes.
@@ -57,7 +58,9 @@ pub(crate) enum Serves {
     Plain(Ahead),
     /// Ahead, with a policy that decides.
     Decides(Ahead),
-    /// Ahead, with listed drops, random loss, a trace or percentiles.
+    /// Ahead, and whatever fits is taken, with a trace.
+    Traces(Ahead),
+    /// Ahead, with listed drops, random loss or percentiles, or with a policy and a trace.
     Observes(Ahead),
     Stepped(Box<Stepped>),
 }
@@ -75,7 +78,8 @@ impl Port {
         let equipment = Equipment::new(spec, of, policy, kept);
         let serves = match first_transmitter {
             Some(first) => Serves::Stepped(Box::new(Stepped::new(first..first + spec.transmitters))),
-            None if equipment.observes() => Serves::Observes(Ahead::default()),
+            None if equipment.observes() || (equipment.is_traced() && !takes_all) => Serves::Observes(Ahead::default()),
+            None if equipment.is_traced() => Serves::Traces(Ahead::default()),
             None if takes_all => Serves::Plain(Ahead::default()),
             None => Serves::Decides(Ahead::default()),
         };
@@ -132,8 +136,11 @@ impl Port {
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
-        let Serves::Observes(ahead) = &mut self.serves else { return None };
-        Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices, buffers))
+        match &mut self.serves {
+            Serves::Traces(ahead) => Some(ahead.pass::<Traces>(&mut self.equipment, packet, bytes, window, prices, buffers)),
+            Serves::Observes(ahead) => Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices, buffers)),
+            _ => None,
+        }
     }
 
     /// The buffer and transmitters of a stepped port, and what they work with.
@@ -154,19 +161,16 @@ impl Port {
         self.equipment.rest.policy.failure(time)
     }
 
-    /// The rows of a traced port before `end`, with what is known to have happened by then.
-    pub(crate) fn trace_rows(&self, end: Time, buffers: &Pool<Waiting>) -> Vec<(Time, u32)> {
-        let Some(trace) = &self.equipment.rest.trace else { return Vec::new() };
-        let mut rows = trace.clone();
-        match &self.serves {
-            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Observes(ahead) => {
-                rows.extend(ahead.changes_to_come(buffers))
+    /// The rows of a traced port, with what is known to come; nothing of other ports.
+    pub(crate) fn trace_rows(&self, buffers: &Pool<Waiting>) -> OccupancyRows<'_> {
+        let Some(noted) = &self.equipment.rest.trace else { return OccupancyRows::default() };
+        let to_come = match &self.serves {
+            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
+                ahead.changes_to_come(&self.equipment, noted, buffers)
             }
-            Serves::Stepped(_) => {}
-        }
-        rows.sort_by_key(|row| row.0);
-        rows.retain(|row| row.0 < end);
-        rows
+            Serves::Stepped(_) => Vec::new(),
+        };
+        OccupancyRows { noted, to_come }
     }
 }
 

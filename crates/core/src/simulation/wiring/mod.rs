@@ -19,21 +19,18 @@ use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
 use merging::{gather_returns, merging_ports};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The ports, and the port of each transmitter of those that are stepped. `rerouted`: flows whose route changes.
 pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
-    let is_traced = |port: u32, kind| network.record.traces.iter().any(|trace| trace.kind == kind && trace.of.contains(&port));
-    let traced = |port: u32| is_traced(port, TraceKind::Queue) || is_traced(port, TraceKind::Drops);
+    let queues = || network.record.traces.iter().filter(|trace| trace.kind == TraceKind::Queue);
+    let is_traced = |port: u32| queues().any(|trace| trace.of.contains(&port));
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let mut make = |(index, spec): (u32, &network::Port)| {
-        let stepped = network.stepped
-            || spec.transmitters > 1
-            || changing.contains(&index)
-            || (traced(index) && spec.counts_in_service)
-            || spec.policy.is_stepped();
+        let stepped = network.stepped || spec.transmitters > 1 || changing.contains(&index) || spec.policy.is_stepped();
         let first = stepped.then_some(transmitters.len() as u32);
         if stepped {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
@@ -46,7 +43,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             }
             policy => Policies::new(policy, flows, stream),
         };
-        let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index, TraceKind::Queue) };
+        let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index) };
         let mut port = Port::new(spec, network, policy, kept, first);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
@@ -107,6 +104,12 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
         }
     };
     network.flows.iter().map(make).collect()
+}
+
+/// The flows of a group.
+pub(crate) fn flows_of(network: &Network, group: u32) -> Range<u32> {
+    let before = |of: u32| network.flows.partition_point(|flow| flow.group < of) as u32;
+    before(group)..before(group + 1)
 }
 
 /// Flows of one group stand together, in the order of the groups.

@@ -1,0 +1,433 @@
+//! What is traced of flows. A row costs no more than what it says: what a sender does at one moment is a place in columns that grow together,
+//! whichever flow it is, and tables are made of these when they are asked for.
+
+use super::recorder::{FlowNames, Heard, named};
+use super::table::{Column, Table};
+use crate::congestion::Controller;
+use crate::network::{Network, TraceKind, Transport};
+use crate::primitives::units::{Bytes, Span, Time};
+use crate::tcp::sender::Sender;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The traces of all flows that have any.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct FlowTraces {
+    /// Of each flow its place in `flows`, or [`NONE`].
+    places: Vec<u32>,
+    flows: Vec<Followed>,
+    /// The moments at which a sender did something, because it heard an acknowledgement or because of the time; and which.
+    times: Vec<Time>,
+    senders: Vec<u32>,
+    /// Of each moment, as far as there was anything to note: the value, or something that is none.
+    cwnd: Vec<f64>,
+    rtt: Vec<f64>,
+    in_flight: Vec<u32>,
+    acks: Vec<(u32, bool)>,
+    ssthresh: Series<f64>,
+    segments: Series<(u32, u32)>,
+    states: Series<State>,
+    law: Series<(u32, f64)>,
+    /// What control laws go by.
+    quantities: Arc<Vec<String>>,
+    /// The width of a bin of throughput.
+    bin: Span,
+}
+
+/// Values of some moments, by their places.
+type Series<T> = Vec<(u32, T)>;
+
+/// No place, no acknowledgement, no number of segments.
+const NONE: u32 = u32::MAX;
+
+/// A flow that is traced, and its values after the last change.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Followed {
+    flow: u32,
+    /// Bits of [`bit`].
+    kinds: u16,
+    is_tcp: bool,
+    state: Option<State>,
+    cwnd: f64,
+    ssthresh: f64,
+    /// Of each quantity that its control law goes by, the place among all their names, and the value.
+    law: Vec<(u32, f64)>,
+    /// Delivered payload bytes per bin.
+    bins: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum State {
+    SlowStart,
+    CongestionAvoidance,
+    Recovery,
+    Timeout,
+    Done,
+}
+
+const STATE_NAMES: [&str; 5] = ["slow_start", "congestion_avoidance", "recovery", "timeout", "done"];
+
+impl Followed {
+    fn of(flow: u32, network: &Network) -> Followed {
+        let transport = &network.groups[network.flows[flow as usize].group as usize].transport;
+        let is_tcp = matches!(transport, Transport::Tcp(..));
+        Followed { flow, kinds: 0, is_tcp, state: None, cwnd: 0.0, ssthresh: 0.0, law: Vec::new(), bins: Vec::new() }
+    }
+
+    fn has(&self, kind: TraceKind) -> bool {
+        self.kinds & bit(kind) != 0
+    }
+}
+
+impl FlowTraces {
+    pub(super) fn new(network: &Network) -> FlowTraces {
+        let traces = || network.record.traces.iter().filter(|trace| !trace.kind.is_of_ports());
+        let flows: BTreeSet<u32> = traces().flat_map(|trace| trace.of.iter().copied()).collect();
+        let mut all = FlowTraces { places: vec![NONE; network.flows.len()], ..FlowTraces::default() };
+        for (place, &flow) in (0..).zip(&flows) {
+            all.places[flow as usize] = place;
+        }
+        all.flows = flows.into_iter().map(|flow| Followed::of(flow, network)).collect();
+        let mut names = Vec::new();
+        for trace in traces() {
+            for &flow in &trace.of {
+                let followed = &mut all.flows[all.places[flow as usize] as usize];
+                followed.kinds |= bit(trace.kind);
+                if trace.kind == TraceKind::Law {
+                    let quantities = quantities_of(flow, network).iter();
+                    followed.law = quantities.map(|name| (place_of(name, &mut names), f64::NAN)).collect();
+                }
+            }
+            if let TraceKind::Throughput(bin) = trace.kind {
+                all.bin = bin;
+            }
+        }
+        all.quantities = Arc::new(names);
+        all
+    }
+
+    #[inline]
+    fn followed(&self, flow: u32) -> Option<&Followed> {
+        self.flows.get(self.places[flow as usize] as usize)
+    }
+
+    pub(super) fn has(&self, flow: u32, kind: TraceKind) -> bool {
+        self.followed(flow).is_some_and(|of| of.has(kind))
+    }
+
+    /// Whether what the flow's sender does is traced.
+    #[inline]
+    pub(super) fn has_sender(&self, flow: u32) -> bool {
+        self.followed(flow).is_some_and(|of| of.kinds & !THROUGHPUT != 0)
+    }
+
+    /// Whether anything that reaches the receivers of these flows is traced.
+    pub(super) fn has_receivers(&self, flows: &Range<u32>) -> bool {
+        self.flows.iter().any(|of| flows.contains(&of.flow) && of.kinds & THROUGHPUT != 0)
+    }
+
+    /// Whether senders of these flows are traced, and others or several of them: then rows are noted in the order of time, for it would
+    /// cost more to put them into it.
+    pub(super) fn are_in_order(&self, flows: &Range<u32>) -> bool {
+        let senders = || self.flows.iter().filter(|of| of.kinds & !THROUGHPUT != 0);
+        senders().count() > 1 && senders().any(|of| flows.contains(&of.flow))
+    }
+
+    pub(super) fn on_send(&mut self, now: Time, flow: u32, segment: u32, transmission: u32) {
+        let place = self.places[flow as usize];
+        let Some(of) = self.flows.get(place as usize).filter(|of| of.has(TraceKind::Segments)) else { return };
+        self.segments.push((self.times.len() as u32, (segment, transmission)));
+        if !of.is_tcp {
+            self.end_moment(now, place);
+        }
+    }
+
+    pub(super) fn on_ack(&mut self, heard: &Heard<'_>, sender: &Sender) {
+        let Some(of) = self.flows.get(self.places[heard.flow as usize] as usize) else { return };
+        let moment = self.times.len();
+        if of.has(TraceKind::Acks) {
+            note(&mut self.acks, moment, (heard.ack, heard.is_duplicate), NO_ACK);
+        }
+        if let Some(rtt) = heard.rtt.filter(|_| of.has(TraceKind::Rtt)) {
+            note(&mut self.rtt, moment, rtt.seconds(), f64::NAN);
+        }
+        if of.has(TraceKind::InFlight) {
+            note(&mut self.in_flight, moment, sender.high - sender.una, NONE);
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, flow: u32) {
+        self.note_state(self.places[flow as usize], State::Timeout);
+    }
+
+    /// The sender has dealt with what the moment brought, which ends it.
+    pub(super) fn on_window(&mut self, flow: u32, now: Time, sender: &Sender) {
+        let place = self.places[flow as usize];
+        let Some(of) = self.flows.get_mut(place as usize).filter(|of| of.kinds & OF_MOMENTS != 0) else { return };
+        let moment = self.times.len();
+        let (cwnd, ssthresh) = (sender.controller.window(), sender.controller.ssthresh());
+        if cwnd != of.cwnd && of.has(TraceKind::Cwnd) {
+            of.cwnd = cwnd;
+            note(&mut self.cwnd, moment, cwnd, f64::NAN);
+        }
+        if ssthresh != of.ssthresh && of.has(TraceKind::Ssthresh) {
+            of.ssthresh = ssthresh;
+            self.ssthresh.push((moment as u32, ssthresh));
+        }
+        for (index, (name, last)) in of.law.iter_mut().enumerate() {
+            let value = sender.controller.quantity(index, now);
+            if value != *last && !value.is_nan() {
+                *last = value;
+                self.law.push((moment as u32, (*name, value)));
+            }
+        }
+        self.note_state(
+            place,
+            match () {
+                () if sender.is_done() => State::Done,
+                () if sender.phase.is_recovery() => State::Recovery,
+                () if cwnd < ssthresh => State::SlowStart,
+                () => State::CongestionAvoidance,
+            },
+        );
+        self.end_moment(now, place);
+    }
+
+    fn note_state(&mut self, place: u32, state: State) {
+        if let Some(of) = self.flows.get_mut(place as usize).filter(|of| of.has(TraceKind::State))
+            && of.state != Some(state)
+        {
+            of.state = Some(state);
+            self.states.push((self.times.len() as u32, state));
+        }
+    }
+
+    fn end_moment(&mut self, now: Time, place: u32) {
+        self.times.push(now);
+        self.senders.push(place);
+    }
+
+    /// Payload reached its receiver for the first time.
+    pub(super) fn on_delivered(&mut self, flow: u32, time: Time, payload: Bytes) {
+        let bin = (time.0 / self.bin.0.max(1)) as usize;
+        if let Some(of) = self.flows.get_mut(self.places[flow as usize] as usize).filter(|of| of.kinds & THROUGHPUT != 0) {
+            if bin >= of.bins.len() {
+                of.bins.resize(bin + 1, 0);
+            }
+            of.bins[bin] += payload.0;
+        }
+    }
+}
+
+/// Note the value of a moment; those before it without one get `none`.
+#[inline]
+fn note<T: Copy>(column: &mut Vec<T>, moment: usize, value: T, none: T) {
+    if column.len() < moment {
+        column.resize(moment, none);
+    }
+    column.push(value);
+}
+
+/// What the control law of a flow goes by.
+fn quantities_of(flow: u32, network: &Network) -> &'static [&'static str] {
+    match &network.groups[network.flows[flow as usize].group as usize].transport {
+        Transport::Tcp(_, law) => law.quantities(),
+        Transport::Datagram(_) => &[],
+    }
+}
+
+/// The place of a name, which is added to the others if it is new.
+fn place_of(name: &str, names: &mut Vec<String>) -> u32 {
+    let known = names.iter().position(|known| known == name);
+    known.unwrap_or_else(|| {
+        names.push(name.to_string());
+        names.len() - 1
+    }) as u32
+}
+
+const fn bit(kind: TraceKind) -> u16 {
+    match kind {
+        TraceKind::Cwnd => 1,
+        TraceKind::Ssthresh => 2,
+        TraceKind::Rtt => 4,
+        TraceKind::InFlight => 8,
+        TraceKind::Segments => 16,
+        TraceKind::Acks => 32,
+        TraceKind::State => 64,
+        TraceKind::Throughput(_) => 128,
+        TraceKind::Packets => 256,
+        TraceKind::Law => 512,
+        TraceKind::Queue | TraceKind::Drops => 0,
+    }
+}
+
+const NO_ACK: (u32, bool) = (NONE, false);
+const THROUGHPUT: u16 = bit(TraceKind::Throughput(Span::ZERO));
+/// What is noted moment by moment.
+const OF_MOMENTS: u16 = !(THROUGHPUT | bit(TraceKind::Packets));
+
+/// The tables of flows.
+pub(super) struct Tables<'a> {
+    traces: &'a FlowTraces,
+    names: &'a FlowNames,
+    /// The moments before the end, by time and of one instant by flow.
+    order: Vec<u32>,
+    end: Time,
+}
+
+impl<'a> Tables<'a> {
+    /// What lies at `end` or beyond it is left out: a sender that runs ahead has noted it.
+    pub(super) fn new(traces: &'a FlowTraces, names: &'a FlowNames, end: Time) -> Tables<'a> {
+        let moments = (0..).zip(&traces.times).filter(|&(_, &time)| time < end);
+        let mut order: Vec<u32> = moments.map(|(moment, _)| moment).collect();
+        order.sort_by_key(|&moment| traces.key(moment));
+        Tables { traces, names, order, end }
+    }
+
+    /// The table of a kind; `None` of packets and of what follows ports.
+    pub(super) fn of(&self, kind: TraceKind) -> Option<Table> {
+        let of = self.traces;
+        Some(match kind {
+            TraceKind::Cwnd => {
+                let moments = self.known(&of.cwnd, |cwnd| !cwnd.is_nan());
+                let cwnd = values(&moments, |moment| of.cwnd[moment]);
+                self.table("cwnd", &moments, [("cwnd_packets", Column::Float(cwnd))])
+            }
+            TraceKind::Rtt => {
+                let moments = self.known(&of.rtt, |rtt| !rtt.is_nan());
+                let rtt = values(&moments, |moment| of.rtt[moment]);
+                self.table("rtt", &moments, [("rtt_s", Column::Float(rtt))])
+            }
+            TraceKind::InFlight => {
+                let moments = self.known(&of.in_flight, |&segments| segments != NONE);
+                let segments = values(&moments, |moment| u64::from(of.in_flight[moment]));
+                self.table("in_flight", &moments, [("in_flight_packets", Column::Integer(segments))])
+            }
+            TraceKind::Acks => {
+                let moments = self.known(&of.acks, |&ack| ack != NO_ACK);
+                let ack = values(&moments, |moment| u64::from(of.acks[moment].0));
+                let duplicate = values(&moments, |moment| u64::from(of.acks[moment].1));
+                self.table("acks", &moments, [("ack", Column::Integer(ack)), ("duplicate", Column::Integer(duplicate))])
+            }
+            TraceKind::Ssthresh => {
+                let (moments, rows) = self.sorted(&of.ssthresh);
+                let ssthresh = rows.iter().map(|row| row.1).collect();
+                self.table("ssthresh", &moments, [("ssthresh_packets", Column::Float(ssthresh))])
+            }
+            TraceKind::Segments => {
+                let (moments, rows) = self.sorted(&of.segments);
+                let segment = rows.iter().map(|row| row.1.0.into()).collect();
+                let transmission = rows.iter().map(|row| row.1.1.into()).collect();
+                let columns = [("segment", Column::Integer(segment)), ("transmission", Column::Integer(transmission))];
+                self.table("segments", &moments, columns)
+            }
+            TraceKind::State => {
+                let (moments, rows) = self.sorted(&of.states);
+                let words = Arc::new(STATE_NAMES.map(String::from).to_vec());
+                let state = rows.iter().map(|row| row.1 as u32).collect();
+                self.table("state", &moments, [("state", Column::Word(state, words))])
+            }
+            TraceKind::Law => {
+                let (moments, rows) = self.sorted(&of.law);
+                let quantity = rows.iter().map(|row| row.1.0).collect();
+                let value = rows.iter().map(|row| row.1.1).collect();
+                let quantity = Column::Word(quantity, of.quantities.clone());
+                self.table("law", &moments, [("quantity", quantity), ("value", Column::Float(value))])
+            }
+            TraceKind::Throughput(bin) => self.throughput(bin),
+            TraceKind::Packets | TraceKind::Queue | TraceKind::Drops => return None,
+        })
+    }
+
+    /// The moments that have a value, in order.
+    fn known<T: Copy>(&self, column: &[T], is_there: impl Fn(&T) -> bool) -> Vec<u32> {
+        let mut moments = Vec::with_capacity(column.len().min(self.order.len()));
+        moments.extend(self.order.iter().filter(|&&moment| column.get(moment as usize).is_some_and(&is_there)));
+        moments
+    }
+
+    /// The rows of a series in order, and their moments.
+    fn sorted<T: Copy>(&self, series: &'a [(u32, T)]) -> (Vec<u32>, Vec<&'a (u32, T)>) {
+        let traces = self.traces;
+        // What is noted of a moment that is not over has no time yet.
+        let is_over = |row: &&(u32, T)| traces.times.get(row.0 as usize).is_some_and(|&time| time < self.end);
+        let mut rows: Vec<&(u32, T)> = series.iter().filter(is_over).collect();
+        rows.sort_by_key(|row| traces.key(row.0));
+        (rows.iter().map(|row| row.0).collect(), rows)
+    }
+
+    /// A table of rows of these moments.
+    fn table<const N: usize>(&self, name: &str, moments: &[u32], columns: [(&'static str, Column); N]) -> Table {
+        let of = self.traces;
+        let times = values(moments, |moment| of.times[moment].seconds());
+        let (groups, flows) = match &of.flows[..] {
+            [only] => {
+                let (group, index) = self.names.of(only.flow);
+                (vec![group; moments.len()], vec![index; moments.len()])
+            }
+            all => {
+                let names: Vec<(u32, u64)> = all.iter().map(|of| self.names.of(of.flow)).collect();
+                let name = |moment: usize| names[of.senders[moment] as usize];
+                (values(moments, |moment| name(moment).0), values(moments, |moment| name(moment).1))
+            }
+        };
+        let mut all = self.names.columns_of(times, groups, flows);
+        all.extend(columns);
+        named(name, all)
+    }
+
+    /// Payload per bin in bit/s, of the flows that delivered any.
+    fn throughput(&self, width: Span) -> Table {
+        let (mut times, mut rates) = (Vec::new(), Vec::new());
+        let (mut groups, mut flows) = (Vec::new(), Vec::new());
+        let whole = self.end.0.div_ceil(width.0) as usize;
+        let bins = |of: &Followed| if of.bins.is_empty() { 0 } else { whole.max(of.bins.len()) };
+        for bin in 0..self.traces.flows.iter().map(bins).max().unwrap_or(0) {
+            let start = Time(bin as u64 * width.0);
+            let seconds = (start + width).min(self.end).since(start).seconds();
+            for of in self.traces.flows.iter().filter(|of| bin < bins(of)) {
+                let (group, index) = self.names.of(of.flow);
+                times.push(start.seconds());
+                groups.push(group);
+                flows.push(index);
+                rates.push(of.bins.get(bin).copied().unwrap_or(0) as f64 * 8.0 / seconds);
+            }
+        }
+        let mut all = self.names.columns_of(times, groups, flows);
+        all.push(("throughput_bps", Column::Float(rates)));
+        named("throughput", all)
+    }
+}
+
+impl FlowTraces {
+    /// Who comes first.
+    #[inline]
+    fn key(&self, moment: u32) -> (Time, u32) {
+        (self.times[moment as usize], self.senders[moment as usize])
+    }
+}
+
+fn values<T>(moments: &[u32], value: impl Fn(usize) -> T) -> Vec<T> {
+    moments.iter().map(|&moment| value(moment as usize)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_stands_at_its_moment_and_nothing_at_those_before_it() {
+        let mut column = vec![7];
+        note(&mut column, 1, 8, NONE);
+        note(&mut column, 4, 9, NONE);
+        assert_eq!(column, [7, 8, NONE, NONE, 9]);
+    }
+
+    #[test]
+    fn a_name_has_one_place() {
+        let mut names = Vec::new();
+        assert_eq!(["K_s", "price", "K_s"].map(|name| place_of(name, &mut names)), [0, 1, 0]);
+    }
+}
