@@ -2,6 +2,7 @@
 
     make bench                                   # all of it, about fifteen minutes
     python bench/run.py --workloads W1,W3-10     # some of it
+    python bench/run.py --guided                 # Tailback optimised by a profile, as its releases are
 
 Speed is bottleneck data packets per CPU second of the run phase; set-up is reported apart. CPU seconds are user and system time
 as the kernel's scheduler counts them, read by each program itself before and after its run. Repetitions are interleaved, so that
@@ -24,6 +25,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -143,8 +145,28 @@ COMPARED = {
     "Vegas over Reno": (FAST_LINK, FAST_LINK | {"law": 3}),
     "MaxNet by numbers over Reno": (TEN_FLOWS, BY_NUMBERS),
     "MaxNet by marks over numbers": (BY_NUMBERS, BY_NUMBERS | {"law": 5}),
+    "drops traced over not": (TEN_FLOWS, TEN_FLOWS | {"trace": 1}),
+    "queue traced over not": (TEN_FLOWS, TEN_FLOWS | {"trace": 2}),
+    "five traces of each flow over none": (TEN_FLOWS, TEN_FLOWS | {"trace": 3}),
 }
 """Pairs of runs whose packets are compared in what they cost."""
+
+MANY_SIZES: list[Settings] = [
+    {"n": 1, "c": 50, "acc": 500, "rmin": 80, "rmax": 80, "buf": 400, "t": 20, "ss": 900, "start": 0},
+    *({"n": n, "c": 10 * n, "acc": 100, "rmin": 40, "rmax": 150, "buf": 20, "t": 1 + 300 // n} for n in (3, 30, 300)),
+]
+TRAINING: list[tuple[str, Settings]] = [
+    *(("dumbbell", settings | {"sack": sack}) for settings in MANY_SIZES for sack in (0, 1)),
+    *(("dumbbell", {"n": 10, "c": 100, "buf": 500, "t": 5, "law": law}) for law in range(1, 6)),
+    *(("dumbbell", {"n": 10, "c": 100, "buf": 50, "t": 5, "trace": trace}) for trace in range(1, 6)),
+    *(
+        ("dumbbell", {"n": 20, "c": 150, "acc": 150, "buf": 3000, "t": 5, "cells": 1} | policy)
+        for policy in ({}, {"bpd": 1}, {"spd": 1})
+    ),
+    ("fat_tree", {"k": 8, "size": 200_000}),
+    ("parking_lot", {"t": 0.5}),
+]
+"""What a guided build learns from: program and settings of runs other than those that are measured, a second in all."""
 
 WHY_NS3_DIFFERS = """\
 Why ns-3 differs: its runs are short, so they compare how flows start. ns-3 repairs start-up losses with SACK and proportional
@@ -162,7 +184,7 @@ def main() -> int:
     try:
         install_packages()
         built_from = commit()
-        programs = build_tailback()
+        programs = build_tailback(arguments.guided)
         tools = Tools(programs["dumbbell"], HERE / "peers" / "dumbbell.tcl", build_ns3())
     except Missing as missing:
         print(f"error: {missing}", file=sys.stderr)
@@ -181,6 +203,7 @@ def main() -> int:
         "runs": speed,
         "machine": machine(),
         "commit": built_from,
+        "guided": arguments.guided,
         "date": datetime.date.today().isoformat(),
     }
     arguments.out.write_text(json.dumps(report, indent=2) + "\n")
@@ -197,6 +220,9 @@ def read_arguments() -> argparse.Namespace:
         "--workloads", default=",".join(workload.name for workload in WORKLOADS), help="names, with commas between"
     )
     parser.add_argument("--repetitions", type=int, default=3, help="timed runs of each tool on each workload; the median counts")
+    parser.add_argument(
+        "--guided", action="store_true", help="build Tailback guided by a profile of brief runs, as releases are built"
+    )
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench.json", help="where the report goes")
     arguments = parser.parse_args()
     unknown = set(arguments.workloads.split(",")) - {workload.name for workload in WORKLOADS}
@@ -233,11 +259,29 @@ def version(package: str) -> str:
     return number if status == "installed" else ""
 
 
-def build_tailback() -> dict[str, pathlib.Path]:
-    """Release builds of the core's own programs, by name."""
+def build_tailback(guided: bool) -> dict[str, pathlib.Path]:
+    """Release builds of the core's own programs, by name; `guided` by a profile of what brief runs do, or not."""
     note("building Tailback")
-    command = ["cargo", "build", "--release", "--package", "tailback-core", "--examples", "--message-format", "json"]
-    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if not guided:
+        return build_programs([], {})
+    (host,) = (line.removeprefix("host: ") for line in output(["rustc", "-vV"]).splitlines() if line.startswith("host: "))
+    tools = pathlib.Path(output(["rustc", "--print", "sysroot"]).strip()) / "lib" / "rustlib" / host / "bin"
+    if not (tools / "llvm-profdata").exists():
+        raise Missing("profiles are merged by a tool that is not installed: rustup component add llvm-tools")
+    # With a target named, only what runs is compiled so, and not what takes part in building it.
+    apart = ["--target", host, "--target-dir", str(ROOT / "target" / "guided")]
+    with tempfile.TemporaryDirectory() as folder:
+        profile = pathlib.Path(folder) / "profile"
+        programs = build_programs(apart, {"RUSTFLAGS": f"-Cprofile-generate={folder}"})
+        for name, settings in TRAINING:
+            output([programs[name], *pairs(settings)])
+        output([tools / "llvm-profdata", "merge", "--output", profile, folder])
+        return build_programs(apart, {"RUSTFLAGS": f"-Cprofile-use={profile}"})
+
+
+def build_programs(arguments: list[str], environment: dict[str, str]) -> dict[str, pathlib.Path]:
+    command = ["cargo", "build", "--release", "--package", "tailback-core", "--examples", "--message-format", "json", *arguments]
+    built = subprocess.run(command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, text=True)
     if built.returncode:
         raise Missing(f"`{' '.join(command)}` failed")
     messages = [json.loads(line) for line in built.stdout.splitlines()]
@@ -451,7 +495,7 @@ def measure_scaling(
         for _ in range(repetitions):
             for cost, settings in zip(costs, pair, strict=True):
                 measured = tools.tailback(settings)
-                cost.append(measured["run_cpu_s"] / measured["delivered"])
+                cost.append((measured["run_cpu_s"] + measured["results_cpu_s"]) / measured["delivered"])
         before, after = (statistics.median(cost) for cost in costs)
         counted = instructions_per_packet(tools, pair[1]) / instructions_per_packet(tools, pair[0])
         grows[name] = {"time": after / before, "instructions": counted}
@@ -494,9 +538,8 @@ def summary(workload: Workload, speed: dict[str, Measured], instructions_: dict[
 
 def show(report: dict[str, Any]) -> None:
     about = report["machine"]
-    print(
-        f"\n{about['cpu']}, {about['cores']} cores, load {about['load_average']:.1f}, commit {report['commit']}, {report['date']}"
-    )
+    built = f"{report['commit']}{', guided by a profile' if report['guided'] else ''}"
+    print(f"\n{about['cpu']}, {about['cores']} cores, load {about['load_average']:.1f}, commit {built}, {report['date']}")
     print(f"ns-2 {about['ns2']}, ns-3 {about['ns3']}\n")
     rows = [["", "Tailback", "ns-2", "ns-3", "over ns-2", "over ns-3", "instructions", "events"]]
     for workload in report["workloads"]:
