@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from tailback._core import nearest_word
 from tailback.errors import ParameterError, UnknownName
 
 __all__ = ["Column", "Quantity", "numbers", "quantity_of"]
@@ -70,7 +71,9 @@ def quantity_of(text: str) -> Quantity:
     row, _, column = rest.rpartition(".")
     if table not in _TABLES or not row or not column:
         places = " or ".join(f"`{name}.NAME.COLUMN`" for name in _TABLES)
-        raise ParameterError(f"no quantity `{text}`; expected `goodput`, {places}")
+        near = nearest_word(text, ["goodput"]) if isinstance(text, str) else None
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise ParameterError(f"no quantity `{text}`; expected `goodput`, {places}{hint}")
     return Quantity(text, table, row, column)
 
 

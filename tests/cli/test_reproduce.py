@@ -106,7 +106,14 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(command:
     assert done.stderr.startswith(f"error: nothing can be written to `{out}`: ")
 
 
-def test_ctrl_c_keeps_the_experiments_that_were_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--out", "out"], "kept what was done, without toy/fig2; the same command does the rest"),
+        ([], "nothing was kept, and what was done is shown, without toy/fig2"),
+    ],
+)
+def test_ctrl_c_keeps_the_experiments_that_were_done(options: list[str], told: str, tmp_path: Path) -> None:
     script = tmp_path / "endless.py"
     script.write_text(
         """\
@@ -129,7 +136,7 @@ RunsBar.__call__ = said
 app()
 """
     )
-    words = [sys.executable, str(script), "reproduce", "toy", "--seeds", "2", "--out", "out", "--json"]
+    words = [sys.executable, str(script), "reproduce", "toy", "--seeds", "2", *options, "--json"]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}", "MPLBACKEND": "agg"}
     with subprocess.Popen(
         words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -139,6 +146,6 @@ app()
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
-    assert "interrupted after 5 of 7 runs; kept what was done, without toy/fig2; the same command does the rest" in stderr
+    assert f"interrupted after 5 of 7 runs; {told}" in stderr
     assert [experiment["id"] for experiment in json.loads(stdout)["experiments"]] == ["toy/fig1"]
-    assert "Interrupted: without toy/fig2." in (tmp_path / "out" / "toy.html").read_text()
+    assert not options or "Interrupted: without toy/fig2." in (tmp_path / "out" / "toy.html").read_text()

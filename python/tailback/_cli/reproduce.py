@@ -68,8 +68,11 @@ def reproduce(
             done = papers.reproduce(*wanted, seeds=seeds, study=study, fresh=fresh, full=full, workers=workers, progress=bar)
     except papers.ReproductionInterrupted as stopped:
         done, code = stopped.reproduction, Exit.INTERRUPTED
-        again = "; the same command does the rest" if out is not None else ""
-        note(f"{stopped}; kept what was done, without {', '.join(done.missing)}{again}")
+        rest = f"without {', '.join(done.missing)}"
+        if out is not None:
+            note(f"{stopped}; kept what was done, {rest}; the same command does the rest")
+        else:
+            note(f"{stopped}; nothing was kept" + (f", and what was done is shown, {rest}" if done.experiments else ""))
     data(done.to_json() if as_json else "\n".join(_lines(done)))
     if out is not None:
         if done.kept:

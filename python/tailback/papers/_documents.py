@@ -28,15 +28,13 @@ def document(name: str) -> Document:
 
 def experiments(*wanted: str) -> list[Experiment]:
     """Experiments by ID, all of a document by its ID, or all there are; in the order of the documents, each once."""
-    asked = {name.partition("/")[0] for name in wanted}
-    known = _of(name for name in DOCUMENTS if name in asked)
-    if not wanted or not all(name in DOCUMENTS or name in known for name in wanted):
-        # All are asked for, or an unknown name is compared with all.
-        known = _of(DOCUMENTS)
-    names = [*DOCUMENTS, *known]
-    for name in wanted:
+    asked = {name: name.partition("/")[0] for name in wanted}
+    for name, of in asked.items():
+        # Compared with those of its document: more than a hundred names would bury the nearest one.
+        names = [of, *(each.id for each in document(of).experiments)]
         if name not in names:
             raise UnknownName("experiment or document", name, names)
+    known = _of(name for name in DOCUMENTS if not wanted or name in asked.values())
     return [each for each in known.values() if not wanted or each.id in wanted or each.id.split("/")[0] in wanted]
 
 

@@ -258,6 +258,14 @@ and is missing for the last), `flows`, `completed`, and of those `completion_mea
 the ends of its 95 % interval (Student's t), missing where one seed or no chance gives none. A difference is that of the pairs with the same \
 seed, right less left. A mean is missing where a value of some run is: `flows.*.completion_time_s` and `flows.*.slowdown` are as soon as one \
 flow is not done, for which `groups` has percentiles.
+
+`Study.runs` has a row for each run: its `state`, `planned`, `running`, `done` or `failed`; `error`, what it failed of, empty if it did not; `events` \
+and `simulated_s`, 0 until it is done; and `content_hash`, of its scenario, its seed and the sources of the core.
+
+`Run.optimum` has `flows`, a row for each flow that sends all it can: `group`, `flow`, `goodput_bps` as measured, `max_min_bps` and `proportional_bps`, \
+what ideal allocations would give it, and `of_max_min` and `of_proportional`, the first over these; and `links`, a row for each queue that they \
+cross: `queue`, `capacity_bps`, headers included, `others_bps`, what other flows take of that, `held_flows`, how many flows have their max-min bottleneck here, \
+and `price_per_bps`, how much the proportionally fair objective would grow with the link.
 ";
 
 #[cfg(test)]

@@ -85,9 +85,9 @@ def largest_of(found: dict[str, Any]) -> float:
 
 
 def tail(found: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Gaps over their mean, and the share of larger ones."""
+    """Gaps over their mean, and the share of larger ones, at places spread evenly over its logarithm, which is what is drawn."""
     gaps = np.sort(found["gaps"] / found["gaps"].mean())
-    places = np.unique(np.linspace(0, len(gaps) - 1, 400).astype(int))
+    places = np.unique((len(gaps) * (1 - np.geomspace(1, 0.5 / len(gaps), 400))).astype(int))
     return gaps[places], np.log10(1 - (places + 0.5) / len(gaps))
 
 
