@@ -75,6 +75,14 @@ def test_the_trunk_rule_keeps_its_promise_by_the_model_that_errs_on_the_safe_sid
     assert tb.models.closed_loop(model="ebd", **trunk, buffer=buffer).utilisation >= target
 
 
+def test_what_the_inputs_cannot_bring_no_buffer_gives() -> None:
+    answers = tb.size_buffer(**{**TRUNK, "inputs": 4, "target": 0.8})
+    assert answers.recommended is None
+    assert (
+        answers.advice == "No buffer gives 80 %: the inputs, each as fast as a transmitter, bring 25 % of the capacity at most."
+    )
+
+
 def test_a_trunk_that_is_not_on_the_map_is_recommended_with_a_warning() -> None:
     answers = tb.size_buffer(**{**TRUNK, "transmitters": 300, "inputs": 1200, "paced": True}, target=0.8)
     assert answers.recommended is answers["cui_trunk"]

@@ -328,6 +328,9 @@ def _advice(question: Question, answers: Mapping[str, Answer]) -> tuple[str, str
     """The rule that is meant for this case, and why."""
     poisson = "cui_link" if question.inputs is None and question.transmitters == 1 else "cui_trunk"
     few, target = question.flows < FEW_FLOWS, f"{100 * question.target:g} %"
+    if question.inputs is not None and question.inputs < question.target * question.transmitters:
+        most = f"{100 * question.inputs / question.transmitters:.3g} %"
+        return "", f"No buffer gives {target}: the inputs, each as fast as a transmitter, bring {most} of the capacity at most."
     if question.target >= 1:
         name = "full_utilisation" if answers["full_utilisation"].buffer is not None else "bandwidth_delay"
         return name, f"A link that is never idle takes {_packets(answers[name])}: {name}."
