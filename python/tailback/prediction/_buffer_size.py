@@ -359,6 +359,11 @@ def _advice(question: Question, answers: Mapping[str, Answer]) -> tuple[str, str
         name = poisson if paced else otherwise
         why = "whatever they do" if name in ("synchronised", "bandwidth_delay") else "to hold their bursts"
         text = f"So few flows may halve together: {_packets(answers[name])} for {target} {why} ({name})."
+        together = answers["synchronised"]
+        if name == "bandwidth_delay" and together.meant and together.buffer:
+            text += (
+                f" Not the {_packets(together)} of synchronised: they hold what flows give up together, and bursts may be more."
+            )
         return name, text + ("" if name == poisson else _instead(answers[poisson]))
     return bursts, f"For {target}: {_packets(answers[bursts])} ({bursts}).{_instead(answers[poisson])}"
 
