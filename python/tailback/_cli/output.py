@@ -61,7 +61,8 @@ EXIT_CODES = {
     Exit.DONE: "Done.",
     Exit.CLAIM_FAILED: "Done, but not as hoped: runs failed, a claim does not hold, a goal was missed, studies differ, or a part "
     "of an emulation is missing.",
-    Exit.INPUT: "Something is wrong with the input, or with a file. The message says what; nothing was run or lost.",
+    Exit.INPUT: "Something is wrong with the input, code of yours included, or with a file. The message says what; nothing done "
+    "before is lost.",
     Exit.BUG: "A bug in Tailback.",
     Exit.INTERRUPTED: "Interrupted (Ctrl-C); the message says what was kept.",
 }
