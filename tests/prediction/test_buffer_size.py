@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -83,10 +84,16 @@ def test_what_the_inputs_cannot_bring_no_buffer_gives() -> None:
     )
 
 
+def test_of_one_flow_it_is_said_why_not_what_flows_give_up_together() -> None:
+    answers = tb.size_buffer(rate="10 Mbps", base_rtt="61.36 ms", flows=1, paced=False, target=0.9)
+    assert f"Not the {answers['synchronised'].buffer:,} packets of synchronised" in answers.advice
+
+
 def test_a_trunk_that_is_not_on_the_map_is_recommended_with_a_warning() -> None:
     answers = tb.size_buffer(**{**TRUNK, "transmitters": 300, "inputs": 1200, "paced": True}, target=0.8)
     assert answers.recommended is answers["cui_trunk"]
     assert "Nobody has measured" in answers.advice
+    assert re.search(r"The next rule has [\d,]+ packets \(\w+\)", answers.advice)
     assert "for all that were measured" in str(answers)
     assert "measured" not in str(tb.size_buffer(**TRUNK, target=0.8))
 

@@ -350,6 +350,8 @@ def _advice(question: Question, answers: Mapping[str, Answer]) -> tuple[str, str
         check = " Simulate it: above 85 % paced flows may lose together." if question.target > LOSE_TOGETHER else ""
         if not _is_measured(question, answers[poisson].buffer or 0):
             check += " Nobody has measured how far the model behind it is off for such a trunk: simulate it."
+            if question.smooth:
+                check += f" The next rule has {_packets(answers[otherwise])} ({otherwise})."
         if question.smooth:
             return poisson, f"{text}.{check}"
         smoothly = "if packets arrive smoothly, that is paced or over access links a hundredth as fast"
