@@ -5,6 +5,7 @@ use super::recorder::{FlowNames, Heard, named};
 use super::table::{Column, Table};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind, Transport};
+use crate::primitives::packet::Outgoing;
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
@@ -135,7 +136,8 @@ impl FlowTraces {
         senders().count() > 1 && senders().any(|of| flows.contains(&of.flow))
     }
 
-    pub(super) fn on_send(&mut self, now: Time, flow: u32, segment: u32, transmission: u32) {
+    pub(super) fn on_send(&mut self, now: Time, packet: &Outgoing) {
+        let &Outgoing { flow, segment, transmission, .. } = packet;
         let place = self.places[flow as usize];
         let Some(of) = self.flows.get(place as usize).filter(|of| of.has(TraceKind::Segments)) else { return };
         self.segments.push((self.times.len() as u32, (segment, transmission)));

@@ -92,11 +92,10 @@ impl Recorder {
     }
 
     pub(crate) fn on_send(&mut self, now: Time, packet: &Outgoing, ecn: Ecn) {
-        let &Outgoing { flow, segment, transmission, .. } = packet;
-        if let Some(packets) = self.packets_of(flow) {
+        if let Some(packets) = self.packets_of(packet.flow) {
             packets.on_send(now, packet, ecn);
         }
-        self.flows.on_send(now, flow, segment, transmission);
+        self.flows.on_send(now, packet);
     }
 
     /// Called, not inlined: what only traces need is else worked out before it is known whether there are any.
