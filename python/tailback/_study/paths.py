@@ -125,9 +125,12 @@ class Paths:
 
     def _alternatives(self, place: Place) -> Iterator[Mapping[str, Any]]:
         """Every schema that may hold, references followed."""
-        waiting = list(place.schemas)
+        waiting: list[Any] = list(place.schemas)
         while waiting:
             schema = waiting.pop()
+            if not isinstance(schema, Mapping):
+                # `true`: anything may stand there.
+                continue
             if "$ref" in schema:
                 waiting.append(self._schema["$defs"][schema["$ref"].rsplit("/", 1)[1]])
             for several in ("anyOf", "oneOf", "allOf"):
