@@ -33,7 +33,10 @@ pub mod tcp;
 pub mod traffic;
 pub mod user_code;
 
-pub use simulation::{Became, Code, ConservationError, Engine, Fate, MemoryEstimate, Results, memory_estimate, trace_rows};
+pub use simulation::{
+    Became, Code, ConservationError, Engine, Fate, Indivisible, MemoryEstimate, ParallelEngine, Results, memory_estimate,
+    trace_rows,
+};
 
 /// A fingerprint of the sources that this core was built from. Two cores with one fingerprint give the same results.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

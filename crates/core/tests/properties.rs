@@ -5,10 +5,11 @@
 mod common;
 
 use common::{Dice, random_network, with_access_as_ports};
+use std::num::NonZeroUsize;
 use tailback_core::network::{Network, Record, Trace};
 use tailback_core::primitives::units::Time;
 use tailback_core::record::{Column, Table};
-use tailback_core::{Engine, Results, trace_rows};
+use tailback_core::{Engine, Indivisible, ParallelEngine, Results, trace_rows};
 
 fn seeds() -> std::ops::Range<u64> {
     0..std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(1500)
@@ -102,6 +103,45 @@ fn what_is_computed_ahead_equals_what_is_stepped() {
         let stepped = Network { stepped: true, ..network.clone() };
         same(seed, "stepped", &run(&network), &run(&stepped));
     }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let mut shared = 0;
+    for seed in seeds() {
+        let network = random_network(seed);
+        let whole = run(&network);
+        let mut dice = Dice::new(seed + (3 << 32));
+        let mut engine = Engine::new(network.clone());
+        loop {
+            let threads = NonZeroUsize::new(dice.pick(2, 5) as usize).expect("not zero");
+            let mut parallel = match ParallelEngine::new(engine, threads) {
+                Ok(parallel) => parallel,
+                Err(refused) => {
+                    assert!(matches!(refused.1, Indivisible::Routes | Indivisible::NoDelay), "seed {seed}: {}", refused.1);
+                    break;
+                }
+            };
+            shared += 1;
+            let done = match dice.pick(0, 3) {
+                0 => parallel.run_for(Time::NEVER, dice.pick(0, 3000)),
+                1 => parallel.run_for(Time(parallel.now().0 + dice.pick(0, network.duration.0 / 2)), u64::MAX) && false,
+                _ => parallel.run_for(Time::NEVER, u64::MAX),
+            };
+            engine = parallel.engine();
+            if done {
+                let results = engine.results().unwrap_or_else(|violation| panic!("seed {seed}: {violation}"));
+                same(seed, "threads", &whole, &results);
+                assert_eq!(whole.events, results.events, "seed {seed}");
+                break;
+            }
+            engine.results().unwrap_or_else(|violation| panic!("seed {seed}, on the way: {violation}"));
+            if dice.chance(2) {
+                engine.run_for(Time(engine.now().0 + dice.pick(0, network.duration.0 / 3)), u64::MAX);
+            }
+        }
+    }
+    assert!(shared > 1000, "{shared} were shared");
 }
 
 #[test]

@@ -22,6 +22,17 @@ impl Histogram {
         self.total += 1;
     }
 
+    /// Add the samples of another.
+    pub fn add_all(&mut self, other: &Histogram) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (count, other) in self.counts.iter_mut().zip(&other.counts) {
+            *count += other;
+        }
+        self.total += other.total;
+    }
+
     /// The smallest span that at least `share` of the samples do not exceed, in seconds (its bucket's middle); NaN without samples.
     pub fn percentile(&self, share: f64) -> f64 {
         let wanted = (share * self.total as f64).max(1.0);

@@ -137,6 +137,22 @@ impl Packet {
         header
     }
 
+    /// What a data packet carries for prices leaves this pool, for another: see [`Packet::lay_price`].
+    pub fn lift_price(&self, prices: &mut Prices) -> NumberAndHeader {
+        prices.release(self.segment);
+        *prices.at(self.segment)
+    }
+
+    /// What a data packet carries for prices lies in this pool now.
+    pub fn lay_price(&mut self, price: NumberAndHeader, prices: &mut Prices) {
+        self.segment = prices.put(price);
+    }
+
+    /// The report of an acknowledgement lies in this pool now.
+    pub fn lay_report(&mut self, report: Report, reports: &mut Side<Report>) {
+        self.word = reports.put(report);
+    }
+
     /// The number of a data packet, wherever it lies.
     pub fn number(&self, prices: &Prices) -> u32 {
         if self.has_price() { prices.at(self.segment).segment } else { self.segment }

@@ -136,6 +136,37 @@ impl FlowTraces {
         senders().count() > 1 && senders().any(|of| flows.contains(&of.flow))
     }
 
+    pub(super) fn forget(&mut self) {
+        let (places, quantities) = (std::mem::take(&mut self.places), self.quantities.clone());
+        let mut flows = std::mem::take(&mut self.flows);
+        flows.iter_mut().for_each(|of| of.bins.clear());
+        *self = FlowTraces { places, flows, quantities, bin: self.bin, ..FlowTraces::default() };
+    }
+
+    /// Add the rows of others. `sends`: the flows whose senders they have followed.
+    pub(super) fn add(&mut self, other: &FlowTraces, sends: impl Fn(u32) -> bool) {
+        let before = self.times.len();
+        self.times.extend_from_slice(&other.times);
+        self.senders.extend_from_slice(&other.senders);
+        append(&mut self.cwnd, before, &other.cwnd, f64::NAN);
+        append(&mut self.rtt, before, &other.rtt, f64::NAN);
+        append(&mut self.in_flight, before, &other.in_flight, NONE);
+        append(&mut self.acks, before, &other.acks, NO_ACK);
+        append_series(&mut self.ssthresh, before, &other.ssthresh);
+        append_series(&mut self.segments, before, &other.segments);
+        append_series(&mut self.states, before, &other.states);
+        append_series(&mut self.law, before, &other.law);
+        for (of, other) in self.flows.iter_mut().zip(&other.flows) {
+            let mut bins = std::mem::take(&mut of.bins);
+            bins.resize(bins.len().max(other.bins.len()), 0);
+            bins.iter_mut().zip(&other.bins).for_each(|(bin, other)| *bin += other);
+            if sends(of.flow) {
+                of.clone_from(other);
+            }
+            of.bins = bins;
+        }
+    }
+
     pub(super) fn on_send(&mut self, now: Time, packet: &Outgoing) {
         let &Outgoing { flow, segment, transmission, .. } = packet;
         let place = self.places[flow as usize];
@@ -230,6 +261,18 @@ fn note<T: Copy>(column: &mut Vec<T>, moment: usize, value: T, none: T) {
         column.resize(moment, none);
     }
     column.push(value);
+}
+
+/// The values of others come after the moments before them.
+fn append<T: Copy>(column: &mut Vec<T>, before: usize, other: &[T], none: T) {
+    if !other.is_empty() {
+        column.resize(before, none);
+        column.extend_from_slice(other);
+    }
+}
+
+fn append_series<T: Copy>(series: &mut Series<T>, before: usize, other: &[(u32, T)]) {
+    series.extend(other.iter().map(|&(moment, value)| (moment + before as u32, value)));
 }
 
 /// What the control law of a flow goes by.

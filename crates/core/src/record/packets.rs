@@ -104,6 +104,23 @@ impl Packets {
         }
     }
 
+    pub(super) fn forget(&mut self) {
+        self.rows.clear();
+        self.blocks.clear();
+        self.discards.clear();
+    }
+
+    /// Add the rows of others. What a flow's sender has sent and heard is all with one of them.
+    pub(super) fn add(&mut self, other: &Packets) {
+        let before = self.blocks.len() as u32;
+        let moved = |row: &Row| Row { blocks: if row.blocks == NO_BLOCKS { NO_BLOCKS } else { row.blocks + before }, ..*row };
+        self.rows.extend(other.rows.iter().map(moved));
+        self.blocks.extend_from_slice(&other.blocks);
+        for (&key, &discard) in &other.discards {
+            self.note_discard(key, discard);
+        }
+    }
+
     pub(super) fn on_send(&mut self, time: Time, packet: &Outgoing, ecn: Ecn) {
         let says = match ecn {
             Ecn::REDUCED => Says::Reduced,
@@ -137,9 +154,12 @@ impl Packets {
     /// A data packet is discarded, or a cell of it: then the first that is decides, of two at a time the one at the first port.
     pub(super) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
         let key = (packet.flow, packet.segment, packet.transmission());
-        let discard = Discard { time, port, reason };
+        self.note_discard(key, Discard { time, port, reason });
+    }
+
+    fn note_discard(&mut self, key: (u32, u32, u32), discard: Discard) {
         let known = self.discards.entry(key).or_insert(discard);
-        if (time, port) < (known.time, known.port) {
+        if (discard.time, discard.port) < (known.time, known.port) {
             *known = discard;
         }
     }

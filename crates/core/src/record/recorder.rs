@@ -65,6 +65,24 @@ impl Recorder {
         Some(recorder)
     }
 
+    /// Keep no row of what has happened.
+    pub(crate) fn forget(&mut self) {
+        self.flows.forget();
+        self.drops.clear();
+        if let Some(packets) = &mut self.packets {
+            packets.forget();
+        }
+    }
+
+    /// Add the rows of another recorder of the same run. `sends`: the flows whose senders it has followed.
+    pub(crate) fn add(&mut self, other: &Recorder, sends: impl Fn(u32) -> bool) {
+        self.flows.add(&other.flows, sends);
+        self.drops.extend_from_slice(&other.drops);
+        if let (Some(packets), Some(other)) = (&mut self.packets, &other.packets) {
+            packets.add(other);
+        }
+    }
+
     /// Whether what the flow's sender does is traced.
     #[inline]
     pub(crate) fn follows_sender(&self, flow: u32) -> bool {

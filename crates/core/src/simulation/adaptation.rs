@@ -31,6 +31,29 @@ pub(crate) enum Collected {
 }
 
 impl Channel {
+    /// The sender's end is as it is there.
+    pub(crate) fn take_sender(&mut self, from: &Channel) {
+        self.data.take_cutting(&from.data);
+        self.acks.take_collecting(&from.acks);
+    }
+
+    /// The receiver's end is as it is there.
+    pub(crate) fn take_receiver(&mut self, from: &Channel) {
+        self.data.take_collecting(&from.data);
+        self.acks.take_cutting(&from.acks);
+        (self.frame_goodput, self.badput) = (from.frame_goodput, from.badput);
+    }
+
+    /// Begin to count discarded cells anew.
+    pub(crate) fn forget_discarded(&mut self) {
+        (self.data.discarded_in_all, self.acks.discarded_in_all) = (0, 0);
+    }
+
+    pub(crate) fn add_discarded(&mut self, other: &Channel) {
+        self.data.discarded_in_all += other.data.discarded_in_all;
+        self.acks.discarded_in_all += other.acks.discarded_in_all;
+    }
+
     /// Count data cells by what became of them.
     pub(crate) fn count(&mut self, collected: Collected, cells: Units) {
         match collected {
@@ -60,6 +83,15 @@ pub(crate) struct Adaptation {
 }
 
 impl Adaptation {
+    fn take_cutting(&mut self, from: &Adaptation) {
+        (self.sent_in_all, self.gone) = (from.sent_in_all, from.gone);
+    }
+
+    fn take_collecting(&mut self, from: &Adaptation) {
+        let (sent_in_all, discarded_in_all, gone) = (self.sent_in_all, self.discarded_in_all, self.gone);
+        *self = Adaptation { sent_in_all, discarded_in_all, gone, ..from.clone() };
+    }
+
     /// The next cell of a packet of so many cells, which stands at the head of the line to the first port.
     #[inline]
     pub(crate) fn next_cell(&mut self, packet: &Packet, cells: Units) -> Packet {

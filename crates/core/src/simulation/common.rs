@@ -1,9 +1,10 @@
 //! What all flows and ports use in common: the calendar, the packets in lines, what lies beside them, and what is recorded.
 
 use super::adaptation::Channel;
+use super::border::Border;
 use super::event_order::{EventOrder, FlowKind};
 use super::hosts::Hosts;
-use super::path::Path;
+use super::path::{Feeder, Path};
 use super::port::{Port, Waiting};
 use super::window::Window;
 use super::wire::AccessRates;
@@ -62,6 +63,9 @@ pub(crate) struct Common {
     pub(crate) fates: Vec<Fate>,
     /// Discards that were computed ahead: when, and of which flow. Those whose time has come are forgotten in time.
     pub(crate) to_be_discarded: VecDeque<(Time, u32)>,
+    /// Of a run that several threads share.
+    #[serde(skip)]
+    pub(crate) border: Option<Box<Border>>,
 }
 
 /// What becomes of a datagram of an external flow.
@@ -85,14 +89,6 @@ pub enum Became {
     },
     /// At a port, or on the wire behind it.
     Discarded { port: PortId, reason: Reason },
-}
-
-/// The line that a packet comes from, and in which it waits if it has to.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Feeder {
-    Send,
-    Back,
-    Port(u32),
 }
 
 impl Common {
@@ -125,6 +121,7 @@ impl Common {
             delays: vec![Histogram::default(); groups],
             fates: Vec::new(),
             to_be_discarded: VecDeque::new(),
+            border: None,
         }
     }
 
@@ -132,6 +129,26 @@ impl Common {
     #[inline]
     pub(crate) fn horizon(&self) -> Time {
         self.window.end.min(self.now + self.ahead)
+    }
+
+    /// A packet goes to another domain, if its next place, which is this entry of the routes, is there.
+    #[inline(never)]
+    pub(crate) fn leaves(&mut self, entry: u32, feeder: Feeder, packet: Packet) -> bool {
+        let Some(border) = &mut self.border else { return false };
+        let owner = border.owners.of_next_place(&packet, entry);
+        if owner == border.own {
+            return false;
+        }
+        let mail = &mut border.outboxes[usize::from(owner)];
+        // The last cell owns what the acknowledgement has beside the packet.
+        if packet.is_ack() && packet.has_report() && packet.is_last() {
+            mail.reports.push(*self.reports.at(packet.ack_word()));
+            self.reports.release(packet.ack_word());
+        } else if packet.has_price() {
+            mail.prices.push(packet.lift_price(&mut self.prices));
+        }
+        mail.packets.push((feeder, packet));
+        true
     }
 
     /// Take the head of a line, and let the next packet's turn be an event.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Engine {
     pub(crate) senders: Senders,
-    events: u64,
+    pub(super) events: u64,
     next_change: usize,
     /// Of an engine with user code.
     #[serde(skip)]
@@ -117,7 +117,7 @@ impl Engine {
         false
     }
 
-    fn advance(&mut self, time: Time, events: u64) -> bool {
+    pub(super) fn advance(&mut self, time: Time, events: u64) -> bool {
         let end = time.min(self.senders.fabric.common.window.end);
         let mut left = events;
         while left > 0 {
@@ -129,26 +129,34 @@ impl Engine {
                 self.senders.fabric.common.now = self.now().max(end);
                 break;
             };
-            left -= 1;
             self.senders.fabric.common.now = now;
             if self.senders.fabric.is_large {
                 self.senders.look_ahead();
             }
             let senders = &mut self.senders;
+            // What only looks whether it is time yet is no event: how often that is depends on how far ahead others are.
+            left -= 1;
             match senders.fabric.common.order.event(slot) {
                 Event::Home(flow) => senders.on_home(flow, now),
                 Event::Send(flow) => senders.fabric.on_send(flow),
                 Event::Back(flow) => senders.fabric.on_back(flow),
                 Event::Port(port) => senders.fabric.on_port(port),
-                Event::Gathered(port) => senders.fabric.on_gathered(now, port),
+                Event::Gathered(port) => {
+                    senders.fabric.on_gathered(now, port);
+                    left += 1;
+                }
                 Event::Departure(transmitter) => senders.fabric.on_departure(now, transmitter),
                 Event::Period(place) => senders.fabric.on_period(now, place),
                 Event::Deliver(flow) => senders.fabric.on_deliver(flow),
                 Event::DelayedAck(flow) => senders.fabric.on_delayed_ack(now, flow),
-                Event::Timer(flow) => senders.on_timer(flow),
+                Event::Timer(flow) => left += u64::from(!senders.on_timer(flow)),
                 Event::Offer(flow) => senders.on_offer(flow),
                 Event::Wake(flow) => senders.on_wake(flow),
-                Event::Change => self.on_change(),
+                Event::Change => {
+                    self.on_change();
+                    // It is the same event in all domains.
+                    left += u64::from(self.senders.fabric.common.border.as_ref().is_some_and(|border| border.own > 0));
+                }
             }
         }
         self.events += events - left;

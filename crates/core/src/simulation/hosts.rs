@@ -53,6 +53,17 @@ impl Hosts {
         network.flows.iter().map(of_flow).collect()
     }
 
+    /// The sending host is as it is there.
+    pub(crate) fn take_sender(&mut self, from: &Hosts) {
+        self.send.clone_from(&from.send);
+        (self.jitter_draws, self.jittered) = (from.jitter_draws, from.jittered);
+    }
+
+    /// The receiving host is as it is there.
+    pub(crate) fn take_receiver(&mut self, from: &Hosts) {
+        self.receive.clone_from(&from.receive);
+    }
+
     /// When a packet handed down at `time` leaves the sending host.
     pub(crate) fn send(&mut self, time: Time, group: &Group) -> Time {
         let time = self.send.serve(time, group.send_processing);

@@ -1,6 +1,7 @@
 //! The event loop: who gets which event, and what is computed ahead instead of being an event.
 
 mod adaptation;
+mod border;
 mod common;
 mod conservation;
 mod engine;
@@ -9,6 +10,7 @@ mod fabric;
 mod facts;
 mod hosts;
 mod memory;
+mod parallel;
 mod path;
 mod port;
 mod receivers;
@@ -24,5 +26,6 @@ pub use common::{Became, Fate};
 pub use conservation::ConservationError;
 pub use engine::Engine;
 pub use memory::{MemoryEstimate, memory_estimate, trace_rows};
+pub use parallel::{Indivisible, ParallelEngine};
 pub use results::Results;
 pub use workshop::Code;

@@ -7,6 +7,14 @@ use crate::primitives::units::Time;
 use crate::tcp::receiver::Receiver;
 use serde::{Deserialize, Serialize};
 
+/// The line that a packet comes from, and in which it waits if it has to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Feeder {
+    Send,
+    Back,
+    Port(u32),
+}
+
 /// All that moves on behalf of one flow between its ends.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Path {
@@ -56,6 +64,22 @@ pub(crate) struct PathCounts {
     pub(crate) delivered_bytes: u64,
     /// When the receiver had everything; [`Time::NEVER`] while it has not.
     pub(crate) completed: Time,
+}
+
+impl PathCounts {
+    /// Add what others have counted of the same flow elsewhere.
+    pub(crate) fn add(&mut self, other: &PathCounts) {
+        self.received_in_all += other.received_in_all;
+        self.discarded_in_all += other.discarded_in_all;
+        self.acks_sent_in_all += other.acks_sent_in_all;
+        self.acks_received_in_all += other.acks_received_in_all;
+        self.acks_discarded_in_all += other.acks_discarded_in_all;
+        self.discarded += other.discarded;
+        self.delivered += other.delivered;
+        self.duplicates += other.duplicates;
+        self.delivered_bytes += other.delivered_bytes;
+        self.completed = self.completed.min(other.completed);
+    }
 }
 
 impl Default for PathCounts {

@@ -1,9 +1,9 @@
 //! From counters to the columns that every face shows.
 
+use super::border::END;
 use super::conservation::{ConservationError, InLines};
 use super::engine::Engine;
 use super::event_order::FlowKind;
-use super::fabric::END;
 use super::port::PortCounts;
 use super::senders::{End, Senders};
 use crate::network::{Hop, Transfer};

@@ -1,6 +1,7 @@
 //! What sending ends do: a TCP sender hears an acknowledgement or that time has passed, and sends what it may; an application hands data to
 //! it; a source sends its next datagram.
 
+use super::border::Wait;
 use super::event_order::{Event, FlowKind};
 use super::fabric::Fabric;
 use super::facts::uses_are_remembered;
@@ -40,16 +41,16 @@ pub(crate) struct Senders {
     pub(crate) stops: BTreeMap<u32, Time>,
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
-    boards: Side<Scoreboard>,
-    racks: Side<RackTlp>,
+    pub(crate) boards: Side<Scoreboard>,
+    pub(crate) racks: Side<RackTlp>,
     /// Of slow starts, by flow; empty if every group's is the standard one.
-    watches: Vec<Watch>,
+    pub(crate) watches: Vec<Watch>,
     /// Of what applications use, by flow; empty if nothing has to be remembered of any.
-    usages: Vec<Usage>,
+    pub(crate) usages: Vec<Usage>,
     /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
     pub(crate) readers: Vec<SignalReader>,
     /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
-    transmissions: Option<BTreeMap<(u32, u32), u32>>,
+    pub(crate) transmissions: Option<BTreeMap<(u32, u32), u32>>,
 }
 
 /// What becomes of the acknowledgement that follows the one that a sender hears.
@@ -209,18 +210,17 @@ impl Senders {
         }
     }
 
-    pub(crate) fn on_timer(&mut self, flow: u32) {
+    /// A look at the timer. True if it has expired.
+    pub(crate) fn on_timer(&mut self, flow: u32) -> bool {
         let now = self.fabric.common.now;
-        let End::Tcp(sender) = &self.ends[flow as usize] else { return };
+        let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
         let deadline = sender.deadline;
-        if deadline == Time::NEVER {
-            return;
-        }
         if deadline > now {
             self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Timer, flow), deadline);
-            return;
+            return false;
         }
         self.act_in_time(flow);
+        true
     }
 
     /// What an acknowledgement brings that says more than what has arrived. `report`: with the receiver's signal, if the controller asked for any.
@@ -321,7 +321,11 @@ impl Senders {
                 }
             }
             None if tcp.sender.deadline <= now => {
+                let idle = tcp.sender.counts.idle;
                 let is_timeout = tcp.on_timer(self.fabric.paths[flow as usize].counts.completed);
+                if let Some(border) = &mut self.fabric.common.border {
+                    border.note_wait(Wait { flow, until: now, idle: tcp.sender.counts.idle - idle });
+                }
                 match &mut reader {
                     Some(reader) if is_timeout => reader.on_timeout(),
                     Some(reader) => reader.on_other_deadline(),

@@ -118,6 +118,16 @@ impl Wire {
         Access { rate: rates.rate(self.receiver_rate), delay: self.receiver_delay }
     }
 
+    /// The sender's links are as they are there.
+    pub(crate) fn take_sender(&mut self, from: &Wire) {
+        (self.sender_up, self.sender_down) = (from.sender_up, from.sender_down);
+    }
+
+    /// The receiver's links are as they are there.
+    pub(crate) fn take_receiver(&mut self, from: &Wire) {
+        (self.receiver_up, self.receiver_down) = (from.receiver_up, from.receiver_down);
+    }
+
     /// How long a unit takes to be sent on the access link of the end where this way begins.
     #[inline]
     pub(crate) fn service(&self, direction: Direction, bytes: Bytes, rates: &mut AccessRates) -> Span {

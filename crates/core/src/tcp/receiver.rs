@@ -100,6 +100,18 @@ impl Receiver {
         Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO, echoes_mark: false, at_once: 0 }
     }
 
+    /// What has arrived above a gap lies in this pool now.
+    pub(crate) fn lay(&mut self, from: &Side<OutOfOrder>, pool: &mut Side<OutOfOrder>) {
+        if self.out_of_order != NONE {
+            self.out_of_order = pool.put(from.at(self.out_of_order).clone());
+        }
+    }
+
+    /// Nothing lies in any pool.
+    pub(crate) fn forget(&mut self) {
+        self.out_of_order = NONE;
+    }
+
     /// A data segment arrived.
     #[inline(always)]
     pub(crate) fn on_segment(

@@ -3,8 +3,8 @@
 use super::Fabric;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Span, Units};
-use crate::simulation::common::Feeder;
 use crate::simulation::event_order::FlowKind;
+use crate::simulation::path::Feeder;
 use crate::simulation::wire::Direction;
 
 impl Fabric {

@@ -8,10 +8,11 @@
 mod cells;
 mod stepped_ports;
 
-use super::common::{Became, Common, Fate, Feeder};
+use super::border::{ELSEWHERE, END, Mail};
+use super::common::{Became, Common, Fate};
 use super::event_order::{Entities, Event, EventOrder, FlowKind};
 use super::facts::{Facts, OfRun};
-use super::path::Path;
+use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
 use super::wire::Direction;
@@ -31,9 +32,6 @@ use std::ops::Range;
 
 /// Bytes that the caches of one core hold, about.
 const NEAR: usize = 1 << 20;
-
-/// End of a route in the flat list of routes.
-pub(crate) const END: u32 = u32::MAX;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fabric {
@@ -253,8 +251,8 @@ impl Fabric {
     #[inline]
     pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
         match self.routes[packet.place()] {
-            END => self.paths[packet.flow as usize].prefetch(),
-            port => self.ports[port as usize].prefetch(),
+            port if port < ELSEWHERE => self.ports[port as usize].prefetch(),
+            _ => self.paths[packet.flow as usize].prefetch(),
         }
     }
 
@@ -268,6 +266,20 @@ impl Fabric {
     #[inline]
     pub(crate) fn next_home(&self, flow: u32) -> Option<Time> {
         self.common.pool.front(&self.paths[flow as usize].home).map(|next| next.time)
+    }
+
+    /// Packets of another domain have come here: let them walk on.
+    pub(crate) fn take_in(&mut self, mail: &mut Mail) {
+        let (mut reports, mut prices) = (mail.reports.drain(..), mail.prices.drain(..));
+        for (feeder, mut packet) in mail.packets.drain(..) {
+            debug_assert!(packet.time >= self.common.now);
+            if packet.is_ack() && packet.has_report() && packet.is_last() {
+                reports.next().into_iter().for_each(|report| packet.lay_report(report, &mut self.common.reports));
+            } else if packet.has_price() {
+                prices.next().into_iter().for_each(|price| packet.lay_price(price, &mut self.common.prices));
+            }
+            self.walk(Some(feeder), packet);
+        }
     }
 
     /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.
@@ -292,7 +304,13 @@ impl Fabric {
         };
         loop {
             let next = routes[packet.place()];
-            if next == END {
+            if next >= ELSEWHERE {
+                if next != END
+                    && let Some(feeder) = feeder
+                    && common.leaves(next, feeder, packet)
+                {
+                    return;
+                }
                 if let (Some(feeder), Route::Changing) = (feeder, route) {
                     return common.enqueue(feeder, packet, paths, ports);
                 }

@@ -1,9 +1,10 @@
 //! Packets at ports whose departures are events.
 
-use super::{END, Fabric};
+use super::Fabric;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
-use crate::simulation::common::Feeder;
+use crate::simulation::border::ELSEWHERE;
+use crate::simulation::path::Feeder;
 use crate::simulation::port::{Arrival, Sending};
 
 /// A transmitter of a stepped port, by its number there.
@@ -34,7 +35,7 @@ impl Fabric {
         let Some(stepped) = self.ports[port as usize].stepped() else { return };
         let Some(Sending { packet, head_is_gone: false }) = stepped.transmitters[number as usize] else { return };
         let next = self.routes[packet.place() + 1];
-        if next == END || !self.ports[next as usize].entry.is_of_heads() {
+        if next >= ELSEWHERE || !self.ports[next as usize].entry.is_of_heads() {
             return;
         }
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };

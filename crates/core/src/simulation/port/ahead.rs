@@ -83,6 +83,14 @@ impl Ahead {
         Ok(())
     }
 
+    pub(super) fn waiting(&self) -> Line {
+        self.waiting
+    }
+
+    pub(super) fn set_waiting(&mut self, waiting: Line) {
+        self.waiting = waiting;
+    }
+
     /// Forget what has gone into service by `now`, and what has left.
     #[inline]
     fn strike_off<C: Care>(&mut self, equipment: &mut Equipment, now: Time, buffers: &mut Pool<Waiting>) {

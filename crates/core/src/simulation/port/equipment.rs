@@ -166,6 +166,10 @@ impl Equipment {
         self.rest.trace.is_some()
     }
 
+    pub(crate) fn delay(&self) -> Span {
+        self.delay
+    }
+
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.rest.rate = rate;
         self.services = KnownServices::default();

@@ -49,6 +49,10 @@ impl Gather {
         self.waiting.front().map(|first| first.time)
     }
 
+    pub(crate) fn retain_mut(&mut self, keep: impl FnMut(&mut Packet) -> bool) {
+        self.waiting.retain_mut(keep);
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.waiting.iter()
     }

@@ -152,6 +152,26 @@ impl Port {
         if let Serves::Stepped(stepped) = &self.serves { Some(stepped) } else { None }
     }
 
+    /// What waits in the buffer, and not as packets in a line of their own.
+    pub(crate) fn waiting(&self) -> Option<Line> {
+        match &self.serves {
+            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
+                Some(ahead.waiting())
+            }
+            Serves::Stepped(_) => None,
+        }
+    }
+
+    /// What waits is this.
+    pub(crate) fn set_waiting(&mut self, waiting: Line) {
+        match &mut self.serves {
+            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
+                ahead.set_waiting(waiting);
+            }
+            Serves::Stepped(_) => {}
+        }
+    }
+
     pub(crate) fn gather_mut(&mut self) -> Option<&mut Gather> {
         if let Entry::Gathered(gather) = &mut self.entry { Some(gather) } else { None }
     }

@@ -1,0 +1,168 @@
+//! One engine becomes several that own a part each, and these become one again: a run can be shared, read and saved at any time.
+
+use super::laying::{Sources, lay};
+use crate::primitives::histogram::Histogram;
+use crate::primitives::units::Time;
+use crate::simulation::adaptation::Channel;
+use crate::simulation::border::{Border, Domain, ELSEWHERE, END, END_OF_ANY, Owners};
+use crate::simulation::engine::Engine;
+use crate::simulation::fabric::Fabric;
+use crate::simulation::path::PathCounts;
+use crate::simulation::senders::{End, Senders};
+use std::sync::Arc;
+
+/// The part of a run that a domain owns, as an engine that handles it.
+pub(super) fn part(whole: &Engine, own: Domain, owners: &Arc<Owners>, domains: usize) -> Engine {
+    let mut part = whole.clone();
+    let fabric = &mut part.senders.fabric;
+    fabric.common.border = Some(Box::new(Border::new(own, owners.clone(), domains)));
+    for entry in &mut fabric.routes {
+        *entry = match *entry {
+            END => END_OF_ANY,
+            port if owners.of_ports[port as usize] == own => port,
+            port => port | ELSEWHERE,
+        };
+    }
+    if own > 0 {
+        part.events = 0;
+        fabric.forget_counts();
+    }
+    let sources = Sources { all: vec![&whole.senders], owners: None };
+    lay(&mut part.senders, &sources, |owner| owner == own, owners);
+    part
+}
+
+/// The whole of a run, of all its domains, which have come to the same time.
+pub(super) fn whole(domains: &[Engine], owners: &Arc<Owners>) -> Engine {
+    let mut whole = domains[0].clone();
+    whole.events = domains.iter().map(|domain| domain.events).sum();
+    let sources = Sources { all: domains.iter().map(|domain| &domain.senders).collect(), owners: Some(owners) };
+    let Senders { fabric, .. } = &mut whole.senders;
+    for entry in &mut fabric.routes {
+        *entry = if *entry == END_OF_ANY { END } else { *entry & !ELSEWHERE };
+    }
+    sources.collect(&mut whole.senders);
+    lay(&mut whole.senders, &sources, |_| true, owners);
+    whole.senders.fabric.common.border = None;
+    for wait in domains.iter().flat_map(|domain| &domain.senders.fabric.common.border).flat_map(|border| &border.waits) {
+        let completed = whole.senders.fabric.paths[wait.flow as usize].counts.completed;
+        if let End::Tcp(sender) = &mut whole.senders.ends[wait.flow as usize]
+            && wait.until >= completed
+        {
+            sender.counts.idle = sender.counts.idle - wait.idle;
+        }
+    }
+    whole
+}
+
+impl Sources<'_> {
+    /// Put the state of each entity in the place of what the first domain has, all counts together; nothing yet that lies in lines and pools.
+    fn collect(&self, whole: &mut Senders) {
+        let Some(owners) = self.owners else { return };
+        for (port, &owner) in owners.of_ports.iter().enumerate().filter(|of| *of.1 > 0) {
+            whole.fabric.ports[port].clone_from(&self.all[usize::from(owner)].fabric.ports[port]);
+        }
+        for flow in (0..whole.ends.len()).filter(|&flow| owners.of_senders[flow] > 0) {
+            whole.take_sender(flow, self.of_sender(flow));
+        }
+        for flow in (0..whole.ends.len()).filter(|&flow| owners.of_receivers[flow] > 0) {
+            whole.fabric.take_receiver(flow, &self.of_receiver(flow).fabric);
+        }
+        for (domain, other) in (0..).zip(&self.all).skip(1) {
+            whole.fabric.add_counts(&other.fabric, |flow| owners.of_senders[flow as usize] == domain);
+        }
+        whole.transmissions = whole.transmissions.take().map(|_| {
+            let of = |(domain, other): (Domain, &&Senders)| {
+                let all = other.transmissions.clone().unwrap_or_default().into_iter();
+                all.filter(move |((flow, _), _)| owners.of_senders[*flow as usize] == domain)
+            };
+            (0..).zip(&self.all).flat_map(of).collect()
+        });
+        let discards = self.all.iter().flat_map(|other| other.fabric.common.to_be_discarded.iter().copied());
+        let mut discards: Vec<(Time, u32)> = discards.collect();
+        discards.sort_unstable();
+        whole.fabric.common.to_be_discarded = discards.into();
+    }
+}
+
+impl Senders {
+    /// What the sender of a flow keeps is as it is there.
+    fn take_sender(&mut self, flow: usize, from: &Senders) {
+        fn take<T: Clone>(into: &mut [T], from: &[T], at: usize) {
+            if let (Some(into), Some(from)) = (into.get_mut(at), from.get(at)) {
+                into.clone_from(from);
+            }
+        }
+        take(&mut self.ends, &from.ends, flow);
+        take(&mut self.applications, &from.applications, flow);
+        take(&mut self.watches, &from.watches, flow);
+        take(&mut self.usages, &from.usages, flow);
+        if let Some(place) = self.fabric.signalled(flow as u32) {
+            take(&mut self.readers, &from.readers, place);
+        }
+        let (own, other) = (&mut self.fabric, &from.fabric);
+        own.paths[flow].wire.take_sender(&other.paths[flow].wire);
+        if let (Some(own), Some(other)) = (own.common.hosts.get_mut(flow), other.common.hosts.get(flow)) {
+            own.take_sender(other);
+        }
+        if let (Some(own), Some(other)) = (own.common.channels.get_mut(flow), other.common.channels.get(flow)) {
+            own.take_sender(other);
+        }
+    }
+}
+
+impl Fabric {
+    /// What the receiver of a flow keeps is as it is there.
+    fn take_receiver(&mut self, flow: usize, from: &Fabric) {
+        let (path, other) = (&mut self.paths[flow], &from.paths[flow]);
+        path.receiver.clone_from(&other.receiver);
+        path.marked = other.marked;
+        path.wire.take_receiver(&other.wire);
+        let place = self.signalled(flow as u32);
+        let (own, other) = (&mut self.common, &from.common);
+        if let (Some(own), Some(other)) = (own.hosts.get_mut(flow), other.hosts.get(flow)) {
+            own.take_receiver(other);
+        }
+        if let (Some(own), Some(other)) = (own.channels.get_mut(flow), other.channels.get(flow)) {
+            own.take_receiver(other);
+        }
+        if let Some(place) = place {
+            own.at_receivers[place] = other.at_receivers[place];
+            own.feedbacks[place] = other.feedbacks[place];
+            if let (Some(own), Some(other)) = (own.estimators.get_mut(place), other.estimators.get(place)) {
+                own.clone_from(other);
+            }
+        }
+    }
+
+    /// Begin to count anew: what has been counted so far, the first domain keeps.
+    fn forget_counts(&mut self) {
+        for path in &mut self.paths {
+            path.counts = PathCounts { completed: path.counts.completed, ..PathCounts::default() };
+        }
+        let common = &mut self.common;
+        common.channels.iter_mut().for_each(Channel::forget_discarded);
+        common.delays.fill_with(Histogram::default);
+        common.to_be_discarded.clear();
+        if let Some(recorder) = &mut common.recorder {
+            recorder.forget();
+        }
+    }
+
+    /// Add what another domain has counted and recorded. `sends`: whether it owns the sender of a flow.
+    fn add_counts(&mut self, other: &Fabric, sends: impl Fn(u32) -> bool) {
+        for (path, other) in self.paths.iter_mut().zip(&other.paths) {
+            path.counts.add(&other.counts);
+        }
+        let (own, other) = (&mut self.common, &other.common);
+        for (channel, other) in own.channels.iter_mut().zip(&other.channels) {
+            channel.add_discarded(other);
+        }
+        for (delays, other) in own.delays.iter_mut().zip(&other.delays) {
+            delays.add_all(other);
+        }
+        if let (Some(recorder), Some(other)) = (&mut own.recorder, &other.recorder) {
+            recorder.add(other, sends);
+        }
+    }
+}

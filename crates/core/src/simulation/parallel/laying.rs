@@ -1,0 +1,211 @@
+//! What lies in lines, pools and the calendar is laid anew, as the part of a domain or for the whole.
+
+use crate::primitives::calendar::{Calendar, Expected, Slot};
+use crate::primitives::line::{Line, Pool};
+use crate::primitives::packet::{Packet, Prices, Report, Side};
+use crate::primitives::units::{Span, Time};
+use crate::simulation::border::{Domain, ELSEWHERE, Owners};
+use crate::simulation::common::Common;
+use crate::simulation::event_order::{Event, EventOrder};
+use crate::simulation::fabric::Fabric;
+use crate::simulation::path::Path;
+use crate::simulation::port::{Port, Stepped};
+use crate::simulation::senders::{End, Senders};
+use crate::tcp::sender::NONE;
+
+/// Where all is now: in one whole, or with its owners.
+pub(super) struct Sources<'a> {
+    pub(super) all: Vec<&'a Senders>,
+    pub(super) owners: Option<&'a Owners>,
+}
+
+impl<'a> Sources<'a> {
+    pub(super) fn of_port(&self, port: usize) -> &'a Senders {
+        self.all[self.owners.map_or(0, |owners| owners.of_ports[port].into())]
+    }
+
+    pub(super) fn of_sender(&self, flow: usize) -> &'a Senders {
+        self.all[self.owners.map_or(0, |owners| owners.of_senders[flow].into())]
+    }
+
+    pub(super) fn of_receiver(&self, flow: usize) -> &'a Senders {
+        self.all[self.owners.map_or(0, |owners| owners.of_receivers[flow].into())]
+    }
+}
+
+/// The lines of a path, and whether packets in cells are not cut yet there.
+const LINES: [(fn(&Path) -> &Line, fn(&mut Path) -> &mut Line, Cut); 4] = [
+    (|path| &path.send, |path| &mut path.send, Cut::Later),
+    (|path| &path.back, |path| &mut path.back, Cut::Later),
+    (|path| &path.home, |path| &mut path.home, Cut::Already),
+    (|path| &path.deliver, |path| &mut path.deliver, Cut::Already),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Cut {
+    Later,
+    Already,
+}
+
+/// The pools of packets and of what they carry beside.
+#[derive(Default)]
+struct Pools {
+    packets: Pool<Packet>,
+    reports: Side<Report>,
+    prices: Prices,
+}
+
+impl Pools {
+    /// What the packet carries beside lies here now.
+    fn carry(&mut self, packet: &mut Packet, from: &Common, cut: Cut) {
+        if packet.is_ack() && packet.has_report() && (packet.is_last() || cut == Cut::Later) {
+            packet.lay_report(*from.reports.at(packet.ack_word()), &mut self.reports);
+        } else if packet.has_price() {
+            packet.lay_price(*from.prices.at(packet.segment), &mut self.prices);
+        }
+    }
+
+    /// What these lines hold, as far as it is kept, in one.
+    fn lay<'a>(
+        &mut self,
+        lines: impl Iterator<Item = (&'a Common, &'a Line)>,
+        cut: Cut,
+        is_kept: impl Fn(&Packet) -> bool,
+    ) -> Line {
+        let mut packets: Vec<(&Common, Packet)> = Vec::new();
+        for (from, line) in lines.filter(|(_, line)| !line.is_empty()) {
+            packets.extend(from.pool.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from, packet)));
+        }
+        packets.sort_by_key(|(_, packet)| packet.time);
+        let mut laid = Line::default();
+        for (from, mut packet) in packets {
+            self.carry(&mut packet, from, cut);
+            self.packets.push(&mut laid, packet);
+        }
+        laid
+    }
+}
+
+/// Lay all that is in lines, pools and the calendar anew, as far as its owner is kept.
+pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
+    lay_ends(into, sources, &is_kept, owners);
+    let Fabric { paths, ports, common, routes, .. } = &mut into.fabric;
+    let keeps = |packet: &Packet| is_kept(owners.of_next_place(packet, routes[packet.place()]));
+    let mut pools = Pools::default();
+    for (flow, path) in paths.iter_mut().enumerate() {
+        for (of, of_mut, cut) in LINES {
+            let lines = sources.all.iter().map(|from| (&from.fabric.common, of(&from.fabric.paths[flow])));
+            *of_mut(path) = pools.lay(lines, cut, keeps);
+        }
+    }
+    common.waiting = Pool::default();
+    for (index, port) in ports.iter_mut().enumerate() {
+        let lines = sources.all.iter().map(|from| (&from.fabric.common, &from.fabric.ports[index].line));
+        port.line = pools.lay(lines, Cut::Already, keeps);
+        let from = &sources.of_port(index).fabric;
+        let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
+        let mut laid = Line::default();
+        for &unit in waiting.iter().flat_map(|waiting| from.common.waiting.iter(waiting)) {
+            common.waiting.push(&mut laid, unit);
+        }
+        port.set_waiting(laid);
+        lay_in_port(port, &from.ports[index], &from.common, &mut pools, keeps);
+    }
+    common.pool = pools.packets;
+    common.reports = pools.reports;
+    common.prices = pools.prices;
+    let known = sources.all.iter().flat_map(|from| from.fabric.common.known_at_home.iter().copied());
+    common.known_at_home = known.filter(|&flow| is_kept(owners.of_senders[flow as usize])).collect();
+    into.fabric.common.calendar = laid_calendar(&into.fabric, sources, is_kept, owners);
+}
+
+/// Packets within a port, which may be its own clone.
+fn lay_in_port(port: &mut Port, from: &Port, common: &Common, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
+    if let Some(gather) = port.gather_mut() {
+        gather.retain_mut(|packet| {
+            let kept = keeps(packet);
+            if kept {
+                pools.carry(packet, common, Cut::Already);
+            }
+            kept
+        });
+    }
+    let (Some((stepped, _)), Some(of)) = (port.stepped_mut(), from.stepped()) else { return };
+    let Stepped { queue, transmitters, .. } = stepped;
+    // In the order in which they arrived, which is that of their times.
+    *queue = pools.lay([(common, &of.queue)].into_iter(), Cut::Already, &keeps);
+    for transmitter in transmitters {
+        *transmitter = transmitter.filter(|sending| keeps(&sending.packet));
+        // What a packet carries beside has gone ahead with its head.
+        if let Some(sending) = transmitter.as_mut().filter(|sending| !sending.head_is_gone) {
+            pools.carry(&mut sending.packet, common, Cut::Already);
+        }
+    }
+}
+
+/// What senders and receivers keep in pools.
+fn lay_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
+    let Senders { ends, boards, racks, fabric, .. } = into;
+    (*boards, *racks, fabric.common.out_of_order) = (Side::default(), Side::default(), Side::default());
+    for (flow, end) in ends.iter_mut().enumerate() {
+        let by_time = fabric.facts[fabric.paths[flow].wire.group as usize].by_time;
+        let from = sources.of_sender(flow);
+        if let End::Tcp(sender) = end
+            && sender.board != NONE
+        {
+            sender.board = match is_kept(owners.of_senders[flow]) {
+                true if by_time => racks.put(from.racks.at(sender.board).clone()),
+                true => boards.put(from.boards.at(sender.board).clone()),
+                false => NONE,
+            };
+        }
+        let (receiver, common) = (&mut fabric.paths[flow].receiver, &mut fabric.common);
+        if is_kept(owners.of_receivers[flow]) {
+            receiver.lay(&sources.of_receiver(flow).fabric.common.out_of_order, &mut common.out_of_order);
+        } else {
+            receiver.forget();
+        }
+    }
+}
+
+/// The events of what is kept.
+fn laid_calendar(
+    fabric: &Fabric,
+    sources: &Sources<'_>,
+    is_kept: impl Fn(Domain) -> bool,
+    owners: &Owners,
+) -> Calendar<EventOrder> {
+    let Fabric { common, routes, paths, ports, .. } = fabric;
+    let pending = 2 * (paths.len() + ports.len());
+    let expected = Expected { entities: common.order.total(), pending, reach: Span(2 * common.ahead.0) };
+    let mut calendar = Calendar::new(common.order, &expected);
+    let of_port = |port: u32| (owners.of_ports[port as usize], sources.of_port(port as usize));
+    let of_sender = |flow: u32| (owners.of_senders[flow as usize], sources.of_sender(flow as usize));
+    let of_receiver = |flow: u32| (owners.of_receivers[flow as usize], sources.of_receiver(flow as usize));
+    let of_entry = |start: u32| of_port(routes[start as usize] & !ELSEWHERE);
+    for slot in 0..common.order.total() as Slot {
+        let (owner, from) = match common.order.event(slot) {
+            Event::Port(port) => {
+                // Its line may be that of several domains.
+                let first = common.pool.front(&ports[port as usize].line);
+                calendar.schedule(slot, first.map_or(Time::NEVER, |first| first.time));
+                continue;
+            }
+            Event::Change => {
+                calendar.schedule(slot, sources.all[0].fabric.common.calendar.time_of(slot));
+                continue;
+            }
+            Event::Departure(transmitter) => of_port(fabric.transmitters[transmitter as usize]),
+            Event::Period(place) => of_port(fabric.periodic[place as usize]),
+            Event::Gathered(port) => of_port(port),
+            Event::Deliver(flow) | Event::DelayedAck(flow) => of_receiver(flow),
+            Event::Home(flow) | Event::Timer(flow) | Event::Offer(flow) | Event::Wake(flow) => of_sender(flow),
+            Event::Send(flow) => of_entry(paths[flow as usize].wire.forward),
+            Event::Back(flow) => of_entry(paths[flow as usize].wire.backward),
+        };
+        if is_kept(owner) {
+            calendar.schedule(slot, from.fabric.common.calendar.time_of(slot));
+        }
+    }
+    calendar
+}

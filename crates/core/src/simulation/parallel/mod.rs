@@ -1,0 +1,294 @@
+//! One run on several processors: the same bytes, whatever their number.
+//!
+//! Conservative parallel simulation by epochs (Chandy and Misra 1979; Fujimoto, "Parallel discrete event simulation", CACM 33(10), 1990). Ports
+//! and ends of flows are shared among domains (`shares.rs`), each of which is an engine that handles the events of what it owns. What one
+//! domain does takes at least the *lookahead* to reach another. So each may handle, without hearing from the others, all that lies before the
+//! first event of theirs and the lookahead. Then they exchange what has left them, and begin the next epoch.
+//!
+//! Why no byte depends on it: of two events, one can change what the other does only if both are of one entity, or if the first sends
+//! something that the second meets; and entities, and the lines that feed them, are handled in the order of time and rank by whoever owns them.
+
+mod domains;
+mod laying;
+mod shares;
+
+use super::border::{Border, Mail, Owners};
+use super::engine::Engine;
+use crate::primitives::units::{Span, Time};
+use std::any::Any;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
+
+/// A run that several threads share.
+#[derive(Debug)]
+pub struct ParallelEngine {
+    domains: Vec<Engine>,
+    owners: Arc<Owners>,
+    lookahead: Span,
+}
+
+/// Why a run is not shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Indivisible {
+    /// One thread was asked for.
+    OneThread,
+    /// Code of users runs on one thread.
+    UserCode,
+    /// Datagrams come from outside, and what becomes of them is told there.
+    RealPackets,
+    /// Routes change.
+    Routes,
+    /// All is so close that nothing takes time from one part to another.
+    NoDelay,
+}
+
+impl fmt::Display for Indivisible {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(match self {
+            Indivisible::OneThread => "one thread was asked for",
+            Indivisible::UserCode => "user code runs on one thread",
+            Indivisible::RealPackets => "real packets are handled by one thread",
+            Indivisible::Routes => "routes change on the way",
+            Indivisible::NoDelay => "no link has a delay that would separate two parts of the network",
+        })
+    }
+}
+
+impl ParallelEngine {
+    /// Share the rest of a run among at most so many threads.
+    ///
+    /// # Errors
+    /// The run as it was, and why it is not shared.
+    pub fn new(engine: Engine, threads: NonZeroUsize) -> Result<ParallelEngine, Box<(Engine, Indivisible)>> {
+        let senders = &engine.senders;
+        let why = match () {
+            () if threads.get() == 1 => Some(Indivisible::OneThread),
+            () if engine.has_user_code() => Some(Indivisible::UserCode),
+            () if senders.fabric.facts.iter().any(|facts| facts.is_external) => Some(Indivisible::RealPackets),
+            () if !senders.fabric.rerouted.is_empty() => Some(Indivisible::Routes),
+            () => None,
+        };
+        if let Some(why) = why {
+            return Err(Box::new((engine, why)));
+        }
+        let shares = shares::divide(&engine, threads.get().min(MOST_DOMAINS));
+        if shares.domains < 2 {
+            return Err(Box::new((engine, Indivisible::NoDelay)));
+        }
+        let owners = Arc::new(shares.owners);
+        let part = |own| domains::part(&engine, own, &owners, shares.domains);
+        Ok(ParallelEngine { domains: (0..shares.domains as u16).map(part).collect(), owners, lookahead: shares.lookahead })
+    }
+
+    /// Threads that share it.
+    pub fn threads(&self) -> usize {
+        self.domains.len()
+    }
+
+    /// The least time in which anything gets from one thread's part to another's.
+    pub fn lookahead(&self) -> Span {
+        self.lookahead
+    }
+
+    /// Simulated time that all of it has reached.
+    pub fn now(&self) -> Time {
+        self.domains.iter().map(Engine::now).min().unwrap_or(Time::ZERO)
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.domains.iter().map(Engine::events).sum()
+    }
+
+    /// The run as one engine, at a time that all of it reaches. It goes on to the same bytes, and so does this.
+    pub fn engine(&mut self) -> Engine {
+        let furthest = self.domains.iter().map(Engine::now).max().unwrap_or(Time::ZERO);
+        self.run_until(furthest);
+        self.deliver_mail();
+        domains::whole(&self.domains, &self.owners)
+    }
+
+    /// Let all packets that are between domains walk on to where they wait.
+    fn deliver_mail(&mut self) {
+        let mut is_under_way = true;
+        while is_under_way {
+            is_under_way = false;
+            self.domains.iter_mut().for_each(Engine::take_mail);
+            let count = self.domains.len();
+            for (from, to) in (0..count * count).map(|pair| (pair / count, pair % count)) {
+                let outbox = self.domains[from].border_mut().map(|border| std::mem::take(&mut border.outboxes[to]));
+                let mail = outbox.filter(|mail| !mail.packets.is_empty());
+                if let (Some(mail), Some(border)) = (mail, self.domains[to].border_mut()) {
+                    border.inboxes[from] = mail;
+                    is_under_way = true;
+                }
+            }
+        }
+    }
+
+    /// Handle all events before `time`, or before the end of the run if that comes first.
+    pub fn run_until(&mut self, time: Time) {
+        self.run_for(time, u64::MAX);
+    }
+
+    /// The same, but stop soon after so many events. True once all before `time` are handled.
+    ///
+    /// # Panics
+    /// If a thread does, which is a bug of ours.
+    pub fn run_for(&mut self, time: Time, events: u64) -> bool {
+        let end = time.min(self.domains[0].end());
+        let count = self.domains.len();
+        let meeting = Meeting {
+            barrier: Barrier::new(count),
+            next: (0..count).map(|_| AtomicU64::new(0)).collect(),
+            mail: (0..count * count).map(|_| Mutex::default()).collect(),
+            events: AtomicU64::new(0),
+            has_failed: AtomicBool::new(false),
+            failure: Mutex::new(None),
+            lookahead: self.lookahead,
+            end,
+            enough: events,
+        };
+        std::thread::scope(|scope| {
+            let mut domains = (0..).zip(&mut self.domains);
+            let first = domains.next();
+            for (number, domain) in domains {
+                let meeting = &meeting;
+                scope.spawn(move || meeting.attend(number, domain));
+            }
+            first.into_iter().for_each(|(number, domain)| meeting.attend(number, domain));
+        });
+        if let Some(failure) = meeting.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            resume_unwind(failure);
+        }
+        self.domains.iter().all(|domain| domain.now() >= end)
+    }
+}
+
+impl Engine {
+    fn border_mut(&mut self) -> Option<&mut Border> {
+        self.senders.fabric.common.border.as_deref_mut()
+    }
+
+    fn end(&self) -> Time {
+        self.senders.fabric.common.window.end
+    }
+
+    /// Nothing happens before this time.
+    fn reach(&mut self, time: Time) {
+        let now = self.now().max(time);
+        self.senders.fabric.common.now = now;
+    }
+
+    /// When the first happens of all that is known here.
+    fn next_time(&mut self) -> Time {
+        let fabric = &mut self.senders.fabric;
+        let event = fabric.common.calendar.peek();
+        let home = fabric.common.known_at_home.iter().filter_map(|&flow| fabric.next_home(flow)).min();
+        let inboxes = fabric.common.border.iter().flat_map(|border| &border.inboxes);
+        let mail = inboxes.flat_map(|mail| &mail.packets).map(|(_, packet)| packet.time).min();
+        [event, home, mail].into_iter().flatten().min().unwrap_or(Time::NEVER)
+    }
+
+    /// Let what has come from other domains walk on.
+    fn take_mail(&mut self) {
+        for from in 0..self.border_mut().map_or(0, |border| border.inboxes.len()) {
+            let Some(border) = self.border_mut() else { return };
+            let mut mail = std::mem::take(&mut border.inboxes[from]);
+            self.senders.fabric.take_in(&mut mail);
+            if let Some(border) = self.border_mut() {
+                border.inboxes[from] = mail;
+            }
+        }
+    }
+}
+
+/// Numbers of domains are small.
+const MOST_DOMAINS: usize = 1024;
+
+/// Where the threads of a run meet.
+struct Meeting {
+    barrier: Barrier,
+    /// Of each domain the time before which nothing happens there.
+    next: Vec<AtomicU64>,
+    /// From each domain to each.
+    mail: Vec<Mutex<Mail>>,
+    /// Handled by all.
+    events: AtomicU64,
+    has_failed: AtomicBool,
+    failure: Mutex<Option<Box<dyn Any + Send>>>,
+    lookahead: Span,
+    end: Time,
+    enough: u64,
+}
+
+impl Meeting {
+    /// Handle a domain's events, epoch by epoch.
+    fn attend(&self, number: usize, domain: &mut Engine) {
+        loop {
+            self.fetch_mail(number, domain);
+            // Nobody sends or counts between the second barrier and the first.
+            let is_over = self.has_failed.load(Ordering::Relaxed) || self.events.load(Ordering::Relaxed) >= self.enough;
+            self.barrier.wait();
+            if is_over {
+                return;
+            }
+            let (next, horizon) = (self.next(), self.horizon(number));
+            if next >= self.end {
+                return domain.reach(self.end);
+            }
+            self.guarded(|| {
+                let before = domain.events();
+                domain.take_mail();
+                domain.advance(horizon.min(self.end), u64::MAX);
+                self.events.fetch_add(domain.events() - before, Ordering::Relaxed);
+                self.send_mail(number, domain);
+            });
+            self.barrier.wait();
+        }
+    }
+
+    /// The first that happens anywhere.
+    fn next(&self) -> Time {
+        Time(self.next.iter().map(|next| next.load(Ordering::Relaxed)).min().unwrap_or(u64::MAX))
+    }
+
+    /// Until when a domain may go on without hearing from the others: before that, nothing of theirs arrives, nor an answer to what it sends.
+    fn horizon(&self, number: usize) -> Time {
+        let next = |index: usize| Time(self.next[index].load(Ordering::Relaxed));
+        let of_others = (0..self.next.len()).filter(|&index| index != number).map(next).min().unwrap_or(Time::NEVER);
+        (of_others + self.lookahead).min(next(number) + self.lookahead + self.lookahead)
+    }
+
+    fn send_mail(&self, number: usize, domain: &mut Engine) {
+        let Some(border) = domain.border_mut() else { return };
+        for (to, mail) in border.outboxes.iter_mut().enumerate().filter(|(_, mail)| !mail.packets.is_empty()) {
+            let slot = &self.mail[number * self.next.len() + to];
+            std::mem::swap(mail, &mut slot.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Take what others have sent, unread, and tell when the first of all that is known here happens.
+    fn fetch_mail(&self, number: usize, domain: &mut Engine) {
+        if let Some(border) = domain.border_mut() {
+            for (from, inbox) in border.inboxes.iter_mut().enumerate() {
+                let mut slot = self.mail[from * self.next.len() + number].lock().unwrap_or_else(PoisonError::into_inner);
+                if !slot.packets.is_empty() {
+                    std::mem::swap(inbox, &mut slot);
+                }
+            }
+        }
+        self.next[number].store(domain.next_time().0, Ordering::Relaxed);
+    }
+
+    /// A panic is kept for who waits for all threads, so that none of them waits for one that is gone.
+    fn guarded(&self, work: impl FnOnce()) {
+        if let Err(failure) = catch_unwind(AssertUnwindSafe(work)) {
+            self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+            self.has_failed.store(true, Ordering::Relaxed);
+        }
+    }
+}

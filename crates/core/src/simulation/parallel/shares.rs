@@ -1,0 +1,294 @@
+//! Who gets what of a run: ports and ends of flows are put together to domains of about the same work, between which as little as possible
+//! passes, and nothing in no time.
+
+use crate::network::{ChangeKind, Network};
+use crate::primitives::units::{Bytes, Span};
+use crate::simulation::border::{Domain, END, Owners};
+use crate::simulation::engine::Engine;
+use crate::simulation::fabric::Fabric;
+use crate::simulation::port::Entry;
+use crate::simulation::senders::Senders;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// The work of a packet and its acknowledgement at one port, at the sender and at the receiver: about what they take on a machine.
+const HOP: f64 = 1.0;
+const SENDER: f64 = 2.0;
+const RECEIVER: f64 = 1.0;
+
+/// By how much a domain may be larger than the mean.
+const SLACK: f64 = 1.03;
+
+/// How often everything is looked at again, whether it is better elsewhere.
+const LOOKS: usize = 6;
+
+/// Who owns what, and the least time in which anything gets from one domain to another.
+pub(super) struct Shares {
+    pub(super) owners: Owners,
+    pub(super) domains: usize,
+    pub(super) lookahead: Span,
+}
+
+/// Two neighbours and what passes between them.
+#[derive(Clone, Copy)]
+struct Edge {
+    ends: [u32; 2],
+    /// The least time in which anything does.
+    delay: Span,
+    load: f64,
+}
+
+/// Ports, senders and receivers, in this order, with their work and their neighbours.
+struct Graph {
+    ports: usize,
+    flows: usize,
+    work: Vec<f64>,
+    edges: Vec<Edge>,
+}
+
+/// Share a run among at most so many domains; there may be fewer, or one.
+pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
+    let graph = Graph::of(&engine.senders);
+    let mut delays: Vec<Span> = graph.edges.iter().map(|edge| edge.delay).filter(|&delay| delay > Span::ZERO).collect();
+    delays.sort_unstable();
+    delays.dedup();
+    // The longer the delays between domains, the fewer epochs. What is joined over shorter ones must not be too large.
+    let finest = delays.first().map_or(Span::ZERO, |&shortest| shortest);
+    let fair = graph.work.iter().sum::<f64>() / domains as f64;
+    let bound = fair.max(graph.largest(&graph.joined(finest)));
+    let coarse = delays.partition_point(|&delay| graph.largest(&graph.joined(delay)) <= bound);
+    let atoms = graph.joined(coarse.checked_sub(1).map_or(finest, |index| delays[index]));
+    let of_atoms = Parts::of(&graph, &atoms, domains).of_atoms;
+    let owner = |node: usize| of_atoms[atoms[node] as usize];
+    let cut = graph.edges.iter().filter(|edge| owner(edge.ends[0] as usize) != owner(edge.ends[1] as usize));
+    let lookahead = cut.map(|edge| edge.delay).min();
+    let all = |nodes: std::ops::Range<usize>| nodes.map(owner).collect::<Vec<Domain>>();
+    let (ports, flows) = (graph.ports, graph.flows);
+    let owners = Owners {
+        of_ports: all(0..ports),
+        of_senders: all(ports..ports + flows),
+        of_receivers: all(ports + flows..ports + 2 * flows),
+    };
+    let used = of_atoms.iter().max().map_or(0, |&last| usize::from(last)) + 1;
+    Shares { owners, domains: used, lookahead: lookahead.unwrap_or(Span(u64::MAX)) }
+}
+
+impl Graph {
+    fn of(senders: &Senders) -> Graph {
+        let Senders { network, fabric, plans, .. } = senders;
+        let (ports, flows) = (fabric.ports.len(), fabric.paths.len());
+        let (sender, receiver) = (|flow: u32| ports as u32 + flow, |flow: u32| (ports + flows) as u32 + flow);
+        let mut graph = Graph { ports, flows, work: vec![0.0; ports + 2 * flows], edges: Vec::new() };
+        let are_finite = plans.iter().all(|plan| plan.size != Bytes(u64::MAX));
+        let loads: Vec<f64> = plans.iter().map(|plan| if are_finite { plan.size.0 as f64 } else { 1.0 }).collect();
+        let delays = least_delays(fabric, network);
+        // A packet's head is earlier than it says, and a port may let it go as it begins to send.
+        let is_of_heads = |port: u32| fabric.ports[port as usize].entry.is_of_heads();
+        let mut routes: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut behind: BTreeMap<u32, u32> = BTreeMap::new();
+        for (flow, path) in (0..).zip(&fabric.paths) {
+            let load = loads[flow as usize];
+            graph.work[sender(flow) as usize] = SENDER * load;
+            graph.work[receiver(flow) as usize] = RECEIVER * load;
+            let wire = &path.wire;
+            // What travels in cells is cut by the end for the first port, in one go.
+            let is_cut = fabric.facts[wire.group as usize].framing.is_some();
+            let access = |delay: Span, first: u32| if is_cut || is_of_heads(first) { Span::ZERO } else { delay };
+            let ways = [
+                (wire.forward, sender(flow), wire.sender_access(&fabric.common.rates).delay, receiver(flow)),
+                (wire.backward, receiver(flow), wire.receiver_access(&fabric.common.rates).delay, sender(flow)),
+            ];
+            for (start, from, delay, to) in ways {
+                *routes.entry(start).or_default() += load;
+                let (first, last) = ends_of(fabric, start);
+                graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
+                graph.edges.push(Edge { ends: [last, to], delay: delays[last as usize], load });
+            }
+            // Lookahead there goes by what passes all of them in one walk.
+            let (back, (_, last)) = (fabric.routes[wire.backward as usize], ends_of(fabric, wire.forward));
+            if matches!(fabric.ports[back as usize].entry, Entry::Gathered(_)) {
+                let one = *behind.entry(back).or_insert(last);
+                for end in [back, last, receiver(flow)] {
+                    graph.edges.push(Edge { ends: [one, end], delay: Span::ZERO, load });
+                }
+            }
+        }
+        for (start, load) in routes {
+            let route = fabric.routes[start as usize..].iter().take_while(|&&port| port != END);
+            route.clone().for_each(|&port| graph.work[port as usize] += HOP / 2.0 * load);
+            for (&from, &to) in route.clone().zip(route.skip(1)) {
+                let delay = if is_of_heads(to) { Span::ZERO } else { delays[from as usize] };
+                graph.edges.push(Edge { ends: [from, to], delay, load });
+            }
+        }
+        graph
+    }
+
+    /// The atom of each node: what is joined by delays below this, or by none, is one. Numbered as their first nodes are.
+    fn joined(&self, below: Span) -> Vec<u32> {
+        let mut parents: Vec<u32> = (0..self.work.len() as u32).collect();
+        for edge in self.edges.iter().filter(|edge| edge.delay < below || edge.delay == Span::ZERO) {
+            let [a, b] = edge.ends.map(|end| root(&mut parents, end));
+            parents[a.max(b) as usize] = a.min(b);
+        }
+        let mut atoms = vec![u32::MAX; parents.len()];
+        let mut next = 0;
+        for node in 0..parents.len() {
+            let first = root(&mut parents, node as u32) as usize;
+            if atoms[first] == u32::MAX {
+                atoms[first] = next;
+                next += 1;
+            }
+            atoms[node] = atoms[first];
+        }
+        atoms
+    }
+
+    fn work_of(&self, atoms: &[u32]) -> Vec<f64> {
+        let mut work = vec![0.0; atoms.iter().max().map_or(0, |&last| last as usize + 1)];
+        for (&atom, more) in atoms.iter().zip(&self.work) {
+            work[atom as usize] += more;
+        }
+        work
+    }
+
+    fn largest(&self, atoms: &[u32]) -> f64 {
+        self.work_of(atoms).into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// The first and the last port of a route.
+fn ends_of(fabric: &Fabric, start: u32) -> (u32, u32) {
+    let route = &fabric.routes[start as usize..];
+    let last = route.iter().take_while(|&&port| port != END).last();
+    (route[0], last.copied().unwrap_or(route[0]))
+}
+
+/// The least delay that each port has or will have.
+fn least_delays(fabric: &Fabric, network: &Network) -> Vec<Span> {
+    let mut delays: Vec<Span> = fabric.ports.iter().map(|port| port.equipment.delay()).collect();
+    for change in &network.changes {
+        if let ChangeKind::Delay(port, delay) = change.what {
+            delays[port as usize] = delays[port as usize].min(delay);
+        }
+    }
+    delays
+}
+
+fn root(parents: &mut [u32], mut node: u32) -> u32 {
+    while parents[node as usize] != node {
+        parents[node as usize] = parents[parents[node as usize] as usize];
+        node = parents[node as usize];
+    }
+    node
+}
+
+/// Atoms in domains.
+struct Parts {
+    of_atoms: Vec<Domain>,
+}
+
+const NOWHERE: Domain = Domain::MAX;
+
+impl Parts {
+    /// Domains are grown one after another, each from the largest atom that is left, by the atoms whose neighbours are in it already (greedy
+    /// graph growing: Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998, section 4.2); then each atom moves where more of its neighbours
+    /// are, as long as there is room.
+    fn of(graph: &Graph, atoms: &[u32], domains: usize) -> Parts {
+        let work = graph.work_of(atoms);
+        let neighbours = Neighbours::of(graph, atoms, work.len());
+        let total: f64 = work.iter().sum();
+        let mut by_size: Vec<usize> = (0..work.len()).collect();
+        by_size.sort_by(|&a, &b| work[b].total_cmp(&work[a]));
+        let mut of_atoms = vec![NOWHERE; work.len()];
+        let mut loads = vec![0.0; domains];
+        for domain in 0..domains {
+            let room = (total - loads.iter().sum::<f64>()) / (domains - domain) as f64;
+            let mut seeds = by_size.iter().copied();
+            let mut border: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
+            let mut inside = BTreeMap::new();
+            while loads[domain] < room {
+                let nearest = std::iter::from_fn(|| border.pop()).map(|(_, Reverse(atom))| atom);
+                let mut free = nearest.chain(&mut seeds).filter(|&atom| of_atoms[atom] == NOWHERE);
+                let Some(atom) = free.next() else { break };
+                drop(free);
+                // What would be too much is left for another, unless it is the first.
+                if loads[domain] > 0.0 && loads[domain] + work[atom] > room * SLACK && domain + 1 < domains {
+                    continue;
+                }
+                of_atoms[atom] = domain as Domain;
+                loads[domain] += work[atom];
+                for &(other, load) in neighbours.of_atom(atom) {
+                    if of_atoms[other as usize] == NOWHERE {
+                        let load_inside = inside.entry(other).or_insert(0.0);
+                        *load_inside += load;
+                        let share = *load_inside / neighbours.load(other as usize);
+                        border.push(((share * 1e9) as u64, Reverse(other as usize)));
+                    }
+                }
+            }
+        }
+        for (atom, domain) in of_atoms.iter_mut().enumerate().filter(|of| *of.1 == NOWHERE) {
+            let least = (0..domains).min_by(|&a, &b| loads[a].total_cmp(&loads[b])).unwrap_or(0);
+            *domain = least as Domain;
+            loads[least] += work[atom];
+        }
+        let most = total / domains as f64 * SLACK;
+        for _ in 0..LOOKS {
+            for atom in 0..work.len() {
+                let mut beside = vec![0.0; domains];
+                neighbours.of_atom(atom).iter().for_each(|&(other, load)| beside[usize::from(of_atoms[other as usize])] += load);
+                let here = usize::from(of_atoms[atom]);
+                let fits = |domain: usize| domain == here || loads[domain] + work[atom] <= most.min(loads[here]).max(most);
+                let best = (0..domains).filter(|&domain| fits(domain)).max_by(|&a, &b| beside[a].total_cmp(&beside[b]));
+                if let Some(best) = best.filter(|&best| beside[best] > beside[here]) {
+                    of_atoms[atom] = best as Domain;
+                    loads[here] -= work[atom];
+                    loads[best] += work[atom];
+                }
+            }
+        }
+        Parts { of_atoms: dense(of_atoms) }
+    }
+}
+
+/// The domains that are used, by numbers without gaps.
+fn dense(of_atoms: Vec<Domain>) -> Vec<Domain> {
+    let mut numbers: BTreeMap<Domain, Domain> = of_atoms.iter().map(|&domain| (domain, 0)).collect();
+    numbers.values_mut().zip(0..).for_each(|(number, next)| *number = next);
+    of_atoms.into_iter().map(|domain| numbers[&domain]).collect()
+}
+
+/// Of each atom its neighbours, and the load between.
+struct Neighbours {
+    first: Vec<u32>,
+    all: Vec<(u32, f64)>,
+}
+
+impl Neighbours {
+    fn of(graph: &Graph, atoms: &[u32], count: usize) -> Neighbours {
+        let both_ways = |edge: &Edge| {
+            let [a, b] = edge.ends.map(|end| atoms[end as usize]);
+            [(a, b, edge.load), (b, a, edge.load)].into_iter().filter(move |_| a != b)
+        };
+        let mut all: Vec<(u32, u32, f64)> = graph.edges.iter().flat_map(both_ways).collect();
+        all.sort_unstable_by_key(|&(from, to, _)| (from, to));
+        all.dedup_by(|next, kept| {
+            let is_same = (next.0, next.1) == (kept.0, kept.1);
+            if is_same {
+                kept.2 += next.2;
+            }
+            is_same
+        });
+        let first = (0..=count as u32).map(|atom| all.partition_point(|edge| edge.0 < atom) as u32).collect();
+        Neighbours { first, all: all.into_iter().map(|(_, to, load)| (to, load)).collect() }
+    }
+
+    fn of_atom(&self, atom: usize) -> &[(u32, f64)] {
+        &self.all[self.first[atom] as usize..self.first[atom + 1] as usize]
+    }
+
+    fn load(&self, atom: usize) -> f64 {
+        self.of_atom(atom).iter().map(|&(_, load)| load).sum()
+    }
+}
