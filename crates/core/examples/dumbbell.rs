@@ -20,6 +20,7 @@
 //! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
 //! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
 //! | spd        | 1: SPD at 20 cells, above 20 %, EPD from 80 % on    | 0       |
+//! | threads    | that share the run                                  | 1       |
 //! | trace      | of the bottleneck 1: drops, 2: queue; of every flow | 0       |
 //! |            | 3: cwnd, ssthresh, rtt, in_flight and state, 4: cwnd,|         |
 //! |            | rtt, in_flight, segments and acks; 5: 3 of one flow  |         |
@@ -52,11 +53,10 @@ fn main() -> Result<(), String> {
     let settings = read(std::env::args().skip(1))?;
     let network = settings.network();
     let end = Time::ZERO + network.duration;
-    let mut engine = Engine::new(network);
+    let engine = Engine::new(network);
 
     let setup = cpu_seconds();
-    engine.run_until(end);
-    let run = cpu_seconds() - setup;
+    let (engine, cost) = measured::run(engine, end, settings.0.get("threads"));
 
     let events = engine.events();
     let before = cpu_seconds();
@@ -64,18 +64,23 @@ fn main() -> Result<(), String> {
     let results_took = cpu_seconds() - before;
     let bottleneck = |name: &str| results.queues.floats(name).and_then(|values| values.first().copied()).unwrap_or(f64::NAN);
     println!(
-        "{{\"delivered\": {}, \"drops\": {}, \"utilisation\": {}, \"loss\": {:e}, \"setup_cpu_s\": {setup:.6}, \"run_cpu_s\": {run:.6}, \
+        "{{\"delivered\": {}, \"drops\": {}, \"utilisation\": {}, \"loss\": {:e}, \"setup_cpu_s\": {setup:.6}, \"run_cpu_s\": {:.6}, \
+         \"run_wall_s\": {:.6}, \"sharing_wall_s\": {:.6}, \"threads\": {}, \
          \"results_cpu_s\": {results_took:.6}, \"peak_rss_kb\": {}, \"events\": {events}}}",
         bottleneck("departed_units"),
         bottleneck("discarded_units"),
         bottleneck("utilisation"),
         bottleneck("loss_share"),
+        cost.cpu_s,
+        cost.wall_s,
+        cost.sharing_wall_s,
+        cost.threads,
         peak_rss_kb(),
     );
     Ok(())
 }
 
-const DEFAULTS: [(&str, f64); 16] = [
+const DEFAULTS: [(&str, f64); 17] = [
     ("n", 100.0),
     ("c", 1000.0),
     ("acc", 100.0),
@@ -92,6 +97,7 @@ const DEFAULTS: [(&str, f64); 16] = [
     ("bpd", 0.0),
     ("spd", 0.0),
     ("trace", 0.0),
+    ("threads", 1.0),
 ];
 
 fn read(arguments: impl Iterator<Item = String>) -> Result<Dumbbell, String> {

@@ -12,6 +12,7 @@
 //! | buf  | places of a switch port's queue, packets         | 200     |
 //! | ss   | initial slow-start threshold, packets            | 45      |
 //! | t    | simulated seconds at most                        | 10      |
+//! | threads | that share the run                            | 1       |
 //!
 //! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
 
@@ -28,12 +29,12 @@ use tailback_core::network::{Access, Buffer, Flow, Network, Record};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 
-const DEFAULTS: [(&str, f64); 6] =
-    [("k", 8.0), ("rate", 100.0), ("size", 1_048_576.0), ("buf", 200.0), ("ss", 45.0), ("t", 10.0)];
+const DEFAULTS: [(&str, f64); 7] =
+    [("k", 8.0), ("rate", 100.0), ("size", 1_048_576.0), ("buf", 200.0), ("ss", 45.0), ("t", 10.0), ("threads", 1.0)];
 
 fn main() -> Result<(), String> {
     let settings = Settings::read(&DEFAULTS, std::env::args().skip(1))?;
-    println!("{}", hops::run(network(&settings))?);
+    println!("{}", hops::run(network(&settings), &settings)?);
     Ok(())
 }
 

@@ -27,11 +27,12 @@ use tailback_core::network::{Access, Buffer, Flow, Network, Record};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::units::{Rate, Span, Time};
 
-const DEFAULTS: [(&str, f64); 6] = [("n", 20.0), ("flows", 5.0), ("rate", 1000.0), ("buf", 100.0), ("ss", 64.0), ("t", 10.0)];
+const DEFAULTS: [(&str, f64); 7] =
+    [("n", 20.0), ("flows", 5.0), ("rate", 1000.0), ("buf", 100.0), ("ss", 64.0), ("t", 10.0), ("threads", 1.0)];
 
 fn main() -> Result<(), String> {
     let settings = Settings::read(&DEFAULTS, std::env::args().skip(1))?;
-    println!("{}", hops::run(network(&settings))?);
+    println!("{}", hops::run(network(&settings), &settings)?);
     Ok(())
 }
 

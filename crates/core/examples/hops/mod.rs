@@ -1,6 +1,6 @@
 //! What the benchmark's programs of many hops have in common: links, greedy senders, and a run of all.
 
-use crate::measured::{Settings, cpu_seconds, peak_rss_kb};
+use crate::measured::{self, Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Group, Network, Port, Switching, Transport};
@@ -9,21 +9,24 @@ use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
 
 /// Run a network to its end. A line of JSON: packets that left ports, what was dropped, and what it cost.
-pub fn run(network: Network) -> Result<String, String> {
+pub fn run(network: Network, of: &Settings) -> Result<String, String> {
     let end = Time::ZERO + network.duration;
     let before = cpu_seconds();
-    let mut engine = Engine::new(network);
+    let engine = Engine::new(network);
     let built = cpu_seconds();
-    engine.run_until(end);
-    let done = cpu_seconds();
+    let (engine, cost) = measured::run(engine, end, of.get("threads"));
     let results = engine.results().map_err(|error| error.to_string())?;
     let total = |name: &str| results.queues.floats(name).map_or(f64::NAN, |values| values.iter().sum::<f64>());
     Ok(format!(
-        "{{\"hops\": {}, \"drops\": {}, \"setup_cpu_s\": {:.6}, \"run_cpu_s\": {:.6}, \"peak_rss_kb\": {}, \"events\": {}}}",
+        "{{\"hops\": {}, \"drops\": {}, \"setup_cpu_s\": {:.6}, \"run_cpu_s\": {:.6}, \"run_wall_s\": {:.6}, \
+         \"sharing_wall_s\": {:.6}, \"threads\": {}, \"peak_rss_kb\": {}, \"events\": {}}}",
         total("departed_units"),
         total("discarded_units"),
         built - before,
-        done - built,
+        cost.cpu_s,
+        cost.wall_s,
+        cost.sharing_wall_s,
+        cost.threads,
         peak_rss_kb(),
         engine.events(),
     ))

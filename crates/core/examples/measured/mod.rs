@@ -1,7 +1,10 @@
 //! What the programs of the benchmark have in common: settings as `name=value`, and what a run cost.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+use tailback_core::primitives::units::Time;
+use tailback_core::{Engine, ParallelEngine};
 
 /// What the command line says, in the units of the program's table.
 pub struct Settings(HashMap<&'static str, f64>);
@@ -26,7 +29,37 @@ impl Settings {
     }
 }
 
-/// CPU time of this process so far. The kernel brings it up to date when the process stops running: hence the nap.
+/// What a run has taken. Of several threads, CPU seconds are those of the first.
+pub struct Cost {
+    pub cpu_s: f64,
+    pub wall_s: f64,
+    /// Until the threads had their parts, and for putting these together.
+    pub sharing_wall_s: f64,
+    pub threads: usize,
+}
+
+/// Run to this time on so many threads.
+pub fn run(engine: Engine, end: Time, threads: f64) -> (Engine, Cost) {
+    let (cpu, wall) = (cpu_seconds(), Instant::now());
+    let threads = NonZeroUsize::new(threads as usize).unwrap_or(NonZeroUsize::MIN);
+    let (engine, sharing_wall_s, threads) = match ParallelEngine::new(engine, threads) {
+        Ok(mut parallel) => {
+            let shared = wall.elapsed();
+            parallel.run_until(end);
+            let done = Instant::now();
+            let engine = parallel.engine();
+            (engine, (shared + done.elapsed()).as_secs_f64(), parallel.threads())
+        }
+        Err(whole) => {
+            let (mut engine, _) = *whole;
+            engine.run_until(end);
+            (engine, 0.0, 1)
+        }
+    };
+    (engine, Cost { cpu_s: cpu_seconds() - cpu, wall_s: wall.elapsed().as_secs_f64(), sharing_wall_s, threads })
+}
+
+/// CPU time of this process so far, without that of its other threads. The kernel brings it up to date when the process stops running: hence the nap.
 pub fn cpu_seconds() -> f64 {
     std::thread::sleep(Duration::from_micros(1));
     let line = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();

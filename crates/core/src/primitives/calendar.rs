@@ -171,6 +171,11 @@ impl<R: Ranks> Calendar<R> {
         self.current.last().map(|&(time, _)| time)
     }
 
+    /// Whether the next event has its turn before another of this slot at `time` would, or is the same.
+    pub fn is_due(&mut self, time: Time, slot: Slot) -> bool {
+        self.peek() == Some(time) && self.current.last().is_some_and(|&(_, next)| self.ranks.rank(next) <= self.ranks.rank(slot))
+    }
+
     /// Take the next event if it lies before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<(Time, Slot)> {

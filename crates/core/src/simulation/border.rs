@@ -3,7 +3,9 @@
 //! Each domain is an engine of its own that handles the events of what it owns. A packet whose next place is another domain's goes there as
 //! mail, and walks on from the line that it was in.
 
+use super::event_order::EventOrder;
 use super::path::Feeder;
+use crate::primitives::calendar::{Ranks, Slot};
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::units::{Span, Time};
 use std::sync::Arc;
@@ -46,6 +48,48 @@ pub(crate) struct Mail {
     pub(crate) prices: Vec<NumberAndHeader>,
 }
 
+/// Packets of other domains that wait for their turn at a port. In order, they need no place in the calendar.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrivals {
+    sorted: Vec<Arrival>,
+    /// How many have had their turn.
+    taken: usize,
+}
+
+/// A packet and the event that its turn is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) slot: Slot,
+    pub(crate) packet: Packet,
+}
+
+impl Arrivals {
+    /// Another, anywhere in the order: see [`Arrivals::sort`].
+    pub(crate) fn push(&mut self, arrival: Arrival) {
+        if self.taken > 0 {
+            self.sorted.drain(..std::mem::take(&mut self.taken));
+        }
+        self.sorted.push(arrival);
+    }
+
+    /// What one line brings stays in its order.
+    pub(crate) fn sort(&mut self, order: &EventOrder) {
+        self.sorted.sort_by_key(|arrival| (arrival.packet.time, order.rank(arrival.slot)));
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Arrival> {
+        self.sorted.get(self.taken)
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Arrival> {
+        let first = self.first().copied();
+        self.taken += usize::from(first.is_some());
+        first
+    }
+}
+
 /// What a domain knows of the others.
 #[derive(Clone, Debug)]
 pub(crate) struct Border {
@@ -54,6 +98,7 @@ pub(crate) struct Border {
     /// For each domain, and from each: what has come is read when its epoch begins.
     pub(crate) outboxes: Vec<Mail>,
     pub(crate) inboxes: Vec<Mail>,
+    pub(crate) arrivals: Arrivals,
     /// Waiting for timeouts of senders whose receivers are others'. What came after the receiver had everything does not count: that is known
     /// when the domains are put together.
     pub(crate) waits: Vec<Wait>,
@@ -75,6 +120,7 @@ impl Border {
             owners,
             outboxes: vec![Mail::default(); domains],
             inboxes: vec![Mail::default(); domains],
+            arrivals: Arrivals::default(),
             waits: Vec::new(),
         }
     }

@@ -151,6 +151,15 @@ impl Common {
         true
     }
 
+    /// The event that is the turn of what a line holds. `flow`: of the packet.
+    pub(crate) fn slot_of(&self, feeder: Feeder, flow: u32) -> Slot {
+        match feeder {
+            Feeder::Send => self.order.flow(FlowKind::Send, flow),
+            Feeder::Back => self.order.flow(FlowKind::Back, flow),
+            Feeder::Port(port) => self.order.port(port),
+        }
+    }
+
     /// Take the head of a line, and let the next packet's turn be an event.
     #[inline(always)]
     pub(crate) fn take_head(&mut self, line: &mut Line, slot: Slot) -> Option<Packet> {

@@ -8,7 +8,7 @@
 mod cells;
 mod stepped_ports;
 
-use super::border::{ELSEWHERE, END, Mail};
+use super::border::{Arrival, Arrivals, ELSEWHERE, END, Mail};
 use super::common::{Became, Common, Fate};
 use super::event_order::{Entities, Event, EventOrder, FlowKind};
 use super::facts::{Facts, OfRun};
@@ -268,8 +268,8 @@ impl Fabric {
         self.common.pool.front(&self.paths[flow as usize].home).map(|next| next.time)
     }
 
-    /// Packets of another domain have come here: let them walk on.
-    pub(crate) fn take_in(&mut self, mail: &mut Mail) {
+    /// Packets of another domain have come here: those that need not wait walk on.
+    pub(crate) fn take_in(&mut self, mail: &mut Mail, arrivals: &mut Arrivals) {
         let (mut reports, mut prices) = (mail.reports.drain(..), mail.prices.drain(..));
         for (feeder, mut packet) in mail.packets.drain(..) {
             debug_assert!(packet.time >= self.common.now);
@@ -278,8 +278,29 @@ impl Fabric {
             } else if packet.has_price() {
                 prices.next().into_iter().for_each(|price| packet.lay_price(price, &mut self.common.prices));
             }
-            self.walk(Some(feeder), packet);
+            let next = self.routes[packet.place()];
+            if next < ELSEWHERE && matches!(self.ports[next as usize].entry, Entry::ByEvent) {
+                arrivals.push(Arrival { slot: self.common.slot_of(feeder, packet.flow), packet });
+            } else {
+                self.walk(Some(feeder), packet);
+            }
         }
+    }
+
+    /// It is the turn of a packet of another domain.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, packet: Packet) {
+        self.walk(None, packet);
+    }
+
+    /// What comes from another domain is to wait in the line that it was in.
+    pub(crate) fn put_in_line(&mut self, arrival: Arrival) {
+        let feeder = match self.common.order.event(arrival.slot) {
+            Event::Port(port) => Feeder::Port(port),
+            Event::Back(_) => Feeder::Back,
+            _ => Feeder::Send,
+        };
+        self.walk(Some(feeder), arrival.packet);
     }
 
     /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.

@@ -8,19 +8,22 @@
 //! Why no byte depends on it: of two events, one can change what the other does only if both are of one entity, or if the first sends
 //! something that the second meets; and entities, and the lines that feed them, are handled in the order of time and rank by whoever owns them.
 
+mod barrier;
 mod domains;
 mod laying;
 mod shares;
 
-use super::border::{Border, Mail, Owners};
+use super::border::{Arrival, Border, Mail, Owners};
 use super::engine::Engine;
+
 use crate::primitives::units::{Span, Time};
+use barrier::Barrier;
 use std::any::Any;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A run that several threads share.
 #[derive(Debug)]
@@ -108,6 +111,7 @@ impl ParallelEngine {
         let furthest = self.domains.iter().map(Engine::now).max().unwrap_or(Time::ZERO);
         self.run_until(furthest);
         self.deliver_mail();
+        self.domains.iter_mut().for_each(Engine::let_arrivals_wait);
         domains::whole(&self.domains, &self.owners)
     }
 
@@ -190,19 +194,46 @@ impl Engine {
         let home = fabric.common.known_at_home.iter().filter_map(|&flow| fabric.next_home(flow)).min();
         let inboxes = fabric.common.border.iter().flat_map(|border| &border.inboxes);
         let mail = inboxes.flat_map(|mail| &mail.packets).map(|(_, packet)| packet.time).min();
-        [event, home, mail].into_iter().flatten().min().unwrap_or(Time::NEVER)
+        let arrival =
+            fabric.common.border.iter().filter_map(|border| border.arrivals.first()).map(|arrival| arrival.packet.time).min();
+        [event, home, mail, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
-    /// Let what has come from other domains walk on.
+    /// Let what has come from other domains walk on, or wait for its turn.
     fn take_mail(&mut self) {
+        let Some(mut arrivals) = self.border_mut().map(|border| std::mem::take(&mut border.arrivals)) else { return };
         for from in 0..self.border_mut().map_or(0, |border| border.inboxes.len()) {
-            let Some(border) = self.border_mut() else { return };
-            let mut mail = std::mem::take(&mut border.inboxes[from]);
-            self.senders.fabric.take_in(&mut mail);
-            if let Some(border) = self.border_mut() {
-                border.inboxes[from] = mail;
-            }
+            let Some(mut mail) = self.border_mut().map(|border| std::mem::take(&mut border.inboxes[from])) else { return };
+            self.senders.fabric.take_in(&mut mail, &mut arrivals);
+            self.border_mut().into_iter().for_each(|border| std::mem::swap(&mut border.inboxes[from], &mut mail));
         }
+        arrivals.sort(&self.senders.fabric.common.order);
+        self.border_mut().into_iter().for_each(|border| std::mem::swap(&mut border.arrivals, &mut arrivals));
+    }
+
+    /// Handle all events and arrivals before `time`.
+    fn advance_with_arrivals(&mut self, time: Time) {
+        while let Some(&Arrival { slot, packet }) = self.first_arrival().filter(|arrival| arrival.packet.time < time) {
+            self.advance(packet.time, u64::MAX);
+            while self.senders.fabric.common.calendar.is_due(packet.time, slot) {
+                self.advance(Time(packet.time.0 + 1), 1);
+            }
+            self.border_mut().and_then(|border| border.arrivals.pop());
+            self.senders.fabric.on_arrival(packet);
+            self.events += 1;
+        }
+        self.advance(time, u64::MAX);
+    }
+
+    /// What has come from other domains is where it would be without them.
+    fn let_arrivals_wait(&mut self) {
+        while let Some(arrival) = self.border_mut().and_then(|border| border.arrivals.pop()) {
+            self.senders.fabric.put_in_line(arrival);
+        }
+    }
+
+    fn first_arrival(&self) -> Option<&Arrival> {
+        self.senders.fabric.common.border.as_ref()?.arrivals.first()
     }
 }
 
@@ -243,7 +274,7 @@ impl Meeting {
             self.guarded(|| {
                 let before = domain.events();
                 domain.take_mail();
-                domain.advance(horizon.min(self.end), u64::MAX);
+                domain.advance_with_arrivals(horizon.min(self.end));
                 self.events.fetch_add(domain.events() - before, Ordering::Relaxed);
                 self.send_mail(number, domain);
             });
