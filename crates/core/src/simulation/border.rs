@@ -8,6 +8,7 @@ use super::path::Feeder;
 use crate::primitives::calendar::{Ranks, Slot};
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::units::{Span, Time};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// End of a route in the flat list of routes.
@@ -41,19 +42,31 @@ impl Owners {
 }
 
 /// Packets for another domain, the line that each has been in, and what they carry beside, in their order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Mail {
+    /// When the first of them comes to its place.
+    pub(crate) first: Time,
     pub(crate) packets: Vec<(Feeder, Packet)>,
     pub(crate) reports: Vec<Report>,
     pub(crate) prices: Vec<NumberAndHeader>,
 }
 
-/// Packets of other domains that wait for their turn at a port. In order, they need no place in the calendar.
+impl Default for Mail {
+    fn default() -> Mail {
+        Mail { first: Time::NEVER, packets: Vec::new(), reports: Vec::new(), prices: Vec::new() }
+    }
+}
+
+/// Packets of other domains that wait for their turn at a port. Whatever comes while some have theirs has it later: so they are put in order
+/// a stretch of time at once, and need no places in the calendar.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {
-    sorted: Vec<Arrival>,
-    /// How many have had their turn.
-    taken: usize,
+    /// A stretch is 2^shift picoseconds long.
+    shift: u32,
+    /// As they came, by stretch.
+    waiting: BTreeMap<u64, Vec<Arrival>>,
+    /// Room for other stretches.
+    spare: Vec<Vec<Arrival>>,
 }
 
 /// A packet and the event that its turn is.
@@ -64,29 +77,48 @@ pub(crate) struct Arrival {
 }
 
 impl Arrivals {
-    /// Another, anywhere in the order: see [`Arrivals::sort`].
+    /// How many stretches there are about in a lookahead.
+    const STRETCHES: u64 = 16;
+
+    fn new(lookahead: Span) -> Arrivals {
+        Arrivals { shift: (lookahead.0 / Arrivals::STRETCHES).max(1).ilog2(), ..Arrivals::default() }
+    }
+
     pub(crate) fn push(&mut self, arrival: Arrival) {
-        if self.taken > 0 {
-            self.sorted.drain(..std::mem::take(&mut self.taken));
+        let stretch = arrival.packet.time.0 >> self.shift;
+        self.waiting.entry(stretch).or_insert_with(|| self.spare.pop().unwrap_or_default()).push(arrival);
+    }
+
+    /// When the first has its turn.
+    pub(crate) fn first(&self) -> Option<Time> {
+        self.waiting.first_key_value()?.1.iter().map(|arrival| arrival.packet.time).min()
+    }
+
+    /// Those of the first stretch before `time`, in order; what one line brings stays in its order. To be returned by [`Arrivals::reuse`].
+    pub(crate) fn take_before(&mut self, time: Time, order: &EventOrder) -> Option<Vec<Arrival>> {
+        let first = self.waiting.first_entry()?;
+        let stretch = *first.key();
+        if stretch << self.shift >= time.0 {
+            return None;
         }
-        self.sorted.push(arrival);
+        let mut batch = first.remove();
+        // Comparisons without branches, as few come at one instant.
+        batch.sort_by_key(|arrival| arrival.packet.time);
+        for same in batch.chunk_by_mut(|one, next| one.packet.time == next.packet.time).filter(|same| same.len() > 1) {
+            same.sort_by_key(|arrival| order.rank(arrival.slot));
+        }
+        let late = batch.partition_point(|arrival| arrival.packet.time < time);
+        if late < batch.len() {
+            let mut rest = self.spare.pop().unwrap_or_default();
+            rest.extend(batch.drain(late..));
+            self.waiting.insert(stretch, rest);
+        }
+        if batch.is_empty() { None } else { Some(batch) }
     }
 
-    /// What one line brings stays in its order.
-    pub(crate) fn sort(&mut self, order: &EventOrder) {
-        self.sorted.sort_by_key(|arrival| (arrival.packet.time, order.rank(arrival.slot)));
-    }
-
-    #[inline]
-    pub(crate) fn first(&self) -> Option<&Arrival> {
-        self.sorted.get(self.taken)
-    }
-
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Arrival> {
-        let first = self.first().copied();
-        self.taken += usize::from(first.is_some());
-        first
+    pub(crate) fn reuse(&mut self, mut batch: Vec<Arrival>) {
+        batch.clear();
+        self.spare.push(batch);
     }
 }
 
@@ -114,13 +146,13 @@ pub(crate) struct Wait {
 
 impl Border {
     /// `domains`: how many there are.
-    pub(crate) fn new(own: Domain, owners: Arc<Owners>, domains: usize) -> Border {
+    pub(crate) fn new(own: Domain, owners: Arc<Owners>, domains: usize, lookahead: Span) -> Border {
         Border {
             own,
             owners,
             outboxes: vec![Mail::default(); domains],
             inboxes: vec![Mail::default(); domains],
-            arrivals: Arrivals::default(),
+            arrivals: Arrivals::new(lookahead),
             waits: Vec::new(),
         }
     }

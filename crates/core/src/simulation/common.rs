@@ -147,6 +147,7 @@ impl Common {
         } else if packet.has_price() {
             mail.prices.push(packet.lift_price(&mut self.prices));
         }
+        mail.first = mail.first.min(packet.time);
         mail.packets.push((feeder, packet));
         true
     }

@@ -270,8 +270,13 @@ impl Fabric {
 
     /// Packets of another domain have come here: those that need not wait walk on.
     pub(crate) fn take_in(&mut self, mail: &mut Mail, arrivals: &mut Arrivals) {
+        mail.first = Time::NEVER;
         let (mut reports, mut prices) = (mail.reports.drain(..), mail.prices.drain(..));
-        for (feeder, mut packet) in mail.packets.drain(..) {
+        for index in 0..mail.packets.len() {
+            if let Some((_, packet)) = mail.packets.get(index + 4).filter(|_| self.is_large) {
+                self.prefetch_next_place(packet);
+            }
+            let (feeder, mut packet) = mail.packets[index];
             debug_assert!(packet.time >= self.common.now);
             if packet.is_ack() && packet.has_report() && packet.is_last() {
                 reports.next().into_iter().for_each(|report| packet.lay_report(report, &mut self.common.reports));
@@ -285,6 +290,7 @@ impl Fabric {
                 self.walk(Some(feeder), packet);
             }
         }
+        mail.packets.clear();
     }
 
     /// It is the turn of a packet of another domain.
@@ -316,8 +322,8 @@ impl Fabric {
         let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let route = if changes { Route::Changing } else { Route::Fixed };
         let Fabric { routes, ports, paths, facts, common, .. } = self;
-        // When it has left the last port's delay line.
-        let mut left_at = Time::ZERO;
+        // When it has left the last port's delay line, if that is known.
+        let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
         let mut bytes = match common.ack_unit {
             Some(ack_unit) if packet.is_ack() => ack_unit,
             Some(_) if !(CELLS && packet.is_cell()) => packet.bytes(),

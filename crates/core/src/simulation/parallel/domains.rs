@@ -7,15 +7,17 @@ use crate::simulation::adaptation::Channel;
 use crate::simulation::border::{Border, Domain, ELSEWHERE, END, END_OF_ANY, Owners};
 use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
+use crate::simulation::parallel::shares::Shares;
 use crate::simulation::path::PathCounts;
 use crate::simulation::senders::{End, Senders};
 use std::sync::Arc;
 
 /// The part of a run that a domain owns, as an engine that handles it.
-pub(super) fn part(whole: &Engine, own: Domain, owners: &Arc<Owners>, domains: usize) -> Engine {
+pub(super) fn part(whole: &Engine, own: Domain, shares: &Shares) -> Engine {
+    let Shares { owners, domains, lookahead } = shares;
     let mut part = whole.clone();
     let fabric = &mut part.senders.fabric;
-    fabric.common.border = Some(Box::new(Border::new(own, owners.clone(), domains)));
+    fabric.common.border = Some(Box::new(Border::new(own, owners.clone(), *domains, *lookahead)));
     for entry in &mut fabric.routes {
         *entry = match *entry {
             END => END_OF_ANY,

@@ -81,9 +81,8 @@ impl ParallelEngine {
         if shares.domains < 2 {
             return Err(Box::new((engine, Indivisible::NoDelay)));
         }
-        let owners = Arc::new(shares.owners);
-        let part = |own| domains::part(&engine, own, &owners, shares.domains);
-        Ok(ParallelEngine { domains: (0..shares.domains as u16).map(part).collect(), owners, lookahead: shares.lookahead })
+        let domains = (0..shares.domains as u16).map(|own| domains::part(&engine, own, &shares)).collect();
+        Ok(ParallelEngine { domains, owners: shares.owners, lookahead: shares.lookahead })
     }
 
     /// Threads that share it.
@@ -193,9 +192,8 @@ impl Engine {
         let event = fabric.common.calendar.peek();
         let home = fabric.common.known_at_home.iter().filter_map(|&flow| fabric.next_home(flow)).min();
         let inboxes = fabric.common.border.iter().flat_map(|border| &border.inboxes);
-        let mail = inboxes.flat_map(|mail| &mail.packets).map(|(_, packet)| packet.time).min();
-        let arrival =
-            fabric.common.border.iter().filter_map(|border| border.arrivals.first()).map(|arrival| arrival.packet.time).min();
+        let mail = inboxes.map(|mail| mail.first).min();
+        let arrival = fabric.common.border.iter().filter_map(|border| border.arrivals.first()).min();
         [event, home, mail, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
@@ -207,33 +205,37 @@ impl Engine {
             self.senders.fabric.take_in(&mut mail, &mut arrivals);
             self.border_mut().into_iter().for_each(|border| std::mem::swap(&mut border.inboxes[from], &mut mail));
         }
-        arrivals.sort(&self.senders.fabric.common.order);
         self.border_mut().into_iter().for_each(|border| std::mem::swap(&mut border.arrivals, &mut arrivals));
     }
 
     /// Handle all events and arrivals before `time`.
     fn advance_with_arrivals(&mut self, time: Time) {
-        while let Some(&Arrival { slot, packet }) = self.first_arrival().filter(|arrival| arrival.packet.time < time) {
-            self.advance(packet.time, u64::MAX);
-            while self.senders.fabric.common.calendar.is_due(packet.time, slot) {
-                self.advance(Time(packet.time.0 + 1), 1);
+        while let Some(batch) = self.take_arrivals(time) {
+            for &Arrival { slot, packet } in &batch {
+                self.advance(packet.time, u64::MAX);
+                while self.senders.fabric.common.calendar.is_due(packet.time, slot) {
+                    self.advance(Time(packet.time.0 + 1), 1);
+                }
+                self.senders.fabric.on_arrival(packet);
+                self.events += 1;
             }
-            self.border_mut().and_then(|border| border.arrivals.pop());
-            self.senders.fabric.on_arrival(packet);
-            self.events += 1;
+            if let Some(border) = self.border_mut() {
+                border.arrivals.reuse(batch);
+            }
         }
         self.advance(time, u64::MAX);
     }
 
     /// What has come from other domains is where it would be without them.
     fn let_arrivals_wait(&mut self) {
-        while let Some(arrival) = self.border_mut().and_then(|border| border.arrivals.pop()) {
-            self.senders.fabric.put_in_line(arrival);
+        while let Some(batch) = self.take_arrivals(Time::NEVER) {
+            batch.into_iter().for_each(|arrival| self.senders.fabric.put_in_line(arrival));
         }
     }
 
-    fn first_arrival(&self) -> Option<&Arrival> {
-        self.senders.fabric.common.border.as_ref()?.arrivals.first()
+    fn take_arrivals(&mut self, before: Time) -> Option<Vec<Arrival>> {
+        let common = &mut self.senders.fabric.common;
+        common.border.as_mut()?.arrivals.take_before(before, &common.order)
     }
 }
 
@@ -256,18 +258,44 @@ struct Meeting {
     enough: u64,
 }
 
+/// How long epochs are: all domains come to the same.
+struct Pace {
+    epoch: Span,
+    /// All so far.
+    events: u64,
+}
+
+impl Pace {
+    /// What is sent in an epoch should be in the cache still when it is read in the next.
+    const MOST_EVENTS: u64 = 16_384;
+
+    fn adapt(&mut self, events: u64, domains: usize, longest: Span) {
+        let most = Pace::MOST_EVENTS * domains as u64;
+        let handled = events - std::mem::replace(&mut self.events, events);
+        if handled > most {
+            self.epoch = Span((self.epoch.0 / 2).max(1));
+        } else if handled < most / 2 {
+            self.epoch = Span(self.epoch.0.saturating_mul(2)).min(longest);
+        }
+    }
+}
+
 impl Meeting {
     /// Handle a domain's events, epoch by epoch.
     fn attend(&self, number: usize, domain: &mut Engine) {
+        let mut pace = Pace { epoch: self.lookahead, events: 0 };
         loop {
             self.fetch_mail(number, domain);
             // Nobody sends or counts between the second barrier and the first.
-            let is_over = self.has_failed.load(Ordering::Relaxed) || self.events.load(Ordering::Relaxed) >= self.enough;
+            let events = self.events.load(Ordering::Relaxed);
+            let is_over = self.has_failed.load(Ordering::Relaxed) || events >= self.enough;
             self.barrier.wait();
             if is_over {
                 return;
             }
-            let (next, horizon) = (self.next(), self.horizon(number));
+            pace.adapt(events, self.next.len(), self.lookahead);
+            let next = self.next();
+            let horizon = self.horizon(number).min(next + pace.epoch);
             if next >= self.end {
                 return domain.reach(self.end);
             }

@@ -10,11 +10,20 @@ use crate::simulation::port::Entry;
 use crate::simulation::senders::Senders;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
-/// The work of a packet and its acknowledgement at one port, at the sender and at the receiver: about what they take on a machine.
-const HOP: f64 = 1.0;
+/// The work of a packet and its acknowledgement at the sender and at the receiver: about what they take on a machine, as all numbers here.
 const SENDER: f64 = 2.0;
 const RECEIVER: f64 = 1.0;
+
+/// The work of a packet at a port.
+fn work_of_pass(entry: &Entry) -> f64 {
+    match entry {
+        Entry::AtOnce => 0.5,
+        Entry::Gathered(_) => 1.0,
+        Entry::ByEvent | Entry::Heads { .. } => 4.0,
+    }
+}
 
 /// By how much a domain may be larger than the mean.
 const SLACK: f64 = 1.03;
@@ -24,7 +33,7 @@ const LOOKS: usize = 6;
 
 /// Who owns what, and the least time in which anything gets from one domain to another.
 pub(super) struct Shares {
-    pub(super) owners: Owners,
+    pub(super) owners: Arc<Owners>,
     pub(super) domains: usize,
     pub(super) lookahead: Span,
 }
@@ -70,7 +79,7 @@ pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
         of_receivers: all(ports + flows..ports + 2 * flows),
     };
     let used = of_atoms.iter().max().map_or(0, |&last| usize::from(last)) + 1;
-    Shares { owners, domains: used, lookahead: lookahead.unwrap_or(Span(u64::MAX)) }
+    Shares { owners: Arc::new(owners), domains: used, lookahead: lookahead.unwrap_or(Span(u64::MAX)) }
 }
 
 impl Graph {
@@ -85,7 +94,6 @@ impl Graph {
         // A packet's head is earlier than it says, and a port may let it go as it begins to send.
         let is_of_heads = |port: u32| fabric.ports[port as usize].entry.is_of_heads();
         let mut routes: BTreeMap<u32, f64> = BTreeMap::new();
-        let mut behind: BTreeMap<u32, u32> = BTreeMap::new();
         for (flow, path) in (0..).zip(&fabric.paths) {
             let load = loads[flow as usize];
             graph.work[sender(flow) as usize] = SENDER * load;
@@ -104,18 +112,15 @@ impl Graph {
                 graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
                 graph.edges.push(Edge { ends: [last, to], delay: delays[last as usize], load });
             }
-            // Lookahead there goes by what passes all of them in one walk.
-            let (back, (_, last)) = (fabric.routes[wire.backward as usize], ends_of(fabric, wire.forward));
+            // Lookahead there goes by what reaches its receivers.
+            let back = fabric.routes[wire.backward as usize];
             if matches!(fabric.ports[back as usize].entry, Entry::Gathered(_)) {
-                let one = *behind.entry(back).or_insert(last);
-                for end in [back, last, receiver(flow)] {
-                    graph.edges.push(Edge { ends: [one, end], delay: Span::ZERO, load });
-                }
+                graph.edges.push(Edge { ends: [back, receiver(flow)], delay: Span::ZERO, load });
             }
         }
         for (start, load) in routes {
             let route = fabric.routes[start as usize..].iter().take_while(|&&port| port != END);
-            route.clone().for_each(|&port| graph.work[port as usize] += HOP / 2.0 * load);
+            route.clone().for_each(|&port| graph.work[port as usize] += work_of_pass(&fabric.ports[port as usize].entry) * load);
             for (&from, &to) in route.clone().zip(route.skip(1)) {
                 let delay = if is_of_heads(to) { Span::ZERO } else { delays[from as usize] };
                 graph.edges.push(Edge { ends: [from, to], delay, load });
