@@ -54,6 +54,7 @@ from .errors import (
     ParameterError as ParameterError,
     ScenarioError as ScenarioError,
     ScenarioWarning as ScenarioWarning,
+    ThreadsWarning as ThreadsWarning,
     StudyError as StudyError,
     StudyInterrupted as StudyInterrupted,
     TailbackError as TailbackError,

@@ -235,8 +235,8 @@ class Scenario:
         """Text, file and format, as the core reads it."""
         return self._text, self._file, self._format
 
-    def _simulation(self, seed: int | None) -> _core.Simulation:
-        return _core.Simulation(*self._source(), None if seed is None else _whole(seed))
+    def _simulation(self, seed: int | None, threads: int = 1) -> _core.Simulation:
+        return _core.Simulation(*self._source(), None if seed is None else _whole(seed), threads)
 
     def _emulation(self, seed: int | None, played: Sequence[str]) -> _core.Emulation:
         return _core.Emulation(*self._source(), None if seed is None else _whole(seed), list(played))

@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,7 +14,7 @@ from tailback import _core
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._slices import in_slices
-from tailback.errors import CheckpointError, CheckpointWarning, ParameterError
+from tailback.errors import CheckpointError, CheckpointWarning, ParameterError, ThreadsWarning
 
 if TYPE_CHECKING:
     from tailback._runs import Runs
@@ -23,6 +24,8 @@ __all__ = ["CHECKPOINT_EVERY_S", "advance", "simulate"]
 CHECKPOINT_EVERY_S = 60.0
 
 _FIRST_EVENTS = 10_000
+
+_MOST_THREADS = 1024
 
 
 @overload
@@ -34,6 +37,7 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every_s: float = CHECKPOINT_EVERY_S,
+    threads: int = 1,
 ) -> Run: ...
 @overload
 def simulate(
@@ -50,6 +54,7 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every_s: float = CHECKPOINT_EVERY_S,
+    threads: int = 1,
 ) -> Run | Runs:
     """Simulate a scenario from its start to its duration.
 
@@ -72,6 +77,10 @@ def simulate(
         same bytes. At the end the file is removed. Not for user code.
     checkpoint_every_s : float
         Above 0.
+    threads : int
+        Threads that share the run, 1 to 1024: the same bytes for any number. It pays for networks of many flows and links whose
+        delays are not far below the times between packets; each thread takes memory as the whole run does. Where fewer can share
+        it, as with user code, a `ThreadsWarning` says why.
 
     Returns
     -------
@@ -83,7 +92,7 @@ def simulate(
     ScenarioError
         The description cannot run, or the seed is not valid; nothing was run.
     ParameterError
-        `seeds` are none, or together with `seed` or `checkpoint`.
+        `seeds` are none, or together with `seed`, `checkpoint` or `threads`; `threads` are no number from 1 to 1024.
     Interrupted
         Ctrl-C; its ``run`` holds what was measured until then. It is a `KeyboardInterrupt`. With `seeds` it is `RunsInterrupted`,
         whose ``runs`` are those that were done.
@@ -102,14 +111,18 @@ def simulate(
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     if seeds is not None:
-        if seed is not None or checkpoint is not None:
-            raise ParameterError(f"`seeds` with `{'checkpoint' if seed is None else 'seed'}`; expected one of them")
+        for other, is_given in {"seed": seed is not None, "checkpoint": checkpoint is not None, "threads": threads != 1}.items():
+            if is_given:
+                raise ParameterError(f"`seeds` with `{other}`; expected one of them")
         from tailback._runs import run_all
 
         described._simulation(None)
         return run_all(described, seeds, lambda one, own, tell: simulate(one, own, progress=tell), progress)
-    simulation = described._simulation(seed)
+    simulation = described._simulation(seed, _number(threads))
     kept = None if checkpoint is None else _Kept(simulation, Path(checkpoint), checkpoint_every_s)
+
+    if simulation.fewer_threads:
+        warnings.warn(ThreadsWarning(simulation.fewer_threads), stacklevel=2)
 
     def tell(done: float) -> None:
         if kept:
@@ -127,6 +140,12 @@ def simulate(
     if kept:
         kept.path.unlink(missing_ok=True)
     return run
+
+
+def _number(threads: object) -> int:
+    if type(threads) is not bool and isinstance(threads, Integral) and 1 <= int(threads) <= _MOST_THREADS:
+        return int(threads)
+    raise ParameterError(f"`threads` is {threads!r}; expected a whole number from 1 to {_MOST_THREADS}")
 
 
 # At most so much of the time is spent on writing checkpoints.

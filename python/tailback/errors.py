@@ -23,6 +23,8 @@ Of `KeyboardInterrupt`:
 Of `UserWarning`:
 
 * `ScenarioWarning`: the description runs, but is hardly what was meant
+* `CheckpointWarning`: a checkpoint could not be written, and the run goes on
+* `ThreadsWarning`: fewer threads share a run than were asked for
 * `EmulationWarning`: an emulation runs, but its timing may be worse than it could be
 
 The last three of KeyboardInterrupt are defined beside what they carry.
@@ -51,6 +53,7 @@ __all__ = [
     "StudyError",
     "StudyInterrupted",
     "TailbackError",
+    "ThreadsWarning",
     "UnknownName",
     "UserCodeError",
 ]
@@ -154,6 +157,10 @@ class CheckpointError(TailbackError, OSError):
 
 class CheckpointWarning(UserWarning):
     """A checkpoint could not be written in the middle of a run, which goes on; the last one is as it was."""
+
+
+class ThreadsWarning(UserWarning):
+    """A run is shared by fewer threads than were asked for, and why. The results are the same."""
 
 
 class OutputError(TailbackError, OSError):

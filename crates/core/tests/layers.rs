@@ -22,14 +22,14 @@ const CORE: Layers = &[
 const SIMULATION: Layers = &[
     &["adaptation", "event_order", "hosts", "window", "wire", "workshop"],
     &["facts", "path", "port"],
-    &["wiring"],
+    &["border", "wiring"],
     &["common"],
     &["receivers"],
     &["fabric"],
     &["senders"],
     &["signals"],
     &["engine"],
-    &["conservation", "memory"],
+    &["conservation", "memory", "parallel"],
     &["results"],
 ];
 

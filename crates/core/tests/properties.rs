@@ -125,7 +125,10 @@ fn any_number_of_threads_gives_the_same_bytes() {
             shared += 1;
             let done = match dice.pick(0, 3) {
                 0 => parallel.run_for(Time::NEVER, dice.pick(0, 3000)),
-                1 => parallel.run_for(Time(parallel.now().0 + dice.pick(0, network.duration.0 / 2)), u64::MAX) && false,
+                1 => {
+                    parallel.run_until(Time(parallel.now().0 + dice.pick(0, network.duration.0 / 2)));
+                    false
+                }
                 _ => parallel.run_for(Time::NEVER, u64::MAX),
             };
             engine = parallel.engine();

@@ -131,7 +131,7 @@ impl Emulation {
         if let Some(failure) = engine.failure() {
             return Err(user_code::failed(py, &failure));
         }
-        let mut results = self.origin.measured(py, engine)?;
+        let mut results = self.origin.measured(py, || engine.results())?;
         leave_out_silent_pairs(&mut results);
         results.traces.splice(0..0, tables);
         self.origin.results(py, results)

@@ -14,6 +14,7 @@ mod memory;
 mod models;
 mod outline;
 mod prices;
+mod running;
 mod simulation;
 mod table;
 mod user_code;

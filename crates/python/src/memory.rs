@@ -11,6 +11,18 @@ pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
     }
 }
 
+/// The same for a run that several threads share.
+pub fn fits_shared(needed: MemoryEstimate, threads: usize, file: &str) -> Result<(), Errors> {
+    let needed = needed.shared_by(threads);
+    let Some(available) = available().filter(|&available| needed.total() > available) else { return Ok(()) };
+    let mut errors = too_large(needed, available, file);
+    for problem in &mut errors.list {
+        problem.message = format!("{TOO_LARGE}, shared by {threads} threads");
+        problem.hint = Some("fewer threads".into());
+    }
+    Err(errors)
+}
+
 /// Refuses a network that could not even be made.
 pub fn fits_when_made(least_bytes: u64, file: &str) -> Result<(), Errors> {
     let Some(available) = available().filter(|&available| least_bytes > available) else { return Ok(()) };

@@ -1,28 +1,35 @@
 //! One run: built from text, advanced in slices without the GIL, read out as tables.
 
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use crate::checkpoint;
 use crate::description::{network, parse};
-use crate::errors::{checkpoint_error, internal_error};
+use crate::errors::{checkpoint_error, internal_error, scenario_error};
+use crate::memory;
+use crate::running::Running;
 use crate::table::Table;
 use crate::user_code::{self, Registered};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tailback_core::Engine;
-use tailback_core::primitives::units::Time;
 use tailback_core::record as core;
+use tailback_core::{ConservationError, Engine, memory_estimate};
 use tailback_scenario::{Scenario, Whole};
 
 /// A network in the middle of its run.
 #[pyclass(module = "tailback._core")]
 pub struct Simulation {
-    engine: Engine,
+    running: Running,
     #[pyo3(get)]
     duration_s: f64,
+    /// As many as were asked for.
+    threads: NonZeroUsize,
+    /// Why fewer threads share it than were asked for; none if they do not.
+    #[pyo3(get)]
+    fewer_threads: Option<String>,
     origin: Origin,
 }
 
@@ -40,18 +47,26 @@ pub(crate) struct Origin {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (text, file, format, seed=None))]
-    fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>) -> PyResult<Self> {
+    #[pyo3(signature = (text, file, format, seed=None, threads=NonZeroUsize::MIN))]
+    fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>, threads: NonZeroUsize) -> PyResult<Self> {
         let mut scenario = parse(py, text, file, format)?;
         if let Some(seed) = seed {
             scenario.description.seed = Whole(seed);
         }
         let network = network(py, &scenario, file)?;
+        if threads.get() > 1 {
+            let fits = py.detach(|| memory::fits_shared(memory_estimate(&network), threads.get(), file));
+            fits.map_err(|problems| scenario_error(py, &problems))?;
+        }
         let (origin, duration_s) = (Origin::of(py, &scenario)?, network.duration.seconds());
         let engine = py.detach(|| Engine::with_code(network, &Registered));
-        let made = Self { engine, duration_s, origin };
-        made.sound(py)?;
-        Ok(made)
+        Self::of(py, engine, duration_s, threads, origin)
+    }
+
+    /// That share it.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.running.threads()
     }
 
     #[getter]
@@ -66,54 +81,63 @@ impl Simulation {
 
     #[getter]
     fn now_s(&self) -> f64 {
-        self.engine.now().seconds()
+        self.running.now().seconds()
     }
 
-    /// Advances by at most so many events, and says whether that reached the end. Slices change no byte of the results. What user code
+    /// Advances by so many events, or some more if several threads share the run, and says whether that reached the end. Slices change no byte of the results. What user code
     /// raises stops it, for good.
     fn run_for(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
-        let engine = &mut self.engine;
-        let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| engine.run_for(Time::NEVER, events))));
+        let running = &mut self.running;
+        let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.run_for(events))));
         let done = done.map_err(|panic| self.origin.bug(py, &text(&*panic)))?;
         self.sound(py).map(|()| done)
     }
 
     /// A copy that goes on from here to the same bytes, whatever becomes of this one. User code is copied by `copy.deepcopy`; if it cannot
     /// be, that is a `UserCodeError`, and this one is as before.
-    fn snapshot(&self, py: Python<'_>) -> PyResult<Self> {
-        let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| self.engine.clone())));
+    fn snapshot(&mut self, py: Python<'_>) -> PyResult<Self> {
+        let running = &mut self.running;
+        let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.whole())));
         let engine = copied.map_err(|panic| self.origin.bug(py, &text(&*panic)))?;
-        let copy = Self { engine, duration_s: self.duration_s, origin: self.origin.clone() };
-        copy.sound(py).map(|()| copy)
+        Self::of(py, engine, self.duration_s, self.threads, self.origin.clone())
     }
 
     /// Write the run as it is to a file, in the place of one that is there.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        if self.engine.has_user_code() {
+    fn save(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let Self { running, origin, .. } = self;
+        if running.has_user_code() {
             return Err(checkpoint_error(py, &path, "user code cannot be written to a file"));
         }
-        let written = py.detach(|| checkpoint::write(&path, &self.engine, &self.origin.of_checkpoint()));
+        let written = py.detach(|| running.told(|engine| checkpoint::write(&path, engine, &origin.of_checkpoint())));
         written.map_err(|error| checkpoint_error(py, &path, &error.to_string()))
     }
 
     /// Go on where the file says, which was written of the same run.
     fn resume(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let read = py.detach(|| checkpoint::read(&path, &self.origin.of_checkpoint()));
-        self.engine = read.map_err(|why| checkpoint_error(py, &path, &why))?;
+        let engine = read.map_err(|why| checkpoint_error(py, &path, &why))?;
+        (self.running, self.fewer_threads) = py.detach(|| Running::new(engine, self.threads));
         Ok(())
     }
 
     /// What was measured so far, after checking that no packet appeared or vanished.
-    fn results(&self, py: Python<'_>) -> PyResult<Results> {
-        let measured = self.origin.measured(py, &self.engine)?;
-        self.origin.results(py, measured)
+    fn results(&mut self, py: Python<'_>) -> PyResult<Results> {
+        let Self { running, origin, .. } = self;
+        let measured = origin.measured(py, || running.told(Engine::results))?;
+        origin.results(py, measured)
     }
 }
 
 impl Simulation {
+    fn of(py: Python<'_>, engine: Engine, duration_s: f64, threads: NonZeroUsize, origin: Origin) -> PyResult<Self> {
+        let (running, fewer_threads) = py.detach(|| Running::new(engine, threads));
+        let made = Self { running, duration_s, threads, fewer_threads, origin };
+        made.sound(py).map(|()| made)
+    }
+
     /// An error if user code has failed.
     fn sound(&self, py: Python<'_>) -> PyResult<()> {
-        self.engine.failure().map_or(Ok(()), |failure| Err(user_code::failed(py, &failure)))
+        self.running.failure().map_or(Ok(()), |failure| Err(user_code::failed(py, &failure)))
     }
 }
 
@@ -133,8 +157,12 @@ impl Origin {
     }
 
     /// The tables of an engine, after checking that no packet appeared or vanished.
-    pub(crate) fn measured(&self, py: Python<'_>, engine: &Engine) -> PyResult<tailback_core::Results> {
-        let results = py.detach(|| catch_unwind(AssertUnwindSafe(|| engine.results())));
+    pub(crate) fn measured(
+        &self,
+        py: Python<'_>,
+        measure: impl FnOnce() -> Result<tailback_core::Results, ConservationError> + Send,
+    ) -> PyResult<tailback_core::Results> {
+        let results = py.detach(|| catch_unwind(AssertUnwindSafe(measure)));
         results.map_err(|panic| self.bug(py, &text(&*panic)))?.map_err(|error| self.bug(py, &error.to_string()))
     }
 

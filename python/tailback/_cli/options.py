@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-__all__ = ["PATH", "WholeNumber", "cluster", "code", "executor", "fail_fast", "file", "out", "seed", "workers"]
+__all__ = ["PATH", "WholeNumber", "cluster", "code", "executor", "fail_fast", "file", "out", "seed", "threads", "workers"]
 
 
 class _Given(click.Path[Path]):
@@ -39,6 +39,13 @@ PATH = _Given()
 file = click.argument("file", type=PATH, help="A scenario in TOML, or in JSON if the name ends in .json.")
 out = click.option("--out", type=PATH, metavar="DIR", help="Write all tables (Parquet) and provenance to this new directory.")
 seed = click.option("--seed", type=WholeNumber(0, 2**53 - 1), metavar="N", help="Instead of the scenario's own.")
+threads = click.option(
+    "--threads",
+    type=WholeNumber(1, 1024),
+    default=1,
+    metavar="N",
+    help="Threads that share the run; the same results for any number.",
+)
 executor = click.option(
     "--executor", metavar="KIND", help="`threads` or `processes`; if not given, threads, or processes where user code needs them."
 )

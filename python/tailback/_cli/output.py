@@ -29,6 +29,7 @@ from tailback.errors import (
     ScenarioWarning,
     StudyError,
     StudyInterrupted,
+    ThreadsWarning,
     UnknownName,
     UserCodeError,
 )
@@ -101,7 +102,7 @@ def warnings_noted() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if not issubclass(category, (CheckpointWarning, EmulationWarning, ScenarioWarning)):
+            if not issubclass(category, (CheckpointWarning, EmulationWarning, ScenarioWarning, ThreadsWarning)):
                 usual(message, category, *where, **more)
             elif str(message) not in shown:
                 shown.add(str(message))

@@ -45,6 +45,7 @@ __all__ = ["run", "show"]
     metavar="SECONDS",
     help="With --checkpoint: how often, in wall-clock time; 60 if not given.",
 )
+@options.threads
 @options.seed
 @options.code
 @command
@@ -58,6 +59,7 @@ def run(
     plot: bool,
     checkpoint: Path | None,
     checkpoint_every: float | None,
+    threads: int,
     seed: int | None,
     code: tuple[Path, ...],
 ) -> Exit:
@@ -93,6 +95,7 @@ def run(
                     progress=bar,
                     checkpoint=checkpoint,
                     checkpoint_every_s=_simulation.CHECKPOINT_EVERY_S if checkpoint_every is None else checkpoint_every,
+                    threads=threads,
                 )
         except Interrupted as stopped:
             result, exit_code = stopped.run, Exit.INTERRUPTED

@@ -45,6 +45,15 @@ impl MemoryEstimate {
     pub fn total(&self) -> u64 {
         self.flows.saturating_add(self.packets).saturating_add(self.traces)
     }
+
+    /// The same for a run that so many threads share: each has flows and ports of its own, and at the end there is a whole beside the parts.
+    pub fn shared_by(self, threads: usize) -> MemoryEstimate {
+        MemoryEstimate {
+            flows: self.flows.saturating_mul(threads as u64 + 1),
+            packets: self.packets.saturating_mul(2),
+            traces: self.traces.saturating_mul(2),
+        }
+    }
 }
 
 /// Estimate what a run of this network takes.

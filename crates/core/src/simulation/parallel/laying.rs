@@ -33,12 +33,14 @@ impl<'a> Sources<'a> {
     }
 }
 
+type LineOf = (fn(&Path) -> &Line, fn(&mut Path) -> &mut Line);
+
 /// The lines of a path, and whether packets in cells are not cut yet there.
-const LINES: [(fn(&Path) -> &Line, fn(&mut Path) -> &mut Line, Cut); 4] = [
-    (|path| &path.send, |path| &mut path.send, Cut::Later),
-    (|path| &path.back, |path| &mut path.back, Cut::Later),
-    (|path| &path.home, |path| &mut path.home, Cut::Already),
-    (|path| &path.deliver, |path| &mut path.deliver, Cut::Already),
+const LINES: [(LineOf, Cut); 4] = [
+    ((|path| &path.send, |path| &mut path.send), Cut::Later),
+    ((|path| &path.back, |path| &mut path.back), Cut::Later),
+    ((|path| &path.home, |path| &mut path.home), Cut::Already),
+    ((|path| &path.deliver, |path| &mut path.deliver), Cut::Already),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -93,7 +95,7 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
     let keeps = |packet: &Packet| is_kept(owners.of_next_place(packet, routes[packet.place()]));
     let mut pools = Pools::default();
     for (flow, path) in paths.iter_mut().enumerate() {
-        for (of, of_mut, cut) in LINES {
+        for ((of, of_mut), cut) in LINES {
             let lines = sources.all.iter().map(|from| (&from.fabric.common, of(&from.fabric.paths[flow])));
             *of_mut(path) = pools.lay(lines, cut, keeps);
         }

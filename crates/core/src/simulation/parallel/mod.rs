@@ -61,6 +61,9 @@ impl fmt::Display for Indivisible {
 }
 
 impl ParallelEngine {
+    /// More threads than this do not share a run.
+    pub const MOST_THREADS: usize = 1024;
+
     /// Share the rest of a run among at most so many threads.
     ///
     /// # Errors
@@ -77,7 +80,7 @@ impl ParallelEngine {
         if let Some(why) = why {
             return Err(Box::new((engine, why)));
         }
-        let shares = shares::divide(&engine, threads.get().min(MOST_DOMAINS));
+        let shares = shares::divide(&engine, threads.get().min(ParallelEngine::MOST_THREADS));
         if shares.domains < 2 {
             return Err(Box::new((engine, Indivisible::NoDelay)));
         }
@@ -238,9 +241,6 @@ impl Engine {
         common.border.as_mut()?.arrivals.take_before(before, &common.order)
     }
 }
-
-/// Numbers of domains are small.
-const MOST_DOMAINS: usize = 1024;
 
 /// Where the threads of a run meet.
 struct Meeting {
