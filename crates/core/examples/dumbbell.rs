@@ -64,17 +64,13 @@ fn main() -> Result<(), String> {
     let results_took = cpu_seconds() - before;
     let bottleneck = |name: &str| results.queues.floats(name).and_then(|values| values.first().copied()).unwrap_or(f64::NAN);
     println!(
-        "{{\"delivered\": {}, \"drops\": {}, \"utilisation\": {}, \"loss\": {:e}, \"setup_cpu_s\": {setup:.6}, \"run_cpu_s\": {:.6}, \
-         \"run_wall_s\": {:.6}, \"sharing_wall_s\": {:.6}, \"threads\": {}, \
+        "{{\"delivered\": {}, \"drops\": {}, \"utilisation\": {}, \"loss\": {:e}, \"setup_cpu_s\": {setup:.6}, {}, \
          \"results_cpu_s\": {results_took:.6}, \"peak_rss_kb\": {}, \"events\": {events}}}",
         bottleneck("departed_units"),
         bottleneck("discarded_units"),
         bottleneck("utilisation"),
         bottleneck("loss_share"),
-        cost.cpu_s,
-        cost.wall_s,
-        cost.sharing_wall_s,
-        cost.threads,
+        cost.json(),
         peak_rss_kb(),
     );
     Ok(())

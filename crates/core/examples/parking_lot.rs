@@ -11,6 +11,7 @@
 //! | buf   | places of a bottleneck's queue, packets      | 100     |
 //! | ss    | initial slow-start threshold, packets        | 64      |
 //! | t     | simulated seconds                            | 10      |
+//! | threads | that share the run                         | 1       |
 //!
 //! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
 

@@ -18,15 +18,11 @@ pub fn run(network: Network, of: &Settings) -> Result<String, String> {
     let results = engine.results().map_err(|error| error.to_string())?;
     let total = |name: &str| results.queues.floats(name).map_or(f64::NAN, |values| values.iter().sum::<f64>());
     Ok(format!(
-        "{{\"hops\": {}, \"drops\": {}, \"setup_cpu_s\": {:.6}, \"run_cpu_s\": {:.6}, \"run_wall_s\": {:.6}, \
-         \"sharing_wall_s\": {:.6}, \"threads\": {}, \"peak_rss_kb\": {}, \"events\": {}}}",
+        "{{\"hops\": {}, \"drops\": {}, \"setup_cpu_s\": {:.6}, {}, \"peak_rss_kb\": {}, \"events\": {}}}",
         total("departed_units"),
         total("discarded_units"),
         built - before,
-        cost.cpu_s,
-        cost.wall_s,
-        cost.sharing_wall_s,
-        cost.threads,
+        cost.json(),
         peak_rss_kb(),
         engine.events(),
     ))

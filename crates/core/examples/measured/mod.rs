@@ -36,30 +36,48 @@ pub struct Cost {
     /// Until the threads had their parts, and for putting these together.
     pub sharing_wall_s: f64,
     pub threads: usize,
+    /// Of several threads: how often they have met, and the events that bound them.
+    pub epochs: u64,
+    pub critical_events: u64,
+}
+
+impl Cost {
+    /// Members of a JSON object.
+    pub fn json(&self) -> String {
+        let Cost { cpu_s, wall_s, sharing_wall_s, threads, epochs, critical_events } = self;
+        format!(
+            "\"run_cpu_s\": {cpu_s:.6}, \"run_wall_s\": {wall_s:.6}, \"sharing_wall_s\": {sharing_wall_s:.6}, \"threads\": {threads}, \
+             \"epochs\": {epochs}, \"critical_events\": {critical_events}"
+        )
+    }
 }
 
 /// Run to this time on so many threads.
 pub fn run(engine: Engine, end: Time, threads: f64) -> (Engine, Cost) {
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let threads = NonZeroUsize::new(threads as usize).unwrap_or(NonZeroUsize::MIN);
-    let (engine, sharing_wall_s, threads) = match ParallelEngine::new(engine, threads) {
+    let (engine, sharing_wall_s, threads, epochs, critical_events) = match ParallelEngine::new(engine, threads) {
         Ok(mut parallel) => {
             let shared = wall.elapsed();
             parallel.run_until(end);
             let done = Instant::now();
             let engine = parallel.engine();
-            (engine, (shared + done.elapsed()).as_secs_f64(), parallel.threads())
+            let sharing_wall_s = (shared + done.elapsed()).as_secs_f64();
+            (engine, sharing_wall_s, parallel.threads(), parallel.epochs(), parallel.critical_events())
         }
         Err(whole) => {
             let (mut engine, _) = *whole;
             engine.run_until(end);
-            (engine, 0.0, 1)
+            let events = engine.events();
+            (engine, 0.0, 1, 0, events)
         }
     };
-    (engine, Cost { cpu_s: cpu_seconds() - cpu, wall_s: wall.elapsed().as_secs_f64(), sharing_wall_s, threads })
+    let (cpu_s, wall_s) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
+    (engine, Cost { cpu_s, wall_s, sharing_wall_s, threads, epochs, critical_events })
 }
 
-/// CPU time of this process so far, without that of its other threads. The kernel brings it up to date when the process stops running: hence the nap.
+/// CPU time of this process so far, without that of its other threads. The kernel brings it up to date when the process stops running: hence
+/// the nap.
 pub fn cpu_seconds() -> f64 {
     std::thread::sleep(Duration::from_micros(1));
     let line = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();

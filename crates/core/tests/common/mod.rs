@@ -227,6 +227,33 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
     }
 }
 
+/// Bottlenecks in a row, greedy flows over all of them and over each, and one link back for each. Receivers are alike, or are not.
+pub fn random_parking_lot(seed: u64) -> Network {
+    let mut dice = Dice::new(seed + (1 << 44));
+    let hops = dice.pick(1, 4) as u32;
+    let are_alike = dice.chance(2);
+    let rate = Rate(dice.pick(2, 20) * 1_000_000);
+    let delay = Span::from_micros(dice.pick(1, 3000));
+    let bottleneck = |hop| link(&format!("there{hop}"), rate.0 / 1_000_000, delay, Buffer::Units(10));
+    let ports = (0..hops).map(bottleneck).chain((0..hops).map(|hop| port(&format!("back{hop}"), Rate(2 * rate.0), delay)));
+    let over = |first: u32, last: u32| [(first..=last).collect(), (first..=last).rev().map(|hop| hops + hop).collect()];
+    let paths = (0..hops).flat_map(|hop| over(hop, hop)).chain(over(0, hops - 1)).collect();
+    let mut flows = Vec::new();
+    for place in 0..=hops {
+        for _ in 0..dice.pick(1, 3) {
+            let receiver = if are_alike { delay } else { Span::from_micros(dice.pick(1, 9000)) };
+            flows.push(Flow {
+                sender_access: Access { rate: Some(Rate(4 * rate.0)), delay: Span::from_micros(dice.pick(1, 9000)) },
+                receiver_access: Access { rate: Some(Rate(4 * rate.0)), delay: receiver },
+                ..flow(0, 2 * place, 2 * place + 1)
+            });
+        }
+    }
+    let greedy = group("greedy", reno(tcp(Recovery::NewReno)));
+    let one = one_link([port("", rate, delay), port("", rate, delay)], greedy, flows, Span::from_millis(500));
+    Network { ports: ports.collect(), paths, ..one }
+}
+
 /// A chain of one to three hops each way, flows over parts of it, everything else by the dice.
 pub fn random_network(seed: u64) -> Network {
     let mut dice = Dice::new(seed);

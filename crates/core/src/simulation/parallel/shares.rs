@@ -94,6 +94,10 @@ impl Graph {
         // A packet's head is earlier than it says, and a port may let it go as it begins to send.
         let is_of_heads = |port: u32| fabric.ports[port as usize].entry.is_of_heads();
         let mut routes: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut acknowledged_to = vec![0; ports];
+        for path in &fabric.paths {
+            acknowledged_to[fabric.routes[path.wire.backward as usize] as usize] += 1;
+        }
         for (flow, path) in (0..).zip(&fabric.paths) {
             let load = loads[flow as usize];
             graph.work[sender(flow) as usize] = SENDER * load;
@@ -112,9 +116,8 @@ impl Graph {
                 graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
                 graph.edges.push(Edge { ends: [last, to], delay: delays[last as usize], load });
             }
-            // Lookahead there goes by what reaches its receivers.
             let back = fabric.routes[wire.backward as usize];
-            if matches!(fabric.ports[back as usize].entry, Entry::Gathered(_)) {
+            if acknowledged_to[back as usize] > 1 && are_in_order_by_data(&fabric.ports[back as usize].entry) {
                 graph.edges.push(Edge { ends: [back, receiver(flow)], delay: Span::ZERO, load });
             }
         }
@@ -160,6 +163,11 @@ impl Graph {
     fn largest(&self, atoms: &[u32]) -> f64 {
         self.work_of(atoms).into_iter().fold(0.0, f64::max)
     }
+}
+
+/// Acknowledgements of several receivers are put in order, or are so, by the data that has reached these: that has to be seen as a whole.
+fn are_in_order_by_data(back: &Entry) -> bool {
+    matches!(back, Entry::Gathered(_) | Entry::AtOnce)
 }
 
 /// The first and the last port of a route.
