@@ -76,6 +76,7 @@ docs: setup  ## Compute again what pages show, and build them as a site into out
 
 bench: setup  ## Compare speed and results with ns-2 and ns-3, and time studies, models and a whole document; may install Debian packages
 	$(PYTHON) bench/run.py
+	$(PYTHON) bench/threads.py
 	$(PYTHON) bench/studies.py
 	$(PYTHON) bench/trunk.py
 	$(PYTHON) bench/models.py

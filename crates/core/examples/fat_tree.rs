@@ -12,6 +12,7 @@
 //! | buf  | places of a switch port's queue, packets         | 200     |
 //! | ss   | initial slow-start threshold, packets            | 45      |
 //! | t    | simulated seconds at most                        | 10      |
+//! | mixed | 1: ends and ways go criss-cross, so that flows share links | 0 |
 //! | threads | that share the run                            | 1       |
 //!
 //! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
@@ -29,8 +30,16 @@ use tailback_core::network::{Access, Buffer, Flow, Network, Record};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 
-const DEFAULTS: [(&str, f64); 7] =
-    [("k", 8.0), ("rate", 100.0), ("size", 1_048_576.0), ("buf", 200.0), ("ss", 45.0), ("t", 10.0), ("threads", 1.0)];
+const DEFAULTS: [(&str, f64); 8] = [
+    ("k", 8.0),
+    ("rate", 100.0),
+    ("size", 1_048_576.0),
+    ("buf", 200.0),
+    ("ss", 45.0),
+    ("t", 10.0),
+    ("mixed", 0.0),
+    ("threads", 1.0),
+];
 
 fn main() -> Result<(), String> {
     let settings = Settings::read(&DEFAULTS, std::env::args().skip(1))?;
@@ -88,10 +97,17 @@ fn network(of: &Settings) -> Network {
         let buffer = if leaves_host { Buffer::Unlimited } else { Buffer::Units(of.get("buf") as u64) };
         drop_tail(format!("port{index}"), Rate((of.get("rate") * 1e9) as u64), Span::from_micros(1), buffer)
     };
-    // A multiplicative hash of Knuth's, in place of a drawn path.
-    let drawn = |index: u32, way: u32| ((u64::from(2 * index + way) * 2_654_435_761) >> 8) % (half * half);
+    let is_mixed = of.get("mixed") > 0.0;
+    // A multiplicative hash of Knuth's, in place of a drawn path: so regular that flows hardly meet.
+    let regular = |number: u64| (number * 2_654_435_761) >> 8;
+    let drawn = |index: u32, way: u32| {
+        let number = regular(u64::from(2 * index + way));
+        (if is_mixed { regular(number ^ (number >> 15)) } else { number }) % (half * half)
+    };
     let path = |host: u32, way: u32| {
-        let ends = (host, (host + hosts / 2) % hosts);
+        // Odd factor and odd summand: every host once, and never the same.
+        let other = if is_mixed { 7919 * u64::from(host) + 4241 } else { u64::from(host + hosts / 2) };
+        let ends = (host, (other % u64::from(hosts)) as u32);
         let (from, to) = if way == 0 { ends } else { (ends.1, ends.0) };
         let core = drawn(host, way);
         tree.path(from, to, (core / half) as u32, (core % half) as u32)

@@ -47,7 +47,6 @@ pub(crate) struct Origin {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (text, file, format, seed=None, threads=NonZeroUsize::MIN))]
     fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>, threads: NonZeroUsize) -> PyResult<Self> {
         let mut scenario = parse(py, text, file, format)?;
         if let Some(seed) = seed {

@@ -65,8 +65,9 @@ pub(crate) struct Arrivals {
     shift: u32,
     /// As they came, by stretch.
     waiting: BTreeMap<u64, Vec<Arrival>>,
-    /// Room for other stretches.
+    /// Room for other stretches, and for sorting one.
     spare: Vec<Vec<Arrival>>,
+    keys: Vec<u64>,
 }
 
 /// A packet and the event that its turn is.
@@ -79,9 +80,12 @@ pub(crate) struct Arrival {
 impl Arrivals {
     /// How many stretches there are about in a lookahead.
     const STRETCHES: u64 = 16;
+    /// Times within a stretch are half of a sorting key.
+    const LONGEST: u32 = 32;
 
     fn new(lookahead: Span) -> Arrivals {
-        Arrivals { shift: (lookahead.0 / Arrivals::STRETCHES).max(1).ilog2(), ..Arrivals::default() }
+        let shift = (lookahead.0 / Arrivals::STRETCHES).max(1).ilog2();
+        Arrivals { shift: shift.min(Arrivals::LONGEST), ..Arrivals::default() }
     }
 
     pub(crate) fn push(&mut self, arrival: Arrival) {
@@ -101,9 +105,15 @@ impl Arrivals {
         if stretch << self.shift >= time.0 {
             return None;
         }
-        let mut batch = first.remove();
-        // Comparisons without branches, as few come at one instant.
-        batch.sort_by_key(|arrival| arrival.packet.time);
+        let unsorted = first.remove();
+        // By time within the stretch, and as they came: numbers are sorted in less time than packets.
+        let begin = stretch << self.shift;
+        self.keys.clear();
+        self.keys.extend((0..).zip(&unsorted).map(|(index, arrival)| (arrival.packet.time.0 - begin) << 32 | index));
+        self.keys.sort_unstable();
+        let mut batch = self.spare.pop().unwrap_or_default();
+        batch.extend(self.keys.iter().map(|&key| unsorted[key as u32 as usize]));
+        self.reuse(unsorted);
         for same in batch.chunk_by_mut(|one, next| one.packet.time == next.packet.time).filter(|same| same.len() > 1) {
             same.sort_by_key(|arrival| order.rank(arrival.slot));
         }

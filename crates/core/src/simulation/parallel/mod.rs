@@ -86,8 +86,13 @@ impl ParallelEngine {
         if shares.domains < 2 {
             return Err(Box::new((engine, Indivisible::NoDelay)));
         }
-        let domains = (0..shares.domains as u16).map(|own| domains::part(&engine, own, &shares)).collect();
-        Ok(ParallelEngine { domains, owners: shares.owners, lookahead: shares.lookahead, epochs: 0, critical_events: 0 })
+        let (whole, shares) = (&engine, &shares);
+        let domains = std::thread::scope(|scope| {
+            let parts: Vec<_> =
+                (0..shares.domains as u16).map(|own| scope.spawn(move || domains::part(whole, own, shares))).collect();
+            parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        Ok(ParallelEngine { domains, owners: shares.owners.clone(), lookahead: shares.lookahead, epochs: 0, critical_events: 0 })
     }
 
     /// Threads that share it.

@@ -1,0 +1,117 @@
+"""One run that several threads share: the same bytes as on one, whatever happens to it on the way."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tailback as tb
+import user_laws  # noqa: F401 (it registers laws)
+from support import SMALL, Command
+
+# Several bottlenecks in a row, marks, traces, random sources, percentiles and a change on the way.
+FLOWS: dict[str, Any] = {
+    "long": {"from": "n0", "to": "n3", "count": 5, "tcp": {"preset": "sack", "ecn": True}},
+    "short": {"from": "n1", "to": "n2", "count": 5, "rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "newreno"}},
+    "udp": {"from": "n2", "to": "n3", "source": {"kind": "poisson", "rate": "1 Mbps", "packet": "500 B"}},
+}
+SCENARIO = tb.parking_lot(
+    hops=3,
+    rate="10 Mbps",
+    delay="5 ms",
+    queue={"policy": "red", "lower": "5 packets", "upper": "15 packets", "max_probability": 0.1, "buffer": "30 packets"},
+    flows=FLOWS,
+    duration="20 s",
+    warmup="2 s",
+    timeline=[{"at": "12 s", "link": "hop1", "rate": "8 Mbps"}],
+    record={"traces": ["cwnd", "queue", "drops"], "delay_percentiles": True},
+)
+
+
+def alike(one: tb.Run, other: tb.Run) -> None:
+    assert one.provenance == other.provenance
+    for name, table in one.tables.items():
+        assert table.columns == other.tables[name].columns
+        for column in table.columns:
+            np.testing.assert_array_equal(table[column], other.tables[name][column])
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_any_number_gives_the_same_bytes(threads: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alike(tb.simulate(SCENARIO, seed=3, threads=threads), tb.simulate(SCENARIO, seed=3))
+
+
+def test_so_they_are_where_the_run_is_interrupted_and_goes_on_with_others(tmp_path: Path) -> None:
+    path = tmp_path / "run.checkpoint"
+
+    def stop(done: float) -> None:
+        if done >= 0.1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(tb.Interrupted) as caught:
+        tb.simulate(SCENARIO, seed=3, threads=3, progress=stop, checkpoint=path)
+    assert 2 <= caught.value.run.simulated_s < 20
+    assert not caught.value.run.complete
+    with pytest.raises(tb.Interrupted):
+        tb.simulate(SCENARIO, seed=3, threads=2, progress=lambda done: stop(done - 0.3), checkpoint=path)
+    alike(tb.simulate(SCENARIO, seed=3, checkpoint=path), tb.simulate(SCENARIO, seed=3))
+
+
+def test_a_run_goes_on_behind_a_snapshot() -> None:
+    one = SCENARIO._simulation(3, 3)
+    assert (one.threads, one.fewer_threads) == (3, None)
+    one.run_for(20_000)
+    other = one.snapshot()
+    assert (other.threads, other.now_s) == (3, one.now_s)
+    for simulation in (one, other):
+        while not simulation.run_for(10_000):
+            pass
+    alike(tb.Run(one.results()), tb.Run(other.results()))
+
+
+def test_fewer_than_asked_for_are_a_warning() -> None:
+    user = SCENARIO.with_({"flows.long.tcp.controller": "user:reno"})
+    rerouted = SCENARIO.with_({"timeline": [{"at": "3 s", "group": "long", "route": ["n0", "n1", "n2", "n3"]}]})
+    for scenario, why in [
+        (user, "on one thread instead of 4: user code runs on one thread"),
+        (rerouted, "4: routes change on the way"),
+    ]:
+        with pytest.warns(tb.ThreadsWarning, match=why):
+            shared = tb.simulate(scenario.with_({"duration": "15 s"}), threads=4)
+        alike(shared, tb.simulate(scenario.with_({"duration": "15 s"})))
+
+
+def test_there_are_no_more_than_parts(command: Command, file: Path) -> None:
+    alone = command("run", file)
+    shared = command("run", file, "--threads", 1000)
+    assert (shared.returncode, shared.stdout) == (0, alone.stdout)
+    assert shared.stderr == (
+        "warning: on 2 threads instead of 1000: no more parts of the network that a delay separates have work\n"
+    )
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025, 1.5, True, "2", None, 10**30])
+def test_what_is_no_number_of_threads_is_refused(threads: Any) -> None:
+    with pytest.raises(tb.ParameterError, match="expected a whole number from 1 to 1024"):
+        tb.simulate(SCENARIO, threads=threads)
+
+
+def test_runs_of_several_seeds_do_not_share_any(command: Command, file: Path) -> None:
+    with pytest.raises(tb.ParameterError, match="`seeds` with `threads`"):
+        tb.simulate(SCENARIO, seeds=2, threads=2)  # type: ignore[call-overload]
+    assert command("run", file, "--threads", "many").returncode == 2
+
+
+def test_more_memory_than_there_is(command: Command, tmp_path: Path) -> None:
+    # 500 bytes a flow and one more for each thread.
+    (tmp_path / "wide.toml").write_text(SMALL.replace("count = 2", "count = 2000000"))
+    said = command("run", "wide.toml", "--threads", 1024)
+    assert said.returncode == 2
+    assert said.stderr.startswith("error: the scenario needs more memory than is available, shared by 1024 threads\n")
+    assert "hint     fewer threads\n" in said.stderr
