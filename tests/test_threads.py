@@ -77,7 +77,7 @@ def test_a_run_goes_on_behind_a_snapshot() -> None:
 
 def test_fewer_than_asked_for_are_a_warning() -> None:
     user = SCENARIO.with_({"flows.long.tcp.controller": "user:reno"})
-    rerouted = SCENARIO.with_({"timeline": [{"at": "3 s", "group": "long", "route": ["n0", "n1", "n2", "n3"]}]})
+    rerouted = SCENARIO.with_({"timeline": [{"at": "3 s", "group": "long", "route": ["hop1", "hop2", "hop3"]}]})
     for scenario, why in [
         (user, "on one thread instead of 4: user code runs on one thread"),
         (rerouted, "4: routes change on the way"),
