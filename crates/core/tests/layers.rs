@@ -20,7 +20,8 @@ const CORE: Layers = &[
 
 /// The modules of `simulation`.
 const SIMULATION: Layers = &[
-    &["adaptation", "event_order", "hosts", "window", "wire", "workshop"],
+    &["event_order", "hosts", "routes", "window", "workshop"],
+    &["adaptation", "wire"],
     &["facts", "path", "port"],
     &["border", "wiring"],
     &["common"],

@@ -5,18 +5,12 @@
 
 use super::event_order::EventOrder;
 use super::path::Feeder;
+use super::routes::{ELSEWHERE, END, END_OF_ANY};
 use crate::primitives::calendar::{Ranks, Slot};
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::units::{Span, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// End of a route in the flat list of routes.
-pub(crate) const END: u32 = u32::MAX;
-/// The same, where the flow's end there may be another domain's.
-pub(crate) const END_OF_ANY: u32 = u32::MAX - 1;
-/// An entry from here on is none of the domain's ports: it is an end, or another's port and this.
-pub(crate) const ELSEWHERE: u32 = 1 << 31;
 
 /// Number of a domain.
 pub(crate) type Domain = u16;
@@ -44,7 +38,7 @@ impl Owners {
 /// Packets for another domain, the line that each has been in, and what they carry beside, in their order.
 #[derive(Clone, Debug)]
 pub(crate) struct Mail {
-    /// When the first of them comes to its place.
+    /// When the first of them makes a difference.
     pub(crate) first: Time,
     pub(crate) packets: Vec<(Feeder, Packet)>,
     pub(crate) reports: Vec<Report>,

@@ -131,9 +131,10 @@ impl Common {
         self.window.end.min(self.now + self.ahead)
     }
 
-    /// A packet goes to another domain, if its next place, which is this entry of the routes, is there.
+    /// A packet goes to another domain, if its next place, which is this entry of the routes, is there. It makes no difference there until
+    /// `delay` after its time.
     #[inline(never)]
-    pub(crate) fn leaves(&mut self, entry: u32, feeder: Feeder, packet: Packet) -> bool {
+    pub(crate) fn leaves(&mut self, entry: u32, feeder: Feeder, packet: Packet, delay: Span) -> bool {
         let Some(border) = &mut self.border else { return false };
         let owner = border.owners.of_next_place(&packet, entry);
         if owner == border.own {
@@ -147,7 +148,7 @@ impl Common {
         } else if packet.has_price() {
             mail.prices.push(packet.lift_price(&mut self.prices));
         }
-        mail.first = mail.first.min(packet.time);
+        mail.first = mail.first.min(packet.time + delay);
         mail.packets.push((feeder, packet));
         true
     }

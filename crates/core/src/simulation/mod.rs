@@ -15,6 +15,7 @@ mod path;
 mod port;
 mod receivers;
 mod results;
+mod routes;
 mod senders;
 mod signals;
 mod window;

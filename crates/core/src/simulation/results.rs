@@ -1,10 +1,10 @@
 //! From counters to the columns that every face shows.
 
-use super::border::END;
 use super::conservation::{ConservationError, InLines};
 use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::port::PortCounts;
+use super::routes::END;
 use super::senders::{End, Senders};
 use crate::network::{Hop, Transfer};
 use crate::primitives::units::{Bytes, Span, Time};

@@ -1,6 +1,8 @@
 //! The private links of a flow, from its ends to the shared network and back.
 
+use super::routes::{END, END_OF_ANY};
 use crate::network::{Access, Flow};
+use crate::primitives::packet::Packet;
 use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use serde::{Deserialize, Serialize};
@@ -112,6 +114,16 @@ impl Wire {
 
     pub(crate) fn sender_access(&self, rates: &AccessRates) -> Access {
         Access { rate: rates.rate(self.sender_rate), delay: self.sender_delay }
+    }
+
+    /// Of the end's own link, if this entry of the routes is an end: nothing happens there before.
+    #[inline]
+    pub(crate) fn delay_behind(&self, entry: u32, packet: &Packet) -> Span {
+        match entry {
+            END | END_OF_ANY if packet.is_ack() => self.sender_delay,
+            END | END_OF_ANY => self.receiver_delay,
+            _ => Span::ZERO,
+        }
     }
 
     pub(crate) fn receiver_access(&self, rates: &AccessRates) -> Access {

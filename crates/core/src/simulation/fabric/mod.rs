@@ -8,13 +8,14 @@
 mod cells;
 mod stepped_ports;
 
-use super::border::{Arrival, Arrivals, ELSEWHERE, END, Mail};
+use super::border::{Arrival, Arrivals, Mail};
 use super::common::{Became, Common, Fate};
 use super::event_order::{Entities, Event, EventOrder, FlowKind};
 use super::facts::{Facts, OfRun};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
+use super::routes::{ELSEWHERE, END};
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
 use super::workshop::Workshop;
@@ -277,7 +278,7 @@ impl Fabric {
                 self.prefetch_next_place(packet);
             }
             let (feeder, mut packet) = mail.packets[index];
-            debug_assert!(packet.time >= self.common.now);
+            debug_assert!(self.makes_no_difference_yet(&packet));
             if packet.is_ack() && packet.has_report() && packet.is_last() {
                 reports.next().into_iter().for_each(|report| packet.lay_report(report, &mut self.common.reports));
             } else if packet.has_price() {
@@ -291,6 +292,11 @@ impl Fabric {
             }
         }
         mail.packets.clear();
+    }
+
+    fn makes_no_difference_yet(&self, packet: &Packet) -> bool {
+        let delay = self.paths[packet.flow as usize].wire.delay_behind(self.routes[packet.place()], packet);
+        packet.time + delay >= self.common.now
     }
 
     /// It is the turn of a packet of another domain.
@@ -334,7 +340,7 @@ impl Fabric {
             if next >= ELSEWHERE {
                 if next != END
                     && let Some(feeder) = feeder
-                    && common.leaves(next, feeder, packet)
+                    && common.leaves(next, feeder, packet, paths[flow as usize].wire.delay_behind(next, &packet))
                 {
                     return;
                 }

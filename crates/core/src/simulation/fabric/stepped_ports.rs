@@ -3,9 +3,9 @@
 use super::Fabric;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
-use crate::simulation::border::ELSEWHERE;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{Arrival, Sending};
+use crate::simulation::routes::ELSEWHERE;
 
 /// A transmitter of a stepped port, by its number there.
 #[derive(Clone, Copy)]

@@ -4,11 +4,12 @@ use super::laying::{Sources, lay};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::units::Time;
 use crate::simulation::adaptation::Channel;
-use crate::simulation::border::{Border, Domain, ELSEWHERE, END, END_OF_ANY, Owners};
+use crate::simulation::border::{Border, Domain, Owners};
 use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::parallel::shares::Shares;
 use crate::simulation::path::PathCounts;
+use crate::simulation::routes::{ELSEWHERE, END, END_OF_ANY};
 use crate::simulation::senders::{End, Senders};
 use std::sync::Arc;
 

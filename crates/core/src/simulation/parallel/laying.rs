@@ -4,12 +4,13 @@ use crate::primitives::calendar::{Calendar, Expected, Slot};
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices, Report, Side};
 use crate::primitives::units::{Span, Time};
-use crate::simulation::border::{Domain, ELSEWHERE, Owners};
+use crate::simulation::border::{Domain, Owners};
 use crate::simulation::common::Common;
 use crate::simulation::event_order::{Event, EventOrder};
 use crate::simulation::fabric::Fabric;
 use crate::simulation::path::Path;
 use crate::simulation::port::{Port, Stepped};
+use crate::simulation::routes::ELSEWHERE;
 use crate::simulation::senders::{End, Senders};
 use crate::tcp::sender::NONE;
 

@@ -3,10 +3,11 @@
 
 use crate::network::{ChangeKind, Network};
 use crate::primitives::units::{Bytes, Span};
-use crate::simulation::border::{Domain, END, Owners};
+use crate::simulation::border::{Domain, Owners};
 use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::port::Entry;
+use crate::simulation::routes::END;
 use crate::simulation::senders::Senders;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -106,15 +107,14 @@ impl Graph {
             // What travels in cells is cut by the end for the first port, in one go.
             let is_cut = fabric.facts[wire.group as usize].framing.is_some();
             let access = |delay: Span, first: u32| if is_cut || is_of_heads(first) { Span::ZERO } else { delay };
-            let ways = [
-                (wire.forward, sender(flow), wire.sender_access(&fabric.common.rates).delay, receiver(flow)),
-                (wire.backward, receiver(flow), wire.receiver_access(&fabric.common.rates).delay, sender(flow)),
-            ];
-            for (start, from, delay, to) in ways {
+            let rates = &fabric.common.rates;
+            let here = (sender(flow), wire.sender_access(rates).delay);
+            let there = (receiver(flow), wire.receiver_access(rates).delay);
+            for (start, (from, delay), (to, delay_to)) in [(wire.forward, here, there), (wire.backward, there, here)] {
                 *routes.entry(start).or_default() += load;
                 let (first, last) = ends_of(fabric, start);
                 graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
-                graph.edges.push(Edge { ends: [last, to], delay: delays[last as usize], load });
+                graph.edges.push(Edge { ends: [last, to], delay: delays[last as usize] + delay_to, load });
             }
             let back = fabric.routes[wire.backward as usize];
             if acknowledged_to[back as usize] > 1 && are_in_order_by_data(&fabric.ports[back as usize].entry) {
