@@ -131,10 +131,9 @@ impl Common {
         self.window.end.min(self.now + self.ahead)
     }
 
-    /// A packet goes to another domain, if its next place, which is this entry of the routes, is there. It makes no difference there until
-    /// `delay` after its time.
+    /// A packet goes to another domain, if its next place, which is this entry of the routes, is there.
     #[inline(never)]
-    pub(crate) fn leaves(&mut self, entry: u32, feeder: Feeder, packet: Packet, delay: Span) -> bool {
+    pub(crate) fn leaves(&mut self, entry: u32, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
         let Some(border) = &mut self.border else { return false };
         let owner = border.owners.of_next_place(&packet, entry);
         if owner == border.own {
@@ -148,7 +147,11 @@ impl Common {
         } else if packet.has_price() {
             mail.prices.push(packet.lift_price(&mut self.prices));
         }
-        mail.first = mail.first.min(packet.time + delay);
+        // The flow's own memory is looked at for few of them.
+        if packet.time < mail.first {
+            let delay = paths[packet.flow as usize].wire.delay_behind(entry, &packet);
+            mail.first = mail.first.min(packet.time + delay);
+        }
         mail.packets.push((feeder, packet));
         true
     }

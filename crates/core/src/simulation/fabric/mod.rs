@@ -340,7 +340,7 @@ impl Fabric {
             if next >= ELSEWHERE {
                 if next != END
                     && let Some(feeder) = feeder
-                    && common.leaves(next, feeder, packet, paths[flow as usize].wire.delay_behind(next, &packet))
+                    && common.leaves(next, feeder, packet, paths)
                 {
                     return;
                 }
