@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Dice, random_network, random_parking_lot, with_access_as_ports};
+use common::{Dice, long_parking_lot, random_network, random_parking_lot, with_access_as_ports};
 use std::num::NonZeroUsize;
 use tailback_core::network::{Network, Record, Trace};
 use tailback_core::primitives::units::Time;
@@ -115,6 +115,21 @@ fn any_number_of_threads_gives_the_same_bytes() {
 fn so_it_does_where_acknowledgements_come_in_order_or_almost() {
     let shared: u32 = (0..200).map(|seed| shared_runs_equal_one(seed, &random_parking_lot(seed))).sum();
     assert!(shared > 200, "{shared} were shared");
+}
+
+/// The benchmark's: packets of many flows arrive at one instant while others only look whether it is time for them.
+#[test]
+fn what_is_no_event_lets_nobody_go_first() {
+    let network = long_parking_lot();
+    let whole = run(&network);
+    for threads in [2, 3, 64] {
+        let parallel = ParallelEngine::new(Engine::new(network.clone()), NonZeroUsize::new(threads).expect("not zero"));
+        let mut parallel = parallel.expect("it can be shared");
+        parallel.run_until(Time::NEVER);
+        let shared = parallel.engine().results().expect("nothing is lost");
+        same(0, "threads", &whole, &shared);
+        assert_eq!(whole.events, shared.events);
+    }
 }
 
 /// A run that is shared by different numbers of threads, alone again, and read between. How often it was shared.

@@ -11,6 +11,7 @@ use super::signals::make_readers;
 use super::wiring::route_starts;
 use super::workshop::{Code, NoCode, Workshop};
 use crate::network::{ChangeKind, Network};
+use crate::primitives::calendar::Slot;
 use crate::primitives::packet::Ecn;
 use crate::primitives::units::{Bytes, Time};
 use crate::user_code::{Alarm, Failure};
@@ -129,38 +130,51 @@ impl Engine {
                 self.senders.fabric.common.now = self.now().max(end);
                 break;
             };
-            self.senders.fabric.common.now = now;
-            if self.senders.fabric.is_large {
-                self.senders.look_ahead();
-            }
-            let senders = &mut self.senders;
-            // What only looks whether it is time yet is no event: how often that is depends on how far ahead others are.
-            left -= 1;
-            match senders.fabric.common.order.event(slot) {
-                Event::Home(flow) => senders.on_home(flow, now),
-                Event::Send(flow) => senders.fabric.on_send(flow),
-                Event::Back(flow) => senders.fabric.on_back(flow),
-                Event::Port(port) => senders.fabric.on_port(port),
-                Event::Gathered(port) => {
-                    senders.fabric.on_gathered(now, port);
-                    left += 1;
-                }
-                Event::Departure(transmitter) => senders.fabric.on_departure(now, transmitter),
-                Event::Period(place) => senders.fabric.on_period(now, place),
-                Event::Deliver(flow) => senders.fabric.on_deliver(flow),
-                Event::DelayedAck(flow) => senders.fabric.on_delayed_ack(now, flow),
-                Event::Timer(flow) => left += u64::from(!senders.on_timer(flow)),
-                Event::Offer(flow) => senders.on_offer(flow),
-                Event::Wake(flow) => senders.on_wake(flow),
-                Event::Change => {
-                    self.on_change();
-                    // It is the same event in all domains.
-                    left += u64::from(self.senders.fabric.common.border.as_ref().is_some_and(|border| border.own > 0));
-                }
-            }
+            left -= u64::from(self.handle(now, slot));
         }
         self.events += events - left;
         left > 0
+    }
+
+    /// Handle what has been taken from the calendar. False if it only looks whether it is time yet, which is no event: how often that is
+    /// depends on how far ahead others are.
+    #[inline(always)]
+    fn handle(&mut self, now: Time, slot: Slot) -> bool {
+        self.senders.fabric.common.now = now;
+        if self.senders.fabric.is_large {
+            self.senders.look_ahead();
+        }
+        let senders = &mut self.senders;
+        match senders.fabric.common.order.event(slot) {
+            Event::Home(flow) => senders.on_home(flow, now),
+            Event::Send(flow) => senders.fabric.on_send(flow),
+            Event::Back(flow) => senders.fabric.on_back(flow),
+            Event::Port(port) => senders.fabric.on_port(port),
+            Event::Gathered(port) => {
+                senders.fabric.on_gathered(now, port);
+                return false;
+            }
+            Event::Departure(transmitter) => senders.fabric.on_departure(now, transmitter),
+            Event::Period(place) => senders.fabric.on_period(now, place),
+            Event::Deliver(flow) => senders.fabric.on_deliver(flow),
+            Event::DelayedAck(flow) => senders.fabric.on_delayed_ack(now, flow),
+            Event::Timer(flow) => return senders.on_timer(flow),
+            Event::Offer(flow) => senders.on_offer(flow),
+            Event::Wake(flow) => senders.on_wake(flow),
+            Event::Change => {
+                self.on_change();
+                // It is the same event in all domains.
+                return self.senders.fabric.common.border.as_ref().is_none_or(|border| border.own == 0);
+            }
+        }
+        true
+    }
+
+    /// Handle the next in the calendar if it is before `time`, and no more.
+    pub(super) fn step(&mut self, time: Time) {
+        if let Some((now, slot)) = self.senders.fabric.common.calendar.pop_before(time) {
+            self.events += u64::from(self.handle(now, slot));
+        }
     }
 
     /// Send a datagram with this payload on an external flow, now. Returns its number; `None` if the flow is not external or

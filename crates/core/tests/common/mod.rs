@@ -227,29 +227,51 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
     }
 }
 
+/// Twenty bottlenecks of 1 Gbit/s in a row, five flows over all of them and over each.
+pub fn long_parking_lot() -> Network {
+    let (hops, rate, delay) = (20, Rate(1_000_000_000), Span::from_millis(1));
+    let bottleneck = |hop| Port { buffer: Buffer::Units(100), ..port(&format!("there{hop}"), rate, delay) };
+    let ports = (0..hops).map(bottleneck).chain((0..hops).map(|hop| port(&format!("back{hop}"), rate, delay)));
+    let over = |first: u32, last: u32| [(first..=last).collect(), (first..=last).rev().map(|hop| hops + hop).collect()];
+    let paths = over(0, hops - 1).into_iter().chain((0..hops).flat_map(|hop| over(hop, hop))).collect();
+    let one = |index: u32| Flow {
+        sender_access: Access { rate: Some(rate), delay: Span::from_micros(1000 + 37 * u64::from(index)) },
+        receiver_access: Access { rate: Some(rate), delay: Span::from_micros(100) },
+        start: Time(u64::from(index) * 1_000_000_000),
+        ..flow(0, 2 * (index / 5), 2 * (index / 5) + 1)
+    };
+    let spec = TcpSpec { mss: Bytes(1460), initial_ssthresh: 64.0, ..tcp(Recovery::NewReno) };
+    let flows = (0..5 * (hops + 1)).map(one).collect();
+    let network =
+        one_link([port("", rate, delay), port("", rate, delay)], group("greedy", reno(spec)), flows, Span::from_millis(300));
+    Network { ports: ports.collect(), paths, ..network }
+}
+
 /// Bottlenecks in a row, greedy flows over all of them and over each, and one link back for each. Receivers are alike, or are not.
 pub fn random_parking_lot(seed: u64) -> Network {
     let mut dice = Dice::new(seed + (1 << 44));
     let hops = dice.pick(1, 4) as u32;
     let are_alike = dice.chance(2);
-    let rate = Rate(dice.pick(2, 20) * 1_000_000);
-    let delay = Span::from_micros(dice.pick(1, 3000));
-    let bottleneck = |hop| link(&format!("there{hop}"), rate.0 / 1_000_000, delay, Buffer::Units(10));
+    // In some, much happens at one instant: a packet takes 1 ms, or a quarter on a link of its own, and delays are quarters of that, too.
+    let step = if dice.chance(2) { 250 } else { 1 };
+    let rate = if step > 1 { Rate(8_320_000) } else { Rate(dice.pick(2, 20) * 1_000_000) };
+    let mut micros = |most: u64| Span::from_micros(step * dice.pick(1, most / step));
+    let delay = micros(3000);
+    let bottleneck = |hop| Port { buffer: Buffer::Units(10), ..port(&format!("there{hop}"), rate, delay) };
     let ports = (0..hops).map(bottleneck).chain((0..hops).map(|hop| port(&format!("back{hop}"), Rate(2 * rate.0), delay)));
     let over = |first: u32, last: u32| [(first..=last).collect(), (first..=last).rev().map(|hop| hops + hop).collect()];
     let paths = (0..hops).flat_map(|hop| over(hop, hop)).chain(over(0, hops - 1)).collect();
     let mut flows = Vec::new();
-    for place in 0..=hops {
-        for _ in 0..dice.pick(1, 3) {
-            let receiver = if are_alike { delay } else { Span::from_micros(dice.pick(1, 9000)) };
-            flows.push(Flow {
-                sender_access: Access { rate: Some(Rate(4 * rate.0)), delay: Span::from_micros(dice.pick(1, 9000)) },
-                receiver_access: Access { rate: Some(Rate(4 * rate.0)), delay: receiver },
-                ..flow(0, 2 * place, 2 * place + 1)
-            });
-        }
+    for place in (0..=hops).flat_map(|place| [place; 3]) {
+        let receiver = if are_alike { delay } else { micros(9000) };
+        flows.push(Flow {
+            sender_access: Access { rate: Some(Rate(4 * rate.0)), delay: micros(9000) },
+            receiver_access: Access { rate: Some(Rate(4 * rate.0)), delay: receiver },
+            ..flow(0, 2 * place, 2 * place + 1)
+        });
     }
-    let greedy = group("greedy", reno(tcp(Recovery::NewReno)));
+    let ack_size = Bytes(if step > 1 { 1040 } else { 40 });
+    let greedy = group("greedy", reno(TcpSpec { ack_size, ..tcp(Recovery::NewReno) }));
     let one = one_link([port("", rate, delay), port("", rate, delay)], greedy, flows, Span::from_millis(500));
     Network { ports: ports.collect(), paths, ..one }
 }

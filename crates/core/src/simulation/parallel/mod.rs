@@ -241,7 +241,8 @@ impl Engine {
             for &Arrival { slot, packet } in &batch {
                 self.advance(packet.time, u64::MAX);
                 while self.senders.fabric.common.calendar.is_due(packet.time, slot) {
-                    self.advance(Time(packet.time.0 + 1), 1);
+                    self.step(Time(packet.time.0 + 1));
+                    self.advance(packet.time, u64::MAX);
                 }
                 self.senders.fabric.on_arrival(packet);
                 self.events += 1;
