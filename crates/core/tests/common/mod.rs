@@ -240,7 +240,15 @@ pub fn long_parking_lot() -> Network {
         start: Time(u64::from(index) * 1_000_000_000),
         ..flow(0, 2 * (index / 5), 2 * (index / 5) + 1)
     };
-    let spec = TcpSpec { mss: Bytes(1460), initial_ssthresh: 64.0, ..tcp(Recovery::NewReno) };
+    let spec = TcpSpec {
+        mss: Bytes(1460),
+        initial_window: 10.0,
+        initial_ssthresh: 64.0,
+        counting: Counting::Acknowledgements,
+        slow_start_limit: Segments::UNLIMITED,
+        timer: TimerSpec { min_rto: Span::from_millis(10), ..TimerSpec::rfc6298() },
+        ..tcp(Recovery::NewReno)
+    };
     let flows = (0..5 * (hops + 1)).map(one).collect();
     let network =
         one_link([port("", rate, delay), port("", rate, delay)], group("greedy", reno(spec)), flows, Span::from_millis(300));
