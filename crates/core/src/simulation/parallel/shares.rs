@@ -67,7 +67,9 @@ pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
     let fair = graph.work.iter().sum::<f64>() / domains as f64;
     let bound = fair.max(graph.largest(&graph.joined(finest)));
     let coarse = delays.partition_point(|&delay| graph.largest(&graph.joined(delay)) <= bound);
-    let atoms = graph.joined(coarse.checked_sub(1).map_or(finest, |index| delays[index]));
+    // Half as long is long enough, if less passes between domains for it.
+    let longest = coarse.checked_sub(1).map_or(finest, |index| delays[index]);
+    let atoms = graph.joined(finest.max(Span(longest.0 / 2)));
     let of_atoms = Parts::of(&graph, &atoms, domains).of_atoms;
     let owner = |node: usize| of_atoms[atoms[node] as usize];
     let cut = graph.edges.iter().filter(|edge| owner(edge.ends[0] as usize) != owner(edge.ends[1] as usize));
