@@ -44,6 +44,12 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T: Copy> Pool<T> {
+    /// Places that were ever needed at once.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> usize {
+        self.places.len()
+    }
+
     #[inline(always)]
     pub fn push(&mut self, line: &mut Line, packet: T) {
         if line.tail.is_multiple_of(CHUNK) || line.len == 0 {

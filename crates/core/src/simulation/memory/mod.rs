@@ -1,5 +1,6 @@
 //! What a run takes in memory at most, estimated before it, so that one that cannot fit is refused.
 
+mod in_flight;
 mod trace_rows;
 
 use super::adaptation::Channel;
@@ -14,8 +15,6 @@ use crate::network::{Network, Transport};
 use crate::price::Estimators;
 use crate::primitives::packet::{NumberAndHeader, Packet};
 use crate::primitives::signal::Signal;
-use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::Bytes;
 use crate::tcp::Recovery;
 use crate::tcp::SlowStart;
 use crate::tcp::recovery::rack_tlp::RackTlp;
@@ -23,6 +22,7 @@ use crate::tcp::signal_reader::SignalReader;
 use crate::tcp::slow_start::Watch;
 use crate::tcp::validation::Usage;
 use crate::traffic::Application;
+use in_flight::packets_in_flight;
 use trace_rows::trace_bytes;
 pub use trace_rows::trace_rows;
 
@@ -97,38 +97,4 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         packets: packets_in_flight(network).saturating_mul(packet as u64),
         traces: trace_bytes(network),
     }
-}
-
-/// An upper estimate of the packets in flight: what pipes and finite buffers hold, in packets of the smallest full size.
-fn packets_in_flight(network: &Network) -> u64 {
-    let smallest = network.groups.iter().map(|group| match &group.transport {
-        _ if group.framing.is_some() => CELL_BYTES,
-        Transport::Tcp(spec, _) => spec.mss + spec.header,
-        Transport::Datagram(spec) => match spec.packet {
-            crate::traffic::PacketSize::Fixed(bytes) => bytes + spec.header,
-            _ => Bytes(64),
-        },
-    });
-    let smallest = smallest.min().unwrap_or(Bytes(1000)).max(Bytes(1)).0 as f64;
-    let longest =
-        network.flows.iter().map(|flow| (flow.sender_access.delay + flow.receiver_access.delay).seconds()).fold(0.0, f64::max);
-    let of_port = |port: &crate::network::Port| {
-        let pipe = port.rate.0 as f64 * (port.delay.seconds() + longest) / 8.0 / smallest;
-        let queue = match port.buffer {
-            crate::network::Buffer::Units(units) => units as f64,
-            crate::network::Buffer::Bytes(bytes) => bytes as f64 / smallest,
-            crate::network::Buffer::Unlimited => 0.0,
-        };
-        // No window holds more than the receivers allow.
-        pipe + queue
-    };
-    let windows: f64 = network
-        .flows
-        .iter()
-        .map(|flow| match &network.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => f64::from(spec.receiver_window.0),
-            Transport::Datagram(_) => f64::INFINITY,
-        })
-        .sum();
-    network.ports.iter().map(of_port).sum::<f64>().min(windows) as u64
 }

@@ -86,6 +86,7 @@ impl<'a> Ways<'a> {
                 ChangeKind::Delay(..) => {}
             }
         }
+        rates.iter_mut().zip(&network.ports).for_each(|(rate, port)| *rate *= f64::from(port.transmitters));
         let smallest = network.groups.iter().map(wire_bytes).fold(1500.0, f64::min);
         let room = network.ports.iter().zip(&rates).map(|(port, rate)| {
             let buffer = match port.buffer {
@@ -97,7 +98,6 @@ impl<'a> Ways<'a> {
             buffer + rate * port.delay.seconds() / 8.0 / smallest
         });
         let room = room.sum();
-        rates.iter_mut().zip(&network.ports).for_each(|(rate, port)| *rate *= f64::from(port.transmitters));
         let is_external = |flow: &&Flow| match &network.groups[flow.group as usize].transport {
             Transport::Datagram(spec) => matches!(spec.arrivals, Arrivals::External),
             Transport::Tcp(..) => false,
@@ -316,7 +316,7 @@ fn header(transport: &Transport) -> Bytes {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::congestion::ControllerSpec;
     use crate::network::{Access, Group, Port, Record};
@@ -327,7 +327,7 @@ mod tests {
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way and 100 waiting places.
-    fn traced(megabits: u64, seconds: u64, traces: &[(TraceKind, u32)]) -> Network {
+    pub(in super::super) fn traced(megabits: u64, seconds: u64, traces: &[(TraceKind, u32)]) -> Network {
         let port = |name: &str| Port {
             name: name.into(),
             rate: Rate(megabits * 1_000_000),

@@ -1,0 +1,96 @@
+//! How many packets are in flight at most: what the pipes and the finite buffers hold, or what windows allow.
+
+use crate::network::{Buffer, ChangeKind, Flow, Group, Network, Transport};
+use crate::primitives::sizes::CELL_BYTES;
+use crate::primitives::units::{Bytes, Span};
+use crate::traffic::PacketSize;
+
+/// An upper estimate of the packets in flight, in packets of the smallest full size. What waits where there is room for everything counts
+/// only as far as it would fit in the pipes.
+pub(super) fn packets_in_flight(network: &Network) -> u64 {
+    pipes_and_buffers(network).min(windows(network)) as u64
+}
+
+/// What all pipes and buffers hold, the pipes between ends and ports as fast as each of these.
+fn pipes_and_buffers(network: &Network) -> f64 {
+    let mut fastest: Vec<u64> = network.ports.iter().map(|port| port.rate.0).collect();
+    let mut longest: Vec<Span> = network.ports.iter().map(|port| port.delay).collect();
+    for change in &network.changes {
+        match change.what {
+            ChangeKind::Rate(port, rate) => fastest[port as usize] = fastest[port as usize].max(rate.0),
+            ChangeKind::Delay(port, delay) => longest[port as usize] = longest[port as usize].max(delay),
+            ChangeKind::Route(..) | ChangeKind::RandomLoss(..) => {}
+        }
+    }
+    let smallest = network.groups.iter().map(full_packet).min().unwrap_or(Bytes(1000)).max(Bytes(1)).0 as f64;
+    let of_ends = |flow: &Flow| flow.sender_access.delay + flow.receiver_access.delay;
+    let ends = network.flows.iter().map(of_ends).max().unwrap_or(Span::ZERO);
+    let of_port = |(port, (rate, delay)): (&crate::network::Port, (u64, Span))| {
+        let buffer = match port.buffer {
+            Buffer::Units(units) => units as f64,
+            Buffer::Bytes(bytes) => bytes as f64 / smallest,
+            Buffer::Unlimited => 0.0,
+        };
+        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest + buffer
+    };
+    network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum()
+}
+
+/// No window holds more than the receivers allow.
+fn windows(network: &Network) -> f64 {
+    let window = |flow: &Flow| match &network.groups[flow.group as usize].transport {
+        Transport::Tcp(spec, _) => f64::from(spec.receiver_window.0),
+        Transport::Datagram(_) => f64::INFINITY,
+    };
+    network.flows.iter().map(window).sum()
+}
+
+/// The smallest that travels with a full payload.
+fn full_packet(group: &Group) -> Bytes {
+    match &group.transport {
+        _ if group.framing.is_some() => CELL_BYTES,
+        Transport::Tcp(spec, _) => spec.mss + spec.header,
+        Transport::Datagram(spec) => match spec.packet {
+            PacketSize::Fixed(bytes) => bytes + spec.header,
+            _ => Bytes(64),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trace_rows::tests::traced;
+    use super::*;
+    use crate::network::Change;
+    use crate::primitives::units::{Rate, Time};
+    use crate::simulation::Engine;
+
+    /// The most that were ever in flight, each line rounded up to a chunk.
+    fn most_in_flight(network: &Network) -> u64 {
+        let mut engine = Engine::new(network.clone());
+        engine.run_until(Time::NEVER);
+        engine.senders.fabric.common.pool.places() as u64
+    }
+
+    #[test]
+    fn a_trunk_holds_what_all_its_channels_hold() {
+        let mut network = traced(1, 5, &[]);
+        network.ports[0].transmitters = 50;
+        network.ports[1].rate = Rate(50_000_000);
+        network.ports.iter_mut().for_each(|port| port.delay = Span::from_millis(100));
+        // 50 Mbit/s for 100 ms in packets of 1000 bytes, there and back, and 100 places.
+        assert_eq!(packets_in_flight(&network), 2 * 625 + 2 * 100);
+        let most = most_in_flight(&network);
+        assert!((500..=2 * packets_in_flight(&network)).contains(&most), "{most}");
+    }
+
+    #[test]
+    fn links_count_as_fast_and_as_long_as_they_ever_are() {
+        let mut network = traced(1, 5, &[]);
+        let at = |seconds, what| Change { at: Time::ZERO + Span::from_seconds(seconds), what };
+        network.changes =
+            vec![at(1.0, ChangeKind::Rate(0, Rate(10_000_000))), at(2.0, ChangeKind::Delay(0, Span::from_millis(800)))];
+        // 10 Mbit/s for 800 ms there, 1 Mbit/s for 10 ms back.
+        assert_eq!(packets_in_flight(&network), 1000 + 1 + 2 * 100);
+    }
+}
