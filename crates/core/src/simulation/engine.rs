@@ -119,6 +119,16 @@ impl Engine {
     }
 
     pub(super) fn advance(&mut self, time: Time, events: u64) -> bool {
+        self.advance_by(time, events, u64::MAX)
+    }
+
+    /// Handle the next in the calendar if it is before `time`, and no more.
+    pub(super) fn step(&mut self, time: Time) {
+        self.advance_by(time, u64::MAX, 1);
+    }
+
+    /// Handle what is before `time`: so many events at most, and of the calendar no more than `most`. True if there is nothing more.
+    fn advance_by(&mut self, time: Time, events: u64, mut most: u64) -> bool {
         let end = time.min(self.senders.fabric.common.window.end);
         let mut left = events;
         while left > 0 {
@@ -131,6 +141,10 @@ impl Engine {
                 break;
             };
             left -= u64::from(self.handle(now, slot));
+            most -= 1;
+            if most == 0 {
+                break;
+            }
         }
         self.events += events - left;
         left > 0
@@ -168,13 +182,6 @@ impl Engine {
             }
         }
         true
-    }
-
-    /// Handle the next in the calendar if it is before `time`, and no more.
-    pub(super) fn step(&mut self, time: Time) {
-        if let Some((now, slot)) = self.senders.fabric.common.calendar.pop_before(time) {
-            self.events += u64::from(self.handle(now, slot));
-        }
     }
 
     /// Send a datagram with this payload on an external flow, now. Returns its number; `None` if the flow is not external or
