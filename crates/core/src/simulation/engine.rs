@@ -36,6 +36,14 @@ struct Watch {
     heard: u64,
 }
 
+/// How much to handle at once.
+#[derive(Clone, Copy)]
+struct Limits {
+    events: u64,
+    /// What is taken from the calendar, be it an event or not.
+    taken: u64,
+}
+
 impl Engine {
     /// Set up a run. The network must be one that the scenario crate would build: indices in range, flows grouped, every path
     /// non-empty, times below the duration's range. With user code see [`Engine::with_code`].
@@ -119,17 +127,18 @@ impl Engine {
     }
 
     pub(super) fn advance(&mut self, time: Time, events: u64) -> bool {
-        self.advance_by(time, events, u64::MAX)
+        self.advance_within(time, Limits { events, taken: u64::MAX })
     }
 
     /// Handle the next in the calendar if it is before `time`, and no more.
     pub(super) fn step(&mut self, time: Time) {
-        self.advance_by(time, u64::MAX, 1);
+        self.advance_within(time, Limits { events: u64::MAX, taken: 1 });
     }
 
-    /// Handle what is before `time`: so many events at most, and of the calendar no more than `most`. True if there is nothing more.
-    fn advance_by(&mut self, time: Time, events: u64, mut most: u64) -> bool {
+    /// Handle what is before `time`, and no more than `limits` allow. True if there is nothing more, or as much was taken as allowed.
+    fn advance_within(&mut self, time: Time, limits: Limits) -> bool {
         let end = time.min(self.senders.fabric.common.window.end);
+        let Limits { events, mut taken } = limits;
         let mut left = events;
         while left > 0 {
             if let Some(flow) = self.senders.fabric.common.known_at_home.pop() {
@@ -141,8 +150,8 @@ impl Engine {
                 break;
             };
             left -= u64::from(self.handle(now, slot));
-            most -= 1;
-            if most == 0 {
+            taken -= 1;
+            if taken == 0 {
                 break;
             }
         }
