@@ -136,7 +136,8 @@ FAST_LINK: Settings = LONG_PIPE | {
     "iw": 50000,
 }
 """One flow at 10 Gbit/s, whose window is near 50,000 packets all the time."""
-TEN_FLOWS = WORKLOADS[2].settings
+TEN_FLOWS = WORKLOADS[2].settings | {"t": 1000}
+"""W3-10, long enough for a time that can be compared."""
 BY_NUMBERS = TEN_FLOWS | {"law": 4, "buf": 1000}
 COMPARED = {
     "window of 10000 over 100": (SMALL_WINDOW, LARGE_WINDOW),
