@@ -121,6 +121,7 @@ impl Dumbbell {
             // ns-2 refuses the packet that would take the last place, so that `buf` includes the one being sent.
             counts_in_service: true,
             policy: PolicySpec::DropTail(()),
+            scheduling: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
@@ -144,6 +145,7 @@ impl Dumbbell {
             paths: vec![vec![0], vec![1]],
             groups: vec![Group {
                 name: "greedy".into(),
+                class: 0,
                 transport: Transport::Tcp(self.tcp(), self.controller()),
                 application: None,
                 framing: (of.get("cells") != 0.0).then_some(Aal5 {

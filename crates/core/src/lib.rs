@@ -7,6 +7,7 @@
 //! * `congestion`: control laws, one file each
 //! * `queue`: queue policies, one file each
 //! * `price`: price schemes, one file each
+//! * `schedule`: which of a port's queues is served next, one file each
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
 //! * `user_code`: code that a network names and the core does not know
@@ -27,6 +28,7 @@ pub mod price;
 pub mod primitives;
 pub mod queue;
 pub mod record;
+pub mod schedule;
 pub mod settings;
 mod simulation;
 pub mod tcp;

@@ -11,7 +11,7 @@ const CORE: Layers = &[
     &["primitives"],
     &["settings"],
     &["price", "user_code"],
-    &["congestion", "queue", "traffic"],
+    &["congestion", "queue", "schedule", "traffic"],
     &["tcp"],
     &["network"],
     &["record"],
@@ -85,7 +85,7 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
         violations("primitives/packet.rs", "\nuse crate::network::MAX_PACKET;\n", "", CORE),
         [
             "primitives/packet.rs, line 2: `primitives` imports `network`; expected itself or a layer below: primitives < settings < price, user_code < congestion, \
-          queue, traffic < tcp < network < record < simulation"
+          queue, schedule, traffic < tcp < network < record < simulation"
         ]
     );
 }

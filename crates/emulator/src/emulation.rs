@@ -357,6 +357,7 @@ mod tests {
             buffer,
             counts_in_service: false,
             policy,
+            scheduling: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
         }
@@ -372,6 +373,7 @@ mod tests {
             DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Given { maximum: MAX_PACKET }, header: Bytes(20) };
         let group = |name: &str| Group {
             name: name.into(),
+            class: 0,
             transport: Transport::Datagram(spec.clone()),
             application: None,
             framing: None,

@@ -226,6 +226,7 @@ impl Build {
             let back = self.network.groups.len() as u32;
             self.network.groups.push(Group {
                 name: format!("{name}.reverse"),
+                class: 0,
                 transport: external(),
                 application: None,
                 framing: None,

@@ -39,6 +39,7 @@ pub fn drop_tail(name: String, rate: Rate, delay: Span, buffer: Buffer) -> Port 
         buffer,
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),
+        scheduling: None,
         random_loss: 0.0,
         listed_drops: Vec::new(),
     }
@@ -48,6 +49,7 @@ pub fn drop_tail(name: String, rate: Rate, delay: Span, buffer: Buffer) -> Port 
 pub fn greedy(name: &str, tcp: TcpSpec) -> Group {
     Group {
         name: name.into(),
+        class: 0,
         transport: Transport::Tcp(tcp, ControllerSpec::Reno(())),
         application: None,
         framing: None,

@@ -12,6 +12,7 @@ use crate::congestion::ControllerSpec;
 use crate::price::PriceSpec;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::PolicySpec;
+use crate::schedule::SchedulerSpec;
 use crate::settings::words;
 use crate::tcp::{SlowStart, TcpSpec};
 use crate::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize};
@@ -58,7 +59,7 @@ pub enum CodeKind {
 impl Network {
     /// The user code that the network names, place by place.
     pub fn user_code(&self) -> impl Iterator<Item = (CodeKind, &UserCode)> {
-        let policies = self.ports.iter().filter_map(|port| match &port.policy {
+        let policies = self.ports.iter().flat_map(Port::policies).filter_map(|policy| match policy {
             PolicySpec::User(code) => Some((CodeKind::Policy, code)),
             _ => None,
         });
@@ -86,10 +87,53 @@ pub struct Port {
     /// Whether the unit being sent holds a place in the buffer.
     pub counts_in_service: bool,
     pub policy: PolicySpec,
+    /// Of a port with several queues; they share its buffer.
+    pub scheduling: Option<Scheduling>,
     /// Probability that a packet is lost on the wire behind the port, 0 to 1.
     pub random_loss: f64,
     /// Packets to discard on arrival, in any order.
     pub listed_drops: Vec<ListedDrop>,
+}
+
+/// Several queues of one port, and what serves them in turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scheduling {
+    pub scheduler: SchedulerSpec,
+    pub queues: Queues,
+}
+
+/// The queues of a port that has several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Queues {
+    /// Each flow has one of its own, as the port's policy has it.
+    OfFlows,
+    /// A hash of the flow chooses between so many, as the port's policy has them.
+    Hashed(u32),
+    /// The class of its group does: of each class ([`Group::class`]) the number of its queue.
+    OfClasses(Vec<ClassQueue>, Vec<Option<u32>>),
+}
+
+/// One of several queues of a port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassQueue {
+    pub name: String,
+    /// Above zero; what it says, the scheduler knows.
+    pub weight: f64,
+    /// Of its own, within the port's.
+    pub buffer: Buffer,
+    pub policy: PolicySpec,
+}
+
+impl Port {
+    /// The policies of all its queues.
+    pub fn policies(&self) -> impl Iterator<Item = &PolicySpec> {
+        let of_classes = match &self.scheduling {
+            Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) => &queues[..],
+            _ => &[],
+        };
+        let own = of_classes.is_empty().then_some(&self.policy);
+        own.into_iter().chain(of_classes.iter().map(|queue| &queue.policy))
+    }
 }
 
 words! {
@@ -112,6 +156,18 @@ pub enum Buffer {
     Unlimited,
 }
 
+impl Buffer {
+    /// With so much in it, it has no place for a unit of this size.
+    #[inline]
+    pub(crate) fn lacks_room(self, (units, bytes): (Units, Bytes), unit: Bytes) -> bool {
+        match self {
+            Buffer::Units(places) => units >= Units(places),
+            Buffer::Bytes(places) => bytes + unit > Bytes(places),
+            Buffer::Unlimited => false,
+        }
+    }
+}
+
 /// Discard one transmission of one data segment of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ListedDrop {
@@ -128,6 +184,8 @@ pub struct ListedDrop {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     pub name: String,
+    /// Which queue its flows have at ports that tell classes apart; 0 is none in particular.
+    pub class: u32,
     pub transport: Transport,
     /// What hands data to a TCP; `None`: all there is to send waits from the start.
     pub application: Option<ApplicationSpec>,

@@ -26,6 +26,7 @@ pub enum Purpose {
     Topology = 15,
     Traffic = 16,
     Route = 17,
+    Queue = 18,
 }
 
 /// One stream of draws.

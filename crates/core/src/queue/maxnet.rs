@@ -98,7 +98,7 @@ mod tests {
                 let packet = Unit { bytes: Bytes(1000), is_last: true };
                 maxnet.on_arrival(&packet, &mut (), &Occupancy::of(Units(0), Bytes(0)), Time::ZERO);
             }
-            maxnet.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(0), rate: Rate(8_000_000) });
+            maxnet.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(0), rate: Rate(8_000_000), first_waited: None });
         }
         maxnet.cost
     }

@@ -36,7 +36,7 @@ pub enum Reason {
     Full,
     /// The policy refused it although there was room.
     Early,
-    /// The policy had let it in, and discarded it when its turn to be sent came.
+    /// The policy had let it in, and discarded it when its turn to be sent came; or its queue, one of several, had to make room.
     Late,
     /// It belongs to a frame of which a cell has been discarded here.
     Partial,
@@ -101,7 +101,7 @@ impl Occupancy {
     }
 }
 
-/// What a port holds at the end of a period.
+/// What a queue holds at the end of a period.
 #[derive(Clone, Copy, Debug)]
 pub struct PeriodEnd {
     /// Packets or cells. The unit in service is included only where the port counts it.
@@ -109,6 +109,16 @@ pub struct PeriodEnd {
     pub bytes: Bytes,
     /// At which it sends, all transmitters together.
     pub rate: Rate,
+    /// How long the first unit has waited, of a queue that shares the port with others; zero if it is empty.
+    pub first_waited: Option<Span>,
+}
+
+impl PeriodEnd {
+    /// Seconds that the queue delays: as long as what it holds takes to send, or, where others are served in between, as its first unit has
+    /// waited.
+    pub(crate) fn delay(&self) -> f64 {
+        self.first_waited.map_or_else(|| self.bytes.0 as f64 * 8.0 / self.rate.0 as f64, Span::seconds)
+    }
 }
 
 /// A unit whose turn to be sent has come.

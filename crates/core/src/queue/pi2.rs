@@ -85,7 +85,7 @@ impl Policy for Pi2 {
 
     fn on_period(&mut self, end: &PeriodEnd) {
         let Pi2Spec { target, alpha, beta, .. } = self.spec;
-        let delay = end.bytes.0 as f64 * 8.0 / end.rate.0 as f64;
+        let delay = end.delay();
         let step = alpha * (delay - target.seconds()) + beta * (delay - self.delay);
         self.base = (self.base + step).clamp(0.0, 1.0);
         self.delay = delay;
@@ -103,7 +103,7 @@ mod tests {
 
     /// p' after an update that finds so many packets of 1 ms each.
     fn updated(mut pi2: Pi2, packets: u64) -> f64 {
-        pi2.on_period(&PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000) });
+        pi2.on_period(&PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000), first_waited: None });
         pi2.base
     }
 

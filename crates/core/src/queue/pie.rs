@@ -95,7 +95,7 @@ impl Policy for Pie {
     }
 
     fn on_period(&mut self, end: &PeriodEnd) {
-        let (delay, target) = (end.bytes.0 as f64 * 8.0 / end.rate.0 as f64, self.spec.target.seconds());
+        let (delay, target) = (end.delay(), self.spec.target.seconds());
         let step = ALPHA * (delay - target) + BETA * (delay - self.delay);
         let part = STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, part)| *part);
         self.probability += step / part;
@@ -119,7 +119,7 @@ mod tests {
 
     /// Packets of 1 ms each.
     fn held(packets: u64) -> PeriodEnd {
-        PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000) }
+        PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000), first_waited: None }
     }
 
     fn pie(probability: f64, delay: f64) -> Pie {

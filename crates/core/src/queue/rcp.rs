@@ -146,7 +146,7 @@ mod tests {
         for _ in 0..packets {
             rcp.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(0), Bytes(0)), Time::ZERO);
         }
-        rcp.on_period(&PeriodEnd { units: Units(queue), bytes: Bytes(1000 * queue), rate: Rate(8_000_000) });
+        rcp.on_period(&PeriodEnd { units: Units(queue), bytes: Bytes(1000 * queue), rate: Rate(8_000_000), first_waited: None });
         rcp
     }
 

@@ -12,7 +12,7 @@ const TIME: (&str, &str) = ("time_s", "Simulated time.");
 const GROUP: (&str, &str) = ("group", "The group of the flow, as the scenario names it.");
 const FLOW: (&str, &str) = ("flow", "Its place in the group, from 0.");
 
-/// `flows`, `queues` and `groups`, then the traces in the order of their names in `record.traces`.
+/// `flows`, `queues`, `groups` and `classes`, then the traces in the order of their names in `record.traces`.
 pub const TABLES: &[Described] = &[
     Described {
         table: "flows",
@@ -70,7 +70,10 @@ pub const TABLES: &[Described] = &[
             ("discarded_units", "Units discarded, for any reason."),
             ("discarded_full", "... because there was no room."),
             ("discarded_early", "... by the policy, although there was room."),
-            ("discarded_late", "... by the policy, when their turn to be sent came."),
+            (
+                "discarded_late",
+                "... by the policy, when their turn to be sent came, or to make room for others, where several queues share a buffer.",
+            ),
             ("discarded_partial", "... because they belong to a frame of which a cell was discarded here."),
             ("discarded_single", "... as the one packet that SPD takes of a queue that builds up."),
             ("discarded_random", "... by the wire: `loss.probability`."),
@@ -114,6 +117,21 @@ pub const TABLES: &[Described] = &[
             ),
             ("delay_p95_s", "What 95 of 100 do not exceed. As `delay_p50_s`."),
             ("delay_p99_s", "What 99 of 100 do not exceed. As `delay_p50_s`."),
+        ],
+    },
+    Described {
+        table: "classes",
+        row: "A class at a queue that tells classes apart (`queue.classes`). Only of runs in which one does.",
+        columns: &[
+            ("queue", "The link's name."),
+            ("class", "The class, as the link names it."),
+            ("arrived_units", "Units of the class that came, discarded ones included."),
+            ("departed_units", "Units that were sent on."),
+            ("departed_bytes", "Their size on the wire."),
+            ("discarded_units", "Units discarded at the queue; what the wire loses is not among them."),
+            ("loss_share", "Discarded over arrived; 0 if none arrived."),
+            ("throughput_bps", "What was sent on, headers included, per second of the measured part."),
+            ("mean_wait_s", "Time from arrival until sending began, mean of the units that were sent. Missing without any."),
         ],
     },
     Described {

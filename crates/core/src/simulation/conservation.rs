@@ -60,7 +60,7 @@ impl Engine {
         }
         for (port, described) in self.senders.fabric.ports.iter().zip(&self.senders.network.ports) {
             let counts = port.equipment.counts();
-            let stored = port.stepped().map_or(0, |stepped| u64::from(stepped.queue.len()));
+            let stored = port.stepped().map_or(0, |stepped| stepped.queues.iter().map(|queue| u64::from(queue.line.len())).sum());
             let late = counts.discarded[Reason::Late as usize].all();
             let (taken, accounted) = (counts.accepted.all(), counts.departed.all() + late + stored);
             if taken != accounted {
@@ -182,7 +182,7 @@ impl Engine {
                 gather.iter().for_each(&mut in_network);
             }
             if let Some(stepped) = port.stepped() {
-                pool.iter(&stepped.queue).for_each(&mut in_network);
+                stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line)).for_each(&mut in_network);
                 let whole = stepped.transmitters.iter().flatten().filter(|sending| !sending.head_is_gone);
                 whole.for_each(|sending| in_network(&sending.packet));
             }

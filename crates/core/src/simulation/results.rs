@@ -3,10 +3,10 @@
 use super::conservation::{ConservationError, InLines};
 use super::engine::Engine;
 use super::event_order::FlowKind;
-use super::port::PortCounts;
+use super::port::{ClassCounts, PortCounts, Stepped};
 use super::routes::END;
 use super::senders::{End, Senders};
-use crate::network::{Hop, Transfer};
+use crate::network::{Hop, Queues, Transfer};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
@@ -24,6 +24,8 @@ pub struct Results {
     pub queues: Table,
     /// One row per flow group.
     pub groups: Table,
+    /// One row per class at each queue that tells classes apart, if any does.
+    pub classes: Option<Table>,
     pub traces: Vec<Table>,
     /// The run reached its end.
     pub complete: bool,
@@ -35,7 +37,7 @@ pub struct Results {
 impl Results {
     /// All tables, in a fixed order.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
-        [&self.flows, &self.queues, &self.groups].into_iter().chain(&self.traces)
+        [&self.flows, &self.queues, &self.groups].into_iter().chain(&self.classes).chain(&self.traces)
     }
 
     /// The bytes that a golden hash is taken of.
@@ -59,6 +61,7 @@ impl Engine {
             flows: self.flow_table(until, &in_lines, &slowdowns),
             queues: self.queue_table(until),
             groups: self.group_table(until, &slowdowns),
+            classes: self.class_table(until),
             traces: self
                 .senders
                 .fabric
@@ -229,7 +232,7 @@ impl Engine {
             ("max_queue_units", integer(&|i| counts(i).most)),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ]);
-        if self.senders.network.ports.iter().any(|port| port.policy.tells().is_some()) {
+        if self.senders.network.ports.iter().any(|port| port.policies().any(|policy| policy.tells().is_some())) {
             columns.push(("price", float(&|i| self.senders.fabric.ports[i].equipment.price())));
             columns.push(("beyond_range_packets", integer(&|i| counts(i).beyond_range.measured())));
         }
@@ -239,6 +242,49 @@ impl Engine {
             }
         }
         named("queues", columns)
+    }
+
+    fn class_table(&self, until: Time) -> Option<Table> {
+        let Senders { network, fabric, .. } = &self.senders;
+        let counts_of = |port: usize| fabric.ports[port].stepped().map_or(&[][..], Stepped::classes);
+        let rows: Vec<(usize, usize)> =
+            (0..fabric.ports.len()).flat_map(|port| (0..counts_of(port).len()).map(move |class| (port, class))).collect();
+        if rows.is_empty() {
+            return None;
+        }
+        let seconds = self.measured_seconds(until);
+        let counts = |(port, class): (usize, usize)| &counts_of(port)[class];
+        let integer = |value: &dyn Fn(&ClassCounts) -> u64| Column::Integer(rows.iter().map(|&row| value(counts(row))).collect());
+        let float = |value: &dyn Fn(&ClassCounts) -> f64| Column::Float(rows.iter().map(|&row| value(counts(row))).collect());
+        let ports = network.ports.iter().map(|port| port.name.clone()).collect();
+        let mut classes: Vec<String> = Vec::new();
+        let mut name_of = |(port, class): (usize, usize)| {
+            let Some(Queues::OfClasses(queues, _)) = network.ports[port].scheduling.as_ref().map(|of| &of.queues) else {
+                return 0;
+            };
+            let name = &queues[class].name;
+            let known = classes.iter().position(|known| known == name);
+            known.unwrap_or_else(|| {
+                classes.push(name.clone());
+                classes.len() - 1
+            }) as u32
+        };
+        let names = rows.iter().map(|&row| name_of(row)).collect();
+        let columns = vec![
+            ("queue", Column::Word(rows.iter().map(|&(port, _)| port as u32).collect(), Arc::new(ports))),
+            ("class", Column::Word(names, Arc::new(classes))),
+            ("arrived_units", integer(&|counts| counts.arrived.measured())),
+            ("departed_units", integer(&|counts| counts.departed.measured())),
+            ("departed_bytes", integer(&|counts| counts.departed_bytes.measured())),
+            ("discarded_units", integer(&|counts| counts.discarded.measured())),
+            (
+                "loss_share",
+                float(&|counts| Share { part: counts.discarded.measured(), whole: counts.arrived.measured() }.value()),
+            ),
+            ("throughput_bps", float(&|counts| counts.departed_bytes.measured() as f64 * 8.0 / seconds)),
+            ("mean_wait_s", float(&|counts| seconds_of(counts.waited) / counts.served as f64)),
+        ];
+        Some(named("classes", columns))
     }
 
     /// Which ports carry cells.
@@ -262,13 +308,9 @@ impl Engine {
     /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
     fn held_in_queue(&self, port: usize, until: Time) -> u128 {
         let Some(stepped) = self.senders.fabric.ports[port].stepped() else { return 0 };
-        self.senders
-            .fabric
-            .common
-            .pool
-            .iter(&stepped.queue)
-            .map(|packet| u128::from(self.senders.fabric.common.window.overlap(packet.time, until).0))
-            .sum()
+        let pool = &self.senders.fabric.common.pool;
+        let waiting = stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line));
+        waiting.map(|packet| u128::from(self.senders.fabric.common.window.overlap(packet.time, until).0)).sum()
     }
 
     fn group_table(&self, until: Time, slowdowns: &[f64]) -> Table {

@@ -12,6 +12,7 @@ use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
+use tailback_core::schedule::SchedulerSpec;
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation};
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
@@ -77,6 +78,7 @@ pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
         buffer: Buffer::Unlimited,
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),
+        scheduling: None,
         random_loss: 0.0,
         listed_drops: Vec::new(),
     }
@@ -140,6 +142,7 @@ pub fn reno(spec: TcpSpec) -> Transport {
 pub fn group(name: &str, transport: Transport) -> Group {
     Group {
         name: name.to_string(),
+        class: 0,
         transport,
         application: None,
         framing: None,
@@ -406,13 +409,32 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
     let samples: Vec<PolicySpec> =
         PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
     let policy = if dice.chance(3) { PolicySpec::DropTail(()) } else { dice.one_of(&samples) };
+    let scheduling = (dice.chance(4) && policy.tells().is_none()).then(|| random_scheduling(&policy, dice));
     Port {
         counts_in_service,
         policy,
+        scheduling,
         transmitters: if dice.chance(5) { dice.pick(2, 3) as u32 } else { 1 },
         random_loss: if dice.chance(3) { dice.pick(1, 50) as f64 / 1000.0 } else { 0.0 },
         ..link(name, dice.one_of(&[1, 4, 8, 10]), delay(dice, coarse), buffer)
     }
+}
+
+fn random_scheduling(policy: &PolicySpec, dice: &mut Dice) -> Scheduling {
+    let scheduler = dice.one_of(&SchedulerSpec::samples());
+    let class = |name: &str, weight, buffer, policy| ClassQueue { name: name.into(), weight, buffer, policy };
+    let queues = match dice.pick(0, 2) {
+        0 if !scheduler.ranks() => Queues::OfFlows,
+        1 if !scheduler.ranks() => Queues::Hashed(dice.pick(1, 4) as u32),
+        _ => {
+            let classes = vec![
+                class("first", 1.0, Buffer::Units(dice.pick(0, 20)), PolicySpec::DropTail(())),
+                class("second", dice.pick(1, 40) as f64 / 10.0, Buffer::Unlimited, policy.clone()),
+            ];
+            Queues::OfClasses(classes, vec![Some(0), Some(1), Some(0)])
+        }
+    };
+    Scheduling { scheduler, queues }
 }
 
 fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
@@ -426,6 +448,7 @@ fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
         Some(Delay::Exponential(Span::from_micros(100))),
     ];
     Group {
+        class: dice.pick(0, 2) as u32,
         application: (has_application && matches!(transport, Transport::Tcp(..))).then(|| random_application(dice)),
         framing: in_cells.then(|| random_framing(dice)),
         send_processing: dice.one_of(&delays),

@@ -259,6 +259,7 @@ fn group(
         flow.receive_processing.or_else(|| of_nodes(receivers, |node| node.receive_processing, "receive_processing", report));
     Some(Group {
         name: name.to_string(),
+        class: 0,
         application: flow.application.as_ref().and_then(|given| transport::application(given, &application_at, report)),
         transport,
         send_processing: send.map(delay),

@@ -296,6 +296,7 @@ impl Direction<'_> {
             buffer: places(buffer),
             counts_in_service: self.queue.counts_in_service(),
             policy: policy.unwrap_or(PolicySpec::DropTail(())),
+            scheduling: None,
             random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
             listed_drops: self.listed_drops(at, groups, report),
         }

@@ -23,7 +23,7 @@ use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::calendar::Slot;
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::signal::PriceHeader;
-use crate::primitives::units::{Bytes, Time, Units};
+use crate::primitives::units::{Bytes, Span, Time, Units};
 use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Cause;
@@ -41,8 +41,8 @@ pub(crate) struct Fabric {
     pub(crate) ports: Vec<Port>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<u32>,
-    /// The ports whose policy is to be heard at a fixed period.
-    pub(crate) periodic: Vec<u32>,
+    /// The queues whose policy is to be heard at a fixed period.
+    pub(crate) periodic: Vec<Periodic>,
     pub(crate) paths: Vec<Path>,
     /// What the fabric has to know of each flow group.
     pub(crate) facts: Vec<Facts>,
@@ -53,14 +53,25 @@ pub(crate) struct Fabric {
     pub(crate) common: Common,
 }
 
+/// A queue whose policy is to be heard at a fixed period.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Periodic {
+    pub(crate) port: u32,
+    queue: u32,
+    period: Span,
+}
+
 impl Fabric {
     /// `signalled`: flows whose controllers ask for signals; `unsignalled_before`: see [`Facts::unsignalled_before`], of each group.
     pub(crate) fn new(network: &Network, signalled: usize, unsignalled_before: &[Option<u32>], workshop: &Workshop) -> Fabric {
         let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
         let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
         let (ports, transmitters) = make_ports(network, &rerouted, workshop);
-        let has_period = |(index, port): (u32, &Port)| port.equipment.period().map(|_| index);
-        let periodic: Vec<u32> = (0..).zip(&ports).filter_map(has_period).collect();
+        let periods = |(port, of): (u32, &Port)| {
+            let of_queues = (0..).zip(of.equipment.periods());
+            of_queues.filter_map(|(queue, period)| Some(Periodic { port, queue, period: period? })).collect::<Vec<_>>()
+        };
+        let periodic: Vec<Periodic> = (0..).zip(&ports).flat_map(periods).collect();
         let order = EventOrder::new(&Entities {
             transmitters: transmitters.len() as u32,
             periodic: periodic.len() as u32,

@@ -1,8 +1,9 @@
 //! Packets at ports whose departures are events.
 
-use super::Fabric;
+use super::{Fabric, Periodic};
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
+use crate::queue::Reason;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{Arrival, Sending};
 use crate::simulation::routes::ELSEWHERE;
@@ -20,7 +21,11 @@ impl Fabric {
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
         match stepped.arrive(equipment, &mut packet, bytes, &self.common.window, &mut self.common.prices) {
             Arrival::Discarded(reason) => self.discard(port, packet, packet.time, reason),
-            Arrival::Waits => self.common.pool.push(&mut stepped.queue, packet),
+            Arrival::Waits(queue) => {
+                let now = packet.time;
+                self.common.pool.push(&mut stepped.queues[queue].line, packet);
+                self.make_room(port, now);
+            }
             Arrival::Serves(transmitter, service) => {
                 let slot = self.common.order.departure(stepped.first + transmitter);
                 self.common.calendar.schedule(slot, packet.time + service);
@@ -33,7 +38,7 @@ impl Fabric {
     fn send_head(&mut self, now: Time, of: Transmitter) {
         let Transmitter { port, number } = of;
         let Some(stepped) = self.ports[port as usize].stepped() else { return };
-        let Some(Sending { packet, head_is_gone: false }) = stepped.transmitters[number as usize] else { return };
+        let Some(Sending { packet, head_is_gone: false, .. }) = stepped.transmitters[number as usize] else { return };
         let next = self.routes[packet.place() + 1];
         if next >= ELSEWHERE || !self.ports[next as usize].entry.is_of_heads() {
             return;
@@ -79,17 +84,16 @@ impl Fabric {
     fn serve_next(&mut self, now: Time, of: Transmitter) -> bool {
         let Transmitter { port, number } = of;
         let mut left_queue = false;
-        while let Some((stepped, _)) = self.ports[port as usize].stepped_mut()
-            && let Some(mut waiting) = self.common.pool.pop(&mut stepped.queue)
-        {
+        while let Some((queue, mut waiting, bytes)) = self.take_next(port) {
             left_queue = true;
-            let bytes = self.unit_bytes(&waiting);
             let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { break };
-            stepped.leave_queue(equipment, waiting.flow, bytes);
-            match stepped.let_go(equipment, &mut waiting, now, bytes, &self.common.window, &mut self.common.prices) {
+            stepped.leave_queue(equipment, queue, waiting.flow, bytes);
+            let goes = stepped.let_go(equipment, &mut waiting, (queue, now), bytes, &self.common.window, &mut self.common.prices);
+            stepped.served(queue, bytes, &goes);
+            match goes {
                 Err(reason) => self.discard(port, waiting, now, reason),
                 Ok(()) => {
-                    let service = stepped.begin_service(equipment, number, &waiting, now, bytes, &self.common.window);
+                    let service = stepped.begin_service(equipment, (number, queue), &waiting, now, bytes, &self.common.window);
                     let slot = self.common.order.departure(stepped.first + number);
                     self.common.calendar.schedule(slot, now + service);
                     break;
@@ -99,10 +103,40 @@ impl Fabric {
         left_queue
     }
 
-    /// The policy of a port is to be heard, and again after its period.
+    /// The first packet of the queue whose turn it is.
+    fn take_next(&mut self, port: u32) -> Option<(usize, Packet, Bytes)> {
+        let Fabric { ports, common, paths, facts, .. } = self;
+        let (stepped, _) = ports[port as usize].stepped_mut()?;
+        let bytes_of = |packet: &Packet| facts[paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet);
+        let queue = stepped.next_queue(|queue| common.pool.front(&queue.line).map(bytes_of))?;
+        let packet = common.pool.pop(&mut stepped.queues[queue].line)?;
+        Some((queue, packet, bytes_of(&packet)))
+    }
+
+    /// What no longer fits is discarded, of the queue that holds the most.
+    fn make_room(&mut self, port: u32, now: Time) {
+        while let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut()
+            && let Some((queue, units)) = stepped.must_make_room(equipment)
+        {
+            for _ in 0..units {
+                let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+                let Some(packet) = self.common.pool.pop(&mut stepped.queues[queue].line) else { break };
+                let bytes = self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(&packet);
+                stepped.give_way(equipment, &packet, (queue, now), bytes, &self.common.window);
+                self.discard(port, packet, now, Reason::Late);
+            }
+            if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
+                stepped.trace_departure(equipment, now);
+            }
+        }
+    }
+
+    /// The policy of a queue is to be heard, and again after its period.
     pub(crate) fn on_period(&mut self, now: Time, place: u32) {
-        if let Some((stepped, equipment)) = self.ports[self.periodic[place as usize] as usize].stepped_mut() {
-            stepped.on_period(equipment);
+        let Periodic { port, queue, .. } = self.periodic[place as usize];
+        if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
+            let first = self.common.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
+            stepped.on_period(equipment, (queue as usize, now), first);
         }
         self.schedule_period(now, place);
     }
@@ -115,8 +149,7 @@ impl Fabric {
     }
 
     fn schedule_period(&mut self, now: Time, place: u32) {
-        if let Some(period) = self.ports[self.periodic[place as usize] as usize].equipment.period() {
-            self.common.calendar.schedule(self.common.order.period(place), now + period);
-        }
+        let period = self.periodic[place as usize].period;
+        self.common.calendar.schedule(self.common.order.period(place), now + period);
     }
 }

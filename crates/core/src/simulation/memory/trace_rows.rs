@@ -147,7 +147,7 @@ impl<'a> Ways<'a> {
             // Whatever is sent may be waiting.
             Buffer::Unlimited => f64::INFINITY,
             // What such a policy has let in it may discard, so that more comes and goes than is carried.
-            _ if spec.policy.is_stepped() => f64::INFINITY,
+            _ if spec.scheduling.is_some() || spec.policy.is_stepped() => f64::INFINITY,
             _ => self.rates[port as usize] * self.network.duration.seconds() / 8.0 * there.per_byte + self.room,
         };
         2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.ack_units)
@@ -337,6 +337,7 @@ pub(super) mod tests {
             buffer: Buffer::Units(100),
             counts_in_service: false,
             policy: PolicySpec::DropTail(()),
+            scheduling: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
@@ -382,6 +383,7 @@ pub(super) mod tests {
                 application: None,
                 framing: None,
                 name: "flow".into(),
+                class: 0,
                 transport,
                 send_processing: None,
                 receive_processing: None,

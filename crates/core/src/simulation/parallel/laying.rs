@@ -134,9 +134,11 @@ fn lay_in_port(port: &mut Port, from: &Port, common: &Common, pools: &mut Pools,
         });
     }
     let (Some((stepped, _)), Some(of)) = (port.stepped_mut(), from.stepped()) else { return };
-    let Stepped { queue, transmitters, .. } = stepped;
+    let Stepped { queues, transmitters, .. } = stepped;
     // In the order in which they arrived, which is that of their times.
-    *queue = pools.lay([(common, &of.queue)].into_iter(), Cut::Already, &keeps);
+    for (queue, from) in queues.iter_mut().zip(&of.queues) {
+        queue.line = pools.lay([(common, &from.line)].into_iter(), Cut::Already, &keeps);
+    }
     for transmitter in transmitters {
         *transmitter = transmitter.filter(|sending| keeps(&sending.packet));
         // What a packet carries beside has gone ahead with its head.
@@ -199,7 +201,7 @@ fn laid_calendar(
                 continue;
             }
             Event::Departure(transmitter) => of_port(fabric.transmitters[transmitter as usize]),
-            Event::Period(place) => of_port(fabric.periodic[place as usize]),
+            Event::Period(place) => of_port(fabric.periodic[place as usize].port),
             Event::Gathered(port) => of_port(port),
             Event::Deliver(flow) | Event::DelayedAck(flow) => of_receiver(flow),
             Event::Home(flow) | Event::Timer(flow) | Event::Offer(flow) | Event::Wake(flow) => of_sender(flow),

@@ -50,7 +50,7 @@ impl Ahead {
         let in_service = u64::from(busy && equipment.counts_in_service);
         let units = Units(u64::from(self.waiting.len()) + in_service);
         let held_bytes = self.waiting_bytes + Bytes(in_service * u64::from(self.serving_bytes));
-        let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
+        let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1, queue: None };
         if let Err(reason) = equipment.admit::<C>(packet, bytes, &held, window, prices) {
             equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
@@ -65,7 +65,7 @@ impl Ahead {
             self.serving_bytes = bytes.0 as u32;
         }
         if C::DECIDES && (busy || equipment.counts_in_service) {
-            equipment.rest.policy.on_stored(packet.flow);
+            equipment.policy(0).on_stored(packet.flow);
             if !busy {
                 self.serving_flow = Some(packet.flow);
             }
@@ -151,6 +151,6 @@ impl Ahead {
 #[inline]
 fn leave(equipment: &mut Equipment, flow: Option<u32>) {
     if let Some(flow) = flow {
-        equipment.rest.policy.on_left(flow);
+        equipment.policy(0).on_left(flow);
     }
 }

@@ -11,6 +11,7 @@ use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::{Parts, Window};
 use crate::simulation::wire::KnownServices;
+use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -39,7 +40,10 @@ struct Through {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rest {
     pub(super) rate: Rate,
-    pub(super) policy: Policies,
+    /// Of the first queue, which most ports have alone.
+    policy: Policies,
+    /// Of the others.
+    other_policies: Vec<Policies>,
     pub(super) counts: PortCounts,
     /// Of a policy that tells prices, or is a user's and may write some where they travel as marks.
     teller: Option<Teller>,
@@ -118,11 +122,27 @@ pub(super) struct Held {
     pub(super) idle: Span,
     /// Of the port.
     pub(super) transmitters: u64,
+    /// What the unit's queue holds of that, where it is one of several.
+    pub(super) queue: Option<QueueHeld>,
+}
+
+/// What the queue of an arriving unit holds, one of several.
+pub(super) struct QueueHeld {
+    pub(super) number: usize,
+    pub(super) units: Units,
+    pub(super) bytes: Bytes,
+    /// Its own buffer has no place left.
+    pub(super) is_full: bool,
+    /// The port has no place left, and will make room.
+    pub(super) makes_room: bool,
 }
 
 impl Equipment {
-    pub(super) fn new(spec: &network::Port, of: &network::Network, policy: Policies, kept: Kept) -> Equipment {
+    /// `policies`: of each queue.
+    pub(super) fn new(spec: &network::Port, of: &network::Network, policies: Vec<Policies>, kept: Kept) -> Equipment {
         let seed = of.seed;
+        let mut other_policies = policies;
+        let policy = other_policies.remove(0);
         let is_written = matches!(policy, Policies::User(..)) && of.prices.is_marked();
         let teller = |meaning: Option<Meaning>| Teller {
             spec: of.prices,
@@ -142,6 +162,7 @@ impl Equipment {
             rest: Box::new(Rest {
                 rate: spec.rate,
                 policy,
+                other_policies,
                 counts: PortCounts::default(),
                 teller: (is_written || spec.policy.tells().is_some()).then(|| teller(spec.policy.tells())),
                 loss: RandomLoss {
@@ -154,6 +175,26 @@ impl Equipment {
                 trace: kept.occupancy.then(Vec::new),
             }),
         }
+    }
+
+    /// Of a queue.
+    #[inline]
+    pub(super) fn policy(&mut self, queue: usize) -> &mut Policies {
+        match queue {
+            0 => &mut self.rest.policy,
+            other => &mut self.rest.other_policies[other - 1],
+        }
+    }
+
+    /// Whether the port has no place for a unit more.
+    pub(super) fn is_full(&self, holds: (Units, Bytes), bytes: Bytes) -> bool {
+        self.buffer.lacks_room(holds, bytes)
+    }
+
+    /// What became of user code.
+    pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
+        let mut policies = std::iter::once(&self.rest.policy).chain(&self.rest.other_policies);
+        policies.find_map(|policy| policy.failure(time))
     }
 
     /// Whether anything has to be looked at beside the buffer, the policy and the trace.
@@ -196,9 +237,9 @@ impl Equipment {
         self.rest.policy.price().unwrap_or(f64::NAN)
     }
 
-    /// How often the policy is to be heard.
-    pub(crate) fn period(&self) -> Option<Span> {
-        self.rest.policy.period()
+    /// How often the policy of each queue is to be heard.
+    pub(crate) fn periods(&self) -> impl Iterator<Item = Option<Span>> {
+        std::iter::once(&self.rest.policy).chain(&self.rest.other_policies).map(Policies::period)
     }
 
     /// Time to send a unit on one transmitter.
@@ -221,19 +262,22 @@ impl Equipment {
             return Err(Reason::Listed);
         }
         let full = held.busy
-            && match self.buffer {
-                Buffer::Units(places) => held.units >= Units(places),
-                Buffer::Bytes(places) => held.bytes + bytes > Bytes(places),
-                Buffer::Unlimited => false,
+            && match &held.queue {
+                None => self.buffer.lacks_room((held.units, held.bytes), bytes),
+                Some(queue) => queue.is_full || (!queue.makes_room && self.buffer.lacks_room((held.units, held.bytes), bytes)),
             };
         if !C::DECIDES {
             return if full { Err(Reason::Full) } else { Ok(()) };
         }
         let unit = Unit { bytes, is_last: packet.is_last() };
         // What the buffer holds of flows, the policy's records know.
+        let (number, units, held_bytes) = match &held.queue {
+            None => (0, held.units, held.bytes),
+            Some(queue) => (queue.number, queue.units, queue.bytes),
+        };
         let occupancy = Occupancy {
-            units: held.units,
-            bytes: held.bytes,
+            units,
+            bytes: held_bytes,
             of_flow: Units(0),
             flows: 0,
             backlogged: 0,
@@ -241,7 +285,7 @@ impl Equipment {
             idle: held.idle,
             rate: Rate(self.rest.rate.0 * held.transmitters),
         };
-        match self.rest.policy.on_arrival(&unit, packet.flow, occupancy, packet.time) {
+        match self.policy(number).on_arrival(&unit, packet.flow, occupancy, packet.time) {
             Verdict::Discard(reason) => Err(reason),
             _ if full => Err(Reason::Full),
             Verdict::Accept => Ok(()),
@@ -287,10 +331,17 @@ impl Equipment {
     }
 
     /// Let the policy write on the signal that a packet carries.
-    pub(super) fn signal(&mut self, packet: &mut Packet, unit: &Unit, turn: &Turn, window: &Window, prices: &mut Prices) {
+    pub(super) fn signal(
+        &mut self,
+        packet: &mut Packet,
+        unit: &Unit,
+        (queue, turn): (usize, &Turn),
+        window: &Window,
+        prices: &mut Prices,
+    ) {
         let before = packet.signal(prices);
         let mut signal = before;
-        self.rest.policy.on_signal(unit, turn, &mut signal);
+        self.policy(queue).on_signal(unit, turn, &mut signal);
         let is_written = self.rest.teller.as_ref().is_some_and(|teller| teller.is_written);
         let written = if is_written { signal.price.take() } else { None };
         packet.write_signal(&signal, prices);
@@ -348,7 +399,8 @@ impl Equipment {
         let part = window.part(now);
         let counts = &mut self.rest.counts;
         counts.accepted.add(part, 1);
-        if part == 1 && (held.busy || self.counts_in_service) {
+        let makes_room = held.queue.as_ref().is_some_and(|queue| queue.makes_room);
+        if part == 1 && (held.busy || self.counts_in_service) && !makes_room {
             counts.most = counts.most.max(held.units.0 + 1);
         }
     }

@@ -4,11 +4,13 @@ mod ahead;
 mod care;
 mod equipment;
 mod gather;
+mod sharing;
 mod stepped;
 
 pub(crate) use ahead::Waiting;
 pub(crate) use equipment::{Equipment, Kept, PortCounts};
 pub(crate) use gather::Gather;
+pub(crate) use sharing::{ClassCounts, QueuesOfFlows, Sharing};
 pub(crate) use stepped::{Arrival, Sending, Stepped};
 
 use super::window::Window;
@@ -66,18 +68,19 @@ pub(crate) enum Serves {
 }
 
 impl Port {
-    /// `first_transmitter`: its number among those of all ports, if the port is stepped.
+    /// `policies`: of each queue. `sharing`: what the port has if they are several. `first_transmitter`: its number among those of all ports,
+    /// if the port is stepped.
     pub(crate) fn new(
         spec: &network::Port,
         of: &network::Network,
-        policy: Policies,
+        (policies, sharing): (Vec<Policies>, Option<Sharing>),
         kept: Kept,
         first_transmitter: Option<u32>,
     ) -> Port {
-        let takes_all = policy.takes_all();
-        let equipment = Equipment::new(spec, of, policy, kept);
+        let (queues, takes_all) = (policies.len(), policies.iter().all(Policies::takes_all));
+        let equipment = Equipment::new(spec, of, policies, kept);
         let serves = match first_transmitter {
-            Some(first) => Serves::Stepped(Box::new(Stepped::new(first..first + spec.transmitters))),
+            Some(first) => Serves::Stepped(Box::new(Stepped::new(first..first + spec.transmitters, queues, sharing))),
             None if equipment.observes() || (equipment.is_traced() && !takes_all) => Serves::Observes(Ahead::default()),
             None if equipment.is_traced() => Serves::Traces(Ahead::default()),
             None if takes_all => Serves::Plain(Ahead::default()),
@@ -178,7 +181,7 @@ impl Port {
 
     /// What became of user code.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
-        self.equipment.rest.policy.failure(time)
+        self.equipment.failure(time)
     }
 
     /// The rows of a traced port, with what is known to come; nothing of other ports.

@@ -2,11 +2,13 @@
 //! time to time.
 
 use super::care::Observes;
-use super::equipment::{Equipment, Held};
+use super::equipment::{Equipment, Held, QueueHeld};
+use super::sharing::{ClassCounts, Sharing};
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
+use crate::schedule::{Joined, Leaving, Left, Room};
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -14,7 +16,11 @@ use std::ops::Range;
 /// The buffer and the transmitters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
-    pub(crate) queue: Line,
+    /// One, or as many as `sharing` knows.
+    pub(crate) queues: Vec<Queue>,
+    sharing: Option<Box<Sharing>>,
+    /// In all queues.
+    waiting: u32,
     waiting_bytes: Bytes,
     pub(crate) transmitters: Vec<Option<Sending>>,
     /// Number of the first transmitter among those of all ports.
@@ -27,10 +33,22 @@ pub(crate) struct Stepped {
     last_out: Time,
 }
 
+/// What waits to be sent in its turn.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Queue {
+    pub(crate) line: Line,
+    bytes: Bytes,
+    /// What of it is being sent, where that counts.
+    in_service: u32,
+    in_service_bytes: Bytes,
+}
+
 /// What a transmitter sends.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Sending {
     pub(crate) packet: Packet,
+    /// Where it waited, or would have.
+    queue: u32,
     /// The next port decides on its head, which is on its way already: this is but the rest of it.
     pub(crate) head_is_gone: bool,
 }
@@ -38,8 +56,8 @@ pub(crate) struct Sending {
 /// What became of an arrival.
 pub(crate) enum Arrival {
     Discarded(Reason),
-    /// It waits in the buffer.
-    Waits,
+    /// It waits in this queue.
+    Waits(usize),
     /// This transmitter sends it from now on, for that long.
     Serves(u32, Span),
 }
@@ -49,9 +67,11 @@ pub(crate) type OnWire = (Packet, Result<(), Reason>);
 
 impl Stepped {
     /// `transmitters`: their numbers among those of all ports.
-    pub(super) fn new(transmitters: Range<u32>) -> Stepped {
+    pub(super) fn new(transmitters: Range<u32>, queues: usize, sharing: Option<Sharing>) -> Stepped {
         Stepped {
-            queue: Line::default(),
+            queues: vec![Queue::default(); queues],
+            sharing: sharing.map(Box::new),
+            waiting: 0,
             waiting_bytes: Bytes(0),
             transmitters: vec![None; transmitters.len()],
             first: transmitters.start,
@@ -74,40 +94,118 @@ impl Stepped {
         let now = packet.time;
         let idle = self.transmitters.iter().position(Option::is_none);
         let idle_for = if self.in_service == 0 { now.since(self.idle_from) } else { Span::ZERO };
-        let (units, held_bytes) = self.held(equipment);
+        let (units_of_port, held_bytes) = self.held(equipment);
         let transmitters = self.transmitters.len() as u64;
-        let held = Held { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for, transmitters };
+        let own = self.sharing.as_ref().map(|sharing| {
+            let number = sharing.queue_of(packet);
+            let (units, bytes_of_queue) = self.queues[number].held(equipment);
+            let is_full = sharing.is_full(number, (units, bytes_of_queue), bytes);
+            let makes_room = sharing.room != Room::Refuses && equipment.is_full((units_of_port, held_bytes), bytes);
+            QueueHeld { number, units, bytes: bytes_of_queue, is_full, makes_room }
+        });
+        let queue = own.as_ref().map_or(0, |own| own.number);
+        let held =
+            Held { busy: idle.is_none(), units: units_of_port, bytes: held_bytes, idle: idle_for, transmitters, queue: own };
         if packet.has_price() {
             equipment.hear_of_sender(packet, bytes, prices);
         }
-        if let Err(reason) = equipment.admit::<Observes>(packet, bytes, &held, window, prices) {
+        let admitted = equipment.admit::<Observes>(packet, bytes, &held, window, prices);
+        self.count_arrival(queue, admitted, now, window);
+        if let Err(reason) = admitted {
             equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
             return Arrival::Discarded(reason);
         }
         equipment.count_accepted(now, &held, window);
         if idle.is_none() || equipment.counts_in_service {
-            equipment.rest.policy.on_stored(packet.flow);
+            equipment.policy(queue).on_stored(packet.flow);
+        }
+        if let Some(sharing) = &mut self.sharing {
+            let rate = Rate(equipment.rest.rate.0 * transmitters);
+            sharing.scheduler.on_joined(&Joined { queue, bytes, now, rate, begins_busy_period: self.in_service == 0 });
         }
         match idle {
             Some(transmitter) => {
-                if let Err(reason) = self.let_go(equipment, packet, now, bytes, window, prices) {
+                let let_go = self.let_go(equipment, packet, (queue, now), bytes, window, prices);
+                self.served(queue, bytes, &let_go);
+                if let Err(reason) = let_go {
                     return Arrival::Discarded(reason);
                 }
-                let service = self.begin_service(equipment, transmitter as u32, packet, now, bytes, window);
-                self.trace(equipment, now, 0);
+                let service = self.begin_service(equipment, (transmitter as u32, queue), packet, now, bytes, window);
+                self.trace(equipment, now);
                 Arrival::Serves(transmitter as u32, service)
             }
             None => {
+                self.waiting += 1;
                 self.waiting_bytes += bytes;
-                self.trace(equipment, now, 1);
-                Arrival::Waits
+                self.queues[queue].bytes += bytes;
+                self.trace(equipment, now);
+                Arrival::Waits(queue)
             }
         }
     }
 
+    fn count_arrival(&mut self, queue: usize, admitted: Result<(), Reason>, now: Time, window: &Window) {
+        let counts = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue));
+        if let Some(counts) = counts {
+            counts.arrived.add(window.part(now), 1);
+            counts.discarded.add(window.part(now), u64::from(admitted.is_err()));
+        }
+    }
+
+    /// The scheduler is told that what was first in its queue is so no more.
+    fn leave_schedule(&mut self, queue: usize, bytes: Bytes, why: Leaving) {
+        let is_empty = self.queues[queue].line.is_empty();
+        if let Some(sharing) = &mut self.sharing {
+            sharing.scheduler.on_left(&Left { queue, bytes, why, is_empty });
+        }
+    }
+
+    /// What is counted of each class, where there are classes.
+    pub(crate) fn classes(&self) -> &[ClassCounts] {
+        self.sharing.as_ref().map_or(&[], |sharing| &sharing.classes)
+    }
+
+    /// The queue whose turn it is. `head`: the size of the unit that is first in a queue.
+    pub(crate) fn next_queue(&mut self, head: impl Fn(&Queue) -> Option<Bytes>) -> Option<usize> {
+        let queues = &self.queues;
+        match &mut self.sharing {
+            None => (!queues[0].line.is_empty()).then_some(0),
+            Some(sharing) => sharing.scheduler.next(&|queue| head(&queues[queue])),
+        }
+    }
+
+    /// The queue of which something has to be discarded, because more waits than fits, and how many units.
+    pub(crate) fn must_make_room(&self, equipment: &Equipment) -> Option<(usize, u32)> {
+        let sharing = self.sharing.as_ref().filter(|sharing| sharing.room != Room::Refuses)?;
+        let (units, bytes) = self.held(equipment);
+        if units == Units(0) || !equipment.is_full((Units(units.0 - 1), bytes), Bytes(0)) {
+            return None;
+        }
+        let (number, queue) = self.queues.iter().enumerate().rev().max_by_key(|(_, queue)| queue.bytes)?;
+        let most = match sharing.room {
+            Room::OfHalf(most) => most.min(queue.line.len() / 2),
+            Room::OfOne | Room::Refuses => 1,
+        };
+        (!queue.line.is_empty()).then_some((number, most.max(1)))
+    }
+
+    /// What was first in a queue, and that the caller took off it, is discarded to make room.
+    pub(crate) fn give_way(
+        &mut self,
+        equipment: &mut Equipment,
+        packet: &Packet,
+        (queue, now): (usize, Time),
+        bytes: Bytes,
+        window: &Window,
+    ) {
+        self.leave_queue(equipment, queue, packet.flow, bytes);
+        self.count_late(equipment, packet, (queue, now), window);
+        self.leave_schedule(queue, bytes, Leaving::Discarded);
+    }
+
     /// Units and bytes in the buffer.
     fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
-        let waiting = u64::from(self.queue.len());
+        let waiting = u64::from(self.waiting);
         if !equipment.counts_in_service {
             return (Units(waiting), self.waiting_bytes);
         }
@@ -119,43 +217,55 @@ impl Stepped {
         &mut self,
         equipment: &mut Equipment,
         packet: &mut Packet,
-        now: Time,
+        (queue, now): (usize, Time),
         bytes: Bytes,
         window: &Window,
         prices: &mut Prices,
     ) -> Result<(), Reason> {
         let unit = Unit { bytes, is_last: packet.is_last() };
-        let (waited, bytes_behind) = (now.since(packet.time), self.waiting_bytes);
+        let (waited, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
         let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
-        let goes = match equipment.rest.policy.on_departure(&unit, &turn) {
+        let goes = match equipment.policy(queue).on_departure(&unit, &turn) {
             Verdict::Accept => Ok(()),
             Verdict::Mark => equipment.mark(packet, now, Reason::Late, window),
             Verdict::Discard(_) => Err(Reason::Late),
         };
         if goes.is_err() {
             if equipment.counts_in_service {
-                equipment.rest.policy.on_left(packet.flow);
+                equipment.policy(queue).on_left(packet.flow);
             }
-            equipment.rest.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
-            equipment.rest.counts.held += u128::from(window.overlap(packet.time, now).0);
+            self.count_late(equipment, packet, (queue, now), window);
         } else {
-            equipment.signal(packet, &unit, &turn, window, prices);
+            equipment.signal(packet, &unit, (queue, &turn), window, prices);
         }
         goes
     }
 
-    /// The policy is to be heard.
-    pub(crate) fn on_period(&mut self, equipment: &mut Equipment) {
-        let (units, bytes) = self.held(equipment);
+    /// A packet that had been let in is discarded.
+    fn count_late(&mut self, equipment: &mut Equipment, packet: &Packet, (queue, now): (usize, Time), window: &Window) {
+        equipment.rest.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
+        equipment.rest.counts.held += u128::from(window.overlap(packet.time, now).0);
+        if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
+            counts.discarded.add(window.part(now), 1);
+        }
+    }
+
+    /// The policy of a queue is to be heard. `first`: when the unit that is first in it arrived.
+    pub(crate) fn on_period(&mut self, equipment: &mut Equipment, (queue, now): (usize, Time), first: Option<Time>) {
+        let (units, bytes) = match &self.sharing {
+            None => self.held(equipment),
+            Some(_) => self.queues[queue].held(equipment),
+        };
         let rate = Rate(equipment.rest.rate.0 * self.transmitters.len() as u64);
-        equipment.rest.policy.on_period(&PeriodEnd { units, bytes, rate });
+        let first_waited = self.sharing.is_some().then(|| first.map_or(Span::ZERO, |first| now.since(first)));
+        equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
     }
 
     /// Put a packet that arrived at `packet.time` on a transmitter. Returns how long sending takes.
     pub(crate) fn begin_service(
         &mut self,
         equipment: &mut Equipment,
-        transmitter: u32,
+        (transmitter, queue): (u32, usize),
         packet: &Packet,
         now: Time,
         bytes: Bytes,
@@ -164,9 +274,16 @@ impl Stepped {
         let service = equipment.service(bytes);
         equipment.count_service(packet.time, now, now + service, bytes, window);
         equipment.count_wait(packet.time, now, window);
-        self.transmitters[transmitter as usize] = Some(Sending { packet: *packet, head_is_gone: false });
+        if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
+            counts.count_service(packet.time, [now, now + service], bytes, window);
+        }
+        self.transmitters[transmitter as usize] = Some(Sending { packet: *packet, queue: queue as u32, head_is_gone: false });
         self.in_service += 1;
         self.in_service_bytes += bytes;
+        if equipment.counts_in_service {
+            self.queues[queue].in_service += 1;
+            self.queues[queue].in_service_bytes += bytes;
+        }
         service
     }
 
@@ -183,7 +300,10 @@ impl Stepped {
         self.in_service_bytes -= bytes;
         self.idle_from = now;
         if equipment.counts_in_service {
-            equipment.rest.policy.on_left(sent.packet.flow);
+            let queue = sent.queue as usize;
+            self.queues[queue].in_service -= 1;
+            self.queues[queue].in_service_bytes -= bytes;
+            equipment.policy(queue).on_left(sent.packet.flow);
         }
         (!sent.head_is_gone).then(|| self.set_out(equipment, sent.packet, now, now, window))
     }
@@ -218,24 +338,43 @@ impl Stepped {
         (packet, equipment.survives_wire(departure, window))
     }
 
-    /// The caller took a packet off the queue to serve it.
-    pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, flow: u32, bytes: Bytes) {
+    /// The caller took a packet off a queue to serve it.
+    pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, queue: usize, flow: u32, bytes: Bytes) {
+        self.waiting -= 1;
         self.waiting_bytes -= bytes;
+        self.queues[queue].bytes -= bytes;
         if !equipment.counts_in_service {
-            equipment.rest.policy.on_left(flow);
+            equipment.policy(queue).on_left(flow);
         }
+    }
+
+    /// What left a queue was sent, or its policy did not let it go.
+    pub(crate) fn served(&mut self, queue: usize, bytes: Bytes, goes: &Result<(), Reason>) {
+        let why = if goes.is_ok() { Leaving::Sent } else { Leaving::Discarded };
+        self.leave_schedule(queue, bytes, why);
     }
 
     /// Trace a departure that changes what is counted: something left the queue, or the unit in service counts.
     pub(crate) fn trace_departure(&self, equipment: &mut Equipment, now: Time) {
-        self.trace(equipment, now, 0);
+        self.trace(equipment, now);
     }
 
-    /// The occupancy after a change; `arriving` packets are accepted but not stored yet.
-    fn trace(&self, equipment: &mut Equipment, now: Time, arriving: u32) {
+    /// The occupancy after a change.
+    fn trace(&self, equipment: &mut Equipment, now: Time) {
         let in_service = if equipment.counts_in_service { self.in_service } else { 0 };
         if let Some(trace) = &mut equipment.rest.trace {
-            trace.push((now, self.queue.len() + arriving + in_service));
+            trace.push((now, self.waiting + in_service));
         }
+    }
+}
+
+impl Queue {
+    /// Units and bytes in it; what is being sent only where that counts.
+    fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
+        let waiting = u64::from(self.line.len());
+        if !equipment.counts_in_service {
+            return (Units(waiting), self.bytes);
+        }
+        (Units(waiting + u64::from(self.in_service)), self.bytes + self.in_service_bytes)
     }
 }

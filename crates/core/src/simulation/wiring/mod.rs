@@ -6,7 +6,7 @@ mod plan;
 pub(crate) use plan::Plan;
 
 use super::path::{Path, PathCounts};
-use super::port::{Entry, Kept, Port};
+use super::port::{Entry, Kept, Port, QueuesOfFlows, Sharing};
 use super::wire::{AccessRates, Wire};
 use super::workshop::Workshop;
 use crate::network;
@@ -30,21 +30,36 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let mut make = |(index, spec): (u32, &network::Port)| {
-        let stepped = network.stepped || spec.transmitters > 1 || changing.contains(&index) || spec.policy.is_stepped();
+        let stepped = network.stepped
+            || spec.transmitters > 1
+            || changing.contains(&index)
+            || spec.policy.is_stepped()
+            || spec.scheduling.is_some();
         let first = stepped.then_some(transmitters.len() as u32);
         if stepped {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
         let flows = &crossing[index as usize];
-        let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index: 0 }, Purpose::Policy);
-        let policy = match &spec.policy {
-            PolicySpec::User(code) => {
-                Policies::user(workshop.make(code, |brought| brought.policy(code, Draws::new(stream))), flows)
+        let policy = |(index, policy, flows): (u64, &PolicySpec, &[u32])| {
+            let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index }, Purpose::Policy);
+            match policy {
+                PolicySpec::User(code) => {
+                    Policies::user(workshop.make(code, |brought| brought.policy(code, Draws::new(stream))), flows)
+                }
+                policy => Policies::new(policy, flows, stream),
             }
-            policy => Policies::new(policy, flows, stream),
+        };
+        let queues = match &spec.scheduling {
+            None => (vec![policy((0, &spec.policy, flows))], None),
+            Some(scheduling) => {
+                let of_flows = QueuesOfFlows::new(network, spec, scheduling, flows);
+                let specs = of_flows.specs(spec, scheduling, flows);
+                let policies = (0..).zip(&specs).map(|(index, queue)| policy((index, queue.policy, &queue.flows))).collect();
+                (policies, Some(Sharing::new(scheduling, of_flows, specs.len())))
+            }
         };
         let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index) };
-        let mut port = Port::new(spec, network, policy, kept, first);
+        let mut port = Port::new(spec, network, queues, kept, first);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
         port.entry = match spec.switching {
@@ -64,7 +79,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
 /// Of each port, the flows whose route crosses it now or after a change, ascending.
 fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
     let mut crossing = vec![Vec::new(); network.ports.len()];
-    if network.ports.iter().all(|port| !port.policy.sees_flows()) {
+    if network.ports.iter().all(|port| port.scheduling.is_none() && !port.policy.sees_flows()) {
         return crossing;
     }
     let now = (0..).zip(&network.flows).flat_map(|(index, flow)| [(index, flow.forward), (index, flow.backward)]);

@@ -1,0 +1,56 @@
+//! First in, first out over all queues: only their policies and buffers tell them apart, as weighted RED's do.
+
+use super::{Joined, Leaving, Left, Scheduler};
+use crate::primitives::units::Bytes;
+use crate::settings::member;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+member! {
+    /// In the order of arrival, whatever the queue.
+    Fifo = "fifo", "RFC 7806 section 2.1";
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fifo {
+    /// Of each unit that waits, its queue.
+    order: VecDeque<u32>,
+}
+
+impl Fifo {
+    pub(super) fn new(_spec: &(), _weights: &[f64]) -> Fifo {
+        Fifo { order: VecDeque::new() }
+    }
+}
+
+impl Scheduler for Fifo {
+    const WEIGHS: bool = false;
+
+    fn on_joined(&mut self, joined: &Joined) {
+        self.order.push_back(joined.queue as u32);
+    }
+
+    fn next(&mut self, _head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
+        self.order.front().map(|&queue| queue as usize)
+    }
+
+    fn on_left(&mut self, left: &Left) {
+        debug_assert!(left.why == Leaving::Sent || self.order.front() == Some(&(left.queue as u32)));
+        self.order.pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::SchedulerSpec;
+    use crate::schedule::model_port::ModelPort;
+
+    #[test]
+    fn units_leave_as_they_came() {
+        let mut port = ModelPort::new(&SchedulerSpec::Fifo(()), &[1.0, 1.0]);
+        for queue in [1, 0, 0, 1] {
+            port.store(queue, 100);
+        }
+        assert_eq!(port.send_all(), [1, 0, 0, 1]);
+    }
+}

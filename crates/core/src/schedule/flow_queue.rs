@@ -1,0 +1,149 @@
+//! The scheduler of FQ-CoDel and FQ-PIE: deficit round robin in which a queue that was empty goes first, so that flows that send little do not
+//! wait behind those that build queues (RFC 8290, sections 4.1 and 4.2).
+//!
+//! Differs: weights, of which the RFC has none, multiply quanta as `drr` does.
+
+use super::drr::{QUANTUM, quanta};
+use super::round_robin::Row;
+use super::{Joined, Leaving, Left, Room, Scheduler};
+use crate::primitives::units::Bytes;
+use crate::settings::{Settings, member};
+use serde::{Deserialize, Serialize};
+
+// RFC 8290 section 5.2.
+member! {
+    /// Bytes by turns, new queues first; the queue with the most bytes makes room.
+    FlowQueue = "flow_queue", "RFC 8290";
+
+    pub struct FlowQueueSpec {
+        /// Bytes a turn of the queue with the least weight.
+        quantum: u32 = 1514 => QUANTUM,
+    }
+}
+
+impl Settings for FlowQueueSpec {
+    fn samples() -> Vec<FlowQueueSpec> {
+        [1514, 300].map(|quantum| FlowQueueSpec { quantum }).into()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum List {
+    None,
+    New,
+    Old,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FlowQueue {
+    new: Row,
+    old: Row,
+    list_of: Vec<List>,
+    quanta: Vec<u64>,
+    /// Bytes that a queue may still send: its credits.
+    deficits: Vec<i64>,
+}
+
+impl FlowQueue {
+    pub(super) fn new(spec: &FlowQueueSpec, weights: &[f64]) -> FlowQueue {
+        FlowQueue {
+            new: Row::default(),
+            old: Row::default(),
+            list_of: vec![List::None; weights.len()],
+            quanta: quanta(spec.quantum, weights),
+            deficits: vec![0; weights.len()],
+        }
+    }
+
+    fn age(&mut self, queue: usize) {
+        self.list_of[queue] = List::Old;
+        self.old.push(queue);
+    }
+}
+
+impl Scheduler for FlowQueue {
+    const ROOM: Room = Room::OfHalf(64);
+
+    fn on_joined(&mut self, joined: &Joined) {
+        let queue = joined.queue;
+        if self.list_of[queue] == List::None {
+            self.list_of[queue] = List::New;
+            self.deficits[queue] = self.quanta[queue] as i64;
+            self.new.push(queue);
+        }
+    }
+
+    fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
+        loop {
+            let (row, from) = if self.new.front().is_some() { (&mut self.new, List::New) } else { (&mut self.old, List::Old) };
+            let queue = row.front()?;
+            if self.deficits[queue] <= 0 {
+                row.pop();
+                self.deficits[queue] += self.quanta[queue] as i64;
+                self.age(queue);
+            } else if head(queue).is_none() {
+                row.pop();
+                // So that no queue goes first by becoming empty again and again.
+                if from == List::New && self.old.front().is_some() {
+                    self.age(queue);
+                } else {
+                    self.list_of[queue] = List::None;
+                }
+            } else {
+                return Some(queue);
+            }
+        }
+    }
+
+    fn on_left(&mut self, left: &Left) {
+        if left.why == Leaving::Sent {
+            self.deficits[left.queue] -= left.bytes.0 as i64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::SchedulerSpec;
+    use crate::schedule::model_port::ModelPort;
+
+    fn port(quantum: u32, queues: usize) -> ModelPort {
+        ModelPort::new(&SchedulerSpec::FlowQueue(FlowQueueSpec { quantum }), &vec![1.0; queues])
+    }
+
+    #[test]
+    fn a_queue_that_was_empty_goes_before_those_that_stand() {
+        let mut port = port(1000, 3);
+        (0..4).for_each(|_| port.store(0, 1000));
+        (0..4).for_each(|_| port.store(1, 1000));
+        // Both are new, then old.
+        assert_eq!([port.send(), port.send(), port.send()], [Some(0), Some(1), Some(0)]);
+        port.store(2, 100);
+        assert_eq!(port.send_all(), [2, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_new_queue_that_becomes_empty_is_old_before_it_can_be_new_again() {
+        let mut port = port(1000, 2);
+        (0..4).for_each(|_| port.store(0, 1000));
+        assert_eq!(port.send(), Some(0));
+        port.store(1, 400);
+        assert_eq!(port.send(), Some(1));
+        // Queue 1 has 600 bytes left, and is empty: it goes to the end of the old ones.
+        assert_eq!(port.send(), Some(0));
+        port.store(1, 400);
+        port.store(1, 400);
+        // As an old one it keeps what it had left, and waits for its turn: 600 bytes let both of 400 go.
+        assert_eq!(port.send_all(), [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn each_turn_sends_until_the_deficit_is_used_up() {
+        let mut port = port(300, 2);
+        (0..3).for_each(|_| port.store(0, 1000));
+        (0..12).for_each(|_| port.store(1, 100));
+        // Queue 0 is 700 behind after a unit: it needs three turns of 300 to be above zero.
+        assert_eq!(port.send_all(), [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0]);
+    }
+}

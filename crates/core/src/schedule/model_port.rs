@@ -1,0 +1,129 @@
+//! A port for tests of schedulers: it sends a byte a microsecond.
+
+use super::{Joined, Leaving, Left, SchedulerSpec, Schedulers};
+use crate::primitives::random::{Entity, Purpose, Stream};
+use crate::primitives::units::{Bytes, Rate, Time};
+use std::collections::VecDeque;
+
+pub(super) struct ModelPort {
+    scheduler: Schedulers,
+    queues: Vec<VecDeque<u64>>,
+    now_us: u64,
+}
+
+/// A unit, and when it comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) at_us: u64,
+    pub(super) queue: usize,
+    pub(super) bytes: u64,
+}
+
+impl ModelPort {
+    pub(super) fn new(spec: &SchedulerSpec, weights: &[f64]) -> ModelPort {
+        ModelPort { scheduler: Schedulers::new(spec, weights), queues: vec![VecDeque::new(); weights.len()], now_us: 0 }
+    }
+
+    pub(super) fn waiting(&self, queue: usize) -> usize {
+        self.queues[queue].len()
+    }
+
+    pub(super) fn store(&mut self, queue: usize, bytes: u64) {
+        self.store_at(self.now_us, queue, bytes);
+    }
+
+    fn store_at(&mut self, at_us: u64, queue: usize, bytes: u64) {
+        let begins_busy_period = self.queues.iter().all(VecDeque::is_empty) && self.now_us <= at_us;
+        let now = Time(at_us * 1_000_000);
+        self.scheduler.on_joined(&Joined { queue, bytes: Bytes(bytes), now, rate: Rate(8_000_000), begins_busy_period });
+        self.queues[queue].push_back(bytes);
+    }
+
+    fn leave(&mut self, queue: usize, why: Leaving) -> u64 {
+        let bytes = self.queues[queue].pop_front().unwrap();
+        let is_empty = self.queues[queue].is_empty();
+        self.scheduler.on_left(&Left { queue, bytes: Bytes(bytes), why, is_empty });
+        bytes
+    }
+
+    /// The first unit of the queue is discarded.
+    pub(super) fn discard(&mut self, queue: usize) {
+        self.leave(queue, Leaving::Discarded);
+    }
+
+    /// The queue that sends next, and how much.
+    pub(super) fn send_one(&mut self) -> Option<(usize, u64)> {
+        let queues = &self.queues;
+        let queue = self.scheduler.next(&|queue| queues[queue].front().map(|&bytes| Bytes(bytes)));
+        assert_eq!(queue.is_none(), queues.iter().all(VecDeque::is_empty), "it serves whenever anything waits");
+        let queue = queue?;
+        let bytes = self.leave(queue, Leaving::Sent);
+        self.now_us += bytes;
+        Some((queue, bytes))
+    }
+
+    pub(super) fn send(&mut self) -> Option<usize> {
+        self.send_one().map(|(queue, _)| queue)
+    }
+
+    /// The queues in the order in which they are served until all are empty.
+    pub(super) fn send_all(&mut self) -> Vec<usize> {
+        std::iter::from_fn(|| self.send()).collect()
+    }
+}
+
+/// Units of 40 to 1500 bytes that come in bursts, at about as many bytes as can be sent.
+pub(super) fn arrivals(seed: u64, queues: usize, units: usize) -> Vec<Arrival> {
+    let stream = Stream::new(Entity { seed, name: "arrivals", index: 0 }, Purpose::Policy);
+    let mut at_us = 0;
+    let one = |number: usize| {
+        let draw = |which: u64, below: u64| stream.bits(4 * number as u64 + which) % below;
+        if draw(0, 3) == 0 {
+            at_us += draw(1, 4600);
+        }
+        Arrival { at_us, queue: draw(2, queues as u64) as usize, bytes: 40 + draw(3, 1461) }
+    };
+    (0..units).map(one).collect()
+}
+
+/// When each of these units has left, in microseconds.
+pub(super) fn depart(spec: &SchedulerSpec, weights: &[f64], arrivals: &[Arrival]) -> Vec<f64> {
+    let mut port = ModelPort::new(spec, weights);
+    let mut waiting = vec![VecDeque::new(); weights.len()];
+    let mut departures = vec![f64::NAN; arrivals.len()];
+    let mut come = arrivals.iter().enumerate().peekable();
+    loop {
+        while let Some((number, arrival)) = come.next_if(|(_, arrival)| arrival.at_us <= port.now_us) {
+            port.store_at(arrival.at_us, arrival.queue, arrival.bytes);
+            waiting[arrival.queue].push_back(number);
+        }
+        match (port.send(), come.peek()) {
+            (Some(queue), _) => departures[waiting[queue].pop_front().unwrap()] = port.now_us as f64,
+            (None, Some((_, next))) => port.now_us = next.at_us,
+            (None, None) => return departures,
+        }
+    }
+}
+
+/// Queues that are never empty get bytes by their weights, up to a unit of each and so many bytes over weight.
+pub(super) fn fairness(spec: &SchedulerSpec, turn: f64) {
+    let weights = [1.0, 2.0, 3.5];
+    let mut port = ModelPort::new(spec, &weights);
+    let stream = Stream::new(Entity { seed: 1, name: "fairness", index: 0 }, Purpose::Policy);
+    let mut sent = [0.0; 3];
+    let mut drawn = 0;
+    for _ in 0..20_000 {
+        for queue in 0..3 {
+            while port.waiting(queue) < 3 {
+                drawn += 1;
+                port.store(queue, 40 + stream.bits(drawn) % 1461);
+            }
+        }
+        let (queue, bytes) = port.send_one().unwrap();
+        sent[queue] += bytes as f64 / weights[queue];
+        for other in (0..3).filter(|&other| other != queue) {
+            let most = turn + 1500.0 / weights[queue] + 1500.0 / weights[other];
+            assert!((sent[queue] - sent[other]).abs() <= most, "{sent:?}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Strict priority: a queue is served only while those before it are empty. What is being sent is not interrupted.
+
+use super::{Joined, Left, Scheduler};
+use crate::primitives::units::Bytes;
+use crate::settings::member;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+member! {
+    /// The first queue that holds anything: those after it wait for as long as it does.
+    StrictPriority = "strict_priority", "RFC 7806 section 2.2";
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StrictPriority {
+    backlogged: BTreeSet<usize>,
+}
+
+impl StrictPriority {
+    pub(super) fn new(_spec: &(), _weights: &[f64]) -> StrictPriority {
+        StrictPriority { backlogged: BTreeSet::new() }
+    }
+}
+
+impl Scheduler for StrictPriority {
+    const RANKS: bool = true;
+    const WEIGHS: bool = false;
+
+    fn on_joined(&mut self, joined: &Joined) {
+        self.backlogged.insert(joined.queue);
+    }
+
+    fn next(&mut self, _head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
+        self.backlogged.first().copied()
+    }
+
+    fn on_left(&mut self, left: &Left) {
+        if left.is_empty {
+            self.backlogged.remove(&left.queue);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::SchedulerSpec;
+    use crate::schedule::model_port::ModelPort;
+
+    #[test]
+    fn what_comes_first_in_the_list_goes_first() {
+        let mut port = ModelPort::new(&SchedulerSpec::StrictPriority(()), &[1.0; 3]);
+        for queue in [2, 1, 2, 1] {
+            port.store(queue, 100);
+        }
+        assert_eq!(port.send(), Some(1));
+        port.store(0, 100);
+        assert_eq!(port.send_all(), [0, 1, 2, 2]);
+    }
+}

@@ -1,0 +1,161 @@
+//! Weighted fair queueing, or packet-by-packet generalized processor sharing: of what waits, that unit is sent next which the fluid ideal (GPS)
+//! would finish first; so no unit leaves later than there by more than the longest unit takes (Demers, Keshav and Shenker, 1989; Parekh and
+//! Gallager, 1993, theorem 1).
+//!
+//! Differs: what a queue's policy discards when its turn comes is to GPS as if it had been sent; and a port with several transmitters follows the ideal of
+//! one that is as fast as all.
+
+use super::tags::{Tagged, Tags, tagged};
+use super::{Joined, Left, Scheduler};
+use crate::primitives::units::{Bytes, Time};
+use crate::settings::member;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+member! {
+    /// By the time at which the fluid ideal, generalized processor sharing, would finish a unit.
+    Wfq = "wfq", "Parekh and Gallager (1993), A Generalized Processor Sharing Approach to Flow Control";
+}
+
+/// Virtual time is in bytes over weight: V of equation (10), times the rate.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Wfq {
+    weights: Vec<f64>,
+    finishes: Tags,
+    /// When GPS finishes the last unit of each queue.
+    last_finishes: Vec<f64>,
+    /// The queues that GPS serves, by when it will have finished them.
+    busy: BTreeSet<Tagged>,
+    busy_weight: f64,
+    virtual_time: f64,
+    /// When it was that.
+    at: Time,
+}
+
+impl Wfq {
+    pub(super) fn new(_spec: &(), weights: &[f64]) -> Wfq {
+        Wfq {
+            weights: weights.to_vec(),
+            finishes: Tags::new(weights.len()),
+            last_finishes: vec![0.0; weights.len()],
+            busy: BTreeSet::new(),
+            busy_weight: 0.0,
+            virtual_time: 0.0,
+            at: Time::ZERO,
+        }
+    }
+
+    /// GPS goes on until this unit joins: as each queue becomes empty, the others share what it had.
+    fn advance(&mut self, joined: &Joined) {
+        let mut bytes = joined.now.since(self.at).0 as f64 * (joined.rate.0 as f64 / 8e12);
+        self.at = joined.now;
+        while let Some(&(finish, queue)) = self.busy.first() {
+            let finish = f64::from_bits(finish);
+            let needed = (finish - self.virtual_time) * self.busy_weight;
+            if needed > bytes {
+                self.virtual_time += bytes / self.busy_weight;
+                return;
+            }
+            bytes -= needed;
+            self.virtual_time = finish;
+            self.busy.pop_first();
+            self.busy_weight = if self.busy.is_empty() { 0.0 } else { self.busy_weight - self.weights[queue] };
+        }
+    }
+}
+
+impl Scheduler for Wfq {
+    fn on_joined(&mut self, joined: &Joined) {
+        self.advance(joined);
+        let queue = joined.queue;
+        let before = self.last_finishes[queue];
+        let finish = before.max(self.virtual_time) + joined.bytes.0 as f64 / self.weights[queue];
+        if !self.busy.remove(&tagged(before, queue)) {
+            self.busy_weight += self.weights[queue];
+        }
+        self.busy.insert(tagged(finish, queue));
+        self.last_finishes[queue] = finish;
+        self.finishes.push(queue, finish);
+    }
+
+    fn next(&mut self, _head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
+        self.finishes.least()
+    }
+
+    fn on_left(&mut self, left: &Left) {
+        self.finishes.pop(left.queue);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::SchedulerSpec;
+    use crate::schedule::model_port::{Arrival, ModelPort, arrivals, depart};
+
+    #[test]
+    fn parekh_and_gallagers_example_of_one_half_against_ten_twentieths() {
+        // Queue 0 has half of the weight and 11 units of 1000 bytes at once, ten others a twentieth each and one unit: GPS finishes a
+        // unit of queue 0 each 2 ms, and the others' all after 20 ms.
+        let mut weights = vec![10.0];
+        weights.extend([1.0; 10]);
+        let mut port = ModelPort::new(&SchedulerSpec::Wfq(()), &weights);
+        (0..11).for_each(|_| port.store(0, 1000));
+        (1..=10).for_each(|queue| port.store(queue, 1000));
+        let order = port.send_all();
+        assert_eq!((&order[..10], order.last()), (&[0; 10][..], Some(&0)));
+    }
+
+    /// When the fluid ideal finishes each unit, at a byte a microsecond: served in small steps of real time by equation (1), and not by virtual
+    /// times.
+    fn fluid(arrivals: &[Arrival], weights: &[f64]) -> Vec<f64> {
+        let mut left: Vec<f64> = arrivals.iter().map(|arrival| arrival.bytes as f64).collect();
+        let mut finished = vec![f64::NAN; arrivals.len()];
+        let (mut now, mut come) = (0.0, 0);
+        loop {
+            while arrivals.get(come).is_some_and(|arrival| arrival.at_us as f64 <= now) {
+                come += 1;
+            }
+            // The first unfinished unit of each queue.
+            let mut heads: Vec<usize> = Vec::new();
+            for unit in (0..come).filter(|&unit| left[unit] > 0.0) {
+                if heads.iter().all(|&head| arrivals[head].queue != arrivals[unit].queue) {
+                    heads.push(unit);
+                }
+            }
+            let next_arrival = arrivals.get(come).map_or(f64::INFINITY, |arrival| arrival.at_us as f64);
+            if heads.is_empty() {
+                if next_arrival.is_infinite() {
+                    return finished;
+                }
+                now = next_arrival;
+                continue;
+            }
+            let share = |unit: usize| {
+                weights[arrivals[unit].queue] / heads.iter().map(|&head| weights[arrivals[head].queue]).sum::<f64>()
+            };
+            let first_finish = heads.iter().map(|&unit| left[unit] / share(unit)).fold(f64::INFINITY, f64::min);
+            let step = first_finish.min(next_arrival - now);
+            let shares: Vec<f64> = heads.iter().map(|&unit| share(unit)).collect();
+            now += step;
+            for (&unit, share) in heads.iter().zip(shares) {
+                left[unit] -= step * share;
+                if left[unit] < 1e-6 {
+                    (left[unit], finished[unit]) = (0.0, now);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_unit_leaves_later_than_in_the_fluid_ideal_by_more_than_the_longest_unit_takes() {
+        let weights = [1.0, 2.0, 0.5, 4.0];
+        for seed in 0..20 {
+            let arrivals = arrivals(seed, weights.len(), 400);
+            let departures = depart(&SchedulerSpec::Wfq(()), &weights, &arrivals);
+            let longest = arrivals.iter().map(|arrival| arrival.bytes).max().unwrap() as f64;
+            for ((arrival, fluid), packet) in arrivals.iter().zip(fluid(&arrivals, &weights)).zip(departures) {
+                assert!(packet <= fluid + longest + 1e-3, "{arrival:?}: {packet} against {fluid}");
+            }
+        }
+    }
+}

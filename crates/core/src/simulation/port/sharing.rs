@@ -1,0 +1,129 @@
+//! Several queues of one port, and what chooses between them.
+
+use crate::network::{Buffer, Network, Port, Queues, Scheduling};
+use crate::primitives::packet::Packet;
+use crate::primitives::random::{Entity, Purpose, Stream};
+use crate::primitives::units::{Bytes, Time, Units};
+use crate::queue::PolicySpec;
+use crate::schedule::{Room, Schedulers};
+use crate::simulation::window::{Parts, Window};
+use serde::{Deserialize, Serialize};
+
+/// What a port with several queues has beside them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Sharing {
+    pub(super) scheduler: Schedulers,
+    pub(super) room: Room,
+    of_flows: QueuesOfFlows,
+    /// Each queue's own, where they have any.
+    buffers: Vec<Buffer>,
+    /// Of each class, where there are classes.
+    pub(crate) classes: Vec<ClassCounts>,
+}
+
+/// Which queue each flow has that crosses the port.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct QueuesOfFlows {
+    /// Number of the flow that has the first entry.
+    first: u32,
+    queues: Vec<u32>,
+}
+
+/// What is counted of a class at a port.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ClassCounts {
+    pub(crate) arrived: Parts,
+    pub(crate) departed: Parts,
+    pub(crate) departed_bytes: Parts,
+    pub(crate) discarded: Parts,
+    /// Waiting times of packets whose service began while measured, picoseconds.
+    pub(crate) waited: u128,
+    pub(crate) served: u64,
+}
+
+/// What a queue of a port is made with.
+pub(crate) struct QueueSpec<'n> {
+    pub(crate) policy: &'n PolicySpec,
+    /// The flows that have it, ascending.
+    pub(crate) flows: Vec<u32>,
+}
+
+impl QueuesOfFlows {
+    /// For these flows, ascending.
+    pub(crate) fn new(network: &Network, port: &Port, scheduling: &Scheduling, flows: &[u32]) -> QueuesOfFlows {
+        let (first, last) = (flows.first().copied().unwrap_or(0), flows.last().copied());
+        let mut queues = vec![0; last.map_or(0, |last| (last - first + 1) as usize)];
+        let hashes = Stream::new(Entity { seed: network.seed, name: &port.name, index: 0 }, Purpose::Queue);
+        // Only queues that some flow has are made.
+        let mut made = Vec::new();
+        for (number, &flow) in (0..).zip(flows) {
+            queues[(flow - first) as usize] = match &scheduling.queues {
+                Queues::OfFlows => number,
+                Queues::Hashed(count) => {
+                    let hash = hashes.bits(flow.into()) % u64::from(*count);
+                    let known = made.iter().position(|&known| known == hash);
+                    known.unwrap_or_else(|| {
+                        made.push(hash);
+                        made.len() - 1
+                    }) as u32
+                }
+                Queues::OfClasses(_, of_classes) => {
+                    let class = network.groups[network.flows[flow as usize].group as usize].class;
+                    of_classes.get(class as usize).copied().flatten().unwrap_or(0)
+                }
+            };
+        }
+        QueuesOfFlows { first, queues }
+    }
+
+    fn of(&self, flow: u32) -> usize {
+        self.queues[(flow - self.first) as usize] as usize
+    }
+
+    /// All queues with the flows that have them.
+    pub(crate) fn specs<'n>(&self, port: &'n Port, scheduling: &'n Scheduling, flows: &[u32]) -> Vec<QueueSpec<'n>> {
+        let policies: Vec<&PolicySpec> = match &scheduling.queues {
+            Queues::OfClasses(classes, _) => classes.iter().map(|class| &class.policy).collect(),
+            _ => vec![&port.policy; self.queues.iter().max().map_or(1, |last| *last as usize + 1)],
+        };
+        let mut specs: Vec<QueueSpec> = policies.into_iter().map(|policy| QueueSpec { policy, flows: Vec::new() }).collect();
+        flows.iter().for_each(|&flow| specs[self.of(flow)].flows.push(flow));
+        specs
+    }
+}
+
+impl Sharing {
+    pub(crate) fn new(scheduling: &Scheduling, of_flows: QueuesOfFlows, queues: usize) -> Sharing {
+        let Scheduling { scheduler, queues: kind } = scheduling;
+        let (weights, buffers, classes) = match kind {
+            Queues::OfClasses(of_classes, _) => (
+                of_classes.iter().map(|class| class.weight).collect(),
+                of_classes.iter().map(|class| class.buffer).collect(),
+                vec![ClassCounts::default(); queues],
+            ),
+            Queues::OfFlows | Queues::Hashed(_) => (vec![1.0; queues], Vec::new(), Vec::new()),
+        };
+        Sharing { scheduler: Schedulers::new(scheduler, &weights), room: scheduler.room(), of_flows, buffers, classes }
+    }
+
+    pub(super) fn queue_of(&self, packet: &Packet) -> usize {
+        self.of_flows.of(packet.flow)
+    }
+
+    /// The queue's own buffer has no place for a unit more.
+    pub(super) fn is_full(&self, queue: usize, holds: (Units, Bytes), bytes: Bytes) -> bool {
+        self.buffers.get(queue).is_some_and(|buffer| buffer.lacks_room(holds, bytes))
+    }
+}
+
+impl ClassCounts {
+    pub(super) fn count_service(&mut self, arrival: Time, [start, departure]: [Time; 2], bytes: Bytes, window: &Window) {
+        let part = window.part(departure);
+        self.departed.add(part, 1);
+        self.departed_bytes.add(part, bytes.0);
+        if window.measures(start) {
+            self.waited += u128::from(start.since(arrival).0);
+            self.served += 1;
+        }
+    }
+}
