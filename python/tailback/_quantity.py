@@ -15,7 +15,7 @@ __all__ = ["Column", "Quantity", "numbers", "quantity_of"]
 Column = tuple[str, str, bytes, list[str]]
 """Name, kind (`float`, `integer`, `word`), values in little-endian order, words."""
 
-_TABLES = ("flows", "queues", "groups")
+_TABLES = ("flows", "queues", "groups", "classes")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ class Quantity:
             raise UnknownName(f"number in `{self.table}`", self.column, numbers_there)
         values = numbers(*known[self.column][:2])
         if self.row != "*":
-            kind, data, words = next(iter(known.values()))
+            # Of classes at queues the class tells rows apart.
+            kind, data, words = known.get("class", next(iter(known.values())))
             if self.row not in words:
                 raise UnknownName(f"row in `{self.table}`", self.row, words)
             wanted = words.index(self.row)

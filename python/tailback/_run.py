@@ -93,6 +93,19 @@ class Run:
         """One row per flow group: total goodput, fairness, percentiles of the completion time, ..."""
         return self._tables["groups"]
 
+    @property
+    def classes(self) -> Table:
+        """One row per class at each queue that tells classes apart: arrivals, discards, throughput, waiting time.
+
+        Raises
+        ------
+        UnknownName
+            No queue of the scenario has `classes`.
+        """
+        if "classes" not in self._tables:
+            raise UnknownName("table", "classes", list(self._tables), note="; a queue with a scheduler can have `classes`")
+        return self._tables["classes"]
+
     def completions(self, classes: Sequence[str] = ("100 kB", "10 MB"), percentiles: Sequence[float] = (50, 95, 99)) -> Table:
         """Completion times and slowdowns of transfers, by the class of their size.
 

@@ -26,6 +26,7 @@ _COLUMNS = {
         "max_queue_units",
         "mean_wait_s",
     ),
+    "classes": ("queue", "class", "throughput_bps", "loss_share", "mean_wait_s"),
     "flows": (
         "group",
         "flow",
@@ -74,9 +75,11 @@ class Listing:
 
 
 def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
-    """Groups, queues and flows, each as far as it has rows; of many flows the spread in their groups."""
+    """Groups, queues, classes and flows, each as far as it has rows; of many flows the spread in their groups."""
     for name, wanted in _COLUMNS.items():
-        table = tables[name]
+        table = tables.get(name)
+        if table is None:
+            continue
         columns = [column for column in wanted if column in table]
         if name == "queues" and len(table) > ROWS:
             yield Listing.of("busiest queues", _busiest(table, columns), len(table))

@@ -17,6 +17,7 @@ __all__ = [
     "Application",
     "Buffer",
     "Chain",
+    "Class",
     "Columns",
     "Controller",
     "ControllerTable",
@@ -69,6 +70,8 @@ __all__ = [
     "RedSignals",
     "Reverse",
     "Routing",
+    "Scheduler",
+    "SchedulerTable",
     "Segments",
     "Shift",
     "Size",
@@ -179,6 +182,270 @@ class Chain(TypedDict, total=False):
     delays: list[Duration]
     queue: Queue
     rates: list[Rate]
+
+
+class Class(TypedDict, total=False):
+    """One of several queues of a link.
+
+    Attributes
+    ----------
+    buffer
+        Waiting places of its own, within the queue's `buffer`.
+    name
+        The flows that have it: those whose group has this `class`.
+    takes_others
+        Whether flows whose class no other queue has, or that have none, have this queue as well.
+    weight
+        Share of the link in proportion to those of the others; what it says, the scheduler knows.
+
+    policy
+        What the rest of the table means:
+
+        * ``"drop_tail"``: Accepts whatever fits. Over cells this is plain ATM.
+        * ``"ppd"``: Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, except
+        the last cell.
+        * ``"epd"``: Early packet discard: once the threshold is reached, no packet may begin. Includes partial packet
+        discard.
+        * ``"epd_per_vc"``: Early packet discard with per-VC accounting: past the threshold, only VCs that hold their
+        share of it lose packets.
+        * ``"bpd"``: Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
+        * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early
+        packet discard.
+        * ``"red"``: Random early detection: marks or discards at random, with a probability that grows with the
+        average queue. What cannot be marked is discarded.
+        * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
+        are not ECN-capable.
+        * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
+        packets that are not ECN-capable.
+        * ``"pi2"``: The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay.
+        Discards packets that are not ECN-capable.
+        * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
+        Discards what is not ECN-capable.
+        * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
+        are not ECN-capable.
+        * ``"clamp"``: CLAMP: the price is a multiple of the time that the queue takes to be sent, and is told to
+        senders that keep a window by it.
+        * ``"maxnet"``: MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders
+        that go by it.
+        * ``"rcp"``: The rate control protocol: one rate for all flows of the link, told to senders that take it.
+        * ``"xcp"``: XCP: works out once a round trip by how much flows should change their rates, and shares it out
+        among their packets.
+        * ``user:NAME``: `user:NAME`: a policy in Python registered under that name.
+
+    With policy = "epd"
+    -------------------
+    threshold
+        Once the buffer holds this many cells, no packet may begin.
+
+    With policy = "epd_per_vc"
+    --------------------------
+    active
+        Which VCs are active.
+    threshold
+        Once the buffer holds this many cells, no VC that holds its share (this divided by the number of active VCs)
+        may begin a packet.
+
+    With policy = "bpd"
+    -------------------
+    gap
+        For how many packets after a loss a VC is judged by `upper` (GAP).
+    lower
+        Cells in the buffer from which packets of most VCs may not begin (LT).
+    upper
+        Cells in the buffer from which those of a VC that has just lost may not (UT).
+
+    With policy = "spd"
+    -------------------
+    congestion_threshold
+        Cells in the buffer that must be exceeded for the single discard (CongestTh).
+    dropping_threshold
+        Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
+    epd_threshold
+        Once the buffer holds this many cells, no packet may begin.
+    reading
+        How the printed code is read.
+
+    With policy = "red"
+    -------------------
+    counts
+        What the average queue is counted in. Thresholds keep the unit of the buffer: counted in bytes, a packet of a
+        threshold is one of the size `packet`.
+    gentle
+        Between `upper` and twice that, the probability grows to 1.
+    lower
+        Average queue below which nothing is marked (min_th).
+    max_probability
+        Probability of a mark as the average reaches `upper` (max_p).
+    packet
+        Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have
+        been sent meanwhile.
+    signals
+        What becomes of a packet that is to tell of congestion.
+    upper
+        Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`)
+        or is 1.
+
+    With policy = "codel"
+    ---------------------
+    interval
+        How long waits must exceed the target: about the longest usual round-trip time.
+    target
+        Acceptable wait.
+
+    With policy = "pie"
+    -------------------
+    burst
+        A burst of this length after a calm passes unmarked (MAX_BURST).
+    max_marked
+        Highest probability at which packets are marked; above it they are discarded (mark_ecnth).
+    packet
+        Typical packet: a queue of two of them counts as empty (MEAN_PKTSIZE).
+    period
+        Time between updates of the probability (T_UPDATE), at least 1 us.
+    target
+        Target delay (QDELAY_REF).
+
+    With policy = "pi2"
+    -------------------
+    alpha
+        Weight of the delay's distance from the target, per second (alpha).
+    beta
+        Weight of its change, per second (beta).
+    max_marked
+        Highest probability at which packets are marked; from it on they are discarded (p_Cmax).
+    period
+        Time between updates of the probability (Tupdate), at least 1 us.
+    target
+        Target delay (target).
+
+    With policy = "rem"
+    -------------------
+    alpha
+        Weight of the queue's distance from the target, against that of the input from the capacity (alpha).
+    gamma
+        How far the price moves in a period (gamma).
+    packet
+        Typical packet: what input and capacity are counted in.
+    period
+        Time between updates of the price, at least 1 us.
+    phi
+        A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
+    target
+        Queue length to maintain (b*).
+
+    With policy = "threshold"
+    -------------------------
+    threshold
+        Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
+
+    With policy = "clamp"
+    ---------------------
+    offset
+        Price below which nothing is told, as bytes of queue times the slope (a).
+    slope
+        How many seconds of price a second of queue is (b). Above pi/2 windows swing.
+
+    With policy = "maxnet"
+    ----------------------
+    gain
+        By how much the cost changes in a period in which nothing arrives, or twice the target (phi c).
+    period
+        Time between updates of the cost, at least 1 us.
+    signed
+        Whether the cost may fall below 0, as (5.6) is printed. An idle link then lowers it without end, and sources
+        take as long to slow down again.
+    target
+        Target rate, as a share of the link's (c).
+
+    With policy = "rcp"
+    -------------------
+    alpha
+        How much spare capacity counts in a round trip (alpha).
+    beta
+        How much the queue counts (beta).
+    first_rtt
+        Stands for the mean round trip until packets tell one.
+    first_share
+        The first rate, as a share of the link's.
+    period
+        Time between updates of the rate (T), at least 1 us.
+    target
+        Share of the link's rate that flows may have together (eta).
+
+    With policy = "xcp"
+    -------------------
+    alpha
+        How much of the spare capacity is given away in an interval (alpha).
+    beta
+        How much of the standing queue is taken back (beta).
+    gamma
+        Share of the traffic that changes hands in an interval, for fairness (gamma).
+    period
+        How finely the length of an interval is told, which is the mean round trip, at least 1 us.
+    target
+        Share of the link's rate that flows may have together.
+
+    With policy = "user:NAME"
+    -------------------------
+    parameters
+        Keyword arguments for the policy's class (of `user:NAME`).
+    """
+
+    buffer: Buffer
+    name: str
+    policy: (
+        Literal[
+            "drop_tail",
+            "ppd",
+            "epd",
+            "epd_per_vc",
+            "bpd",
+            "spd",
+            "red",
+            "codel",
+            "pie",
+            "pi2",
+            "rem",
+            "threshold",
+            "clamp",
+            "maxnet",
+            "rcp",
+            "xcp",
+        ]
+        | str
+    )
+    takes_others: bool
+    weight: float
+    threshold: Threshold | QueueLength
+    active: ActiveVcs
+    gap: int
+    lower: Threshold | QueueLength
+    upper: Threshold | QueueLength
+    congestion_threshold: Threshold
+    dropping_threshold: DroppingThreshold
+    epd_threshold: Threshold
+    reading: SpdReading
+    counts: RedCounts
+    gentle: bool
+    max_probability: Probability
+    packet: Size
+    signals: RedSignals
+    interval: Duration
+    target: Duration | QueueLength | Probability
+    burst: Duration
+    max_marked: Probability
+    period: Duration
+    alpha: float
+    beta: float
+    gamma: float | Probability
+    phi: float
+    offset: Size
+    slope: float
+    gain: float
+    signed: bool
+    first_rtt: Duration
+    first_share: Probability
+    parameters: Parameters
 
 
 class Columns(TypedDict, total=False):
@@ -741,6 +1008,7 @@ Flow = TypedDict(
     {
         "application": "Application",
         "arrivals": "FlowArrivals",
+        "class": "str",
         "count": "int",
         "framing": "Framing",
         "from": "str | list[str]",
@@ -770,6 +1038,8 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
         What hands data to TCP. If not given, all data is available from the start.
     arrivals
         Lets flows start one after another, from `start` on.
+    class
+        Which queue its packets and acknowledgements have at links that tell classes apart (`queue.classes`).
     count
         Flows in the group. If not given, as many as start before they stop or the run ends where `arrivals` says when
         they do, as many as a list has values, as `traffic` makes in one round, or 1.
@@ -1207,8 +1477,12 @@ class Queue(TypedDict, total=False):
     buffer
         Waiting places: packets, cells, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means
         no waiting.
+    classes
+        The queues of a scheduler, one for each class of flows; some schedulers go by their order.
     counts_in_service
         Whether the packet or cell being sent holds a waiting place. By default it does if the buffer is in cells.
+    scheduler
+        What chooses between several queues that share the buffer: of flows, each with the policy, or of `classes`.
 
     policy
         What the rest of the table means:
@@ -1408,6 +1682,7 @@ class Queue(TypedDict, total=False):
     bdp_packet: Size
     bdp_rtt: Duration
     buffer: Buffer
+    classes: list[Class]
     counts_in_service: bool
     policy: (
         Literal[
@@ -1430,6 +1705,7 @@ class Queue(TypedDict, total=False):
         ]
         | str
     )
+    scheduler: Scheduler
     threshold: Threshold | QueueLength
     active: ActiveVcs
     gap: int
@@ -1521,6 +1797,47 @@ class Reverse(TypedDict, total=False):
 
 # Which way packets take.
 Routing: TypeAlias = Literal["shortest", "ecmp"]
+
+# one of `fifo`, `strict_priority`, `drr`, `wfq`, `start_time_fair`, `sfq`, `flow_queue`, or a table such as
+# {kind = "flow_queue", queues = 1024}
+Scheduler: TypeAlias = "Literal['fifo', 'strict_priority', 'drr', 'wfq', 'start_time_fair', 'sfq', 'flow_queue'] | SchedulerTable"
+
+
+class SchedulerTable(TypedDict, total=False):
+    """A scheduler with its settings.
+
+    Attributes
+    ----------
+    queues
+        Queues between which a hash of the flow chooses; each flow has a queue of its own if not given. RFC 8290 has
+        1024.
+
+    kind
+        What the rest of the table means:
+
+        * ``"fifo"``: In the order of arrival, whatever the queue.
+        * ``"strict_priority"``: The first queue that holds anything: those after it wait for as long as it does.
+        * ``"drr"``: Bytes by turns: a quantum for each queue, times its weight.
+        * ``"wfq"``: By the time at which the fluid ideal, generalized processor sharing, would finish a unit.
+        * ``"start_time_fair"``: By the virtual time at which a unit would begin, by weights.
+        * ``"sfq"``: A unit of each queue in turn; the longest queue makes room.
+        * ``"flow_queue"``: Bytes by turns, new queues first; the queue with the most bytes makes room.
+
+    With kind = "drr"
+    -----------------
+    quantum
+        Bytes a turn of the queue with the least weight.
+
+    With kind = "flow_queue"
+    ------------------------
+    quantum
+        Bytes a turn of the queue with the least weight.
+    """
+
+    kind: Literal["fifo", "strict_priority", "drr", "wfq", "start_time_fair", "sfq", "flow_queue"]
+    queues: int
+    quantum: Size
+
 
 # a number of segments from 1 to 1000000000, or `unlimited`
 Segments: TypeAlias = "float | Literal['unlimited']"

@@ -4,7 +4,7 @@ use crate::decode::{Decode, Decoder, kind};
 use crate::member::Choice;
 use crate::problem::Report;
 use crate::scenario::Description;
-use crate::schema::{UserLaw, UserPolicy, UserSource};
+use crate::schema::{Class, Policy, UserLaw, UserPolicy, UserSource};
 use crate::tree::Node;
 use crate::values::{NAME_PATTERN, Name};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -143,7 +143,12 @@ pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
         let back = link.reverse.as_ref().and_then(|reverse| reverse.queue.as_ref());
         [(format!("links.{name}.queue"), Some(&link.queue)), (format!("links.{name}.reverse.queue"), back)]
     });
-    let policies = made.chain(links).filter_map(|(at, queue)| match &queue?.policy {
+    let policies = made.chain(links).filter_map(|(at, queue)| Some((at, queue?))).flat_map(|(at, queue)| {
+        let of_class = |(index, class): (usize, Class)| (format!("{at}.classes[{index}]"), class.policy);
+        let of_classes: Vec<(String, Policy)> = queue.classes.clone().into_iter().flatten().enumerate().map(of_class).collect();
+        if of_classes.is_empty() { vec![(at, queue.policy.clone())] } else { of_classes }
+    });
+    let policies = policies.filter_map(|(at, policy)| match &policy {
         Choice::User(UserPolicy { policy, parameters }) => Some((CodeKind::Policy, code(policy, parameters, at))),
         _ => None,
     });

@@ -343,8 +343,8 @@ class Ledger:
     def table_names(self) -> list[str]:
         """Names of the tables that the results have."""
         rows = self._connection.execute("SELECT DISTINCT name FROM tables JOIN runs USING (content_hash)").fetchall()
-        order = {"flows": 0, "queues": 1, "groups": 2}
-        return sorted((name for (name,) in rows), key=lambda name: (order.get(name, 3), name))
+        order = {"flows": 0, "queues": 1, "groups": 2, "classes": 3}
+        return sorted((name for (name,) in rows), key=lambda name: (order.get(name, 4), name))
 
     def tables(self, name: str) -> Iterator[tuple[int, int, bytes]]:
         """A table of every run that is done, packed, with point and seed."""

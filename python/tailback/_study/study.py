@@ -152,7 +152,7 @@ class Study:
         return self.table("groups")
 
     def table(self, name: str) -> Table:
-        """``flows``, ``queues`` or ``groups`` of all runs that are done.
+        """``flows``, ``queues``, ``groups`` or ``classes`` of all runs that are done.
 
         Raises
         ------

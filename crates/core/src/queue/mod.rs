@@ -206,7 +206,7 @@ macro_rules! policies {
 
         impl PolicySpec {
             /// Whether the policy looks at flows.
-            pub(crate) fn sees_flows(&self) -> bool {
+            pub fn sees_flows(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::SEES_FLOWS),+ }
             }
 

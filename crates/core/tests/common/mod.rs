@@ -209,6 +209,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
     for port in ports {
         if !dice.chance(4) {
             port.policy = dice.one_of(&policies);
+            port.scheduling = None;
         }
     }
     for group in groups {

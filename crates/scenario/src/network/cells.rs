@@ -8,6 +8,7 @@ use crate::values::Name;
 use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::network::{Aal5, Buffer, CELL_BYTES, Group, PortId, Transport};
 use tailback_core::primitives::units::Bytes;
+use tailback_core::queue::PolicySpec;
 use tailback_core::traffic::PacketSize;
 
 /// As the core takes it.
@@ -124,7 +125,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
 /// A policy that judges frames or counts the cells of each VC needs VCs to judge.
 fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mut Report) {
     for (id, port) in (0..).zip(&graph.ports).filter(|(id, _)| !carriers.contains_key(id)) {
-        let Some(of_vcs) = port.policy.name().filter(|_| port.policy.judges_frames()) else { continue };
+        let Some(of_vcs) = port.policies().find(|policy| policy.judges_frames()).and_then(PolicySpec::name) else { continue };
         let (_, queue) = graph.buffer_as_written(id);
         // What else is wrong with the queue comes first.
         if report.sound(queue) {

@@ -5,7 +5,8 @@ use crate::problem::Report;
 use crate::quantity::Quantity;
 use crate::scenario::Description;
 use crate::schema::{Routing, Traffic};
-use tailback_core::network::{ChangeKind, Delay, Group, Network, Transport};
+use tailback_core::network::{ChangeKind, Delay, Group, Network, Port, Queues, Transport};
+use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::TimerForm;
 use tailback_core::traffic::{Arrivals, PacketSize};
 
@@ -33,9 +34,14 @@ pub(super) fn draws(description: &Description) -> bool {
 pub(super) fn has_chance(network: &Network) -> bool {
     let loses = |kind: &ChangeKind| matches!(kind, ChangeKind::RandomLoss(_, share) if *share > 0.0);
     network.groups.iter().any(group_has_chance)
-        || network.ports.iter().any(|port| port.random_loss > 0.0 || port.policy.draws())
+        || network.ports.iter().any(|port| port.random_loss > 0.0 || port.policies().any(PolicySpec::draws) || is_hashed(port))
         || network.changes.iter().any(|change| loses(&change.what))
         || network.user_code().next().is_some()
+}
+
+/// Whether a hash chooses between its queues, which seeds make another.
+fn is_hashed(port: &Port) -> bool {
+    port.scheduling.as_ref().is_some_and(|scheduling| matches!(scheduling.queues, Queues::Hashed(_)))
 }
 
 fn group_has_chance(group: &Group) -> bool {

@@ -40,7 +40,11 @@ pub(super) fn flows(
         let of_group = groups.flows(name.as_str(), &at, report).unwrap_or(0..0);
         let count = of_group.len();
         let pairs = traffic::ends(name, flow, description.seed.0, count, &graph.sites, report);
-        let Some(group) = group(name, flow, &at, pairs.as_deref().unwrap_or_default(), graph, report) else { continue };
+        let Some(group) =
+            group((name, groups.class(flow.class.as_ref())), flow, &at, pairs.as_deref().unwrap_or_default(), graph, report)
+        else {
+            continue;
+        };
         check_times(flow, &at, changes_here, report);
         let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref() };
         let find = |pairs: Vec<Ends>| {
@@ -220,7 +224,7 @@ fn found(journeys: &[Journey], ways: &Ways, at: &str, report: &mut Report) -> Op
 }
 
 fn group(
-    name: &Name,
+    (name, class): (&Name, u32),
     flow: &schema::Flow,
     at: &str,
     pairs: &[(usize, usize)],
@@ -259,7 +263,7 @@ fn group(
         flow.receive_processing.or_else(|| of_nodes(receivers, |node| node.receive_processing, "receive_processing", report));
     Some(Group {
         name: name.to_string(),
-        class: 0,
+        class,
         application: flow.application.as_ref().and_then(|given| transport::application(given, &application_at, report)),
         transport,
         send_processing: send.map(delay),

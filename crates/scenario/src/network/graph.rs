@@ -1,11 +1,12 @@
 //! Nodes and ports, and the ways through them.
 
+use super::classes;
 use super::groups::Groups;
 use super::sites::{Made, Sites, taken};
 use crate::problem::Report;
 use crate::quantity::{Duration, Rate};
 use crate::scenario::Description;
-use crate::schema::{self, Buffer, Link, Loss, PortName, Queue, Style};
+use crate::schema::{self, Buffer, Link, Loss, PortName, Queue, Style, policy_spec};
 use crate::values::{Name, Word};
 use std::rc::Rc;
 use tailback_core::network::{self, ListedDrop, Port, PortId, Switching};
@@ -286,7 +287,8 @@ impl Direction<'_> {
     fn port(&self, transmitters: u32, at: &str, queue_at: &str, groups: &Groups, report: &mut Report) -> Port {
         let rate = self.rate.rate().0 as f64 * f64::from(transmitters);
         let buffer = self.queue.resolved(rate, queue_at, report);
-        let policy = self.queue.policy_spec(buffer, queue_at, report);
+        let policy = policy_spec(&self.queue.policy, self.queue.buffer, buffer, queue_at, report);
+        let scheduling = classes::scheduling(self.queue, buffer, policy.as_ref(), queue_at, groups, report);
         Port {
             name: String::new(),
             rate: self.rate.rate(),
@@ -296,7 +298,7 @@ impl Direction<'_> {
             buffer: places(buffer),
             counts_in_service: self.queue.counts_in_service(),
             policy: policy.unwrap_or(PolicySpec::DropTail(())),
-            scheduling: None,
+            scheduling,
             random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
             listed_drops: self.listed_drops(at, groups, report),
         }
@@ -320,7 +322,7 @@ impl Direction<'_> {
 }
 
 /// As the core counts them.
-fn places(buffer: Option<Buffer>) -> network::Buffer {
+pub(super) fn places(buffer: Option<Buffer>) -> network::Buffer {
     match buffer {
         Some(Buffer::Packets(count) | Buffer::Cells(count)) => network::Buffer::Units(count),
         Some(Buffer::Bytes(size)) => network::Buffer::Bytes(size.bytes()),

@@ -4,13 +4,17 @@ use super::arrivals;
 use super::sites::Sites;
 use crate::problem::Report;
 use crate::scenario::Description;
+use crate::values::Name;
 use indexmap::IndexMap;
+use std::collections::BTreeSet;
 use tailback_core::network::{FlowId, MAX_ACCESS_RATES};
 
 /// Flow groups in the order in which they were written, which is also the order of their flows.
 pub(super) struct Groups<'d> {
     /// First flow and count of flows, by name.
     list: IndexMap<&'d str, (FlowId, u32)>,
+    /// All that they name.
+    classes: Vec<&'d str>,
 }
 
 const MOST_FLOWS: u64 = 4_000_000;
@@ -45,7 +49,8 @@ impl<'d> Groups<'d> {
                 return None;
             }
         }
-        Some(Groups { list })
+        let named: BTreeSet<&str> = description.flows.values().filter_map(|flow| flow.class.as_ref()).map(Name::as_str).collect();
+        Some(Groups { list, classes: named.into_iter().collect() })
     }
 
     /// Flows of all groups.
@@ -55,6 +60,17 @@ impl<'d> Groups<'d> {
 
     pub fn names(&self) -> impl Iterator<Item = &'d str> {
         self.list.keys().copied()
+    }
+
+    /// The classes of flows: the number of each is its place here, and one more.
+    pub fn classes(&self) -> &[&'d str] {
+        &self.classes
+    }
+
+    /// The number of a class; 0 is that of none.
+    pub fn class(&self, name: Option<&Name>) -> u32 {
+        let place = name.and_then(|name| self.classes.iter().position(|known| *known == name.as_str()));
+        place.map_or(0, |place| place as u32 + 1)
     }
 
     pub fn knows(&self, name: &str) -> bool {

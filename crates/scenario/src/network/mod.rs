@@ -7,6 +7,7 @@ mod arrivals;
 mod cells;
 mod chance;
 mod changes;
+mod classes;
 mod feeders;
 mod flows;
 mod graph;
@@ -26,7 +27,7 @@ use crate::scenario::Description;
 use crate::values::Name;
 pub(crate) use chance::may_be_random;
 use feeders::Feeders;
-use graph::Graph;
+use graph::{Graph, places};
 use groups::Groups;
 use routing::{Journey, Ways};
 use sites::Sites;
@@ -66,6 +67,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         record,
         stepped: false,
     };
+    classes::check(description, &network, &queue_places, report);
     if report.is_empty() {
         settling::warn_of_swings(&network, &queue_places, report);
         settling::warn_of_starts(&network, &queue_places, report);

@@ -38,7 +38,8 @@ pub(super) fn remark(network: &Network, report: &mut Report) {
     }
     for (port, flows) in sharing {
         let port = &network.ports[port as usize];
-        let drops_at_tail = matches!(port.policy, PolicySpec::DropTail(_)) && port.buffer != Buffer::Unlimited;
+        let drops_at_tail =
+            port.scheduling.is_none() && matches!(port.policy, PolicySpec::DropTail(_)) && port.buffer != Buffer::Unlimited;
         if drops_at_tail && (2..=FEW).contains(&flows) {
             let message = format!(
                 "phase effects: {flows} flows share the drop-tail queue of `{}`, and nothing here is random, so that their shares depend on \

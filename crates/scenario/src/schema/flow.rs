@@ -50,6 +50,8 @@ record! {
         receive_processing: Option<Processing>,
         /// Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
         framing: Option<Framing>,
+        /// Which queue its packets and acknowledgements have at links that tell classes apart (`queue.classes`).
+        class: Option<Name>,
         /// TCP.
         tcp: Option<Tcp>,
         /// What hands data to TCP. If not given, all data is available from the start.

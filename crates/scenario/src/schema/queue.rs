@@ -1,5 +1,6 @@
 //! `queue = {...}`: the buffer of a port, and the policy that guards it. The core declares the policies and their settings.
 
+use super::scheduling::{Class, Scheduler};
 use crate::decode::{Decode, Decoder};
 use crate::member::{Choice, Family, Nothing, UserTable};
 use crate::problem::Report;
@@ -25,6 +26,10 @@ record! {
         bdp_rtt: Option<Duration>,
         /// Packet size that a `buffer` in percent is counted in.
         bdp_packet: Size = Size::new(1500),
+        /// What chooses between several queues that share the buffer: of flows, each with the policy, or of `classes`.
+        scheduler: Option<Scheduler>,
+        /// The queues of a scheduler, one for each class of flows; some schedulers go by their order.
+        classes: Option<Vec<Class>>,
     }
     with
     /// What decides which packets or cells may enter.
@@ -67,34 +72,38 @@ record! {
 
 impl UserTable for UserPolicy {}
 
+/// A policy as the core takes it. `written` is the buffer that it guards, `resolved` the same without a percentage, `at` the queue's place.
+pub(crate) fn policy_spec(
+    policy: &Policy,
+    written: Buffer,
+    resolved: Option<Buffer>,
+    at: &str,
+    report: &mut Report,
+) -> Option<PolicySpec> {
+    match policy {
+        Choice::User(UserPolicy { policy, parameters }) => Some(PolicySpec::User(user_code::code(policy, parameters, at.into()))),
+        Choice::Member(chosen, _) => {
+            let values = chosen.values(Some(Places { written, resolved, at }), report);
+            let spec = PolicySpec::read(chosen.name(), &values)?;
+            if spec.judges_frames() {
+                check_cells(written, at, report);
+            }
+            chosen.complain(spec.check(), &values, at, Some("buffer"), report);
+            Some(spec)
+        }
+    }
+}
+
+/// A policy that discards frames needs a buffer of their parts.
+fn check_cells(buffer: Buffer, at: &str, report: &mut Report) {
+    let at = format!("{at}.buffer");
+    if matches!(buffer, Buffer::Packets(_) | Buffer::Share(_)) && report.sound(&at) {
+        let problem = report.add(at, "a buffer in packets, for a policy that works on cells");
+        problem.given(buffer.to_string()).expected("a buffer in cells such as `1200 cells`, or in bytes");
+    }
+}
+
 impl Queue {
-    /// The policy as the core takes it. `resolved` is the buffer without a percentage, `at` the queue's place.
-    pub(crate) fn policy_spec(&self, resolved: Option<Buffer>, at: &str, report: &mut Report) -> Option<PolicySpec> {
-        match &self.policy {
-            Choice::User(UserPolicy { policy, parameters }) => {
-                Some(PolicySpec::User(user_code::code(policy, parameters, at.into())))
-            }
-            Choice::Member(chosen, _) => {
-                let values = chosen.values(Some(Places { written: self.buffer, resolved, at }), report);
-                let spec = PolicySpec::read(chosen.name(), &values)?;
-                if spec.judges_frames() {
-                    self.check_cells(at, report);
-                }
-                chosen.complain(spec.check(), &values, at, Some("buffer"), report);
-                Some(spec)
-            }
-        }
-    }
-
-    /// A policy that discards frames needs a buffer of their parts.
-    fn check_cells(&self, at: &str, report: &mut Report) {
-        let at = format!("{at}.buffer");
-        if matches!(self.buffer, Buffer::Packets(_) | Buffer::Share(_)) && report.sound(&at) {
-            let problem = report.add(at, "a buffer in packets, for a policy that works on cells");
-            problem.given(self.buffer.to_string()).expected("a buffer in cells such as `1200 cells`, or in bytes");
-        }
-    }
-
     /// The buffer of a port that sends at `rate` in all, in packets where it is a percentage; `None` if that is not to be had.
     pub(crate) fn resolved(&self, rate: f64, at: &str, report: &mut Report) -> Option<Buffer> {
         let Buffer::Share(share) = self.buffer else { return Some(self.buffer) };
@@ -225,7 +234,7 @@ mod tests {
         let queue = decoder.inside("queue", |decoder| Queue::decode(&node, decoder)).unwrap();
         let mut report = decoder.report;
         let resolved = queue.resolved(8e6, "queue", &mut report);
-        let spec = queue.policy_spec(resolved, "queue", &mut report).unwrap();
+        let spec = policy_spec(&queue.policy, queue.buffer, resolved, "queue", &mut report).unwrap();
         let problems = report.finish().list.into_iter().map(|problem| (problem.at, problem.message)).collect();
         (queue, spec, problems)
     }

@@ -7,11 +7,11 @@ use super::adaptation::Channel;
 use super::facts::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
-use super::port::Port;
+use super::port::{Port, Sharing};
 use super::senders::End;
 use super::wiring::{Plan, has_channels};
 use crate::congestion::ControllerSpec;
-use crate::network::{Network, Transport};
+use crate::network::{self, Network, Queues, Scheduling, Transport};
 use crate::price::Estimators;
 use crate::primitives::packet::{NumberAndHeader, Packet};
 use crate::primitives::signal::Signal;
@@ -56,6 +56,27 @@ impl MemoryEstimate {
     }
 }
 
+/// Queues of all ports that have several, at most.
+fn queues_of_schedulers(network: &Network) -> usize {
+    let of_flows: Vec<bool> = network
+        .ports
+        .iter()
+        .map(|port| matches!(&port.scheduling, Some(Scheduling { queues: Queues::OfFlows | Queues::Hashed(_), .. })))
+        .collect();
+    let of_classes = |port: &network::Port| match &port.scheduling {
+        Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) => queues.len(),
+        _ => 0,
+    };
+    let classes: usize = network.ports.iter().map(of_classes).sum();
+    if !of_flows.contains(&true) {
+        return classes;
+    }
+    // A hash has no more queues than flows.
+    let crossed: Vec<usize> =
+        network.paths.iter().map(|path| path.iter().filter(|&&port| of_flows[port as usize]).count()).collect();
+    classes + network.flows.iter().map(|flow| crossed[flow.forward as usize] + crossed[flow.backward as usize]).sum::<usize>()
+}
+
 /// Estimate what a run of this network takes.
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
@@ -93,7 +114,8 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
             + known_by_time
-            + of(network.ports.len(), port),
+            + of(network.ports.len(), port)
+            + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE),
         packets: packets_in_flight(network).saturating_mul(packet as u64),
         traces: trace_bytes(network),
     }

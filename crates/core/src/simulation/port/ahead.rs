@@ -50,8 +50,8 @@ impl Ahead {
         let in_service = u64::from(busy && equipment.counts_in_service);
         let units = Units(u64::from(self.waiting.len()) + in_service);
         let held_bytes = self.waiting_bytes + Bytes(in_service * u64::from(self.serving_bytes));
-        let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1, queue: None };
-        if let Err(reason) = equipment.admit::<C>(packet, bytes, &held, window, prices) {
+        let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
+        if let Err(reason) = equipment.admit::<C>(packet, bytes, (&held, None), window, prices) {
             equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
             return Err(reason);
         }

@@ -122,8 +122,6 @@ pub(super) struct Held {
     pub(super) idle: Span,
     /// Of the port.
     pub(super) transmitters: u64,
-    /// What the unit's queue holds of that, where it is one of several.
-    pub(super) queue: Option<QueueHeld>,
 }
 
 /// What the queue of an arriving unit holds, one of several.
@@ -254,7 +252,7 @@ impl Equipment {
         &mut self,
         packet: &mut Packet,
         bytes: Bytes,
-        held: &Held,
+        (held, of_queue): (&Held, Option<&QueueHeld>),
         window: &Window,
         prices: &Prices,
     ) -> Result<(), Reason> {
@@ -262,7 +260,7 @@ impl Equipment {
             return Err(Reason::Listed);
         }
         let full = held.busy
-            && match &held.queue {
+            && match of_queue {
                 None => self.buffer.lacks_room((held.units, held.bytes), bytes),
                 Some(queue) => queue.is_full || (!queue.makes_room && self.buffer.lacks_room((held.units, held.bytes), bytes)),
             };
@@ -271,7 +269,7 @@ impl Equipment {
         }
         let unit = Unit { bytes, is_last: packet.is_last() };
         // What the buffer holds of flows, the policy's records know.
-        let (number, units, held_bytes) = match &held.queue {
+        let (number, units, held_bytes) = match of_queue {
             None => (0, held.units, held.bytes),
             Some(queue) => (queue.number, queue.units, queue.bytes),
         };
@@ -399,8 +397,7 @@ impl Equipment {
         let part = window.part(now);
         let counts = &mut self.rest.counts;
         counts.accepted.add(part, 1);
-        let makes_room = held.queue.as_ref().is_some_and(|queue| queue.makes_room);
-        if part == 1 && (held.busy || self.counts_in_service) && !makes_room {
+        if part == 1 && (held.busy || self.counts_in_service) {
             counts.most = counts.most.max(held.units.0 + 1);
         }
     }

@@ -1,10 +1,11 @@
 //! Several queues of one port, and what chooses between them.
 
+use super::stepped::Queue;
 use crate::network::{Buffer, Network, Port, Queues, Scheduling};
 use crate::primitives::packet::Packet;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Time, Units};
-use crate::queue::PolicySpec;
+use crate::queue::{Policies, PolicySpec};
 use crate::schedule::{Room, Schedulers};
 use crate::simulation::window::{Parts, Window};
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,9 @@ impl QueuesOfFlows {
 }
 
 impl Sharing {
+    /// What a queue takes: its policy, its line, and what the scheduler and the list of flows keep of it.
+    pub(crate) const BYTES_PER_QUEUE: usize = size_of::<Policies>() + size_of::<Queue>() + 128;
+
     pub(crate) fn new(scheduling: &Scheduling, of_flows: QueuesOfFlows, queues: usize) -> Sharing {
         let Scheduling { scheduler, queues: kind } = scheduling;
         let (weights, buffers, classes) = match kind {

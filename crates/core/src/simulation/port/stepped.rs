@@ -104,12 +104,14 @@ impl Stepped {
             QueueHeld { number, units, bytes: bytes_of_queue, is_full, makes_room }
         });
         let queue = own.as_ref().map_or(0, |own| own.number);
-        let held =
-            Held { busy: idle.is_none(), units: units_of_port, bytes: held_bytes, idle: idle_for, transmitters, queue: own };
+        // What will make room for it leaves as many as there are.
+        let making_room = u64::from(own.as_ref().is_some_and(|own| own.makes_room));
+        let units = Units(units_of_port.0.saturating_sub(making_room));
+        let held = Held { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for, transmitters };
         if packet.has_price() {
             equipment.hear_of_sender(packet, bytes, prices);
         }
-        let admitted = equipment.admit::<Observes>(packet, bytes, &held, window, prices);
+        let admitted = equipment.admit::<Observes>(packet, bytes, (&held, own.as_ref()), window, prices);
         self.count_arrival(queue, admitted, now, window);
         if let Err(reason) = admitted {
             equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);

@@ -1,0 +1,187 @@
+//! Ports with several queues: which scheduler, which queues, and which flows have them.
+
+use super::groups::Groups;
+use super::places;
+use crate::member::Choice;
+use crate::problem::{Report, listed};
+use crate::scenario::Description;
+use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
+use std::collections::BTreeSet;
+use tailback_core::network::{ClassQueue, Network, Queues, Scheduling};
+use tailback_core::queue::PolicySpec;
+use tailback_core::schedule::SchedulerSpec;
+
+/// Of a queue that has a scheduler. `resolved`: its buffer without a percentage.
+pub(super) fn scheduling(
+    queue: &Queue,
+    resolved: Option<Buffer>,
+    policy: Option<&PolicySpec>,
+    at: &str,
+    groups: &Groups,
+    report: &mut Report,
+) -> Option<Scheduling> {
+    let Some(scheduler) = &queue.scheduler else {
+        if queue.classes.is_some() {
+            let problem = report.add(format!("{at}.classes"), "classes without a scheduler");
+            problem.expected("also `scheduler`, such as `scheduler = \"drr\"`, which says how they share the link");
+        }
+        return None;
+    };
+    let Scheduler(Choice::Member(chosen, Hashing { queues: hashed })) = scheduler else { return None };
+    let values = chosen.values(None, report);
+    let spec = SchedulerSpec::read(chosen.name(), &values)?;
+    chosen.complain(spec.check(), &values, &format!("{at}.scheduler"), None, report);
+    let Some(classes) = &queue.classes else {
+        let policy = policy?;
+        if spec.ranks() {
+            let problem = report.add(format!("{at}.scheduler"), "a scheduler that goes by the order of classes");
+            problem.given(chosen.name()).expected("also `classes`, the first of which goes first");
+        }
+        check_policy(policy, at, report);
+        if hashed.is_some() && policy.sees_flows() {
+            let problem =
+                report.add(format!("{at}.policy"), "a policy that tells flows apart, in queues that mix them by a hash");
+            let given = policy.name().unwrap_or("user code");
+            problem.given(given).expected("a queue for each flow (no `queues`), `classes`, or a policy that does not");
+        }
+        let queues = hashed.map_or(Queues::OfFlows, |count| Queues::Hashed(count.0 as u32));
+        return Some(Scheduling { scheduler: spec, queues });
+    };
+    if hashed.is_some() {
+        let problem = report.add(format!("{at}.scheduler.queues"), "queues that a hash chooses between, and `classes`");
+        problem.expected("one of them");
+    }
+    if queue.policy != Policy::default() {
+        let problem = report.warn(format!("{at}.policy"), "ignored: each of the `classes` has a policy of its own");
+        problem.expected("no `policy` beside `classes`");
+    }
+    check_classes(classes, &spec, at, report);
+    let of_class = |(index, class): (usize, &Class)| {
+        let at = format!("{at}.classes[{index}]");
+        if matches!(class.buffer, Buffer::Share(_)) {
+            let problem = report.add(format!("{at}.buffer"), "a buffer in percent");
+            problem
+                .given(class.buffer.to_string())
+                .expected("packets, cells or bytes: places of the class within the queue's buffer");
+        } else if class.buffer.is_in_cells() != queue.buffer.is_in_cells()
+            && class.buffer.is_in_packets() != queue.buffer.is_in_packets()
+        {
+            let problem = report.add(format!("{at}.buffer"), "a class and its queue are counted in different units");
+            problem.given(format!("{}, of {}", class.buffer, queue.buffer)).expected("packets or cells for both");
+        }
+        let own = (class.buffer != Buffer::Unlimited).then_some(class.buffer);
+        let policy = policy_spec(&class.policy, own.unwrap_or(queue.buffer), own.or(resolved), &at, report);
+        let policy = policy.unwrap_or(PolicySpec::DropTail(()));
+        check_policy(&policy, &at, report);
+        ClassQueue { name: class.name.to_string(), weight: class.weight.0, buffer: places(own), policy }
+    };
+    let made = classes.iter().enumerate().map(of_class).collect();
+    let rest = classes.iter().position(|class| class.takes_others);
+    let of = |name: &str| classes.iter().position(|class| class.name.as_str() == name).or(rest);
+    let of_classes = std::iter::once(rest).chain(groups.classes().iter().map(|name| of(name)));
+    Some(Scheduling {
+        scheduler: spec,
+        queues: Queues::OfClasses(made, of_classes.map(|queue| queue.map(|queue| queue as u32)).collect()),
+    })
+}
+
+/// Prices are those of links, and not of one of several queues.
+fn check_policy(policy: &PolicySpec, at: &str, report: &mut Report) {
+    let at = format!("{at}.policy");
+    if policy.tells().is_some() && report.sound(&at) {
+        let problem = report.add(at, "a policy that tells a price of the link, in one of several queues");
+        problem.given(policy.name().unwrap_or_default()).expected("no `scheduler`, or a policy that tells none");
+    }
+}
+
+fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report: &mut Report) {
+    let at = format!("{at}.classes");
+    if classes.is_empty() {
+        report.add(&at, "no classes").expected("at least one, or no `classes`: each flow has a queue then");
+    }
+    let mut names = BTreeSet::new();
+    for (index, class) in classes.iter().enumerate() {
+        if !names.insert(class.name.as_str()) {
+            let problem = report.add(format!("{at}[{index}].name"), "two queues of one class");
+            problem.given(class.name.to_string()).expected("a queue for each class");
+        }
+        let weight = class.weight.0;
+        if !(1e-3..=1e6).contains(&weight) {
+            let problem = report.add(format!("{at}[{index}].weight"), "a weight out of range");
+            problem.given(weight.to_string()).expected("0.001 to 1000000");
+        } else if weight != 1.0 && !scheduler.weighs() {
+            let problem = report.warn(format!("{at}[{index}].weight"), "ignored: this scheduler knows no weights");
+            problem
+                .given(weight.to_string())
+                .expected(format!("no weights, or another scheduler than `{}`", scheduler.name().unwrap_or_default()));
+        }
+    }
+    let mut others = (0..).zip(classes).filter(|(_, class)| class.takes_others).skip(1);
+    if let Some((index, _)) = others.next() {
+        let problem = report.add(format!("{at}[{index}].takes_others"), "two queues that take all others");
+        problem.expected("one at most");
+    }
+}
+
+/// Every flow has a queue wherever it comes, and every class has flows.
+pub(super) fn check(description: &Description, network: &Network, queue_places: &[std::rc::Rc<str>], report: &mut Report) {
+    if !network.ports.iter().any(|port| matches!(&port.scheduling, Some(Scheduling { queues: Queues::OfClasses(..), .. }))) {
+        let classed = description.flows.iter().find_map(|(name, flow)| Some((name, flow.class.as_ref()?)));
+        if let Some((name, class)) = classed {
+            let problem = report.warn(format!("flows.{name}.class"), "no queue tells classes apart");
+            problem.given(class.to_string()).expected("a queue with `scheduler` and `classes`");
+        }
+        return;
+    }
+    let is_sound: Vec<bool> = queue_places.iter().map(|place| report.sound(&format!("{place}.classes"))).collect();
+    let classes_of = |port: u32| match &network.ports[port as usize].scheduling {
+        Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) if is_sound[port as usize] => {
+            Some((queues, of_classes))
+        }
+        _ => None,
+    };
+    let mut ways: BTreeSet<(u32, u32)> = BTreeSet::new();
+    for flow in &network.flows {
+        ways.extend([(flow.group, flow.forward), (flow.group, flow.backward)]);
+    }
+    let mut used: BTreeSet<(u32, u32)> = BTreeSet::new();
+    let mut told = BTreeSet::new();
+    for (group, path) in ways {
+        for &port in &network.paths[path as usize] {
+            let Some((queues, of_classes)) = classes_of(port) else { continue };
+            let class = network.groups[group as usize].class;
+            if let Some(queue) = of_classes.get(class as usize).copied().flatten() {
+                used.insert((port, queue));
+                continue;
+            }
+            let Some((name, flow)) = description.flows.get_index(group as usize) else { continue };
+            if !told.insert(group) {
+                continue;
+            }
+            let (at, link) = (format!("flows.{name}.class"), &network.ports[port as usize].name);
+            let known = queues.iter().map(|queue| queue.name.as_str());
+            match &flow.class {
+                Some(class) => {
+                    let names: Vec<&str> = known.collect();
+                    let problem = report.unknown(&at, "class", class.as_str(), names.iter().copied());
+                    problem.expected(format!("{} at `{link}`, or a queue there with `takes_others = true`", listed(&names)));
+                }
+                None => {
+                    let known: Vec<&str> = known.collect();
+                    let problem = report.add(at, format!("`class` is missing: the queue of `{link}` tells classes apart"));
+                    problem.expected(format!("{}, or a queue with `takes_others = true`", listed(&known)));
+                }
+            }
+        }
+    }
+    for (port, place) in (0..).zip(queue_places) {
+        let Some((queues, _)) = classes_of(port) else { continue };
+        for (queue, class) in (0..).zip(queues).filter(|(queue, _)| !used.contains(&(port, *queue))) {
+            let at = format!("{place}.classes[{queue}]");
+            if told.is_empty() && report.sound(&at) {
+                let problem = report.warn(at, "no flow has this queue");
+                problem.given(class.name.clone()).expected("a flow group with this `class` whose route crosses the link");
+            }
+        }
+    }
+}
