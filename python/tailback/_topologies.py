@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tailback._scenario import Scenario
-from tailback._types import Flow, Queue
+from tailback._types import Flow, Queue, Reverse
 from tailback.errors import ParameterError
 
 __all__ = ["chain", "dumbbell", "dwdm", "fat_tree", "from_networkx", "leaf_spine", "parking_lot"]
@@ -19,6 +19,7 @@ def dumbbell(
     delay: str,
     buffer: str | None = None,
     queue: Queue | None = None,
+    reverse: Reverse | None = None,
     flows: int | Mapping[str, Flow] = 1,
     duration: str,
     **rest: Any,
@@ -33,6 +34,9 @@ def dumbbell(
         Waiting places of a drop-tail queue: ``"100 packets"`` or ``"150 kB"``.
     queue : mapping, optional
         The whole queue instead of `buffer`, such as ``{"policy": "drop_tail", "buffer": "100 packets"}``.
+    reverse : mapping, optional
+        What differs on the way back, such as ``{"rate": "1 Mbps", "queue": {"buffer": "50 packets"}}``. Otherwise it is as fast, and
+        its queue unlimited.
     flows : int or mapping
         This many greedy NewReno flows, in a group ``tcp``; or the groups as in a scenario file, from ``left`` to ``right`` unless
         they say otherwise.
@@ -53,7 +57,7 @@ def dumbbell(
     >>> scenario["flows.web.to"]
     'right'
     """
-    shape = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue), **({} if reverse is None else {"reverse": reverse})}
     return _scenario({"dumbbell": shape}, flows, ("left", "right"), duration, rest)
 
 

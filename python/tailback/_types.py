@@ -837,12 +837,15 @@ class Dumbbell(TypedDict, total=False):
         The queue in front of it.
     rate
         Bit rate of the bottleneck.
+    reverse
+        What differs on the way back, which has an unlimited queue otherwise.
     """
 
     delay: Duration
     loss: Loss
     queue: Queue
     rate: Rate
+    reverse: Reverse
 
 
 # a duration such as `10 ms` (ns, us, ms, s, min, h)

@@ -8,6 +8,7 @@ use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, Steps};
 use tailback_core::price::SchemeSpec;
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::queue::PolicySpec;
+use tailback_core::schedule::SchedulerSpec;
 use tailback_core::tcp::{
     Counting, DelayedAck, Halves, InRecovery, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation,
 };
@@ -394,7 +395,7 @@ pub fn presets_markdown() -> String {
 /// Every setting of every controller, queue policy and source, as a page in Markdown.
 pub fn settings_markdown() -> String {
     let mut page = String::from(
-        "# Controllers, queue policies, price schemes and sources\n\nEach is declared in one file of the core, with its settings; this page is made from there.\n\n## \
+        "# Controllers, queue policies, schedulers, price schemes and sources\n\nEach is declared in one file of the core, with its settings; this page is made from there.\n\n## \
          Controllers\n\n`controller` of a flow's `tcp` is a name, or a table with what is set: `controller = {kind = \"fast\", alpha = 20}`. \
          Vegas and FAST judge by round trips; with `timestamps = true` every acknowledgement gives one.\n\n",
     );
@@ -402,6 +403,9 @@ pub fn settings_markdown() -> String {
     page += "\n## Queue policies\n\n`policy` of a `queue`, with the settings beside it: `queue = {buffer = \"80 packets\", policy = \"red\", \
              lower = \"25 %\", upper = \"75 %\"}`. [Queue policies](policies.md) shows what they do.\n\n";
     page += &PolicySpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
+    page += "\n## Schedulers\n\n`scheduler` of a `queue` is a name, or a table with what is set: `scheduler = {kind = \"flow_queue\", queues = 1024}`. \
+             [Several queues in front of one link](schedulers.md) shows what they do.\n\n";
+    page += &SchedulerSpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
     page += "\n## Price schemes\n\n`scheme` of the table `prices`, with its settings and the range beside it: `prices = {scheme = \"adpm\", least = 0, \
              most = 10}`. [Prices](prices.md) shows what they do.\n\n";
     page += &SchemeSpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");

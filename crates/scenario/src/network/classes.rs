@@ -185,3 +185,61 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+    use tailback_core::network::{Buffer, Network, Queues, Scheduling};
+
+    /// A dumbbell with this queue, of flows with these classes.
+    fn dumbbell(queue: &str, classes: &[&str]) -> (Network, Vec<String>) {
+        let mut text =
+            format!("duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {{{queue}}}\n");
+        for (index, class) in classes.iter().enumerate() {
+            let class = if class.is_empty() { String::new() } else { format!("class = \"{class}\"\n") };
+            text += &format!("[flows.f{index}]\nfrom = \"left\"\nto = \"right\"\n{class}tcp = {{preset = \"newreno\"}}\n");
+        }
+        let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        let (network, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        (network, warnings.list.iter().map(|warning| format!("{}: {}", warning.at, warning.message)).collect())
+    }
+
+    #[test]
+    fn each_class_has_its_queue_and_the_rest_that_of_all_others() {
+        let classes = r#"classes = [{name = "b", buffer = "9 packets"}, {name = "rest", takes_others = true}, {name = "a"}]"#;
+        let queue = format!(r#"buffer = "50 packets", scheduler = "drr", {classes}"#);
+        let (network, warnings) = dumbbell(&queue, &["a", "b", "c", ""]);
+        let Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) = &network.ports[0].scheduling else {
+            panic!()
+        };
+        let of_group = |group: usize| of_classes[network.groups[group].class as usize];
+        assert_eq!([0, 1, 2, 3].map(of_group), [Some(2), Some(0), Some(1), Some(1)]);
+        assert_eq!([queues[0].buffer, queues[1].buffer], [Buffer::Units(9), Buffer::Unlimited]);
+        assert_eq!((network.ports[1].scheduling.as_ref(), warnings.len()), (None, 0));
+    }
+
+    #[test]
+    fn what_is_written_and_means_nothing_is_warned_of() {
+        let (_, warnings) = dumbbell(r#"buffer = "9 packets""#, &["a"]);
+        assert_eq!(warnings, ["flows.f0.class: no queue tells classes apart"]);
+        let classes = r#"classes = [{name = "a", weight = 2}, {name = "b"}]"#;
+        let queue = format!(r#"buffer = "9 packets", policy = "codel", scheduler = "sfq", {classes}"#);
+        let (_, warnings) = dumbbell(&queue, &["a"]);
+        let at = "topology.dumbbell.queue";
+        let wanted = [
+            format!("{at}.policy: ignored: each of the `classes` has a policy of its own"),
+            format!("{at}.classes[0].weight: ignored: this scheduler knows no weights"),
+            format!("{at}.classes[1]: no flow has this queue"),
+        ];
+        assert_eq!(warnings, wanted);
+    }
+
+    #[test]
+    fn without_classes_each_flow_has_a_queue_or_a_hash_chooses() {
+        let queues = |scheduler| {
+            dumbbell(&format!(r#"buffer = "9 packets", scheduler = {scheduler}"#), &[""]).0.ports[0].scheduling.clone()
+        };
+        assert_eq!(queues("\"drr\"").unwrap().queues, Queues::OfFlows);
+        assert_eq!(queues("{kind = \"drr\", queues = 64}").unwrap().queues, Queues::Hashed(64));
+    }
+}

@@ -3,7 +3,7 @@
 use super::{Extent, Generator, Plan, Style};
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
-use crate::schema::{Loss, Queue};
+use crate::schema::{Loss, Queue, Reverse};
 
 record! {
     /// Two routers and a bottleneck.
@@ -16,6 +16,8 @@ record! {
         queue: Queue,
         /// Packets that it loses.
         loss: Option<Loss>,
+        /// What differs on the way back, which has an unlimited queue otherwise.
+        reverse: Option<Reverse>,
     }
 }
 
@@ -25,13 +27,16 @@ impl Generator for Dumbbell {
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {
-        vec![("queue", &self.queue)]
+        let back = self.reverse.as_ref().and_then(|reverse| reverse.queue.as_ref());
+        std::iter::once(("queue", &self.queue)).chain(back.map(|queue| ("reverse.queue", queue))).collect()
     }
 
     fn make(&self, _: u64, plan: &mut Plan) {
         let ends = (plan.router("left"), plan.router("right"));
         let mut style = Style::new(self.rate, self.delay, &self.queue);
         style.link.loss = self.loss.clone();
+        style.link.reverse = self.reverse.clone();
+        style.queues = ["queue", "reverse.queue"];
         let style = plan.style(style);
         plan.link("bottleneck", ends, style);
     }
