@@ -35,8 +35,8 @@ def dumbbell(
     queue : mapping, optional
         The whole queue instead of `buffer`, such as ``{"policy": "drop_tail", "buffer": "100 packets"}``.
     reverse : mapping, optional
-        What differs on the way back, such as ``{"rate": "1 Mbps", "queue": {"buffer": "50 packets"}}``. Otherwise it is as fast, and
-        its queue unlimited.
+        What differs on the way back, such as ``{"rate": "1 Mbps", "queue": {"buffer": "50 packets"}}``. Otherwise it is as fast,
+        and its queue unlimited.
     flows : int or mapping
         This many greedy NewReno flows, in a group ``tcp``; or the groups as in a scenario file, from ``left`` to ``right`` unless
         they say otherwise.

@@ -35,7 +35,8 @@ fn classes(scheduler: SchedulerSpec, weights: &[f64], sources: Vec<DatagramSpec>
 }
 
 fn of_classes(results: &Results, column: &str) -> Vec<f64> {
-    floats(results.classes.as_ref().expect("the link tells classes apart"), column)
+    let table = results.classes.as_ref().unwrap_or_else(|| panic!("the link tells classes apart"));
+    floats(table, column)
 }
 
 #[test]

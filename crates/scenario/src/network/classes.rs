@@ -140,6 +140,10 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         }
         _ => None,
     };
+    // Where a group could not be made, the others' numbers mean nothing.
+    if network.groups.len() != description.flows.len() {
+        return;
+    }
     let mut ways: BTreeSet<(u32, u32)> = BTreeSet::new();
     for flow in &network.flows {
         ways.extend([(flow.group, flow.forward), (flow.group, flow.backward)]);
