@@ -42,7 +42,9 @@ def everything() -> list[tb.Run]:
             "flows.web.tcp.ecn": True,
         }
     )
-    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced)]
+    queues = {"buffer": "9 packets", "scheduler": "drr", "classes": [{"name": "bulk"}]}
+    classes = tcp.with_({"record.traces": [], "topology.dumbbell.queue": queues, "flows.web.class": "bulk"})
+    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes)]
 
 
 @pytest.mark.filterwarnings("ignore::tailback.ScenarioWarning")
