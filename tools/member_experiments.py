@@ -37,6 +37,9 @@ GIVEN: dict[str, Any] = {
 # Settings of the queue beside a controller, where its default is for other senders: REM's is for marks that Reno hears.
 BESIDE: dict[str, dict[str, Any]] = {"rem": {"gamma": 1.5e-5}}
 
+# The queue of a controller that goes by marks.
+MARKING = "threshold"
+
 # The second flow comes later and from a little farther away.
 SECOND = {"flows.web.count": 2, "flows.web.start": ["0 s", "10 s"], "flows.web.rtt": ["40 ms", "44 ms"]}
 
@@ -54,7 +57,7 @@ queue = {queue}
 from = "left"
 to = "right"
 rtt = "40 ms"
-tcp = {{preset = "sack", controller = {controller}, timestamps = true}}
+tcp = {{preset = "sack", controller = {controller}, timestamps = true{ecn}}}
 """
 
 PACKETS = """\
@@ -137,7 +140,12 @@ def of_controller(name: str) -> Experiment:
     """One flow, and two of which the second comes later, through the first policy that suits."""
     law = inline({"kind": name, **given(controllers()[name], "kind")})
     queues = {policy: inline({**queue(policy, "417 packets"), **BESIDE.get(name, {})}) for policy in policies()}
-    toml, partner = suiting({policy: CONTROLLER.format(controller=law, queue=one) for policy, one in queues.items()}, SECOND)
+    plain = {policy: CONTROLLER.format(controller=law, queue=one, ecn="") for policy, one in queues.items()}
+    marked = {MARKING: CONTROLLER.format(controller=law, queue=queues[MARKING], ecn=", ecn = true")}
+    try:
+        toml, partner = suiting(plain, SECOND)
+    except (ScenarioError, tb.ScenarioWarning):
+        toml, partner = suiting(marked, SECOND)[0], MARKING
     one = tb.Scenario.from_toml(toml).with_({"record": {"traces": ["cwnd", "queue"], "delay_percentiles": True}})
     return Experiment(toml, {"one flow": tb.simulate(one), "two flows": tb.simulate(one.with_(SECOND))}, partner)
 

@@ -475,10 +475,10 @@ class Columns(TypedDict, total=False):
     start_s: list[float]
 
 
-# one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `clamp`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `fixed`,
-# `user:NAME` for a law in Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
+# one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `clamp`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `dctcp`,
+# `fixed`, `user:NAME` for a law in Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
 Controller: TypeAlias = (
-    "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'fixed'] | "
+    "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'dctcp', 'fixed'] | "
     "str | "
     "ControllerTable"
 )
@@ -505,6 +505,8 @@ class ControllerTable(TypedDict, total=False):
         * ``"rem"``: A source that maximises its utility, the logarithm of its rate, less what its path costs (the
         source of REM, NUM).
         * ``"hstcp"``: The larger the window, the faster it grows and the less it backs off.
+        * ``"dctcp"``: Reduces in proportion to the share of marked segments. Needs `ecn`, and queues that mark, such
+        as `threshold`.
         * ``"fixed"``: The initial window, unchanged for the whole run.
         * ``user:NAME``: `user:NAME`: a law in Python registered under that name.
 
@@ -625,6 +627,13 @@ class ControllerTable(TypedDict, total=False):
     low_window
         Window up to which it is Reno (Low_Window).
 
+    With kind = "dctcp"
+    -------------------
+    gain
+        Weight of the newest window in the estimate of the marked share (g).
+    initial_alpha
+        That estimate at the start (DCTCP.Alpha).
+
     With kind = "fixed"
     -------------------
     rate
@@ -636,7 +645,10 @@ class ControllerTable(TypedDict, total=False):
         Keyword arguments for the law's class (of `user:NAME`).
     """
 
-    kind: Literal["reno", "cubic", "bbrv1", "vegas", "fast", "clamp", "maxnet", "rcp", "xcp", "rem", "hstcp", "fixed"] | str
+    kind: (
+        Literal["reno", "cubic", "bbrv1", "vegas", "fast", "clamp", "maxnet", "rcp", "xcp", "rem", "hstcp", "dctcp", "fixed"]
+        | str
+    )
     fast_convergence: bool
     steps: Steps
     bandwidth_rounds: int
@@ -668,6 +680,8 @@ class ControllerTable(TypedDict, total=False):
     high_window: float
     low_p: Probability
     low_window: float
+    gain: Probability
+    initial_alpha: Probability
     rate: Rate
     parameters: Parameters
 

@@ -119,12 +119,22 @@ pub struct Congestion {
     pub least_window: Segments,
     /// A timeout of a segment that had timed out before: the threshold stays (RFC 5681 section 3.1).
     pub repeated: bool,
+    pub cause: Cause,
+}
+
+/// What a window is reduced for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Also where a timer takes something for lost.
+    Loss,
+    /// The echo of a mark, which comes once per window.
+    Mark,
 }
 
 impl Congestion {
     /// A first loss, with all of what is outstanding in the network.
     pub(crate) fn of(now: Time, in_flight: Segments) -> Congestion {
-        Congestion { now, in_flight, pipe: in_flight, least_window: Segments(2), repeated: false }
+        Congestion { now, in_flight, pipe: in_flight, least_window: Segments(2), repeated: false, cause: Cause::Loss }
     }
 }
 
@@ -266,7 +276,7 @@ macro_rules! controllers {
 
         impl ControllerSpec {
             /// What the law asks for beside what all hear. Of user code, who brings it along knows.
-            pub(crate) fn asks_for(&self) -> AskedFor {
+            pub fn asks_for(&self) -> AskedFor {
                 Controllers::new(self, Start::default()).asks_for()
             }
 
@@ -417,6 +427,7 @@ controllers! {
     xcp::Xcp,
     rem::Rem,
     hstcp::HighSpeed,
+    dctcp::Dctcp,
     fixed::Fixed,
     ;
     #[cfg(test)]
@@ -484,6 +495,7 @@ mod tests {
                 pipe: in_flight,
                 least_window: Segments(1 + draw(1) as u32),
                 repeated: draw(3) == 0,
+                cause: if draw(1) == 0 { Cause::Mark } else { Cause::Loss },
             };
             let before = law.window();
             match draw(40) {

@@ -215,6 +215,11 @@ macro_rules! policies {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::JUDGES_FRAMES),+ }
             }
 
+            /// Whether the policy may mark what can be marked: those that take whatever fits, or discard whole frames, do not.
+            pub fn may_mark(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => !<$state>::TAKES_ALL && !<$state>::JUDGES_FRAMES),+ }
+            }
+
             /// Whether the policy may draw.
             pub fn draws(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::DRAWS),+ }

@@ -4,15 +4,8 @@ use super::recovery::rack_tlp;
 use super::sender::{Phase, Tcp};
 use super::spec::{Halves, Recovery};
 use super::validation;
-use crate::congestion::{Congestion, Controller};
+use crate::congestion::{Cause, Congestion, Controller};
 use crate::primitives::units::{Cwnd, Segments};
-
-/// What a window is reduced for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tcp) enum Cause {
-    Loss,
-    Mark,
-}
 
 /// Whether a segment has timed out before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +53,7 @@ impl Tcp<'_> {
         if let Some(in_use) = in_use {
             self.sender.controller.limit_window(Cwnd(f64::from(in_use.0.max(1))));
         }
-        let seen = Congestion { least_window: self.least_window(cause), ..self.congestion(in_use.unwrap_or(in_flight)) };
+        let seen = Congestion { least_window: self.least_window(cause), cause, ..self.congestion(in_use.unwrap_or(in_flight)) };
         self.sender.controller.on_congestion(&seen);
         validation::on_reduced(self, in_use);
     }

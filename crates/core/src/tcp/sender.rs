@@ -6,14 +6,14 @@
 
 use super::recovery::rack_tlp::RackTlp;
 use super::recovery::{self, rack_tlp};
-use super::reduction::{Cause, Repeated};
+use super::reduction::Repeated;
 use super::scoreboard::Scoreboard;
 use super::signal_reader::Brought;
 use super::slow_start::{self, Watch};
 use super::spec::{Counting, InRecovery, Recovery, TcpSpec, WindowValidation};
 use super::timer::Estimator;
 use super::validation::{self, Departure, Usage};
-use crate::congestion::{Ack, Controller, Controllers, RoundTrip};
+use crate::congestion::{Ack, Cause, Controller, Controllers, RoundTrip};
 use crate::primitives::packet::{Ecn, Side};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Cwnd, Segments, Span, Time};

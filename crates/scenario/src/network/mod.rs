@@ -12,6 +12,7 @@ mod feeders;
 mod flows;
 mod graph;
 mod groups;
+mod marks;
 mod offered;
 mod phases;
 mod prices;
@@ -68,6 +69,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         stepped: false,
     };
     classes::check(description, &network, &queue_places, report);
+    marks::check(description, &network, report);
     if report.is_empty() {
         settling::warn_of_swings(&network, &queue_places, report);
         settling::warn_of_starts(&network, &queue_places, report);

@@ -1,6 +1,6 @@
 //! A sender for the tests of controllers: a clock, acknowledgements of one segment each, and losses when the test says so.
 
-use crate::congestion::{Ack, Congestion, Controller, RoundTrip};
+use crate::congestion::{Ack, Cause, Congestion, Controller, RoundTrip};
 use crate::primitives::units::{Segments, Span, Time};
 
 pub(in crate::congestion) struct ModelSender<C: Controller> {
@@ -61,7 +61,7 @@ impl<C: Controller> ModelSender<C> {
 
     /// A mark with so much in flight, by a preset that follows the RFCs. Returns the window.
     pub fn mark(&mut self, in_flight: u32) -> f64 {
-        self.law.on_congestion(&Congestion { least_window: Segments(1), ..self.congestion(in_flight) });
+        self.law.on_congestion(&Congestion { least_window: Segments(1), cause: Cause::Mark, ..self.congestion(in_flight) });
         self.law.window()
     }
 

@@ -1,8 +1,8 @@
 //! Tail loss probes (RFC 8985 section 7): when one is due, and what its answer says.
 
+use crate::congestion::Cause;
 use crate::primitives::units::{Segments, Span, Time};
 use crate::tcp::rack::Delivered;
-use crate::tcp::reduction::Cause;
 use crate::tcp::sender::{Arrived, Phase, Tcp};
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,216 @@
+//! Data Center TCP: what marks take of a window is in proportion to the share of its segments that were marked, so that a shallow threshold holds
+//! queues short without emptying them (RFC 8257).
+//!
+//! Differs: the sender hears an accurate count of marked packets, as RFC 9768 has it, instead of working it out from the echoes of a receiver by section
+//! 3.2; and it counts segments where the RFC counts bytes. The reduction itself comes once per window, with the echo, as section 3.3 has it,
+//! and leaves two segments, as in Linux: a single one would wait for the delayed acknowledgement.
+
+use super::support::beside::Beside;
+use super::{Ack, AskedFor, Cause, Congestion, Controller, Start};
+use crate::primitives::units::{Cwnd, Time};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+// RFC 8257 sections 3.3 and 4.2.
+member! {
+    /// Reduces in proportion to the share of marked segments. Needs `ecn`, and queues that mark, such as `threshold`.
+    Dctcp = "dctcp", "RFC 8257";
+
+    pub struct DctcpSpec {
+        /// Weight of the newest window in the estimate of the marked share (g).
+        gain: f64 = 0.0625 => Kind::Probability,
+        /// That estimate at the start (DCTCP.Alpha).
+        initial_alpha: f64 = 1.0 => Kind::Probability,
+    }
+}
+
+impl Settings for DctcpSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let silent = || Misfit::error(&["gain"], "an estimate that never changes", "above 0, at most 1");
+        (self.gain <= 0.0).then(silent).into_iter().collect()
+    }
+
+    fn samples() -> Vec<DctcpSpec> {
+        vec![DctcpSpec::default(), DctcpSpec { gain: 0.5, initial_alpha: 0.0 }]
+    }
+}
+
+pub type Dctcp = Beside<DctcpMemory>;
+
+/// In segments, by the RFC's names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DctcpMemory {
+    ssthresh: f64,
+    alpha: f64,
+    gain: f64,
+    /// Acknowledged so far, where the RFC has SND.UNA.
+    acked: u64,
+    /// When this much is, the window of data is over.
+    window_end: u64,
+    acked_of_window: u32,
+    marked_of_window: u32,
+}
+
+impl Dctcp {
+    pub(super) fn new(spec: &DctcpSpec, start: Start) -> Dctcp {
+        let memory = DctcpMemory {
+            ssthresh: start.ssthresh,
+            alpha: spec.initial_alpha,
+            gain: spec.gain,
+            acked: 0,
+            window_end: 0,
+            acked_of_window: 0,
+            marked_of_window: 0,
+        };
+        Beside::with(start, memory)
+    }
+}
+
+impl DctcpMemory {
+    /// Section 3.3, steps 1 to 9.
+    fn count(&mut self, ack: &Ack) {
+        let sent = self.acked + u64::from(ack.in_flight.0);
+        self.acked += u64::from(ack.acked.0);
+        self.acked_of_window = self.acked_of_window.saturating_add(ack.acked.0);
+        self.marked_of_window = self.marked_of_window.saturating_add(ack.signal.marks);
+        if self.acked <= self.window_end || self.acked_of_window == 0 {
+            return;
+        }
+        let share = (f64::from(self.marked_of_window) / f64::from(self.acked_of_window)).min(1.0);
+        self.alpha += self.gain * (share - self.alpha);
+        (self.acked_of_window, self.marked_of_window) = (0, 0);
+        self.window_end = sent;
+    }
+
+    /// As for a loss (section 3.5).
+    fn halve(&mut self, seen: &Congestion) {
+        self.ssthresh = (f64::from(seen.in_flight.0) / 2.0).floor().max(2.0);
+    }
+}
+
+impl Controller for Dctcp {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const ENDS_SLOW_START: bool = true;
+    const QUANTITIES: &'static [&'static str] = &["alpha"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.memory.ssthresh
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { marks: true, ..AskedFor::default() }
+    }
+
+    fn quantity(&self, _index: usize, _now: Time) -> f64 {
+        self.memory.alpha
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.memory.count(ack);
+        if !ack.window_validated {
+            return;
+        }
+        let mut counted = f64::from(ack.counted.0);
+        if self.window < self.memory.ssthresh {
+            let (opens, left) = ack.slow_start(self);
+            self.window += opens;
+            counted = left;
+        }
+        self.window += counted / self.window;
+    }
+
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.memory.count(ack);
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        match seen.cause {
+            Cause::Mark => {
+                let kept = self.window * (1.0 - self.memory.alpha / 2.0);
+                self.memory.ssthresh = kept.max(2.0).min(self.window);
+            }
+            Cause::Loss => self.memory.halve(seen),
+        }
+        self.window = self.memory.ssthresh;
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        if !seen.repeated {
+            self.memory.halve(seen);
+        }
+        self.window = 1.0;
+    }
+
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
+    }
+
+    fn raise_threshold(&mut self, least: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
+    }
+
+    fn end_slow_start(&mut self) {
+        self.memory.ssthresh = self.window;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::congestion::support::model_sender::ModelSender;
+    use crate::primitives::signal::Signal;
+    use crate::primitives::units::Segments;
+
+    fn sender(window: f64) -> ModelSender<Dctcp> {
+        let start = Start { window, ssthresh: 2.0, ..Start::default() };
+        ModelSender::new(Dctcp::new(&DctcpSpec::default(), start))
+    }
+
+    /// Acknowledgements of a segment each, with so many in flight; of the first `marked` each tells of a mark.
+    fn acks(sender: &mut ModelSender<Dctcp>, count: u32, marked: u32, in_flight: u32) {
+        for number in 0..count {
+            let signal = Signal { marks: u32::from(number < marked), ..Signal::default() };
+            sender.law.on_ack(&Ack { signal, in_flight: Segments(in_flight), window_validated: false, ..Ack::of_one(sender.now) });
+        }
+    }
+
+    #[test]
+    fn alpha_moves_by_a_sixteenth_of_the_difference_once_a_window() {
+        let mut sender = sender(10.0);
+        // The first acknowledgement is beyond WindowEnd, which is SND.UNA at the start: 1 - 1/16.
+        acks(&mut sender, 1, 0, 10);
+        assert_eq!(sender.law.memory.alpha, 0.9375);
+        // Ten were in flight then; nine acknowledgements more complete them, and the next is beyond: four of ten are marked.
+        acks(&mut sender, 9, 4, 10);
+        assert_eq!(sender.law.memory.alpha, 0.9375);
+        acks(&mut sender, 1, 0, 10);
+        assert_eq!(sender.law.memory.alpha, 0.9375 + 0.0625 * (0.4 - 0.9375));
+    }
+
+    #[test]
+    fn a_mark_takes_half_of_alpha_and_a_loss_half() {
+        let mut sender = sender(40.0);
+        sender.law.memory.alpha = 0.25;
+        assert_eq!((sender.mark(40), sender.law.ssthresh()), (35.0, 35.0));
+        assert_eq!((sender.lose(35), sender.law.ssthresh()), (17.0, 17.0));
+        assert_eq!((sender.time_out(17), sender.law.ssthresh()), (1.0, 8.0));
+        assert_eq!((sender.time_out_again(1), sender.law.ssthresh()), (1.0, 8.0));
+    }
+
+    #[test]
+    fn without_marks_alpha_goes_to_nothing_and_growth_is_renos() {
+        let mut sender = sender(20.0);
+        sender.in_flight = 20;
+        for _ in 0..16 {
+            acks(&mut sender, 21, 0, 20);
+        }
+        assert!(sender.law.memory.alpha < 0.37, "{}", sender.law.memory.alpha);
+        assert_eq!(sender.ack(1), 20.0 + 1.0 / 20.0);
+    }
+}

@@ -1,0 +1,57 @@
+//! DCTCP behind a switch that marks above a threshold: Alizadeh and others, "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3.
+
+mod common;
+
+use common::{dumbbell, first, flow, group, port, run, tcp, trace};
+use tailback_core::congestion::{ControllerSpec, DctcpSpec};
+use tailback_core::network::{Access, Buffer, Flow, Port, Record, Trace, TraceKind, Transport};
+use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::queue::{PolicySpec, ThresholdSpec};
+use tailback_core::tcp::{Recovery, TcpSpec};
+
+/// Flows over 10 Gbit/s and 100 us, behind a switch that marks what finds more than K waiting. The largest queue after the start, and the least.
+fn queue(flows: u32, threshold: u64) -> (f64, f64) {
+    let spec = TcpSpec { ecn: true, ..tcp(Recovery::Sack) };
+    let transport = Transport::Tcp(spec, ControllerSpec::Dctcp(DctcpSpec::default()));
+    let switch = Port {
+        buffer: Buffer::Units(1000),
+        policy: PolicySpec::Threshold(ThresholdSpec { threshold }),
+        ..port("switch", Rate(10_000_000_000), Span::from_micros(10))
+    };
+    let one = |index: u32| Flow {
+        sender_access: Access { rate: None, delay: Span::from_micros(40) },
+        start: Time::ZERO + Span::from_micros(u64::from(37 * index)),
+        ..flow(0, 0, 1)
+    };
+    let mut network = dumbbell(switch, group("dctcp", transport), (0..flows).map(one).collect(), Span::from_millis(300));
+    network.warmup = Span::from_millis(100);
+    network.record = Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false };
+    let results = run(network);
+    assert_eq!(first(&results.queues, "utilisation"), 1.0);
+    let (times, waiting) =
+        (common::floats(trace(&results, "queue"), "time_s"), common::floats(trace(&results, "queue"), "queue_units"));
+    let measured = times.iter().zip(waiting).filter(|(time, _)| **time > 0.1).map(|(_, waiting)| waiting);
+    (first(&results.queues, "max_queue_units"), measured.fold(f64::INFINITY, f64::min))
+}
+
+#[test]
+fn the_queue_grows_to_the_threshold_and_a_packet_of_each_flow() {
+    // K + N: within the round trip in which marks are on their way every flow sends a packet more. The threshold of the paper counts the packet
+    // that arrives.
+    for (flows, threshold) in [(2, 40), (5, 40), (10, 40), (20, 65)] {
+        let (largest, _) = queue(flows, threshold);
+        let expected = (threshold + 1) as f64 + f64::from(flows);
+        assert!((largest - expected).abs() <= 1.0, "{flows} flows: {largest}, and not {expected}");
+    }
+}
+
+#[test]
+fn the_queue_of_two_flows_swings_as_far_as_the_paper_says() {
+    // Equation (8) and below: A = sqrt(2 N (C RTT + K)) / 2, from K + N down. Packets of 1040 bytes.
+    let (flows, threshold) = (2.0, 41.0);
+    let bdp = 10e9 * 100e-6 / 8.0 / 1040.0;
+    let amplitude = (2.0_f64 * flows * (bdp + threshold)).sqrt() / 2.0;
+    let (_, least) = queue(2, 40);
+    let expected = threshold + flows - amplitude;
+    assert!((least - expected).abs() <= 2.0, "{least}, and not {expected}");
+}

@@ -1,0 +1,60 @@
+//! Controllers that go by marks of congestion need senders that can be marked, and a queue that marks.
+
+use crate::problem::Report;
+use crate::scenario::Description;
+use std::collections::BTreeSet;
+use tailback_core::congestion::ControllerSpec;
+use tailback_core::network::{Network, Transport};
+
+/// Warns of those that hear none: they run, as if there were no congestion but losses.
+pub(super) fn check(description: &Description, network: &Network, report: &mut Report) {
+    if network.groups.len() != description.flows.len() {
+        return;
+    }
+    for ((index, group), name) in (0..).zip(&network.groups).zip(description.flows.keys()) {
+        let Transport::Tcp(spec, law) = &group.transport else { continue };
+        if matches!(law, ControllerSpec::User(_)) || !law.asks_for().marks {
+            continue;
+        }
+        let law = law.name().unwrap_or_default();
+        if !spec.ecn {
+            let problem =
+                report.warn(format!("flows.{name}.tcp.ecn"), format!("`{law}` goes by marks, and its packets cannot carry any"));
+            problem.given("false").expected("ecn = true");
+            continue;
+        }
+        let paths: BTreeSet<u32> = network.flows.iter().filter(|flow| flow.group == index).map(|flow| flow.forward).collect();
+        let mut ports = paths.iter().flat_map(|&path| &network.paths[path as usize]).map(|&port| &network.ports[port as usize]);
+        if !ports.any(|port| port.policies().any(|policy| policy.may_mark())) {
+            let problem = report.warn(format!("flows.{name}.tcp.controller"), "it goes by marks, and no queue on its way marks");
+            problem.given(law).expected("a queue that does, such as `policy = \"threshold\"`");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+
+    fn warnings(queue: &str, tcp: &str) -> Vec<String> {
+        let text = format!(
+            "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"90 packets\", {queue}}}\n\
+             [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"sack\", controller = \"dctcp\"{tcp}}}\n"
+        );
+        let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
+        let (_, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}"));
+        warnings.list.iter().map(|warning| format!("{}: {}", warning.at, warning.message)).collect()
+    }
+
+    #[test]
+    fn a_law_that_goes_by_marks_and_hears_none_is_warned_of() {
+        let threshold = "policy = \"threshold\", threshold = \"20 packets\"";
+        assert_eq!(warnings(threshold, ""), ["flows.web.tcp.ecn: `dctcp` goes by marks, and its packets cannot carry any"]);
+        let drop_tail = "policy = \"drop_tail\"";
+        assert_eq!(
+            warnings(drop_tail, ", ecn = true"),
+            ["flows.web.tcp.controller: it goes by marks, and no queue on its way marks"]
+        );
+        assert!(warnings(threshold, ", ecn = true").is_empty());
+    }
+}
