@@ -280,6 +280,11 @@ macro_rules! controllers {
                 Controllers::new(self, Start::default()).asks_for()
             }
 
+            /// Whether there may be a rate of its own at some time.
+            pub(crate) fn may_pace(&self) -> bool {
+                Controllers::new(self, Start::default()).may_pace()
+            }
+
             /// Whether no loss makes the window smaller.
             pub(crate) fn ignores_losses(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }

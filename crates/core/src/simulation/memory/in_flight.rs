@@ -1,14 +1,16 @@
-//! How many packets are in flight at most: what the pipes and the finite buffers hold, or what windows allow.
+//! How many packets are in flight at most: what the pipes and the finite buffers hold, what windows allow, or what acknowledgements set going.
 
-use crate::network::{Buffer, ChangeKind, Flow, Group, Network, Transport};
+use crate::congestion::ControllerSpec;
+use crate::network::{Buffer, ChangeKind, Flow, Group, Network, Port, Transport};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Span};
 use crate::traffic::PacketSize;
+use std::collections::BTreeMap;
 
 /// An upper estimate of the packets in flight, in packets of the smallest full size. What waits where there is room for everything counts
 /// only as far as it would fit in the pipes.
 pub(super) fn packets_in_flight(network: &Network) -> u64 {
-    pipes_and_buffers(network).min(windows(network)) as u64
+    pipes_and_buffers(network).min(windows(network)).min(clocked(network)) as u64
 }
 
 /// What all pipes and buffers hold, the pipes between ends and ports as fast as each of these.
@@ -22,16 +24,11 @@ fn pipes_and_buffers(network: &Network) -> f64 {
             ChangeKind::Route(..) | ChangeKind::RandomLoss(..) => {}
         }
     }
-    let smallest = network.groups.iter().map(full_packet).min().unwrap_or(Bytes(1000)).max(Bytes(1)).0 as f64;
+    let smallest = smallest_packet(network);
     let of_ends = |flow: &Flow| flow.sender_access.delay + flow.receiver_access.delay;
     let ends = network.flows.iter().map(of_ends).max().unwrap_or(Span::ZERO);
-    let of_port = |(port, (rate, delay)): (&crate::network::Port, (u64, Span))| {
-        let buffer = match port.buffer {
-            Buffer::Units(units) => units as f64,
-            Buffer::Bytes(bytes) => bytes as f64 / smallest,
-            Buffer::Unlimited => 0.0,
-        };
-        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest + buffer
+    let of_port = |(port, (rate, delay)): (&Port, (u64, Span))| {
+        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest + places(port, smallest)
     };
     network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum()
 }
@@ -43,6 +40,65 @@ fn windows(network: &Network) -> f64 {
         Transport::Datagram(_) => f64::INFINITY,
     };
     network.flows.iter().map(window).sum()
+}
+
+/// What senders that follow their acknowledgements have under way: twice what comes back within a round trip, as in slow start, what waits, and
+/// first windows. No more comes back than the narrowest ports let through, one of each way. Infinite where a rate of its own sends, where a
+/// narrowest port has room for everything, or where something changes.
+fn clocked(network: &Network) -> f64 {
+    let is_clocked = |group: &Group| match &group.transport {
+        Transport::Tcp(_, ControllerSpec::User(_)) | Transport::Datagram(_) => false,
+        Transport::Tcp(_, law) => !law.may_pace(),
+    };
+    if !network.groups.iter().all(is_clocked) || !network.changes.is_empty() {
+        return f64::INFINITY;
+    }
+    let mut crossing = vec![0_u64; network.ports.len()];
+    for flow in &network.flows {
+        network.paths[flow.forward as usize].iter().for_each(|&port| crossing[port as usize] += 1);
+    }
+    let rate = |port: u32| {
+        let port = &network.ports[port as usize];
+        port.rate.0 as f64 * f64::from(port.transmitters)
+    };
+    let share = |port: &u32| rate(*port) / crossing[*port as usize] as f64;
+    let narrowest: Vec<Option<u32>> = network
+        .paths
+        .iter()
+        .map(|path| path.iter().copied().filter(|&port| crossing[port as usize] > 0).min_by(|a, b| share(a).total_cmp(&share(b))))
+        .collect();
+    // Each narrowest port with the longest round trip through it.
+    let mut through: BTreeMap<u32, Span> = BTreeMap::new();
+    let mut first_windows = 0.0;
+    for flow in &network.flows {
+        let Some(port) = narrowest[flow.forward as usize] else { return f64::INFINITY };
+        let longest = through.entry(port).or_insert(Span::ZERO);
+        *longest = (*longest).max(network.base_rtt(flow));
+        if let Transport::Tcp(spec, _) = &network.groups[flow.group as usize].transport {
+            first_windows += spec.initial_window;
+        }
+    }
+    let smallest = smallest_packet(network);
+    let comes_back = |(&port, &round): (&u32, &Span)| match network.ports[port as usize].buffer {
+        Buffer::Unlimited => f64::INFINITY,
+        _ => 2.0 * (rate(port) * round.seconds() / 8.0 / smallest + places(&network.ports[port as usize], smallest)),
+    };
+    let wait_elsewhere = network.ports.iter().map(|port| places(port, smallest)).sum::<f64>();
+    through.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows
+}
+
+/// Packets that a finite buffer has room for.
+fn places(port: &Port, smallest: f64) -> f64 {
+    match port.buffer {
+        Buffer::Units(units) => units as f64,
+        Buffer::Bytes(bytes) => bytes as f64 / smallest,
+        Buffer::Unlimited => 0.0,
+    }
+}
+
+/// In bytes, of all full packets.
+fn smallest_packet(network: &Network) -> f64 {
+    network.groups.iter().map(full_packet).min().unwrap_or(Bytes(1000)).max(Bytes(1)).0 as f64
 }
 
 /// The smallest that travels with a full payload.
@@ -61,7 +117,7 @@ fn full_packet(group: &Group) -> Bytes {
 mod tests {
     use super::super::trace_rows::tests::traced;
     use super::*;
-    use crate::network::Change;
+    use crate::network::{Access, Change};
     use crate::primitives::units::{Rate, Time};
     use crate::simulation::Engine;
 
@@ -92,5 +148,26 @@ mod tests {
             vec![at(1.0, ChangeKind::Rate(0, Rate(10_000_000))), at(2.0, ChangeKind::Delay(0, Span::from_millis(800)))];
         // 10 Mbit/s for 800 ms there, 1 Mbit/s for 10 ms back.
         assert_eq!(packets_in_flight(&network), 1000 + 1 + 2 * 100);
+    }
+
+    #[test]
+    fn wide_edges_hold_no_more_than_a_narrow_trunk_lets_through() {
+        // Four edges of 40 Mbit/s before a trunk of 2 Mbit/s, and hosts at 100 ms: the edges' pipes alone would hold 2000 packets.
+        let mut network = traced(2, 20, &[]);
+        network.ports[0].buffer = Buffer::Units(5);
+        let edge = Port { rate: Rate(40_000_000), delay: Span::ZERO, buffer: Buffer::Unlimited, ..network.ports[0].clone() };
+        let flow = Flow { sender_access: Access { rate: None, delay: Span::from_millis(90) }, ..network.flows[0].clone() };
+        (network.flows, network.paths) = (Vec::new(), vec![vec![1]]);
+        for index in 0..4 {
+            network.ports.push(Port { name: format!("edge {index}").into(), ..edge.clone() });
+            network.paths.push(vec![2 + index, 0]);
+            let start = Time::ZERO + Span::from_millis(u64::from(index));
+            network.flows.push(Flow { forward: 1 + index, backward: 0, start, ..flow.clone() });
+        }
+        // Twice 2 Mbit/s over 200 ms of delays and what sending takes (4.5 ms), in packets of 1000 bytes, with the five places; these once more, the
+        // 100 of the way back, and four first windows.
+        assert_eq!(packets_in_flight(&network), 2 * (51 + 5) + 5 + 100 + 4 * 10);
+        let most = most_in_flight(&network);
+        assert!((50..=2 * packets_in_flight(&network)).contains(&most), "{most}");
     }
 }
