@@ -15,6 +15,7 @@ DOCUMENTS = {
     "bpd-2001": "tailback.papers.bpd_2001",
     "spd-1998": "tailback.papers.spd_1998",
     "cui-thesis": "tailback.papers.cui_thesis",
+    "standards": "tailback.papers.standards",
 }
 
 

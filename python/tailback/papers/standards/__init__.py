@@ -1,0 +1,28 @@
+"""Today's standards on one bench: what RFCs say of controllers and queues, tried beside one another.
+
+`members` says which controllers and queue policies take part, and nobody lists them: a new one is tried with the next run.
+`response` has windows over loss, `pairs` who shares with whom, `queues` the scenarios of RFC 7928, `incast` many answers at once.
+"""
+
+from __future__ import annotations
+
+from tailback.papers import Document, LeftOpen
+from tailback.papers.standards import incast, pairs, queues, response
+
+__all__ = ["DOCUMENT"]
+
+DOCUMENT = Document(
+    id="standards",
+    title="Today's standards on one bench",
+    citation="RFC 3649 (HighSpeed TCP), RFC 5681 (TCP congestion control), RFC 6817 (LEDBAT), RFC 7928 "
+    "(characterization of AQMs), RFC 8033 (PIE), RFC 8257 (DCTCP), RFC 8289 (CoDel), RFC 8290 (FQ-CoDel), RFC 9438 (CUBIC).",
+    left_open=(
+        LeftOpen("senders", "SACK with timestamps, an initial window of 10, no delayed acknowledgements, packets of 1040 bytes"),
+        LeftOpen(
+            "who takes part",
+            "every controller that needs neither prices nor marks, and every queue policy over packets that answers to Reno; "
+            "with the settings that they have unless given",
+        ),
+    ),
+    experiments=(*response.EXPERIMENTS, *pairs.EXPERIMENTS, *queues.EXPERIMENTS, *incast.EXPERIMENTS),
+)

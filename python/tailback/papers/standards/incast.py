@@ -1,0 +1,127 @@
+"""Many answers at once: a client asks many servers, and all answer through one port.
+
+Alizadeh and others, "Data Center TCP (DCTCP)", SIGCOMM 2010, section 4.2.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tailback._topologies import dumbbell
+from tailback.papers import Claim, Curves, Experiment, Inequality, LeftOpen, Line, Measured, vary
+from tailback.papers.standards.members import sender
+
+if TYPE_CHECKING:
+    from tailback._run import Run
+    from tailback._scenario import Scenario
+
+__all__ = ["EXPERIMENTS"]
+
+# The answers are 1 MB together.
+ANSWER = 1_000_000
+SERVERS = (2, 5, 10, 15, 20, 25, 30, 35, 40, 50, 60)
+MSS = 1460
+# A static buffer of 100 kB, which are 66 packets of 1500 bytes, and DCTCP's K at 1 Gbit/s.
+BUFFER, THRESHOLD = "66 packets", 20
+LEAST_RTO_MS = 10
+
+
+def asked(law: str, servers: int) -> Scenario:
+    """All answer within a tenth of a millisecond, with windows and timers as connections have them that are kept open."""
+    marks = {"ecn": True} if law == "dctcp" else {}
+    timer = {"min_rto": f"{LEAST_RTO_MS} ms", "initial_rto": f"{LEAST_RTO_MS} ms"}
+    tcp = sender(law, mss=f"{MSS} B", initial_window=2, initial_ssthresh=2, timer=timer, **marks)
+    flows: Any = {
+        "server": {
+            "count": servers,
+            "rtt": {"uniform": ["80 us", "120 us"]},
+            "size": f"{ANSWER // servers} B",
+            "start": {"uniform": ["0 us", "100 us"]},
+            "tcp": tcp,
+        }
+    }
+    policy = {"policy": "threshold", "threshold": f"{THRESHOLD} packets"} if law == "dctcp" else {"policy": "drop_tail"}
+    queue: Any = {**policy, "buffer": BUFFER}
+    return dumbbell(
+        name=f"standards, {servers} servers, {law}", rate="1 Gbps", delay="10 us", queue=queue, flows=flows, duration="10 s"
+    )
+
+
+def completion_ms(run: Run) -> float:
+    """When the last answer is there."""
+    flows = run.flows
+    return 1e3 * float((flows["start_s"] + flows["completion_time_s"]).max())
+
+
+def timeouts(run: Run) -> float:
+    """Of all servers together."""
+    return float(run.flows["timeouts"].sum())
+
+
+def of(seen: Measured, measure: str, law: str, servers: int) -> Any:
+    """What was measured there."""
+    return seen.values(measure, law=law, servers=servers)
+
+
+def up_to_35(seen: Measured, law: str) -> Any:
+    """Timeouts with all numbers of servers for which two segments of each fit in the buffer."""
+    return sum(of(seen, "timeouts", law, servers) for servers in SERVERS if servers <= 35)
+
+
+LAWS = ("reno", "cubic", "dctcp")
+
+INCAST = Experiment(
+    id="standards/incast",
+    title="Many answers at once",
+    question="How many servers may answer before timers decide when the last answer is there?",
+    source='Alizadeh and others, "Data Center TCP", SIGCOMM 2010, section 4.2.1 and figure 18; RFC 8257, section 1',
+    variants=tuple(
+        variant for law in LAWS for servers in SERVERS for variant in vary(asked(law, servers), law=law, servers=servers)
+    ),
+    measures={"completion_ms": completion_ms, "timeouts": timeouts},
+    claims=(
+        Claim(
+            "I-dctcp",
+            "R",
+            "under DCTCP answers of up to 35 servers come without a timeout",
+            lambda seen: up_to_35(seen, "dctcp"),
+            Inequality("<=", 0),
+            published=0,
+            note="timeouts of all servers, summed over all numbers of servers up to 35",
+        ),
+        Claim(
+            "I-tcp",
+            "R",
+            "under TCP they do not",
+            lambda seen: up_to_35(seen, "reno"),
+            Inequality(">", 0),
+            note="the same sum",
+        ),
+        Claim(
+            "I-beyond",
+            "R",
+            "of 60 servers two segments each are more than the buffer holds, and DCTCP's answers wait as well",
+            lambda seen: of(seen, "completion_ms", "dctcp", 60),
+            Inequality(">", 8 + LEAST_RTO_MS),
+        ),
+    ),
+    panels=(
+        (
+            Curves(
+                "completion_ms", "servers", tuple(Line(law, {"law": law}) for law in LAWS), "last answer", "servers", log=True
+            ),
+            Curves("timeouts", "servers", tuple(Line(law, {"law": law}) for law in LAWS), "timeouts", "servers"),
+        ),
+    ),
+    left_open=(
+        LeftOpen("round trip", "80 to 120 us, without queues: equal ones keep senders in step"),
+        LeftOpen(
+            "connections",
+            "the document keeps them open from one query to the next; here each begins as such a one stands then: a window of "
+            f"two segments, past slow start, and a timeout of {LEAST_RTO_MS} ms",
+        ),
+        LeftOpen("answers", "begin within 100 us"),
+    ),
+)
+
+EXPERIMENTS = (INCAST,)

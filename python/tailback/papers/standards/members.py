@@ -1,0 +1,80 @@
+"""Which controllers and queue policies are tried: all to which the core has no objection on a plain dumbbell."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+from tailback._scenario import Scenario, schema
+from tailback._topologies import dumbbell
+from tailback.errors import ScenarioError, ScenarioWarning
+
+__all__ = ["MSS", "PACKET", "controllers", "queues", "sender"]
+
+# Bytes of payload, and on the wire.
+MSS = 1000
+PACKET = 1040
+
+# Not laws that compete: one never changes its window, and one is bounded by what queues tell.
+NO_COMPETITORS = ("fixed",)
+
+# Of policies whose settings have to be given: those of the papers that brought them, for 500 waiting places.
+GIVEN: dict[str, dict[str, Any]] = {"red": {"lower": "5 packets", "upper": "15 packets"}}
+
+
+def sender(controller: str, **rest: Any) -> dict[str, Any]:
+    """A sender as a scenario has it."""
+    return {
+        "preset": "sack",
+        "controller": controller,
+        "mss": f"{MSS} B",
+        "initial_window": 10,
+        "delayed_ack": False,
+        "timestamps": True,
+        **rest,
+    }
+
+
+def is_accepted(scenario: Scenario) -> bool:
+    """Without an error or a warning."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ScenarioWarning)
+            scenario.check()
+    except (ScenarioError, ScenarioWarning):
+        return False
+    return True
+
+
+def of_family(definition: str, tag: str) -> list[str]:
+    """Names of the members of a family, in its order."""
+    forms = schema()["$defs"][definition]["oneOf"]
+    return [form["properties"][tag]["const"] for form in forms if "const" in form["properties"][tag]]
+
+
+@cache
+def controllers() -> tuple[str, ...]:
+    """Those that need neither prices nor marks."""
+
+    def tried(name: str) -> Scenario:
+        flows: Any = {"tcp": {"rtt": "40 ms", "tcp": sender(name)}}
+        return dumbbell(rate="20 Mbps", delay="5 ms", buffer="100 packets", flows=flows, duration="10 s")
+
+    return tuple(name for name in of_family("ControllerTable", "kind") if name not in NO_COMPETITORS and is_accepted(tried(name)))
+
+
+@cache
+def queues() -> dict[str, dict[str, Any]]:
+    """Policies over packets, by name, and CoDel with a queue for each flow."""
+
+    def tried(name: str) -> dict[str, Any]:
+        return {"policy": name, "buffer": "500 packets", **GIVEN.get(name, {})}
+
+    def accepts_reno(queue: Any) -> bool:
+        flows: Any = {"tcp": {"rtt": "100 ms", "tcp": sender("reno")}}
+        return is_accepted(dumbbell(rate="10 Mbps", delay="5 ms", queue=queue, flows=flows, duration="10 s"))
+
+    alone = {name: tried(name) for name in of_family("Queue", "policy") if accepts_reno(tried(name))}
+    fair = {"policy": "codel", "buffer": "500 packets", "scheduler": {"kind": "flow_queue", "queues": 1024}}
+    return {**alone, "fq_codel": fair}

@@ -1,0 +1,160 @@
+"""Who shares with whom: every pair of controllers through one drop-tail queue, and each with itself over two round trips."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tailback._topologies import dumbbell
+from tailback.papers import Claim, Experiment, Grid, Inequality, LeftOpen, Line, Measured, Ranking, vary
+from tailback.papers.standards.members import controllers, sender
+
+if TYPE_CHECKING:
+    from tailback._run import Run
+    from tailback._scenario import Scenario
+
+__all__ = ["EXPERIMENTS"]
+
+SHORT_MS, LONG_MS = 40, 120
+# What 20 Mbit/s take for a packet: so long may an end take as well, that no two flows are in step (Floyd and Jacobson, 1992,
+# section 4).
+PROCESSING = "0.42 ms"
+# With which each law is compared in the quick form.
+QUICK = ("reno", "cubic", "bbrv1")
+
+
+def shared(first: str, second: str, second_ms: float = SHORT_MS, *, count: int = 3) -> Scenario:
+    """Two times so many flows, of which the second may have a longer round trip; 20 Mbit/s for each pair."""
+
+    def flow(law: str, rtt_ms: float) -> Any:
+        rtt = {"uniform": [f"{0.97 * rtt_ms:g} ms", f"{1.03 * rtt_ms:g} ms"]}
+        start = {"uniform": ["0 s", "2 s"]}
+        return {"count": count, "rtt": rtt, "start": start, "jitter": PROCESSING, "tcp": sender(law)}
+
+    return dumbbell(
+        name=f"standards, {first} and {second}",
+        rate=f"{20 * count} Mbps",
+        delay="5 ms",
+        buffer=f"{96 * count} packets",
+        flows={"first": flow(first, SHORT_MS), "second": flow(second, second_ms)},
+        duration="80 s",
+        warmup="20 s",
+    )
+
+
+def share(run: Run) -> float:
+    """Of the goodput, that the first flow has."""
+    first, second = run.groups["goodput_bps"]
+    return float(first / (first + second))
+
+
+def ratio(run: Run) -> float:
+    """Goodput of the first flows over that of the second."""
+    first, second = run.groups["goodput_bps"]
+    return float(first / second) if second > 0 else float("inf")
+
+
+def beyond_round_trips(run: Run) -> float:
+    """By how much goodputs differ more than mean round trips do, waits included: the quotient of their ratios."""
+    flows = run.flows
+    first, second = (flows.where(group=group)["mean_rtt_s"].mean() for group in ("first", "second"))
+    return ratio(run) / float(second / first)
+
+
+def utilisation(run: Run) -> float:
+    """Of the bottleneck."""
+    return float(run.queues.where(queue="bottleneck")["utilisation"][0])
+
+
+def of(seen: Measured, first: str, second: str) -> Any:
+    """Share of the first."""
+    return seen.values("share", law=first, against=second)
+
+
+def competition(opponents: tuple[str, ...]) -> Experiment:
+    """Each law against these."""
+    return Experiment(
+        id="standards/pairs",
+        title="Pairs of controllers",
+        question="Which share of a link does each law have against another?",
+        source="RFC 5033, section 3; RFC 9438, section 4.3; Mo, La, Anantharam and Walrand, 1999",
+        variants=tuple(
+            variant
+            for first in controllers()
+            for second in opponents
+            for variant in vary(shared(first, second), law=first, against=second)
+        ),
+        measures={"share": share, "utilisation": utilisation},
+        claims=(
+            Claim(
+                "P-friendly",
+                "R",
+                "CUBIC has no less than Reno where Reno's windows are as large (RFC 9438, section 4.3)",
+                lambda seen: of(seen, "cubic", "reno"),
+                Inequality(">=", 0.45),
+                note="the share of CUBIC; 0.05 of tolerance is ours",
+            ),
+            Claim(
+                "P-vegas",
+                "R",
+                "Vegas has less than Reno beside it (Mo, La, Anantharam and Walrand, 1999)",
+                lambda seen: of(seen, "vegas", "reno"),
+                Inequality("<", 0.5),
+            ),
+        ),
+        grids=(Grid("share", "law", "against", "Share of the law in the row against that of the column"),),
+        left_open=(
+            LeftOpen(
+                "the link",
+                f"three flows of each law, {SHORT_MS} ms, 20 Mbit/s for each pair, a drop-tail buffer of what that holds",
+            ),
+            LeftOpen("time", "80 s, of which 60 are measured: laws that take longer to share count as they stand then"),
+        ),
+    )
+
+
+COMPETITION = replace(
+    competition(QUICK),
+    full=competition(controllers()),
+    undecided=f"pairs without {', '.join(QUICK[:-1])} or {QUICK[-1]}",
+)
+
+ROUND_TRIPS = Experiment(
+    id="standards/rtt",
+    title="Two round trips",
+    question="How much more has a flow whose round trip is a third?",
+    source="RFC 5166, section 2.3; RFC 9438, section 3.3",
+    variants=tuple(variant for law in controllers() for variant in vary(shared(law, law, LONG_MS, count=5), law=law)),
+    measures={"ratio": ratio, "beyond_round_trips": beyond_round_trips, "utilisation": utilisation},
+    claims=(
+        Claim(
+            "RTT-reno",
+            "R",
+            "Reno favours the shorter round trip by more than their ratio (Lakshman and Madhow, 1997)",
+            lambda seen: seen.values("beyond_round_trips", law="reno"),
+            Inequality(">", 1),
+            note="the ratio of goodputs over that of mean round trips, waits included",
+        ),
+        Claim(
+            "RTT-cubic",
+            "R",
+            "CUBIC favours it less than Reno does (RFC 9438, section 3.3)",
+            lambda seen: seen.values("ratio", law="cubic") - seen.values("ratio", law="reno"),
+            Inequality("<", 0),
+            note="the difference of the two ratios of goodputs",
+        ),
+    ),
+    panels=(
+        (
+            Ranking(
+                "ratio",
+                tuple(Line(law, {"law": law}) for law in controllers()),
+                f"goodput over {SHORT_MS} ms by that over {LONG_MS} ms",
+            ),
+        ),
+    ),
+    left_open=(LeftOpen("the link", "five flows of each round trip, 20 Mbit/s for each pair, a buffer of what 40 ms hold"),),
+    times=3,
+)
+
+EXPERIMENTS = (COMPETITION, ROUND_TRIPS)
