@@ -183,7 +183,7 @@ impl Engine {
             }
             if let Some(stepped) = port.stepped() {
                 stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line)).for_each(&mut in_network);
-                let whole = stepped.transmitters.iter().flatten().filter(|sending| !sending.head_is_gone);
+                let whole = stepped.transmitters.iter().filter(|sending| !sending.head_is_gone);
                 whole.for_each(|sending| in_network(&sending.packet));
             }
         }

@@ -38,7 +38,7 @@ impl Fabric {
     fn send_head(&mut self, now: Time, of: Transmitter) {
         let Transmitter { port, number } = of;
         let Some(stepped) = self.ports[port as usize].stepped() else { return };
-        let Some(Sending { packet, head_is_gone: false, .. }) = stepped.transmitters[number as usize] else { return };
+        let Some(&Sending { packet, head_is_gone: false, .. }) = stepped.transmitters.get(number) else { return };
         let next = self.routes[packet.place() + 1];
         if next >= ELSEWHERE || !self.ports[next as usize].entry.is_of_heads() {
             return;
@@ -61,7 +61,7 @@ impl Fabric {
         let port = self.transmitters[transmitter as usize];
         let Some((stepped, _)) = self.ports[port as usize].stepped_mut() else { return };
         let number = transmitter - stepped.first;
-        let Some(sent) = stepped.transmitters[number as usize].take() else { return };
+        let Some(sent) = stepped.transmitters.take(number) else { return };
         let bytes = self.unit_bytes(&sent.packet);
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
         let gone = stepped.finish(equipment, sent, now, bytes, &self.common.window);

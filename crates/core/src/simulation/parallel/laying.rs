@@ -139,13 +139,14 @@ fn lay_in_port(port: &mut Port, from: &Port, common: &Common, pools: &mut Pools,
     for (queue, from) in queues.iter_mut().zip(&of.queues) {
         queue.line = pools.lay([(common, &from.line)].into_iter(), Cut::Already, &keeps);
     }
-    for transmitter in transmitters {
-        *transmitter = transmitter.filter(|sending| keeps(&sending.packet));
+    transmitters.retain(|sending| {
+        let kept = keeps(&sending.packet);
         // What a packet carries beside has gone ahead with its head.
-        if let Some(sending) = transmitter.as_mut().filter(|sending| !sending.head_is_gone) {
+        if kept && !sending.head_is_gone {
             pools.carry(&mut sending.packet, common, Cut::Already);
         }
-    }
+        kept
+    });
 }
 
 /// What senders and receivers keep in pools.

@@ -6,6 +6,7 @@ mod equipment;
 mod gather;
 mod sharing;
 mod stepped;
+mod transmitters;
 
 pub(crate) use ahead::Waiting;
 pub(crate) use equipment::{Equipment, Kept, PortCounts};

@@ -4,6 +4,7 @@
 use super::care::Observes;
 use super::equipment::{Equipment, Held, QueueHeld};
 use super::sharing::{ClassCounts, Sharing};
+use super::transmitters::Transmitters;
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
@@ -22,7 +23,7 @@ pub(crate) struct Stepped {
     /// In all queues.
     waiting: u32,
     waiting_bytes: Bytes,
-    pub(crate) transmitters: Vec<Option<Sending>>,
+    pub(crate) transmitters: Transmitters,
     /// Number of the first transmitter among those of all ports.
     pub(crate) first: u32,
     in_service: u32,
@@ -48,7 +49,7 @@ pub(crate) struct Queue {
 pub(crate) struct Sending {
     pub(crate) packet: Packet,
     /// Where it waited, or would have.
-    queue: u32,
+    pub(super) queue: u32,
     /// The next port decides on its head, which is on its way already: this is but the rest of it.
     pub(crate) head_is_gone: bool,
 }
@@ -73,7 +74,7 @@ impl Stepped {
             sharing: sharing.map(Box::new),
             waiting: 0,
             waiting_bytes: Bytes(0),
-            transmitters: vec![None; transmitters.len()],
+            transmitters: Transmitters::new(transmitters.len()),
             first: transmitters.start,
             in_service: 0,
             in_service_bytes: Bytes(0),
@@ -92,10 +93,10 @@ impl Stepped {
         prices: &mut Prices,
     ) -> Arrival {
         let now = packet.time;
-        let idle = self.transmitters.iter().position(Option::is_none);
+        let idle = self.transmitters.first_idle();
         let idle_for = if self.in_service == 0 { now.since(self.idle_from) } else { Span::ZERO };
         let (units_of_port, held_bytes) = self.held(equipment);
-        let transmitters = self.transmitters.len() as u64;
+        let transmitters = self.transmitters.count() as u64;
         let own = self.sharing.as_ref().map(|sharing| {
             let number = sharing.queue_of(packet);
             let (units, bytes_of_queue) = self.queues[number].held(equipment);
@@ -132,9 +133,9 @@ impl Stepped {
                 if let Err(reason) = let_go {
                     return Arrival::Discarded(reason);
                 }
-                let service = self.begin_service(equipment, (transmitter as u32, queue), packet, now, bytes, window);
+                let service = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, window);
                 self.trace(equipment, now);
-                Arrival::Serves(transmitter as u32, service)
+                Arrival::Serves(transmitter, service)
             }
             None => {
                 self.waiting += 1;
@@ -258,7 +259,7 @@ impl Stepped {
             None => self.held(equipment),
             Some(_) => self.queues[queue].held(equipment),
         };
-        let rate = Rate(equipment.rest.rate.0 * self.transmitters.len() as u64);
+        let rate = Rate(equipment.rest.rate.0 * self.transmitters.count() as u64);
         let first_waited = self.sharing.is_some().then(|| first.map_or(Span::ZERO, |first| now.since(first)));
         equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
     }
@@ -279,7 +280,7 @@ impl Stepped {
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
             counts.count_service(packet.time, [now, now + service], bytes, window);
         }
-        self.transmitters[transmitter as usize] = Some(Sending { packet: *packet, queue: queue as u32, head_is_gone: false });
+        self.transmitters.start(transmitter, Sending { packet: *packet, queue: queue as u32, head_is_gone: false });
         self.in_service += 1;
         self.in_service_bytes += bytes;
         if equipment.counts_in_service {
@@ -320,8 +321,8 @@ impl Stepped {
         departure: Time,
         window: &Window,
     ) -> Option<OnWire> {
-        let is_alone = self.transmitters.len() == 1;
-        let sending = self.transmitters[transmitter as usize].as_mut()?;
+        let is_alone = self.transmitters.count() == 1;
+        let sending = self.transmitters.get_mut(transmitter)?;
         sending.head_is_gone = true;
         let packet = sending.packet;
         let gone = self.set_out(equipment, packet, now, departure, window);

@@ -1,0 +1,95 @@
+//! The transmitters of a port, and which of them are idle: an arrival at a trunk of a hundred channels does not ask each.
+
+use super::Sending;
+use serde::{Deserialize, Serialize};
+
+const BITS: usize = u64::BITS as usize;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Transmitters {
+    sending: Vec<Option<Sending>>,
+    /// A bit for each that is idle, 64 in a word.
+    idle: Vec<u64>,
+}
+
+impl Transmitters {
+    pub(super) fn new(count: usize) -> Transmitters {
+        let mut idle = vec![u64::MAX; count.div_ceil(BITS)];
+        if let Some(last) = idle.last_mut() {
+            *last >>= (BITS - count % BITS) % BITS;
+        }
+        Transmitters { sending: vec![None; count], idle }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.sending.len()
+    }
+
+    /// The first that sends nothing.
+    #[inline]
+    pub(super) fn first_idle(&self) -> Option<u32> {
+        let word = self.idle.iter().position(|word| *word != 0)?;
+        Some((word * BITS) as u32 + self.idle[word].trailing_zeros())
+    }
+
+    pub(super) fn start(&mut self, number: u32, sending: Sending) {
+        self.sending[number as usize] = Some(sending);
+        self.idle[number as usize / BITS] &= !(1 << (number as usize % BITS));
+    }
+
+    /// It has finished.
+    pub(crate) fn take(&mut self, number: u32) -> Option<Sending> {
+        self.idle[number as usize / BITS] |= 1 << (number as usize % BITS);
+        self.sending[number as usize].take()
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&Sending> {
+        self.sending[number as usize].as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Sending> {
+        self.sending[number as usize].as_mut()
+    }
+
+    /// Those whose packet is not kept become idle.
+    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&mut Sending) -> bool) {
+        for number in 0..self.count() as u32 {
+            if self.get_mut(number).is_some_and(|sending| !keeps(sending)) {
+                self.take(number);
+            }
+        }
+    }
+
+    /// What is being sent.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sending> {
+        self.sending.iter().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::packet::{Outgoing, Packet};
+    use crate::primitives::units::{Bytes, Time};
+
+    fn sending() -> Sending {
+        let outgoing = Outgoing { flow: 0, segment: 0, transmission: 1, bytes: Bytes(1000) };
+        Sending { packet: Packet::data(Time::ZERO, Time::ZERO, &outgoing, 0), queue: 0, head_is_gone: false }
+    }
+
+    #[test]
+    fn the_first_idle_one_is_found_across_words() {
+        for count in [2, 63, 64, 65, 130] {
+            let mut transmitters = Transmitters::new(count);
+            for number in 0..count as u32 {
+                assert_eq!(transmitters.first_idle(), Some(number), "{count}");
+                transmitters.start(number, sending());
+            }
+            assert_eq!((transmitters.first_idle(), transmitters.iter().count()), (None, count));
+            for number in [count as u32 - 1, 0] {
+                assert!(transmitters.take(number).is_some());
+                assert_eq!(transmitters.first_idle(), Some(number), "{count}");
+            }
+        }
+    }
+}
