@@ -86,8 +86,8 @@ def switch(
 ) -> Scenario:
     """Edge routers, a switch with full wavelength conversion and a trunk that greedy flows share (section 3.2).
 
-    The larger a flow's share, the rarer are its losses and the longer it takes to settle. With `first_ssthresh`, in packets, flows
-    begin within 0.2 s and leave slow start there.
+    The larger a flow's share, the rarer are its losses and the longer it takes to settle. With `first_ssthresh` flows begin
+    within 0.2 s and leave slow start there.
     """
     is_large = transmitters * rate_bps / flows > 2 * FLOW_BPS
     settling_s = settling_s or (40.0 if is_large else 6.0)
@@ -302,8 +302,8 @@ LARGE: dict[str, tuple[int, int, int, int, float | None]] = {
 }
 # A tenth and a hundredth of rate and flows.
 SCALES = (0.01, 0.1, 1.0)
-# What takes hours otherwise: flows begin below the window at which they settle, 144 packets at most, and the trunk is within half a
-# point of where it stays after a second and a half. After the slow starts of all within a second it swings by five for ten seconds.
+# What takes hours otherwise: flows begin below the window at which they settle, 144 packets at most, and the trunk is within half
+# a point of where it stays after a second and a half. After slow starts of all within a second it swings by five for ten seconds.
 MANY = 50_000
 SETTLED = {"first_ssthresh": 100.0, "settling_s": 1.5, "measured_s": 1.0}
 
