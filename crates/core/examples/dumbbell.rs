@@ -146,6 +146,7 @@ impl Dumbbell {
             groups: vec![Group {
                 name: "greedy".into(),
                 class: 0,
+                l4s: false,
                 transport: Transport::Tcp(self.tcp(), self.controller()),
                 application: None,
                 framing: (of.get("cells") != 0.0).then_some(Aal5 {

@@ -374,6 +374,7 @@ mod tests {
         let group = |name: &str| Group {
             name: name.into(),
             class: 0,
+            l4s: false,
             transport: Transport::Datagram(spec.clone()),
             application: None,
             framing: None,

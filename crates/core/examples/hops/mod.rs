@@ -50,6 +50,7 @@ pub fn greedy(name: &str, tcp: TcpSpec) -> Group {
     Group {
         name: name.into(),
         class: 0,
+        l4s: false,
         transport: Transport::Tcp(tcp, ControllerSpec::Reno(())),
         application: None,
         framing: None,

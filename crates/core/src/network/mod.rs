@@ -111,6 +111,19 @@ pub enum Queues {
     Hashed(u32),
     /// The class of its group does: of each class ([`Group::class`]) the number of its queue.
     OfClasses(Vec<ClassQueue>, Vec<Option<u32>>),
+    /// Two, of a scheduler that manages them: of flows whose packets say that they are L4S ([`Group::l4s`]), and of the others.
+    L4sAndClassic,
+}
+
+impl Queues {
+    /// The names of the queues that are counted apart.
+    pub fn class_names(&self) -> Vec<&str> {
+        match self {
+            Queues::OfFlows | Queues::Hashed(_) => Vec::new(),
+            Queues::OfClasses(queues, _) => queues.iter().map(|queue| queue.name.as_str()).collect(),
+            Queues::L4sAndClassic => vec!["L", "C"],
+        }
+    }
 }
 
 /// One of several queues of a port.
@@ -186,6 +199,8 @@ pub struct Group {
     pub name: String,
     /// Which queue its flows have at ports that tell classes apart; 0 is none in particular.
     pub class: u32,
+    /// Their packets say that they are L4S: ECT(1) (RFC 9331 section 4.1), where others that can be marked say ECT(0).
+    pub l4s: bool,
     pub transport: Transport,
     /// What hands data to a TCP; `None`: all there is to send waits from the start.
     pub application: Option<ApplicationSpec>,

@@ -6,7 +6,7 @@ use super::event_order::FlowKind;
 use super::port::{ClassCounts, PortCounts, Stepped};
 use super::routes::END;
 use super::senders::{End, Senders};
-use crate::network::{Hop, Queues, Transfer};
+use crate::network::{Hop, Transfer};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::{FlowNames, QueueRows, named};
@@ -259,13 +259,11 @@ impl Engine {
         let ports = network.ports.iter().map(|port| port.name.clone()).collect();
         let mut classes: Vec<String> = Vec::new();
         let mut name_of = |(port, class): (usize, usize)| {
-            let Some(Queues::OfClasses(queues, _)) = network.ports[port].scheduling.as_ref().map(|of| &of.queues) else {
-                return 0;
-            };
-            let name = &queues[class].name;
+            let names = network.ports[port].scheduling.as_ref().map_or(Vec::new(), |of| of.queues.class_names());
+            let Some(&name) = names.get(class) else { return 0 };
             let known = classes.iter().position(|known| known == name);
             known.unwrap_or_else(|| {
-                classes.push(name.clone());
+                classes.push(name.to_string());
                 classes.len() - 1
             }) as u32
         };

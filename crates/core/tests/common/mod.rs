@@ -143,6 +143,7 @@ pub fn group(name: &str, transport: Transport) -> Group {
     Group {
         name: name.to_string(),
         class: 0,
+        l4s: false,
         transport,
         application: None,
         framing: None,
@@ -425,6 +426,7 @@ fn random_scheduling(policy: &PolicySpec, dice: &mut Dice) -> Scheduling {
     let scheduler = dice.one_of(&SchedulerSpec::samples());
     let class = |name: &str, weight, buffer, policy| ClassQueue { name: name.into(), weight, buffer, policy };
     let queues = match dice.pick(0, 2) {
+        _ if scheduler.manages() => Queues::L4sAndClassic,
         0 if !scheduler.ranks() => Queues::OfFlows,
         1 if !scheduler.ranks() => Queues::Hashed(dice.pick(1, 4) as u32),
         _ => {
@@ -450,6 +452,7 @@ fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
     ];
     Group {
         class: dice.pick(0, 2) as u32,
+        l4s: dice.chance(3),
         application: (has_application && matches!(transport, Transport::Tcp(..))).then(|| random_application(dice)),
         framing: in_cells.then(|| random_framing(dice)),
         send_processing: dice.one_of(&delays),

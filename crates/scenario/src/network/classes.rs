@@ -31,6 +31,10 @@ pub(super) fn scheduling(
     let values = chosen.values(None, report);
     let spec = SchedulerSpec::read(chosen.name(), &values)?;
     chosen.complain(spec.check(), &values, &format!("{at}.scheduler"), None, report);
+    if spec.manages() {
+        check_managed(queue, &spec, hashed.is_some().then_some("queues"), at, report);
+        return Some(Scheduling { scheduler: spec, queues: Queues::L4sAndClassic });
+    }
     let Some(classes) = &queue.classes else {
         let policy = policy?;
         if spec.ranks() {
@@ -85,6 +89,21 @@ pub(super) fn scheduling(
     })
 }
 
+/// A scheduler that has its queues and their policies in itself leaves nothing of that to be said. `hashed`: the key that gives it queues, if it is there.
+fn check_managed(queue: &Queue, scheduler: &SchedulerSpec, hashed: Option<&str>, at: &str, report: &mut Report) {
+    let name = scheduler.name().unwrap_or_default();
+    let policy = (queue.policy != Policy::default()).then(|| "policy".to_string());
+    let classes = queue.classes.is_some().then(|| "classes".to_string());
+    let hashed = hashed.map(|key| format!("scheduler.{key}"));
+    for key in [policy, classes, hashed].into_iter().flatten() {
+        let at = format!("{at}.{key}");
+        if report.sound(&at) {
+            let problem = report.add(at, format!("`{name}` has two queues of its own, and their policies"));
+            problem.expected(format!("no `{}`", key.rsplit('.').next().unwrap_or_default()));
+        }
+    }
+}
+
 /// Prices are those of links, and not of one of several queues.
 fn check_policy(policy: &PolicySpec, at: &str, report: &mut Report) {
     let at = format!("{at}.policy");
@@ -125,7 +144,15 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
 
 /// Every flow has a queue wherever it comes, and every class has flows.
 pub(super) fn check(description: &Description, network: &Network, queue_places: &[std::rc::Rc<str>], report: &mut Report) {
-    if !network.ports.iter().any(|port| matches!(&port.scheduling, Some(Scheduling { queues: Queues::OfClasses(..), .. }))) {
+    let has =
+        |what: fn(&Queues) -> bool| network.ports.iter().any(|port| port.scheduling.as_ref().is_some_and(|of| what(&of.queues)));
+    if !has(|queues| matches!(queues, Queues::L4sAndClassic))
+        && let Some((name, _)) = description.flows.iter().find(|(_, flow)| flow.l4s.is_some())
+    {
+        let problem = report.warn(format!("flows.{name}.l4s"), "no queue tells L4S packets apart");
+        problem.expected("a queue with `scheduler = \"dualpi2\"`");
+    }
+    if !has(|queues| matches!(queues, Queues::OfClasses(..))) {
         let classed = description.flows.iter().find_map(|(name, flow)| Some((name, flow.class.as_ref()?)));
         if let Some((name, class)) = classed {
             let problem = report.warn(format!("flows.{name}.class"), "no queue tells classes apart");

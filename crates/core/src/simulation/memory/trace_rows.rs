@@ -384,6 +384,7 @@ pub(super) mod tests {
                 framing: None,
                 name: "flow".into(),
                 class: 0,
+                l4s: false,
                 transport,
                 send_processing: None,
                 receive_processing: None,

@@ -8,7 +8,7 @@ use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
-use crate::schedule::{Joined, Leaving, Left, Room};
+use crate::schedule::{Decision, Due, Joined, Leaving, Left, Room};
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -227,7 +227,11 @@ impl Stepped {
         let unit = Unit { bytes, is_last: packet.is_last() };
         let (waited, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
         let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
-        let goes = match equipment.policy(queue).on_departure(&unit, &turn) {
+        let verdict = match &mut self.sharing {
+            Some(sharing) if sharing.manages => verdict_of_scheduler(sharing, queue, &turn),
+            _ => equipment.policy(queue).on_departure(&unit, &turn),
+        };
+        let goes = match verdict {
             Verdict::Accept => Ok(()),
             Verdict::Mark => equipment.mark(packet, now, Reason::Late, window),
             Verdict::Discard(_) => Err(Reason::Late),
@@ -261,6 +265,18 @@ impl Stepped {
         let rate = Rate(equipment.rest.rate.0 * self.transmitters.len() as u64);
         let first_waited = self.sharing.is_some().then(|| first.map_or(Span::ZERO, |first| now.since(first)));
         equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
+    }
+
+    /// How often the scheduler is to be heard.
+    pub(crate) fn period_of_scheduler(&self) -> Option<Span> {
+        self.sharing.as_ref().and_then(|sharing| sharing.scheduler.period())
+    }
+
+    /// The scheduler is to be heard.
+    pub(crate) fn on_period_of_scheduler(&mut self, now: Time) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.scheduler.on_period(now);
+        }
     }
 
     /// Put a packet that arrived at `packet.time` on a transmitter. Returns how long sending takes.
@@ -367,6 +383,16 @@ impl Stepped {
         if let Some(trace) = &mut equipment.rest.trace {
             trace.push((now, self.waiting + in_service));
         }
+    }
+}
+
+/// Of a scheduler that has its queues' policies in itself.
+fn verdict_of_scheduler(sharing: &mut Sharing, queue: usize, turn: &Turn) -> Verdict {
+    let &Turn { waited, bytes_behind, is_capable, .. } = turn;
+    match sharing.scheduler.decide(&Due { queue, waited, bytes_behind, is_capable }) {
+        Decision::Send => Verdict::Accept,
+        Decision::Mark => Verdict::Mark,
+        Decision::Discard => Verdict::Discard(Reason::Late),
     }
 }
 
