@@ -96,7 +96,8 @@ impl Fabric {
             OfRun {
                 stepped: network.stepped,
                 observed: observed || traced(Recorder::follows_receivers),
-                in_order: in_order || traced(Recorder::wants_order),
+                // What a sender did ahead of a change it would send by the old route.
+                in_order: in_order || traced(Recorder::wants_order) || rerouted.range(flows.clone()).next().is_some(),
             }
         };
         let groups = (0..).zip(&network.groups).zip(unsignalled_before);
