@@ -122,6 +122,7 @@ impl Dumbbell {
             counts_in_service: true,
             policy: PolicySpec::DropTail(()),
             scheduling: None,
+            shaper: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };

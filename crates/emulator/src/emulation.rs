@@ -358,6 +358,7 @@ mod tests {
             counts_in_service: false,
             policy,
             scheduling: None,
+            shaper: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
         }

@@ -40,6 +40,7 @@ pub fn drop_tail(name: String, rate: Rate, delay: Span, buffer: Buffer) -> Port 
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),
         scheduling: None,
+        shaper: None,
         random_loss: 0.0,
         listed_drops: Vec::new(),
     }

@@ -10,6 +10,7 @@ pub(crate) use least_completion::{Hop, Transfer};
 
 use crate::congestion::ControllerSpec;
 use crate::price::PriceSpec;
+use crate::primitives::token_bucket::BucketSpec;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::PolicySpec;
 use crate::schedule::SchedulerSpec;
@@ -89,6 +90,8 @@ pub struct Port {
     pub policy: PolicySpec,
     /// Of a port with several queues; they share its buffer.
     pub scheduling: Option<Scheduling>,
+    /// What is sent waits for its tokens first. Whatever it feeds decides on last bits.
+    pub shaper: Option<BucketSpec>,
     /// Probability that a packet is lost on the wire behind the port, 0 to 1.
     pub random_loss: f64,
     /// Packets to discard on arrival, in any order.

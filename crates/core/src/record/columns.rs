@@ -78,6 +78,7 @@ pub const TABLES: &[Described] = &[
             ("discarded_single", "... as the one packet that SPD takes of a queue that builds up."),
             ("discarded_random", "... by the wire: `loss.probability`."),
             ("discarded_listed", "... because the scenario lists them: `loss.drops`."),
+            ("discarded_policed", "... because they came faster than a policer allows. Only where there is one."),
             ("loss_share", "Discarded over arrived; 0 if none arrived."),
             ("utilisation", "Share of the measured time in which the link sent; of several transmitters their mean."),
             ("mean_queue_units", "Units in the queue, on average over time; the one being sent only with `counts_in_service`."),

@@ -6,7 +6,7 @@ use super::equipment::{Equipment, Held, QueueHeld};
 use super::sharing::{ClassCounts, Sharing};
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
+use crate::primitives::units::{Bytes, Span, Time, Units};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
 use crate::schedule::{Decision, Due, Joined, Leaving, Left, Room};
 use crate::simulation::window::Window;
@@ -122,7 +122,7 @@ impl Stepped {
             equipment.policy(queue).on_stored(packet.flow);
         }
         if let Some(sharing) = &mut self.sharing {
-            let rate = Rate(equipment.rest.rate.0 * transmitters);
+            let rate = equipment.drain_rate(transmitters);
             sharing.scheduler.on_joined(&Joined { queue, bytes, now, rate, begins_busy_period: self.in_service == 0 });
         }
         match idle {
@@ -201,6 +201,7 @@ impl Stepped {
         window: &Window,
     ) {
         self.leave_queue(equipment, queue, packet.flow, bytes);
+        equipment.policy(queue).on_overflow(now);
         self.count_late(equipment, packet, (queue, now), window);
         self.leave_schedule(queue, bytes, Leaving::Discarded);
     }
@@ -262,7 +263,7 @@ impl Stepped {
             None => self.held(equipment),
             Some(_) => self.queues[queue].held(equipment),
         };
-        let rate = Rate(equipment.rest.rate.0 * self.transmitters.len() as u64);
+        let rate = equipment.drain_rate(self.transmitters.len() as u64);
         let first_waited = self.sharing.is_some().then(|| first.map_or(Span::ZERO, |first| now.since(first)));
         equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
     }
@@ -279,7 +280,8 @@ impl Stepped {
         }
     }
 
-    /// Put a packet that arrived at `packet.time` on a transmitter. Returns how long sending takes.
+    /// Put a packet that arrived at `packet.time` on a transmitter, where it waits for its tokens if the port shapes. Returns how long that and
+    /// sending take.
     pub(crate) fn begin_service(
         &mut self,
         equipment: &mut Equipment,
@@ -289,11 +291,12 @@ impl Stepped {
         bytes: Bytes,
         window: &Window,
     ) -> Span {
-        let service = equipment.service(bytes);
-        equipment.count_service(packet.time, now, now + service, bytes, window);
-        equipment.count_wait(packet.time, now, window);
+        let start = equipment.goes_at(now, bytes);
+        let departure = start + equipment.service(bytes);
+        equipment.count_service(packet.time, start, departure, bytes, window);
+        equipment.count_wait(packet.time, start, window);
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
-            counts.count_service(packet.time, [now, now + service], bytes, window);
+            counts.count_service(packet.time, [start, departure], bytes, window);
         }
         self.transmitters[transmitter as usize] = Some(Sending { packet: *packet, queue: queue as u32, head_is_gone: false });
         self.in_service += 1;
@@ -302,7 +305,7 @@ impl Stepped {
             self.queues[queue].in_service += 1;
             self.queues[queue].in_service_bytes += bytes;
         }
-        service
+        departure.since(now)
     }
 
     /// A transmitter finished. Returns the packet on its way to the far end; nothing if its head has gone ahead.
