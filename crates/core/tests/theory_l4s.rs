@@ -1,4 +1,5 @@
-//! L4S end to end: Prague and DualPI2 (RFC 9332) in their steady state, against what their rules make of marks and losses, and in overload.
+//! L4S end to end: Prague and DualPI2 (RFC 9332) in their steady state, against what their rules make of marks and losses, and in
+//! overload.
 
 mod common;
 
@@ -84,8 +85,9 @@ fn ten_flows_of_each_kind_get_what_their_laws_make_of_coupled_marks() {
             let [window_l, window_c] = [windows[0] * (base + wait_l), windows[1] * (base + wait_c)];
             // Mathis and others (1997): sqrt(3/2) / sqrt(p).
             near("window of Reno", window_c, (1.5 / lost_c).sqrt(), 0.05);
-            // A cycle of Prague is the window in which it answers no further mark, and 1 / p packets until the next: x / 2 = (1 - p) (1 + 1 / x)
-            // with x = p W, where RFC 9332 section 2.1 has 2 / p, of a reduction each round trip. Windows are sent in whole segments.
+            // A cycle of Prague is the window in which it answers no further mark, and 1 / p packets until the next: x / 2 = (1 -
+            // p) (1 + 1 / x) with x = p W, where models of DCTCP have 2 / p, of a reduction each round trip. Windows are sent in
+            // whole segments.
             let gain = 1.0 - marked;
             let per_window = gain + (gain * gain + 2.0 * gain).sqrt();
             near("window of Prague", window_l + 0.5, per_window / marked, 0.05);
@@ -95,8 +97,9 @@ fn ten_flows_of_each_kind_get_what_their_laws_make_of_coupled_marks() {
 
 #[test]
 fn a_flow_of_each_kind_gets_about_as_much_over_a_usual_round_trip() {
-    // RFC 9332 section 2.1: "roughly equal". Over 10 ms L4S gets 0.79 to 1.00 times what Classic does; over 40 ms 1.31 to 2.19 times, because there the
-    // delay of C has less part in its round trip, a single Reno swings so far that it leaves the link to others, and the marks of L are fewer then.
+    // RFC 9332 section 2.1 wants them about equal. Over 10 ms L4S gets 0.79 to 1.00 times what Classic does; over 40 ms 1.31 to
+    // 2.19 times, because there the delay of C has less part in its round trip, a single Reno swings so far that it leaves the
+    // link to others, and the marks of L are fewer then.
     let classic = [ControllerSpec::Reno(()), ControllerSpec::Cubic(CubicSpec::default())];
     let l4s = [prague(), ControllerSpec::Dctcp(DctcpSpec::default())];
     for (rtt, least, most) in [(10, 0.75, 1.25), (40, 0.4, 2.5)] {

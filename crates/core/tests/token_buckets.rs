@@ -33,8 +33,8 @@ fn policer(burst: u32, excess: Excess) -> PolicySpec {
 
 #[test]
 fn a_policer_lets_a_burst_pass_and_its_rate_to_the_byte() {
-    // A packet each half of a millisecond, tokens for one each millisecond: of a burst of ten the 20th is the first that does not conform, at
-    // 9.5 ms, for of 10,000 + 9500 bytes 19,000 are used.
+    // A packet each half of a millisecond, tokens for one each millisecond: of a burst of ten the 20th is the first that does not
+    // conform, at 9.5 ms, for of 10,000 + 9500 bytes 19,000 are used.
     let mut network = network(Port { policy: policer(10_000, Excess::Discarded), ..link() }, Span::from_millis(10_000));
     network.record = Record { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false };
     let results = run(network);
@@ -81,8 +81,9 @@ fn shaped(burst: u64, sends: Span) -> Results {
 
 #[test]
 fn a_shaper_lets_a_burst_pass_and_holds_what_follows_back_to_its_rate() {
-    // 100 packets in 50 ms. Packet n, from 0 on, comes at n / 2 ms; 20 of them and what is sent meanwhile use up the burst of ten: from n = 20
-    // on it goes at n - 9 ms, when the tokens of n + 1 are there. So it waits n / 2 - 9 ms, from 0.5 ms for the 20th on.
+    // 100 packets in 50 ms. Packet n, from 0 on, comes at n / 2 ms; 20 of them and what is sent meanwhile use up the burst of
+    // ten: from n = 20 on it goes at n - 9 ms, when the tokens of n + 1 are there. So it waits n / 2 - 9 ms, from 0.5 ms for the
+    // 20th on.
     let results = shaped(10_000, Span::from_millis(50));
     assert_eq!((first(&results.queues, "departed_units"), first(&results.queues, "discarded_units")), (100.0, 0.0));
     let waits: f64 = (0..100).map(|n| (f64::from(n) / 2.0 - 9.0).max(0.0)).sum();
@@ -101,7 +102,8 @@ fn in_the_long_run_a_shaper_sends_at_its_rate() {
 
 #[test]
 fn what_waits_for_tokens_is_what_the_policy_sees() {
-    // 8 Mbit/s in the long run, 16 come: with 20 places the queue stands, and 21 packets of a millisecond each are before what is let in.
+    // 8 Mbit/s in the long run, 16 come: with 20 places the queue stands, and 21 packets of a millisecond each are before what is
+    // let in.
     let shaper = Some(BucketSpec { rate: Rate(8_000_000), burst: Bytes(1000) });
     let results = run(network(Port { shaper, buffer: Buffer::Units(20), ..link() }, Span::from_millis(10_000)));
     assert!((first(&results.queues, "loss_share") - 0.5).abs() < 0.01);

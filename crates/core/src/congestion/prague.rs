@@ -1,10 +1,12 @@
-//! Prague: DCTCP for the Internet, whose packets say that they are L4S. The sender answers accurate counts of marks itself, grows by what came
-//! unmarked also while it reduces, paces, and once it has been there for long grows and reduces as if its round trip were 25 ms at least, so that a
-//! short path gives it little more than others get (draft-briscoe-iccrg-prague-congestion-control-04, sections 2.3 and 2.4).
+//! Prague: DCTCP for the Internet, whose packets say that they are L4S. The sender answers accurate counts of marks itself, grows
+//! by what came unmarked also while it reduces, paces, and once it has been there for long grows and reduces as if its round trip
+//! were 25 ms at least, so that a short path gives it little more than others get
+//! (draft-briscoe-iccrg-prague-congestion-control-04, sections 2.3 and 2.4).
 //!
-//! Differs: it counts segments where the draft counts bytes. After a loss it is Reno, also in how it grows, where the draft has CUBIC. It paces at a window
-//! in a round trip, and in slow start at twice that; a window below two segments, and a path that turns out to have a Classic queue (section 2.4.7 and
-//! RFC 9331 section 4.3), are not looked after. In losses' repair marks are counted and not answered.
+//! Differs: it counts segments where the draft counts bytes. After a loss it is Reno, also in how it grows, where the draft has
+//! CUBIC. It paces at a window in a round trip, and in slow start at twice that; a window below two segments, and a path that
+//! turns out to have a Classic queue (RFC 9331 section 4.3), are not looked after. In losses' repair marks are counted and not
+//! answered.
 
 use super::support::beside::Beside;
 use super::{Ack, AskedFor, Cause, Congestion, Controller, RoundTrip, Start};
@@ -14,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 // Sections 2.3.2 and 2.4.4.
 member! {
-    /// For queues of L4S: reduces in proportion to the share of marked segments, and paces. Needs `ecn`, and a queue that marks, such as `dualpi2`'s.
+    /// For queues of L4S: reduces in proportion to the share of marked segments, and paces. Needs `ecn`, and a queue that marks,
+    /// such as `dualpi2`'s.
     Prague = "prague", "draft-briscoe-iccrg-prague-congestion-control-04";
 
     pub struct PragueSpec {
@@ -96,7 +99,7 @@ impl Prague {
         Beside::with(start, memory)
     }
 
-    /// Section 2.4.2.
+    /// The reduction of section 2.4: once in a round trip, for the first mark that comes after it.
     fn answer(&mut self, ack: &Ack) {
         if ack.signal.marks == 0 || !self.memory.is_over(self.memory.reduction, ack.now) {
             return;
@@ -185,7 +188,7 @@ impl Controller for Prague {
         self.memory.alpha
     }
 
-    /// What came unmarked opens the window, also of acknowledgements that tell of marks (section 2.4.3).
+    /// What came unmarked opens the window, also of acknowledgements that tell of marks (section 2.4).
     fn on_ack(&mut self, ack: &Ack) {
         self.memory.count(ack);
         self.answer(ack);

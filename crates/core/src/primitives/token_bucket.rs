@@ -1,5 +1,5 @@
-//! A token bucket: tokens come at a rate, and as many as a burst has are kept (RFC 2697 section 3, of one rate and one burst). It counts exactly: a token is
-//! what a bit per second brings in a picosecond.
+//! A token bucket: tokens come at a rate, and as many as a burst has are kept (RFC 2697 section 3, of one rate and one burst). It
+//! counts exactly: a token is what a bit per second brings in a picosecond.
 
 use super::units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -51,8 +51,9 @@ impl TokenBucket {
         conforms
     }
 
-    /// Take the tokens of a unit as soon as there are so many, not before `now` nor before those of the one before it: that is when it may go. One that is
-    /// larger than the burst goes when the bucket is full, and those after it wait for what it took too much.
+    /// Take the tokens of a unit as soon as there are so many, not before `now` nor before those of the one before it: that is
+    /// when it may go. One that is larger than the burst goes when the bucket is full, and those after it wait for what it took
+    /// too much.
     pub fn take_in_time(&mut self, now: Time, bytes: Bytes) -> Time {
         self.fill(now);
         let missing = (tokens_of(bytes).min(tokens_of(self.spec.burst)) - self.tokens).max(0);

@@ -1,11 +1,12 @@
-//! COBALT, the policy of CAKE's queues: CoDel for senders that answer, and BLUE for load that does not: with each overflow a probability of discarding
-//! grows, and it shrinks when the queue is empty (Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE", LANMAN 2018; Palmei and others, "Design and
-//! Evaluation of COBALT Queue Discipline", LANMAN 2019; Feng, Shin, Kandlur and Saha, "The BLUE active queue management algorithms", IEEE/ACM
-//! Transactions on Networking 10(4), 2002, figure 2).
+//! COBALT, the policy of CAKE's queues: CoDel for senders that answer, and BLUE for load that does not: with each overflow a
+//! probability of discarding grows, and it shrinks when the queue is empty (Hoeiland-Joergensen, Taht and Morton, "Piece of
+//! CAKE", LANMAN 2018; Palmei and others, "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; Feng, Shin, Kandlur
+//! and Saha, "The BLUE active queue management algorithms", IEEE/ACM Transactions on Networking 10(4), 2002, figure 2).
 //!
 //! What BLUE discards it does not mark: it is there for what does not answer marks.
 //!
-//! Differs: its CoDel is that of RFC 8289, whose count of marks begins anew once the queue stands no more for long, where CAKE lets it decay.
+//! Differs: its CoDel is that of RFC 8289, whose count of marks begins anew once the queue stands no more for long, where CAKE
+//! lets it decay.
 
 use super::codel::{Codel, CodelSpec};
 use super::{Occupancy, Policy, Reason, Turn, Unit, Verdict};

@@ -1,8 +1,8 @@
-//! A policer: what comes faster than a token bucket allows is discarded, or marked, before it waits (RFC 2697 section 3, of one rate and one burst; RFC 2475
-//! section 2.3.3.4). The link may be faster: what conforms is sent at its rate.
+//! A policer: what comes faster than a token bucket allows is discarded, or marked, before it waits (RFC 2697 section 3, of one
+//! rate and one burst; RFC 2475 section 2.3.3.4). The link may be faster: what conforms is sent at its rate.
 //!
-//! A policer of the link it is as the policy of its queue; of flows or groups of flows, as that of several queues (`scheduler = "fifo"`), each of which has
-//! a bucket of its own.
+//! A policer of the link it is as the policy of its queue; of flows or groups of flows, as that of several queues (`scheduler =
+//! "fifo"`), each of which has a bucket of its own.
 
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::token_bucket::{BucketSpec, TokenBucket};
@@ -74,7 +74,8 @@ mod tests {
     use super::*;
     use crate::primitives::units::{Span, Units};
 
-    /// 8 Mbit/s, a byte a microsecond, and 3000 bytes at once: what becomes of packets of 1000 bytes that come at these milliseconds.
+    /// 8 Mbit/s, a byte a microsecond, and 3000 bytes at once: what becomes of packets of 1000 bytes that come at these
+    /// milliseconds.
     fn verdicts<const N: usize>(excess: Excess, at: [u64; N]) -> [Verdict; N] {
         let mut policer = Policer::new(&PolicerSpec { rate: Rate(8_000_000), burst: 3000, excess });
         let unit = Unit { bytes: Bytes(1000), is_last: true };

@@ -1,7 +1,8 @@
-//! Ramp: mark at random, the likelier the longer the queue is now: the switch of DCQCN, and RED without an average (Zhu and others, "Congestion
-//! Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1, CP algorithm, figure 5).
+//! Ramp: mark at random, the likelier the longer the queue is now: the switch of DCQCN, and RED without an average (Zhu and
+//! others, "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1, CP algorithm, figure 5).
 //!
-//! The queue is what waits when a packet arrives, without that packet. What is not ECN-capable is discarded instead (RFC 3168, section 5).
+//! The queue is what waits when a packet arrives, without that packet. What is not ECN-capable is discarded instead (RFC 3168,
+//! section 5).
 
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
@@ -10,7 +11,8 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Marks at random, the likelier the longer the queue is at the moment, the switch of DCQCN. Discards packets that are not ECN-capable.
+    /// Marks at random, the likelier the longer the queue is at the moment, the switch of DCQCN. Discards packets that are not
+    /// ECN-capable.
     Ramp = "ramp", "Zhu and others, SIGCOMM 2015, section 3.1";
 
     pub struct RampSpec {

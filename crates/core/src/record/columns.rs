@@ -239,7 +239,7 @@ pub const TABLES: &[Described] = &[
             ("payload_bytes", "Payload."),
             ("bytes", "Size on the wire."),
             ("window_bytes", "The receiver's window that the header tells."),
-            ("ecn", "What it says of congestion: `capable`, `reduced`, `echo`, or nothing."),
+            ("ecn", "What it says of congestion: `capable`, `reduced`, `echo`, `l4s` (capable, and L4S), or nothing."),
             ("sack_blocks", "Blocks of an acknowledgement, as `FROM-TO` in bytes."),
             ("queue", "Where a data packet was discarded; empty if it was not."),
             ("reason", "Why; empty if it was not."),

@@ -1,12 +1,14 @@
-//! DualPI2: a queue for packets that say that they are L4S (L) and one for the others (C), whose marks are coupled, so that a flow of either kind gets
-//! about as much, while L is short (De Schepper, Briscoe and White, RFC 9332, appendix A, with the edge cases of A.2).
+//! DualPI2: a queue for packets that say that they are L4S (L) and one for the others (C), whose marks are coupled, so that a
+//! flow of either kind gets about as much, while L is short (De Schepper, Briscoe and White, RFC 9332, appendix A, with the edge
+//! cases of A.2).
 //!
-//! A linear controller of the delay makes the base probability p'. C is shown its square, which senders like Reno answer by the root of it; L is shown
-//! k p' or, if that is more, what a ramp over its own delay says. Marks are spread evenly (`recur`).
+//! A linear controller of the delay makes the base probability p'. C is shown its square, which senders like Reno answer by the
+//! root of it; L is shown k p' or, if that is more, what a ramp over its own delay says. Marks are spread evenly (`recur`).
 //!
-//! Differs: who is L is a matter of the flow, whose acknowledgements and retransmissions go with it, though they can carry no mark; they are marked
-//! as little in L as anything else that cannot be. The native marks of L are by the packet's own wait, and only if another waits behind it
-//! (Th_len of a packet). Of the schedulers that section 4.2.2 speaks of, weighted round robin counts bytes; the time shift is a guess of ours.
+//! Differs: who is L is a matter of the flow, whose acknowledgements and retransmissions go with it, though they can carry no
+//! mark; they are marked as little in L as anything else that cannot be. The native marks of L are by the packet's own wait, and
+//! only if another waits behind it (Th_len of a packet). Of the schedulers that section 4.2.2 speaks of, weighted round robin
+//! counts bytes. The RFC leaves the share of C and the time shift to who runs the link: the defaults are examples.
 
 use super::{Decision, Due, Joined, Leaving, Left, Scheduler};
 use crate::primitives::units::{Bytes, Span, Time};

@@ -83,8 +83,8 @@ pub trait Scheduler {
     /// Whether weights say something.
     const WEIGHS: bool = true;
 
-    /// Whether it decides what is marked and discarded of its queues, too, which have no policies then. They are two: of flows whose packets say
-    /// that they are L4S, and of the others.
+    /// Whether it decides what is marked and discarded of its queues, too, which have no policies then. They are two: of flows
+    /// whose packets say that they are L4S, and of the others.
     const MANAGES: bool = false;
 
     fn on_joined(&mut self, joined: &Joined);

@@ -89,7 +89,8 @@ pub(super) fn scheduling(
     })
 }
 
-/// A scheduler that has its queues and their policies in itself leaves nothing of that to be said. `hashed`: the key that gives it queues, if it is there.
+/// A scheduler that has its queues and their policies in itself leaves nothing of that to be said. `hashed`: the key that gives
+/// it queues, if it is there.
 fn check_managed(queue: &Queue, scheduler: &SchedulerSpec, hashed: Option<&str>, at: &str, report: &mut Report) {
     let name = scheduler.name().unwrap_or_default();
     let policy = (queue.policy != Policy::default()).then(|| "policy".to_string());
@@ -263,6 +264,37 @@ mod tests {
             format!("{at}.classes[1]: no flow has this queue"),
         ];
         assert_eq!(warnings, wanted);
+    }
+
+    #[test]
+    fn l4s_is_what_is_said_to_be_and_what_a_law_is_made_for() {
+        let flows = |queue: &str, flows: &[&str]| {
+            let mut text =
+                format!("duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {{{queue}}}\n");
+            for (index, flow) in flows.iter().enumerate() {
+                text += &format!("[flows.f{index}]\nfrom = \"left\"\nto = \"right\"\n{flow}\n");
+            }
+            let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+            scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+        };
+        let of = |law: &str, more: &str| format!("tcp = {{preset = \"sack\", ecn = true, controller = \"{law}\"}}\n{more}");
+        let source = "source = {kind = \"constant\", rate = \"9 kbps\", packet = \"90 B\"}";
+        let five = [
+            of("prague", ""),
+            of("prague", "l4s = false"),
+            of("dctcp", ""),
+            of("dctcp", "l4s = true"),
+            format!("{source}\nl4s = true"),
+            source.to_string(),
+        ];
+        let dual = r#"buffer = "90 packets", scheduler = "dualpi2""#;
+        let (network, warnings) = flows(dual, &five.each_ref().map(String::as_str));
+        assert_eq!(network.groups.iter().map(|group| group.l4s).collect::<Vec<_>>(), [true, false, false, true, true, false]);
+        assert_eq!(network.ports[0].scheduling.as_ref().map(|of| &of.queues), Some(&Queues::L4sAndClassic));
+        assert!(warnings.list.is_empty());
+        // Where no queue looks at it, that is said.
+        let (_, warnings) = flows(r#"buffer = "90 packets", policy = "codel""#, &[&five[4]]);
+        assert_eq!(warnings.list[0].at, "flows.f0.l4s");
     }
 
     #[test]

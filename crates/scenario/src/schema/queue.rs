@@ -30,7 +30,8 @@ record! {
         scheduler: Option<Scheduler>,
         /// The queues of a scheduler, one for each class of flows; some schedulers go by their order.
         classes: Option<Vec<Class>>,
-        /// A token bucket that holds back what is to be sent: in the long run the link sends at its rate, and at its own for a burst.
+        /// A token bucket that holds back what is to be sent: in the long run the link sends at its rate, and at its own for a
+        /// burst.
         shaper: Option<Shaper>,
     }
     with
@@ -43,7 +44,8 @@ record! {
     pub struct Shaper {
         /// At which tokens come; headers count.
         rate: Rate,
-        /// Tokens that are kept, 1 B to 1 GB. A larger packet goes when all are there, and those after it wait for what it took too much.
+        /// Tokens that are kept, 1 B to 1 GB. A larger packet goes when all are there, and those after it wait for what it took too
+        /// much.
         burst: Size,
     }
 }

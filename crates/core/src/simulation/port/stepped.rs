@@ -280,8 +280,8 @@ impl Stepped {
         }
     }
 
-    /// Put a packet that arrived at `packet.time` on a transmitter, where it waits for its tokens if the port shapes. Returns how long that and
-    /// sending take.
+    /// Put a packet that arrived at `packet.time` on a transmitter, where it waits for its tokens if the port shapes. Returns how
+    /// long that and sending take.
     pub(crate) fn begin_service(
         &mut self,
         equipment: &mut Equipment,
