@@ -32,6 +32,7 @@ GIVEN: dict[str, Any] = {
     "Probability": 0.1,
     "Rate": "50 Mbps",
     "Size": "1500 B",
+    "Size burst": "100 kB",
 }
 
 # Settings of the queue beside a controller, where its default is for other senders: REM's is for marks that Reno hears.

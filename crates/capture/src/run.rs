@@ -129,8 +129,10 @@ impl<'a> Rows<'a> {
         ip.total_len = u16::try_from(total).unwrap_or(0);
         ip.identification = *identification;
         ip.dont_fragment = true;
-        if matches!(self.ecn[row], "capable" | "reduced") {
-            ip.ecn = IpEcn::Ect0;
+        match self.ecn[row] {
+            "capable" | "reduced" => ip.ecn = IpEcn::Ect0,
+            "l4s" => ip.ecn = IpEcn::Ect1,
+            _ => {}
         }
         ip.header_checksum = ip.calc_header_checksum();
         *identification = identification.wrapping_add(1);

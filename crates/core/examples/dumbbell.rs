@@ -122,6 +122,7 @@ impl Dumbbell {
             counts_in_service: true,
             policy: PolicySpec::DropTail(()),
             scheduling: None,
+            shaper: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
@@ -146,6 +147,7 @@ impl Dumbbell {
             groups: vec![Group {
                 name: "greedy".into(),
                 class: 0,
+                l4s: false,
                 transport: Transport::Tcp(self.tcp(), self.controller()),
                 application: None,
                 framing: (of.get("cells") != 0.0).then_some(Aal5 {

@@ -358,6 +358,7 @@ mod tests {
             counts_in_service: false,
             policy,
             scheduling: None,
+            shaper: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
         }
@@ -374,6 +375,7 @@ mod tests {
         let group = |name: &str| Group {
             name: name.into(),
             class: 0,
+            l4s: false,
             transport: Transport::Datagram(spec.clone()),
             application: None,
             framing: None,

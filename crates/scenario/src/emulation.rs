@@ -227,6 +227,7 @@ impl Build {
             self.network.groups.push(Group {
                 name: format!("{name}.reverse"),
                 class: 0,
+                l4s: false,
                 transport: external(),
                 application: None,
                 framing: None,

@@ -40,6 +40,7 @@ pub fn drop_tail(name: String, rate: Rate, delay: Span, buffer: Buffer) -> Port 
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),
         scheduling: None,
+        shaper: None,
         random_loss: 0.0,
         listed_drops: Vec::new(),
     }
@@ -50,6 +51,7 @@ pub fn greedy(name: &str, tcp: TcpSpec) -> Group {
     Group {
         name: name.into(),
         class: 0,
+        l4s: false,
         transport: Transport::Tcp(tcp, ControllerSpec::Reno(())),
         application: None,
         framing: None,

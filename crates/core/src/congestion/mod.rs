@@ -85,6 +85,8 @@ fn in_slow_start(counted: Segments, law: &impl Controller) -> (f64, f64) {
 pub struct AskedFor {
     /// An exact count of marks: [`Signal::marks`].
     pub marks: bool,
+    /// To answer them as it counts them: it does not hear of them once per window ([`Controller::on_congestion`]).
+    pub answers_marks: bool,
     /// The prices of the path: [`Signal::price`]. Of packets that travel whole only.
     pub price: bool,
     /// Samples of the rate of delivery: [`Signal::delivered_rate`].
@@ -157,6 +159,9 @@ pub trait Controller {
 
     /// Of what the prices are that it goes by.
     const GOES_BY: Option<Meaning> = None;
+
+    /// Whether it is fit for the queues of L4S, and its packets say so (RFC 9331 section 4).
+    const IS_L4S: bool = false;
 
     /// Whether its slow start ends when it is told so ([`Controller::end_slow_start`]).
     const ENDS_SLOW_START: bool = false;
@@ -310,6 +315,11 @@ macro_rules! controllers {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ENDS_SLOW_START),+ }
             }
 
+            /// Whether its packets say that they are L4S.
+            pub fn is_l4s(&self) -> bool {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IS_L4S),+ }
+            }
+
             /// What the law goes by beside its window, with units.
             pub fn quantities(&self) -> &'static [&'static str] {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::QUANTITIES),+ }
@@ -433,6 +443,7 @@ controllers! {
     rem::Rem,
     hstcp::HighSpeed,
     dctcp::Dctcp,
+    prague::Prague,
     fixed::Fixed,
     ;
     #[cfg(test)]

@@ -10,6 +10,7 @@ pub(crate) use least_completion::{Hop, Transfer};
 
 use crate::congestion::ControllerSpec;
 use crate::price::PriceSpec;
+use crate::primitives::token_bucket::BucketSpec;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::PolicySpec;
 use crate::schedule::SchedulerSpec;
@@ -89,6 +90,8 @@ pub struct Port {
     pub policy: PolicySpec,
     /// Of a port with several queues; they share its buffer.
     pub scheduling: Option<Scheduling>,
+    /// What is sent waits for its tokens first. Whatever it feeds decides on last bits.
+    pub shaper: Option<BucketSpec>,
     /// Probability that a packet is lost on the wire behind the port, 0 to 1.
     pub random_loss: f64,
     /// Packets to discard on arrival, in any order.
@@ -111,6 +114,19 @@ pub enum Queues {
     Hashed(u32),
     /// The class of its group does: of each class ([`Group::class`]) the number of its queue.
     OfClasses(Vec<ClassQueue>, Vec<Option<u32>>),
+    /// Two, of a scheduler that manages them: of flows whose packets say that they are L4S ([`Group::l4s`]), and of the others.
+    L4sAndClassic,
+}
+
+impl Queues {
+    /// The names of the queues that are counted apart.
+    pub fn class_names(&self) -> Vec<&str> {
+        match self {
+            Queues::OfFlows | Queues::Hashed(_) => Vec::new(),
+            Queues::OfClasses(queues, _) => queues.iter().map(|queue| queue.name.as_str()).collect(),
+            Queues::L4sAndClassic => vec!["L", "C"],
+        }
+    }
 }
 
 /// One of several queues of a port.
@@ -186,6 +202,8 @@ pub struct Group {
     pub name: String,
     /// Which queue its flows have at ports that tell classes apart; 0 is none in particular.
     pub class: u32,
+    /// Their packets say that they are L4S: ECT(1) (RFC 9331 section 4.1), where others that can be marked say ECT(0).
+    pub l4s: bool,
     pub transport: Transport,
     /// What hands data to a TCP; `None`: all there is to send waits from the start.
     pub application: Option<ApplicationSpec>,

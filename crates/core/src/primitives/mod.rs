@@ -9,4 +9,5 @@ pub mod prefetch;
 pub mod random;
 pub mod signal;
 pub mod sizes;
+pub mod token_bucket;
 pub mod units;

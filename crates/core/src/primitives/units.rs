@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
+pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
 /// An instant of simulated time: whole picoseconds since the start of the run. 64 bits reach 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -46,16 +46,26 @@ pub enum Reason {
     Random,
     /// The scenario lists it.
     Listed,
+    /// It came faster than a token bucket allows.
+    Policed,
 }
 
 impl Reason {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 7] =
-        [Reason::Full, Reason::Early, Reason::Late, Reason::Partial, Reason::Single, Reason::Random, Reason::Listed];
+    pub const ALL: [Reason; 8] = [
+        Reason::Full,
+        Reason::Early,
+        Reason::Late,
+        Reason::Partial,
+        Reason::Single,
+        Reason::Random,
+        Reason::Listed,
+        Reason::Policed,
+    ];
 
     /// As columns name it.
     pub fn name(self) -> &'static str {
-        ["full", "early", "late", "partial", "single", "random", "listed"][self as usize]
+        ["full", "early", "late", "partial", "single", "random", "listed", "policed"][self as usize]
     }
 
     /// What is discarded for it had been let in.
@@ -173,6 +183,9 @@ pub trait Policy {
     /// A packet whose sender goes by prices has arrived, be it let in or not. Only of policies that tell prices.
     fn on_price_header(&mut self, _unit: &Unit, _header: &PriceHeader) {}
 
+    /// Its queue, one of several, had to make room for what came to another or to itself.
+    fn on_overflow(&mut self, _now: Time) {}
+
     /// The price at present. Only of policies that tell prices.
     fn price(&self) -> Option<f64> {
         None
@@ -280,6 +293,10 @@ macro_rules! policies {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_price_header(unit, header)),+ }
             }
 
+            pub(crate) fn on_overflow(&mut self, now: Time) {
+                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_overflow(now)),+ }
+            }
+
             pub(crate) fn price(&self) -> Option<f64> {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.price()),+ }
             }
@@ -320,10 +337,13 @@ policies! {
     spd::Spd,
     red::Red,
     codel::Codel,
+    cobalt::Cobalt,
     pie::Pie,
     pi2::Pi2,
     rem::Rem,
     threshold::Threshold,
+    ramp::Ramp,
+    policer::Policer,
     clamp::Clamp,
     maxnet::MaxNet,
     rcp::Rcp,

@@ -2,7 +2,7 @@
 
 use super::recorder::{FlowNames, Heard, named};
 use super::table::{Column, Table};
-use crate::network::{Flow, Network, Transport};
+use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Received};
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::queue::Reason;
@@ -33,6 +33,7 @@ struct Header {
     window: Bytes,
     /// All there is to send; [`u64::MAX`] for no end.
     size: Bytes,
+    l4s: bool,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -58,9 +59,11 @@ enum Says {
     Capable,
     Reduced,
     Echo,
+    /// Capable, as L4S packets are.
+    L4s,
 }
 
-const SAYINGS: [&str; 4] = ["", "capable", "reduced", "echo"];
+const SAYINGS: [&str; 5] = ["", "capable", "reduced", "echo", "l4s"];
 const KINDS: [&str; 5] = ["data", "ack", "datagram", "syn", "syn_ack"];
 const NO_BLOCKS: u32 = u32::MAX;
 
@@ -81,20 +84,28 @@ impl Header {
     }
 }
 
+/// Of packets that are no L4S.
+fn header(flow: &Flow, transport: &Transport) -> Header {
+    match transport {
+        Transport::Tcp(spec, _) => {
+            let Segments(window) = spec.receiver_window;
+            let window = Bytes(u64::from(window).saturating_mul(spec.mss.0));
+            let size = flow.size.unwrap_or(Bytes(u64::MAX));
+            let before_data = spec.before_data().0;
+            Header { mss: spec.mss, before_data, header: spec.header, ack: spec.ack_size, window, size, l4s: false }
+        }
+        Transport::Datagram(spec) => {
+            let none = Bytes(0);
+            Header { mss: none, before_data: 0, header: spec.header, ack: none, window: none, size: none, l4s: false }
+        }
+    }
+}
+
 impl Packets {
     pub(super) fn new(network: &Network) -> Packets {
-        let header = |flow: &Flow| match &network.groups[flow.group as usize].transport {
-            Transport::Tcp(spec, _) => {
-                let Segments(window) = spec.receiver_window;
-                let window = Bytes(u64::from(window).saturating_mul(spec.mss.0));
-                let size = flow.size.unwrap_or(Bytes(u64::MAX));
-                let before_data = spec.before_data().0;
-                Header { mss: spec.mss, before_data, header: spec.header, ack: spec.ack_size, window, size }
-            }
-            Transport::Datagram(spec) => {
-                let none = Bytes(0);
-                Header { mss: none, before_data: 0, header: spec.header, ack: none, window: none, size: none }
-            }
+        let header = |flow: &Flow| {
+            let Group { transport, l4s, .. } = &network.groups[flow.group as usize];
+            Header { l4s: *l4s, ..header(flow, transport) }
         };
         Packets {
             headers: network.flows.iter().map(header).collect(),
@@ -123,6 +134,7 @@ impl Packets {
 
     pub(super) fn on_send(&mut self, time: Time, packet: &Outgoing, ecn: Ecn) {
         let says = match ecn {
+            Ecn::CAPABLE | Ecn::REDUCED if self.headers[packet.flow as usize].l4s => Says::L4s,
             Ecn::REDUCED => Says::Reduced,
             Ecn::CAPABLE => Says::Capable,
             _ => Says::Nothing,

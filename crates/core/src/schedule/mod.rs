@@ -6,7 +6,7 @@ mod model_port;
 mod round_robin;
 mod tags;
 
-use crate::primitives::units::{Bytes, Rate, Time};
+use crate::primitives::units::{Bytes, Rate, Span, Time};
 use crate::settings::{Named, family};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,26 @@ pub enum Leaving {
     Discarded,
 }
 
+/// A unit whose turn to be sent has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Due {
+    pub queue: usize,
+    pub waited: Span,
+    /// What waits behind it in its queue.
+    pub bytes_behind: Bytes,
+    /// It can carry a mark (RFC 3168).
+    pub is_capable: bool,
+}
+
+/// What a scheduler that has its queues' policies in itself ([`Scheduler::MANAGES`]) decides of a unit whose turn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Send,
+    /// And mark; what cannot carry a mark is discarded.
+    Mark,
+    Discard,
+}
+
 /// How much is discarded of the queue that holds the most bytes, when the port has no room for what arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Room {
@@ -63,12 +83,28 @@ pub trait Scheduler {
     /// Whether weights say something.
     const WEIGHS: bool = true;
 
+    /// Whether it decides what is marked and discarded of its queues, too, which have no policies then. They are two: of flows
+    /// whose packets say that they are L4S, and of the others.
+    const MANAGES: bool = false;
+
     fn on_joined(&mut self, joined: &Joined);
 
     /// The queue to be served, of those that hold something; `head` is the size of the unit that is first in a queue.
     fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize>;
 
     fn on_left(&mut self, left: &Left);
+
+    /// Only of those that manage their queues.
+    fn decide(&mut self, _due: &Due) -> Decision {
+        Decision::Send
+    }
+
+    /// How often [`Scheduler::on_period`] is wanted.
+    fn period(&self) -> Option<Span> {
+        None
+    }
+
+    fn on_period(&mut self, _now: Time) {}
 }
 
 /// Settings, states and dispatch, from one list: a new scheduler is its file and one line here.
@@ -100,6 +136,11 @@ macro_rules! schedulers {
             pub fn weighs(&self) -> bool {
                 match self { $(SchedulerSpec::$variant(_) => <$variant>::WEIGHS),+ }
             }
+
+            /// Whether it decides what is marked and discarded, too, of two queues.
+            pub fn manages(&self) -> bool {
+                match self { $(SchedulerSpec::$variant(_) => <$variant>::MANAGES),+ }
+            }
         }
 
         /// A scheduler at work.
@@ -123,6 +164,18 @@ macro_rules! schedulers {
             pub(crate) fn on_left(&mut self, left: &Left) {
                 match self { $(Schedulers::$variant(scheduler) => scheduler.on_left(left)),+ }
             }
+
+            pub(crate) fn decide(&mut self, due: &Due) -> Decision {
+                match self { $(Schedulers::$variant(scheduler) => scheduler.decide(due)),+ }
+            }
+
+            pub(crate) fn period(&self) -> Option<Span> {
+                match self { $(Schedulers::$variant(scheduler) => scheduler.period()),+ }
+            }
+
+            pub(crate) fn on_period(&mut self, now: Time) {
+                match self { $(Schedulers::$variant(scheduler) => scheduler.on_period(now)),+ }
+            }
         }
     };
 }
@@ -135,4 +188,5 @@ schedulers! {
     start_time_fair::StartTimeFair,
     sfq::Sfq,
     flow_queue::FlowQueue,
+    dual_pi2::DualPi2,
 }

@@ -6,9 +6,9 @@ use super::event_order::FlowKind;
 use super::port::{ClassCounts, PortCounts, Stepped};
 use super::routes::END;
 use super::senders::{End, Senders};
-use crate::network::{Hop, Queues, Transfer};
+use crate::network::{Hop, Port, Transfer};
 use crate::primitives::units::{Bytes, Span, Time};
-use crate::queue::Reason;
+use crate::queue::{PolicySpec, Reason};
 use crate::record::recorder::{FlowNames, QueueRows, named};
 use crate::record::{Column, Table};
 use crate::tcp::sender::SenderCounts;
@@ -222,6 +222,10 @@ impl Engine {
             ("discarded_units", integer(&all)),
         ];
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
+        let polices = |port: &Port| port.policies().any(|policy| matches!(policy, PolicySpec::Policer(_)));
+        if self.senders.network.ports.iter().any(polices) {
+            columns.push(("discarded_policed", integer(&|i| discarded(i, Reason::Policed))));
+        }
         columns.extend([
             ("loss_share", float(&|i| Share { part: all(i), whole: arrived(i) }.value())),
             (
@@ -259,13 +263,11 @@ impl Engine {
         let ports = network.ports.iter().map(|port| port.name.clone()).collect();
         let mut classes: Vec<String> = Vec::new();
         let mut name_of = |(port, class): (usize, usize)| {
-            let Some(Queues::OfClasses(queues, _)) = network.ports[port].scheduling.as_ref().map(|of| &of.queues) else {
-                return 0;
-            };
-            let name = &queues[class].name;
+            let names = network.ports[port].scheduling.as_ref().map_or(Vec::new(), |of| of.queues.class_names());
+            let Some(&name) = names.get(class) else { return 0 };
             let known = classes.iter().position(|known| known == name);
             known.unwrap_or_else(|| {
-                classes.push(name.clone());
+                classes.push(name.to_string());
                 classes.len() - 1
             }) as u32
         };
@@ -373,7 +375,8 @@ fn known_sorted(flows: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
     known
 }
 
-const DISCARDED: [(&str, Reason); Reason::ALL.len()] = [
+/// But for policers, which few networks have.
+const DISCARDED: [(&str, Reason); Reason::ALL.len() - 1] = [
     ("discarded_full", Reason::Full),
     ("discarded_early", Reason::Early),
     ("discarded_late", Reason::Late),

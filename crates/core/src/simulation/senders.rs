@@ -233,7 +233,8 @@ impl Senders {
             let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
             brought = self.readers[place].read(now, arrived, report, board);
         }
-        brought.echoes_mark = packet.is_marked();
+        let is_counted = self.fabric.signalled(packet.flow).is_some_and(|place| self.readers[place].answers_marks());
+        brought.echoes_mark = packet.is_marked() && !is_counted;
         brought
     }
 
@@ -422,7 +423,8 @@ impl Senders {
             self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), next);
         }
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: payload + spec.header };
-        self.fabric.send::<true>(now, &packet, Ecn::INCAPABLE);
+        let ecn = if group.l4s { Ecn::CAPABLE } else { Ecn::INCAPABLE };
+        self.fabric.send::<true>(now, &packet, ecn);
     }
 
     /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.

@@ -64,6 +64,11 @@ impl SignalReader {
         }
     }
 
+    /// The law answers marks as it counts them, and not once per window.
+    pub(crate) fn answers_marks(&self) -> bool {
+        self.asked.answers_marks
+    }
+
     /// An acknowledgement arrived that is about to be heard, with this signal of the receiver. `board`: what was reported before it.
     pub(crate) fn read(&mut self, now: Time, arrived: &Arrived, report: &Report, board: Option<&Scoreboard>) -> Brought {
         let signal = &report.signal;

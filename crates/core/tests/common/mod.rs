@@ -9,6 +9,7 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::price::{Identification, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
+use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
@@ -79,6 +80,7 @@ pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
         counts_in_service: false,
         policy: PolicySpec::DropTail(()),
         scheduling: None,
+        shaper: None,
         random_loss: 0.0,
         listed_drops: Vec::new(),
     }
@@ -143,6 +145,7 @@ pub fn group(name: &str, transport: Transport) -> Group {
     Group {
         name: name.to_string(),
         class: 0,
+        l4s: false,
         transport,
         application: None,
         framing: None,
@@ -378,6 +381,7 @@ fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows
     let least = |delay: &mut Span| *delay = (*delay).max(Span::from_millis(1));
     for port in (0..ports.len() as PortId).filter(|&port| feeds(port)) {
         least(&mut ports[port as usize].delay);
+        ports[port as usize].shaper = None;
     }
     // Written out, the access links are ports too.
     flows
@@ -411,10 +415,13 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
         PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
     let policy = if dice.chance(3) { PolicySpec::DropTail(()) } else { dice.one_of(&samples) };
     let scheduling = (dice.chance(4) && policy.tells().is_none()).then(|| random_scheduling(&policy, dice));
+    let shaper =
+        dice.chance(6).then(|| BucketSpec { rate: Rate(dice.pick(500_000, 6_000_000)), burst: Bytes(dice.pick(1, 9000)) });
     Port {
         counts_in_service,
         policy,
         scheduling,
+        shaper,
         transmitters: if dice.chance(5) { dice.pick(2, 3) as u32 } else { 1 },
         random_loss: if dice.chance(3) { dice.pick(1, 50) as f64 / 1000.0 } else { 0.0 },
         ..link(name, dice.one_of(&[1, 4, 8, 10]), delay(dice, coarse), buffer)
@@ -425,6 +432,7 @@ fn random_scheduling(policy: &PolicySpec, dice: &mut Dice) -> Scheduling {
     let scheduler = dice.one_of(&SchedulerSpec::samples());
     let class = |name: &str, weight, buffer, policy| ClassQueue { name: name.into(), weight, buffer, policy };
     let queues = match dice.pick(0, 2) {
+        _ if scheduler.manages() => Queues::L4sAndClassic,
         0 if !scheduler.ranks() => Queues::OfFlows,
         1 if !scheduler.ranks() => Queues::Hashed(dice.pick(1, 4) as u32),
         _ => {
@@ -450,6 +458,7 @@ fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
     ];
     Group {
         class: dice.pick(0, 2) as u32,
+        l4s: dice.chance(3),
         application: (has_application && matches!(transport, Transport::Tcp(..))).then(|| random_application(dice)),
         framing: in_cells.then(|| random_framing(dice)),
         send_processing: dice.one_of(&delays),

@@ -31,6 +31,10 @@ pub(super) fn scheduling(
     let values = chosen.values(None, report);
     let spec = SchedulerSpec::read(chosen.name(), &values)?;
     chosen.complain(spec.check(), &values, &format!("{at}.scheduler"), None, report);
+    if spec.manages() {
+        check_managed(queue, &spec, hashed.is_some().then_some("queues"), at, report);
+        return Some(Scheduling { scheduler: spec, queues: Queues::L4sAndClassic });
+    }
     let Some(classes) = &queue.classes else {
         let policy = policy?;
         if spec.ranks() {
@@ -85,6 +89,22 @@ pub(super) fn scheduling(
     })
 }
 
+/// A scheduler that has its queues and their policies in itself leaves nothing of that to be said. `hashed`: the key that gives
+/// it queues, if it is there.
+fn check_managed(queue: &Queue, scheduler: &SchedulerSpec, hashed: Option<&str>, at: &str, report: &mut Report) {
+    let name = scheduler.name().unwrap_or_default();
+    let policy = (queue.policy != Policy::default()).then(|| "policy".to_string());
+    let classes = queue.classes.is_some().then(|| "classes".to_string());
+    let hashed = hashed.map(|key| format!("scheduler.{key}"));
+    for key in [policy, classes, hashed].into_iter().flatten() {
+        let at = format!("{at}.{key}");
+        if report.sound(&at) {
+            let problem = report.add(at, format!("`{name}` has two queues of its own, and their policies"));
+            problem.expected(format!("no `{}`", key.rsplit('.').next().unwrap_or_default()));
+        }
+    }
+}
+
 /// Prices are those of links, and not of one of several queues.
 fn check_policy(policy: &PolicySpec, at: &str, report: &mut Report) {
     let at = format!("{at}.policy");
@@ -125,7 +145,15 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
 
 /// Every flow has a queue wherever it comes, and every class has flows.
 pub(super) fn check(description: &Description, network: &Network, queue_places: &[std::rc::Rc<str>], report: &mut Report) {
-    if !network.ports.iter().any(|port| matches!(&port.scheduling, Some(Scheduling { queues: Queues::OfClasses(..), .. }))) {
+    let has =
+        |what: fn(&Queues) -> bool| network.ports.iter().any(|port| port.scheduling.as_ref().is_some_and(|of| what(&of.queues)));
+    if !has(|queues| matches!(queues, Queues::L4sAndClassic))
+        && let Some((name, _)) = description.flows.iter().find(|(_, flow)| flow.l4s.is_some())
+    {
+        let problem = report.warn(format!("flows.{name}.l4s"), "no queue tells L4S packets apart");
+        problem.expected("a queue with `scheduler = \"dualpi2\"`");
+    }
+    if !has(|queues| matches!(queues, Queues::OfClasses(..))) {
         let classed = description.flows.iter().find_map(|(name, flow)| Some((name, flow.class.as_ref()?)));
         if let Some((name, class)) = classed {
             let problem = report.warn(format!("flows.{name}.class"), "no queue tells classes apart");
@@ -236,6 +264,37 @@ mod tests {
             format!("{at}.classes[1]: no flow has this queue"),
         ];
         assert_eq!(warnings, wanted);
+    }
+
+    #[test]
+    fn l4s_is_what_is_said_to_be_and_what_a_law_is_made_for() {
+        let flows = |queue: &str, flows: &[&str]| {
+            let mut text =
+                format!("duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {{{queue}}}\n");
+            for (index, flow) in flows.iter().enumerate() {
+                text += &format!("[flows.f{index}]\nfrom = \"left\"\nto = \"right\"\n{flow}\n");
+            }
+            let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+            scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+        };
+        let of = |law: &str, more: &str| format!("tcp = {{preset = \"sack\", ecn = true, controller = \"{law}\"}}\n{more}");
+        let source = "source = {kind = \"constant\", rate = \"9 kbps\", packet = \"90 B\"}";
+        let five = [
+            of("prague", ""),
+            of("prague", "l4s = false"),
+            of("dctcp", ""),
+            of("dctcp", "l4s = true"),
+            format!("{source}\nl4s = true"),
+            source.to_string(),
+        ];
+        let dual = r#"buffer = "90 packets", scheduler = "dualpi2""#;
+        let (network, warnings) = flows(dual, &five.each_ref().map(String::as_str));
+        assert_eq!(network.groups.iter().map(|group| group.l4s).collect::<Vec<_>>(), [true, false, false, true, true, false]);
+        assert_eq!(network.ports[0].scheduling.as_ref().map(|of| &of.queues), Some(&Queues::L4sAndClassic));
+        assert!(warnings.list.is_empty());
+        // Where no queue looks at it, that is said.
+        let (_, warnings) = flows(r#"buffer = "90 packets", policy = "codel""#, &[&five[4]]);
+        assert_eq!(warnings.list[0].at, "flows.f0.l4s");
     }
 
     #[test]

@@ -75,6 +75,10 @@ impl Feeders<'_> {
         let name = |port: PortId| &self.graph.ports[port as usize].name;
         let Bounds { slowest, shortest_delay, .. } = self.bounds[feeder as usize];
         let needed = self.bounds[link as usize].fastest;
+        if self.graph.ports[feeder as usize].shaper.is_some() && report.sound(&at) {
+            let problem = report.add(&at, format!("`{}`, which feeds it, has a shaper that holds packets back", name(feeder)));
+            problem.expected("`store_and_forward`, or no `shaper`");
+        }
         if slowest < needed && report.sound(&at) {
             let problem = report.add(&at, format!("`{}` is slower than `{}`, which would run dry", name(feeder), name(link)));
             problem.given(format!("`{}` at {}", name(feeder), self.described(feeder, slowest)));

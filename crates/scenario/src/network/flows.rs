@@ -264,6 +264,7 @@ fn group(
     Some(Group {
         name: name.to_string(),
         class,
+        l4s: l4s(flow, &transport, at, report),
         application: flow.application.as_ref().and_then(|given| transport::application(given, &application_at, report)),
         transport,
         send_processing: send.map(delay),
@@ -271,6 +272,17 @@ fn group(
         framing,
         jitter: flow.jitter.span(),
     })
+}
+
+/// Whether its packets say so.
+fn l4s(flow: &schema::Flow, transport: &Transport, at: &str, report: &mut Report) -> bool {
+    let Transport::Tcp(spec, law) = transport else { return flow.l4s.unwrap_or(false) };
+    let at = format!("{at}.l4s");
+    if flow.l4s == Some(true) && !spec.ecn && report.sound(&at) {
+        let problem = report.add(at, "packets that say they are L4S, and cannot carry marks");
+        problem.given("true").expected("`ecn = true` in `tcp`, or no `l4s`");
+    }
+    flow.l4s.unwrap_or(law.is_l4s() && spec.ecn)
 }
 
 fn delay(processing: Processing) -> Delay {

@@ -4,12 +4,14 @@ use super::classes;
 use super::groups::Groups;
 use super::sites::{Made, Sites, taken};
 use crate::problem::Report;
-use crate::quantity::{Duration, Rate};
+use crate::quantity::{Duration, Rate, Size};
 use crate::scenario::Description;
 use crate::schema::{self, Buffer, Link, Loss, PortName, Queue, Style, policy_spec};
 use crate::values::{Name, Word};
 use std::rc::Rc;
 use tailback_core::network::{self, ListedDrop, Port, PortId, Switching};
+use tailback_core::primitives::token_bucket::BucketSpec;
+use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::PolicySpec;
 
 pub(super) struct Graph {
@@ -273,6 +275,8 @@ fn pair(link: &Link, at: &str, places: [String; 2], groups: &Groups, report: &mu
     Pair { there, back: Some((port, direction.queue.buffer, back.into())) }
 }
 
+const GIGABYTE: u64 = 1_000_000_000;
+
 /// One direction of a link, as the scenario says it.
 struct Direction<'d> {
     rate: Rate,
@@ -299,9 +303,25 @@ impl Direction<'_> {
             counts_in_service: self.queue.counts_in_service(),
             policy: policy.unwrap_or(PolicySpec::DropTail(())),
             scheduling,
+            shaper: self.shaper(rate, queue_at, report),
             random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
             listed_drops: self.listed_drops(at, groups, report),
         }
+    }
+
+    /// `rate`: bit/s of all transmitters.
+    fn shaper(&self, rate: f64, queue_at: &str, report: &mut Report) -> Option<BucketSpec> {
+        let shaper = self.queue.shaper.as_ref()?;
+        let (at, burst) = (format!("{queue_at}.shaper"), shaper.burst.bytes());
+        if !(1..=GIGABYTE).contains(&burst) && report.sound(&format!("{at}.burst")) {
+            let problem = report.add(format!("{at}.burst"), "a size out of range");
+            problem.given(shaper.burst.to_string()).expected(format!("1 B to {}", Size::new(GIGABYTE)));
+        }
+        if shaper.rate.rate().0 as f64 >= rate && report.sound(&format!("{at}.rate")) {
+            let problem = report.warn(format!("{at}.rate"), "the shaper holds nothing back: the link is no faster");
+            problem.given(shaper.rate.to_string()).expected(format!("less than {}", self.rate));
+        }
+        Some(BucketSpec { rate: shaper.rate.rate(), burst: Bytes(burst) })
     }
 
     fn listed_drops(&self, at: &str, groups: &Groups, report: &mut Report) -> Vec<ListedDrop> {

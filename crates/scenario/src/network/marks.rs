@@ -4,7 +4,7 @@ use crate::problem::Report;
 use crate::scenario::Description;
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Network, Transport};
+use tailback_core::network::{Network, Port, Transport};
 
 /// Warns of those that hear none: they run, as if there were no congestion but losses.
 pub(super) fn check(description: &Description, network: &Network, report: &mut Report) {
@@ -25,7 +25,8 @@ pub(super) fn check(description: &Description, network: &Network, report: &mut R
         }
         let paths: BTreeSet<u32> = network.flows.iter().filter(|flow| flow.group == index).map(|flow| flow.forward).collect();
         let mut ports = paths.iter().flat_map(|&path| &network.paths[path as usize]).map(|&port| &network.ports[port as usize]);
-        if !ports.any(|port| port.policies().any(|policy| policy.may_mark())) {
+        let manages = |port: &Port| port.scheduling.as_ref().is_some_and(|scheduling| scheduling.scheduler.manages());
+        if !ports.any(|port| manages(port) || port.policies().any(|policy| policy.may_mark())) {
             let problem = report.warn(format!("flows.{name}.tcp.controller"), "it goes by marks, and no queue on its way marks");
             problem.given(law).expected("a queue that does, such as `policy = \"threshold\"`");
         }

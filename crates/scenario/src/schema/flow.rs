@@ -52,6 +52,9 @@ record! {
         framing: Option<Framing>,
         /// Which queue its packets and acknowledgements have at links that tell classes apart (`queue.classes`).
         class: Option<Name>,
+        /// Whether its packets say that they are L4S, ECT(1), which decides about their queue at a `dualpi2`. By default they do if the
+        /// controller is made for that (`prague`) and `ecn` is on.
+        l4s: Option<bool>,
         /// TCP.
         tcp: Option<Tcp>,
         /// What hands data to TCP. If not given, all data is available from the start.

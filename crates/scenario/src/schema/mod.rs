@@ -22,7 +22,7 @@ pub use link::{Drop, Link, Loss, Reverse};
 pub use node::{Node, NodeKind, Processing};
 pub use prices::{Prices, Scheme, Schemes};
 pub(crate) use queue::policy_spec;
-pub use queue::{Buffer, Policies, Policy, Queue, UserPolicy};
+pub use queue::{Buffer, Policies, Policy, Queue, Shaper, UserPolicy};
 pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
 pub use scheduling::{Chooser, Class, Hashing, Scheduler, SchedulerTable, Schedulers};

@@ -4,7 +4,7 @@ use super::scheduling::{Class, Scheduler};
 use crate::decode::{Decode, Decoder};
 use crate::member::{Choice, Family, Nothing, UserTable};
 use crate::problem::Report;
-use crate::quantity::{CELL_UNITS, Duration, PACKET_UNITS, Percent, Size, cells, complaint, packets, pattern};
+use crate::quantity::{CELL_UNITS, Duration, PACKET_UNITS, Percent, Rate, Size, cells, complaint, packets, pattern};
 use crate::record::record;
 use crate::threshold::{Places, RANGES};
 use crate::tree::Node;
@@ -30,10 +30,24 @@ record! {
         scheduler: Option<Scheduler>,
         /// The queues of a scheduler, one for each class of flows; some schedulers go by their order.
         classes: Option<Vec<Class>>,
+        /// A token bucket that holds back what is to be sent: in the long run the link sends at its rate, and at its own for a
+        /// burst.
+        shaper: Option<Shaper>,
     }
     with
     /// What decides which packets or cells may enter.
     policy: Policy
+}
+
+record! {
+    /// A token bucket at the end of a queue. The packet that waits for its tokens holds no place.
+    pub struct Shaper {
+        /// At which tokens come; headers count.
+        rate: Rate,
+        /// Tokens that are kept, 1 B to 1 GB. A larger packet goes when all are there, and those after it wait for what it took too
+        /// much.
+        burst: Size,
+    }
 }
 
 impl Queue {

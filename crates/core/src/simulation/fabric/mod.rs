@@ -41,7 +41,7 @@ pub(crate) struct Fabric {
     pub(crate) ports: Vec<Port>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<u32>,
-    /// The queues whose policy is to be heard at a fixed period.
+    /// The queues whose policy, and the ports whose scheduler, is to be heard at a fixed period.
     pub(crate) periodic: Vec<Periodic>,
     pub(crate) paths: Vec<Path>,
     /// What the fabric has to know of each flow group.
@@ -53,12 +53,19 @@ pub(crate) struct Fabric {
     pub(crate) common: Common,
 }
 
-/// A queue whose policy is to be heard at a fixed period.
+/// Who is to be heard at a fixed period.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Periodic {
     pub(crate) port: u32,
-    queue: u32,
+    who: Heard,
     period: Span,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Heard {
+    /// The policy of this queue.
+    Policy(u32),
+    Scheduler,
 }
 
 impl Fabric {
@@ -68,8 +75,10 @@ impl Fabric {
         let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
         let (ports, transmitters) = make_ports(network, &rerouted, workshop);
         let periods = |(port, of): (u32, &Port)| {
-            let of_queues = (0..).zip(of.equipment.periods());
-            of_queues.filter_map(|(queue, period)| Some(Periodic { port, queue, period: period? })).collect::<Vec<_>>()
+            let of_queues = (0..).zip(of.equipment.periods()).map(|(queue, period)| (Heard::Policy(queue), period));
+            let of_scheduler = of.stepped().and_then(|stepped| stepped.period_of_scheduler());
+            let all = of_queues.chain([(Heard::Scheduler, of_scheduler)]);
+            all.filter_map(|(who, period)| Some(Periodic { port, who, period: period? })).collect::<Vec<_>>()
         };
         let periodic: Vec<Periodic> = (0..).zip(&ports).flat_map(periods).collect();
         let order = EventOrder::new(&Entities {

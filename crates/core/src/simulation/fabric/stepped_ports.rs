@@ -1,6 +1,6 @@
 //! Packets at ports whose departures are events.
 
-use super::{Fabric, Periodic};
+use super::{Fabric, Heard, Periodic};
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::Reason;
@@ -131,12 +131,16 @@ impl Fabric {
         }
     }
 
-    /// The policy of a queue is to be heard, and again after its period.
+    /// The policy of a queue is to be heard, or the scheduler of several, and again after its period.
     pub(crate) fn on_period(&mut self, now: Time, place: u32) {
-        let Periodic { port, queue, .. } = self.periodic[place as usize];
-        if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
-            let first = self.common.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
-            stepped.on_period(equipment, (queue as usize, now), first);
+        let Periodic { port, who, .. } = self.periodic[place as usize];
+        match (self.ports[port as usize].stepped_mut(), who) {
+            (Some((stepped, equipment)), Heard::Policy(queue)) => {
+                let first = self.common.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
+                stepped.on_period(equipment, (queue as usize, now), first);
+            }
+            (Some((stepped, _)), Heard::Scheduler) => stepped.on_period_of_scheduler(now),
+            (None, _) => {}
         }
         self.schedule_period(now, place);
     }

@@ -64,8 +64,8 @@ fn queues_of_schedulers(network: &Network) -> usize {
         .map(|port| matches!(&port.scheduling, Some(Scheduling { queues: Queues::OfFlows | Queues::Hashed(_), .. })))
         .collect();
     let of_classes = |port: &network::Port| match &port.scheduling {
-        Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) => queues.len(),
-        _ => 0,
+        Some(Scheduling { queues, .. }) => queues.class_names().len(),
+        None => 0,
     };
     let classes: usize = network.ports.iter().map(of_classes).sum();
     if !of_flows.contains(&true) {

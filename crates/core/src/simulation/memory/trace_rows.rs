@@ -147,7 +147,7 @@ impl<'a> Ways<'a> {
             // Whatever is sent may be waiting.
             Buffer::Unlimited => f64::INFINITY,
             // What such a policy has let in it may discard, so that more comes and goes than is carried.
-            _ if spec.scheduling.is_some() || spec.policy.is_stepped() => f64::INFINITY,
+            _ if spec.scheduling.is_some() || spec.shaper.is_some() || spec.policy.is_stepped() => f64::INFINITY,
             _ => self.rates[port as usize] * self.network.duration.seconds() / 8.0 * there.per_byte + self.room,
         };
         2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.ack_units)
@@ -338,6 +338,7 @@ pub(super) mod tests {
             counts_in_service: false,
             policy: PolicySpec::DropTail(()),
             scheduling: None,
+            shaper: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
         };
@@ -384,6 +385,7 @@ pub(super) mod tests {
                 framing: None,
                 name: "flow".into(),
                 class: 0,
+                l4s: false,
                 transport,
                 send_processing: None,
                 receive_processing: None,

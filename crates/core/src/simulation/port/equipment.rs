@@ -7,6 +7,7 @@ use crate::price::{Combination, Meaning, PriceSpec, Told};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::token_bucket::TokenBucket;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::simulation::window::{Parts, Window};
@@ -50,6 +51,7 @@ pub(super) struct Rest {
     loss: RandomLoss,
     listed: Listed,
     waits: Option<Histogram>,
+    shaper: Option<TokenBucket>,
     /// Occupancy after each change, if traced.
     pub(super) trace: Option<Vec<(Time, u32)>>,
 }
@@ -170,6 +172,7 @@ impl Equipment {
                 },
                 listed: Listed { drops, passing: BTreeMap::new() },
                 waits: kept.percentiles.then(Histogram::default),
+                shaper: spec.shaper.map(TokenBucket::new),
                 trace: kept.occupancy.then(Vec::new),
             }),
         }
@@ -246,6 +249,17 @@ impl Equipment {
         self.services.of(bytes, || self.rest.rate)
     }
 
+    /// At which the port sends in the long run, so many transmitters together.
+    pub(super) fn drain_rate(&self, transmitters: u64) -> Rate {
+        let rate = Rate(self.rest.rate.0 * transmitters);
+        self.rest.shaper.as_ref().map_or(rate, |shaper| rate.min(shaper.rate()))
+    }
+
+    /// When a unit whose turn has come may go: where there is a shaper, it waits for its tokens.
+    pub(super) fn goes_at(&mut self, now: Time, bytes: Bytes) -> Time {
+        self.rest.shaper.as_mut().map_or(now, |shaper| shaper.take_in_time(now, bytes))
+    }
+
     /// Let the unit in, marked or not, or say why not.
     #[inline]
     pub(super) fn admit<C: Care>(
@@ -281,7 +295,7 @@ impl Equipment {
             backlogged: 0,
             has_room: !full,
             idle: held.idle,
-            rate: Rate(self.rest.rate.0 * held.transmitters),
+            rate: if C::OBSERVES { self.drain_rate(held.transmitters) } else { Rate(self.rest.rate.0 * held.transmitters) },
         };
         match self.policy(number).on_arrival(&unit, packet.flow, occupancy, packet.time) {
             Verdict::Discard(reason) => Err(reason),

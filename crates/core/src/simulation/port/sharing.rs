@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Sharing {
     pub(super) scheduler: Schedulers,
     pub(super) room: Room,
+    /// The scheduler decides what is marked and discarded.
+    pub(super) manages: bool,
     of_flows: QueuesOfFlows,
     /// Each queue's own, where they have any.
     buffers: Vec<Buffer>,
@@ -72,6 +74,7 @@ impl QueuesOfFlows {
                     let class = network.groups[network.flows[flow as usize].group as usize].class;
                     of_classes.get(class as usize).copied().flatten().unwrap_or(0)
                 }
+                Queues::L4sAndClassic => u32::from(!network.groups[network.flows[flow as usize].group as usize].l4s),
             };
         }
         QueuesOfFlows { first, queues }
@@ -85,7 +88,10 @@ impl QueuesOfFlows {
     pub(crate) fn specs<'n>(&self, port: &'n Port, scheduling: &'n Scheduling, flows: &[u32]) -> Vec<QueueSpec<'n>> {
         let policies: Vec<&PolicySpec> = match &scheduling.queues {
             Queues::OfClasses(classes, _) => classes.iter().map(|class| &class.policy).collect(),
-            _ => vec![&port.policy; self.queues.iter().max().map_or(1, |last| *last as usize + 1)],
+            Queues::L4sAndClassic => vec![&port.policy; 2],
+            Queues::OfFlows | Queues::Hashed(_) => {
+                vec![&port.policy; self.queues.iter().max().map_or(1, |last| *last as usize + 1)]
+            }
         };
         let mut specs: Vec<QueueSpec> = policies.into_iter().map(|policy| QueueSpec { policy, flows: Vec::new() }).collect();
         flows.iter().for_each(|&flow| specs[self.of(flow)].flows.push(flow));
@@ -105,9 +111,17 @@ impl Sharing {
                 of_classes.iter().map(|class| class.buffer).collect(),
                 vec![ClassCounts::default(); queues],
             ),
+            Queues::L4sAndClassic => (vec![1.0; queues], Vec::new(), vec![ClassCounts::default(); queues]),
             Queues::OfFlows | Queues::Hashed(_) => (vec![1.0; queues], Vec::new(), Vec::new()),
         };
-        Sharing { scheduler: Schedulers::new(scheduler, &weights), room: scheduler.room(), of_flows, buffers, classes }
+        Sharing {
+            scheduler: Schedulers::new(scheduler, &weights),
+            room: scheduler.room(),
+            manages: scheduler.manages(),
+            of_flows,
+            buffers,
+            classes,
+        }
     }
 
     pub(super) fn queue_of(&self, packet: &Packet) -> usize {

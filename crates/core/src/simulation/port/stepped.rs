@@ -7,9 +7,9 @@ use super::sharing::{ClassCounts, Sharing};
 use super::transmitters::Transmitters;
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
+use crate::primitives::units::{Bytes, Span, Time, Units};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
-use crate::schedule::{Joined, Leaving, Left, Room};
+use crate::schedule::{Decision, Due, Joined, Leaving, Left, Room};
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -123,7 +123,7 @@ impl Stepped {
             equipment.policy(queue).on_stored(packet.flow);
         }
         if let Some(sharing) = &mut self.sharing {
-            let rate = Rate(equipment.rest.rate.0 * transmitters);
+            let rate = equipment.drain_rate(transmitters);
             sharing.scheduler.on_joined(&Joined { queue, bytes, now, rate, begins_busy_period: self.in_service == 0 });
         }
         match idle {
@@ -202,6 +202,7 @@ impl Stepped {
         window: &Window,
     ) {
         self.leave_queue(equipment, queue, packet.flow, bytes);
+        equipment.policy(queue).on_overflow(now);
         self.count_late(equipment, packet, (queue, now), window);
         self.leave_schedule(queue, bytes, Leaving::Discarded);
     }
@@ -228,7 +229,11 @@ impl Stepped {
         let unit = Unit { bytes, is_last: packet.is_last() };
         let (waited, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
         let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
-        let goes = match equipment.policy(queue).on_departure(&unit, &turn) {
+        let verdict = match &mut self.sharing {
+            Some(sharing) if sharing.manages => verdict_of_scheduler(sharing, queue, &turn),
+            _ => equipment.policy(queue).on_departure(&unit, &turn),
+        };
+        let goes = match verdict {
             Verdict::Accept => Ok(()),
             Verdict::Mark => equipment.mark(packet, now, Reason::Late, window),
             Verdict::Discard(_) => Err(Reason::Late),
@@ -259,12 +264,25 @@ impl Stepped {
             None => self.held(equipment),
             Some(_) => self.queues[queue].held(equipment),
         };
-        let rate = Rate(equipment.rest.rate.0 * self.transmitters.count() as u64);
+        let rate = equipment.drain_rate(self.transmitters.count() as u64);
         let first_waited = self.sharing.is_some().then(|| first.map_or(Span::ZERO, |first| now.since(first)));
         equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
     }
 
-    /// Put a packet that arrived at `packet.time` on a transmitter. Returns how long sending takes.
+    /// How often the scheduler is to be heard.
+    pub(crate) fn period_of_scheduler(&self) -> Option<Span> {
+        self.sharing.as_ref().and_then(|sharing| sharing.scheduler.period())
+    }
+
+    /// The scheduler is to be heard.
+    pub(crate) fn on_period_of_scheduler(&mut self, now: Time) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.scheduler.on_period(now);
+        }
+    }
+
+    /// Put a packet that arrived at `packet.time` on a transmitter, where it waits for its tokens if the port shapes. Returns how
+    /// long that and sending take.
     pub(crate) fn begin_service(
         &mut self,
         equipment: &mut Equipment,
@@ -274,11 +292,12 @@ impl Stepped {
         bytes: Bytes,
         window: &Window,
     ) -> Span {
-        let service = equipment.service(bytes);
-        equipment.count_service(packet.time, now, now + service, bytes, window);
-        equipment.count_wait(packet.time, now, window);
+        let start = equipment.goes_at(now, bytes);
+        let departure = start + equipment.service(bytes);
+        equipment.count_service(packet.time, start, departure, bytes, window);
+        equipment.count_wait(packet.time, start, window);
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
-            counts.count_service(packet.time, [now, now + service], bytes, window);
+            counts.count_service(packet.time, [start, departure], bytes, window);
         }
         self.transmitters.start(transmitter, Sending { packet: *packet, queue: queue as u32, head_is_gone: false });
         self.in_service += 1;
@@ -287,7 +306,7 @@ impl Stepped {
             self.queues[queue].in_service += 1;
             self.queues[queue].in_service_bytes += bytes;
         }
-        service
+        departure.since(now)
     }
 
     /// A transmitter finished. Returns the packet on its way to the far end; nothing if its head has gone ahead.
@@ -368,6 +387,16 @@ impl Stepped {
         if let Some(trace) = &mut equipment.rest.trace {
             trace.push((now, self.waiting + in_service));
         }
+    }
+}
+
+/// Of a scheduler that has its queues' policies in itself.
+fn verdict_of_scheduler(sharing: &mut Sharing, queue: usize, turn: &Turn) -> Verdict {
+    let &Turn { waited, bytes_behind, is_capable, .. } = turn;
+    match sharing.scheduler.decide(&Due { queue, waited, bytes_behind, is_capable }) {
+        Decision::Send => Verdict::Accept,
+        Decision::Mark => Verdict::Mark,
+        Decision::Discard => Verdict::Discard(Reason::Late),
     }
 }
 

@@ -34,7 +34,8 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             || spec.transmitters > 1
             || changing.contains(&index)
             || spec.policy.is_stepped()
-            || spec.scheduling.is_some();
+            || spec.scheduling.is_some()
+            || spec.shaper.is_some();
         let first = stepped.then_some(transmitters.len() as u32);
         if stepped {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));

@@ -1,0 +1,357 @@
+//! Prague: DCTCP for the Internet, whose packets say that they are L4S. The sender answers accurate counts of marks itself, grows
+//! by what came unmarked also while it reduces, paces, and once it has been there for long grows and reduces as if its round trip
+//! were 25 ms at least, so that a short path gives it little more than others get
+//! (draft-briscoe-iccrg-prague-congestion-control-04, sections 2.3 and 2.4).
+//!
+//! Differs: it counts segments where the draft counts bytes. After a loss it is Reno, also in how it grows, where the draft has
+//! CUBIC. It paces at a window in a round trip, and in slow start at twice that; a window below two segments, and a path that
+//! turns out to have a Classic queue (RFC 9331 section 4.3), are not looked after. In losses' repair marks are counted and not
+//! answered.
+
+use super::support::beside::Beside;
+use super::{Ack, AskedFor, Cause, Congestion, Controller, RoundTrip, Start};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+// Sections 2.3.2 and 2.4.4.
+member! {
+    /// For queues of L4S: reduces in proportion to the share of marked segments, and paces. Needs `ecn`, and a queue that marks,
+    /// such as `dualpi2`'s.
+    Prague = "prague", "draft-briscoe-iccrg-prague-congestion-control-04";
+
+    pub struct PragueSpec {
+        /// Weight of the newest round in the estimate of the marked share (g).
+        gain: f64 = 0.0625 => Kind::Probability,
+        /// That estimate at the start (alpha).
+        initial_alpha: f64 = 1.0 => Kind::Probability,
+        /// Shortest round trip as which it behaves, whatever its own is (RTT_virt); 0 is its own.
+        virtual_rtt: Span = Span::from_millis(25) => Kind::Duration { least: Span::ZERO },
+        /// Round trips from which on it does (D).
+        own_rounds: u32 = 500 => Kind::Whole { least: 0, most: 1_000_000_000 },
+    }
+}
+
+impl Settings for PragueSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let silent = || Misfit::error(&["gain"], "an estimate that never changes", "above 0, at most 1");
+        (self.gain <= 0.0).then(silent).into_iter().collect()
+    }
+
+    fn samples() -> Vec<PragueSpec> {
+        let usual = PragueSpec::default();
+        vec![
+            usual,
+            PragueSpec { own_rounds: 0, initial_alpha: 0.0, ..usual },
+            PragueSpec { virtual_rtt: Span::ZERO, gain: 0.5, ..usual },
+        ]
+    }
+}
+
+pub type Prague = Beside<PragueMemory>;
+
+/// In segments, by the draft's names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PragueMemory {
+    spec: PragueSpec,
+    /// A full one, on the wire.
+    packet: Bytes,
+    ssthresh: f64,
+    alpha: f64,
+    srtt: Option<Span>,
+    acked: u64,
+    /// Round trips so far, and what is acknowledged when the present one is over.
+    rounds: u32,
+    round_end: u64,
+    /// Of the estimate of alpha.
+    estimate: Round,
+    acked_of_estimate: u32,
+    marked_of_estimate: u32,
+    /// Since the last reduction.
+    reduction: Round,
+}
+
+/// A round trip, its own or a virtual one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Round {
+    began: Time,
+    /// More than this is acknowledged when its own is over.
+    end: u64,
+}
+
+impl Prague {
+    pub(super) fn new(spec: &PragueSpec, start: Start) -> Prague {
+        let round = Round { began: Time::ZERO, end: 0 };
+        let memory = PragueMemory {
+            spec: *spec,
+            packet: start.packet,
+            ssthresh: start.ssthresh,
+            alpha: spec.initial_alpha,
+            srtt: None,
+            acked: 0,
+            rounds: 0,
+            round_end: 0,
+            estimate: round,
+            acked_of_estimate: 0,
+            marked_of_estimate: 0,
+            reduction: round,
+        };
+        Beside::with(start, memory)
+    }
+
+    /// The reduction of section 2.4: once in a round trip, for the first mark that comes after it.
+    fn answer(&mut self, ack: &Ack) {
+        if ack.signal.marks == 0 || !self.memory.is_over(self.memory.reduction, ack.now) {
+            return;
+        }
+        let kept = self.window * (1.0 - self.memory.alpha / 2.0);
+        self.window = kept.max(2.0).min(self.window);
+        self.memory.ssthresh = self.window.max(2.0);
+        self.memory.reduction = self.memory.round_from(ack);
+    }
+}
+
+impl PragueMemory {
+    /// Its own round trip over the one as which it behaves, where that is longer (section 2.4.4).
+    fn shortness(&self) -> Option<f64> {
+        let srtt = self.srtt.filter(|srtt| *srtt < self.spec.virtual_rtt && self.rounds >= self.spec.own_rounds)?;
+        Some(srtt.seconds() / self.spec.virtual_rtt.seconds())
+    }
+
+    fn is_over(&self, round: Round, now: Time) -> bool {
+        match self.shortness() {
+            Some(_) => now.since(round.began) >= self.spec.virtual_rtt,
+            None => self.acked > round.end,
+        }
+    }
+
+    /// One that begins with this acknowledgement, which has been counted.
+    fn round_from(&self, ack: &Ack) -> Round {
+        Round { began: ack.now, end: self.acked + u64::from(ack.in_flight.0.saturating_sub(ack.acked.0)) }
+    }
+
+    /// Section 2.3.2.
+    fn count(&mut self, ack: &Ack) {
+        self.acked += u64::from(ack.acked.0);
+        self.acked_of_estimate = self.acked_of_estimate.saturating_add(ack.acked.0);
+        self.marked_of_estimate = self.marked_of_estimate.saturating_add(ack.signal.marks);
+        if self.acked > self.round_end {
+            self.rounds = self.rounds.saturating_add(1);
+            self.round_end = self.round_from(ack).end;
+        }
+        if self.acked_of_estimate > 0 && self.is_over(self.estimate, ack.now) {
+            let share = (f64::from(self.marked_of_estimate) / f64::from(self.acked_of_estimate)).min(1.0);
+            self.alpha += self.spec.gain * (share - self.alpha);
+            (self.acked_of_estimate, self.marked_of_estimate) = (0, 0);
+            self.estimate = self.round_from(ack);
+        }
+    }
+
+    fn halve(&mut self, seen: &Congestion) {
+        self.ssthresh = (f64::from(seen.in_flight.0) / 2.0).floor().max(2.0);
+        // Marks of the same time tell nothing new.
+        self.reduction = Round { began: seen.now, end: self.acked + u64::from(seen.in_flight.0) };
+    }
+}
+
+impl Controller for Prague {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const ENDS_SLOW_START: bool = true;
+    const IS_L4S: bool = true;
+    const QUANTITIES: &'static [&'static str] = &["alpha"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.memory.ssthresh
+    }
+
+    fn pacing(&self) -> Option<Rate> {
+        let srtt = self.memory.srtt?.seconds();
+        let hastens = if self.window < self.memory.ssthresh { 2.0 } else { 1.0 };
+        let bits = hastens * self.window * 8.0 * self.memory.packet.0 as f64 / srtt;
+        Some(Rate((bits as u64).max(1)))
+    }
+
+    fn may_pace(&self) -> bool {
+        true
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { marks: true, answers_marks: true, ..AskedFor::default() }
+    }
+
+    fn quantity(&self, _index: usize, _now: Time) -> f64 {
+        self.memory.alpha
+    }
+
+    /// What came unmarked opens the window, also of acknowledgements that tell of marks (section 2.4).
+    fn on_ack(&mut self, ack: &Ack) {
+        self.memory.count(ack);
+        self.answer(ack);
+        if !ack.window_validated {
+            return;
+        }
+        let mut counted = f64::from(ack.counted.0);
+        if self.window < self.memory.ssthresh {
+            let (opens, left) = ack.slow_start(self);
+            self.window += opens;
+            counted = left;
+        }
+        let unmarked = (counted - f64::from(ack.signal.marks)).max(0.0);
+        let shortness = self.memory.shortness().unwrap_or(1.0);
+        self.window += unmarked * shortness * shortness / self.window;
+    }
+
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.memory.count(ack);
+    }
+
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        self.memory.srtt = measured.smoothed.filter(|smoothed| *smoothed > Span::ZERO).or(self.memory.srtt);
+    }
+
+    fn on_congestion(&mut self, seen: &Congestion) {
+        if seen.cause == Cause::Loss {
+            self.memory.halve(seen);
+            self.window = self.memory.ssthresh;
+        }
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        if !seen.repeated {
+            self.memory.halve(seen);
+        }
+        self.window = 1.0;
+    }
+
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
+    }
+
+    fn raise_threshold(&mut self, least: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
+    }
+
+    fn end_slow_start(&mut self) {
+        self.memory.ssthresh = self.window;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+    use crate::primitives::signal::Signal;
+    use crate::primitives::units::Segments;
+
+    const MS: Span = Span::from_millis(1);
+
+    fn near(found: f64, by_hand: f64) {
+        assert!((found - by_hand).abs() < 1e-9, "{found}, not {by_hand}");
+    }
+
+    /// In congestion avoidance, with this window and estimate, after a round trip of so many milliseconds.
+    fn sender(window: f64, alpha: f64, milliseconds: u64) -> ModelSender<Prague> {
+        let start = Start { window, ssthresh: 2.0, packet: Bytes(1000), ..Start::default() };
+        let spec = PragueSpec { initial_alpha: alpha, own_rounds: 0, ..PragueSpec::default() };
+        let mut sender = ModelSender::new(Prague::new(&spec, start)).with_round_trip(milliseconds);
+        (sender.law.memory.reduction.end, sender.law.memory.estimate.end) = (0, u64::MAX);
+        sender
+    }
+
+    /// An acknowledgement of a segment, marked or not, with so many in flight. Returns the window.
+    fn ack(sender: &mut ModelSender<Prague>, marks: u32, in_flight: u32) -> f64 {
+        let signal = Signal { marks, ..Signal::default() };
+        sender.law.on_ack(&Ack { signal, in_flight: Segments(in_flight), ..Ack::of_one(sender.now) });
+        sender.law.window
+    }
+
+    #[test]
+    fn a_mark_takes_half_of_alpha_once_a_round_trip_and_what_came_unmarked_adds() {
+        let mut sender = sender(40.0, 0.2, 30);
+        near(ack(&mut sender, 1, 40), 36.0);
+        // Of the 39 others of the round trip some are marked, too: those add nothing, the others 1 / window each.
+        near(ack(&mut sender, 1, 39), 36.0);
+        near(ack(&mut sender, 0, 38), 36.0 + 1.0 / 36.0);
+        let before = (0..37).map(|_| ack(&mut sender, 0, 36)).last().unwrap();
+        // All that was out at the reduction is acknowledged: the next mark counts.
+        near(ack(&mut sender, 1, 36), before * 0.9);
+    }
+
+    #[test]
+    fn alpha_moves_by_a_sixteenth_of_the_difference_once_a_round_trip() {
+        let mut sender = sender(10.0, 0.5, 30);
+        sender.law.memory.estimate.end = 0;
+        ack(&mut sender, 0, 10);
+        near(sender.law.memory.alpha, 0.5 * 15.0 / 16.0);
+        // Nine were left of ten: four of ten are marked when the tenth comes.
+        for number in 0..10 {
+            near(sender.law.memory.alpha, 0.46875);
+            ack(&mut sender, u32::from(number < 4), 10);
+        }
+        near(sender.law.memory.alpha, 0.46875 + 0.0625 * (0.4 - 0.46875));
+    }
+
+    #[test]
+    fn on_a_short_path_it_grows_by_the_square_of_its_part_of_25_ms_and_reduces_once_in_these() {
+        // 5 ms: a 25th of a segment for a window.
+        let mut sender = sender(10.0, 0.2, 5);
+        near(ack(&mut sender, 0, 10), 10.0 + 0.04 / 10.0);
+        // 25 ms later one of two was marked: alpha is 0.2 + (0.5 - 0.2) / 16, and half of it is taken.
+        sender.now += Span(25 * MS.0);
+        near(ack(&mut sender, 1, 10), 10.004 * (1.0 - 0.21875 / 2.0));
+        let window = sender.law.window;
+        // It does not reduce again until 25 ms are over, though windows have passed. All were marked by then.
+        sender.now += Span(24 * MS.0);
+        (0..20).for_each(|_| near(ack(&mut sender, 1, 10), window));
+        sender.now += MS;
+        let alpha = 0.21875 + (1.0 - 0.21875) / 16.0;
+        near(ack(&mut sender, 1, 10), window * (1.0 - alpha / 2.0));
+    }
+
+    #[test]
+    fn for_its_first_round_trips_it_goes_by_its_own() {
+        let mut sender = sender(10.0, 0.2, 5);
+        sender.law.memory.spec.own_rounds = 3;
+        // Of one segment each.
+        let grown: Vec<f64> = (0..4).map(|_| -sender.law.window + ack(&mut sender, 0, 1)).collect();
+        near(grown[0], 0.1);
+        assert!(grown[1] > 0.09 && grown[2] < 0.005 && grown[3] < 0.005, "{grown:?}");
+    }
+
+    #[test]
+    fn it_paces_a_window_in_a_round_trip_and_two_in_slow_start() {
+        let mut sender = sender(40.0, 0.2, 20);
+        // 40 segments of 1000 bytes in 20 ms.
+        assert_eq!(sender.law.pacing(), Some(Rate(16_000_000)));
+        sender.law.memory.ssthresh = 50.0;
+        assert_eq!(sender.law.pacing(), Some(Rate(32_000_000)));
+    }
+
+    #[test]
+    fn a_loss_halves_as_renos_does_and_marks_of_the_same_window_take_no_more() {
+        let mut sender = sender(40.0, 0.2, 30);
+        assert_eq!((sender.lose(40), sender.law.ssthresh()), (20.0, 20.0));
+        assert_eq!(ack(&mut sender, 1, 40), 20.0);
+        assert_eq!((sender.time_out(20), sender.law.ssthresh()), (1.0, 10.0));
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_first_mark() {
+        let start = Start { window: 10.0, ..Start::default() };
+        let mut sender = ModelSender::new(Prague::new(&PragueSpec::default(), start)).with_round_trip(30);
+        assert_eq!(ack(&mut sender, 0, 10), 11.0);
+        // One segment of the second round trip: alpha is 1 - 1/16 since the first acknowledgement.
+        (0..9).for_each(|_| {
+            ack(&mut sender, 0, 10);
+        });
+        let window = sender.law.window;
+        let alpha = sender.law.memory.alpha;
+        near(ack(&mut sender, 1, 10), window * (1.0 - sender.law.memory.alpha / 2.0));
+        assert!(alpha > 0.85 && sender.law.ssthresh() == sender.law.window());
+    }
+}

@@ -1,0 +1,118 @@
+//! A token bucket: tokens come at a rate, and as many as a burst has are kept (RFC 2697 section 3, of one rate and one burst). It
+//! counts exactly: a token is what a bit per second brings in a picosecond.
+
+use super::units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// How fast tokens come, and how many are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BucketSpec {
+    pub rate: Rate,
+    /// Above zero.
+    pub burst: Bytes,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TokenBucket {
+    spec: BucketSpec,
+    /// Below zero after a unit that is larger than the burst and was let go all the same.
+    tokens: i128,
+    /// When it had them.
+    at: Time,
+}
+
+fn tokens_of(bytes: Bytes) -> i128 {
+    i128::from(bytes.0) * 8 * i128::from(PICOSECONDS_PER_SECOND)
+}
+
+impl TokenBucket {
+    /// A full one.
+    pub fn new(spec: BucketSpec) -> TokenBucket {
+        TokenBucket { spec, tokens: tokens_of(spec.burst), at: Time::ZERO }
+    }
+
+    pub fn rate(&self) -> Rate {
+        self.spec.rate
+    }
+
+    fn fill(&mut self, now: Time) {
+        let more = i128::from(now.since(self.at).0) * i128::from(self.spec.rate.0);
+        self.tokens = (self.tokens + more).min(tokens_of(self.spec.burst));
+        self.at = self.at.max(now);
+    }
+
+    /// Take the tokens of a unit, if there are so many: it conforms.
+    pub fn take(&mut self, now: Time, bytes: Bytes) -> bool {
+        self.fill(now);
+        let conforms = self.tokens >= tokens_of(bytes);
+        if conforms {
+            self.tokens -= tokens_of(bytes);
+        }
+        conforms
+    }
+
+    /// Take the tokens of a unit as soon as there are so many, not before `now` nor before those of the one before it: that is
+    /// when it may go. One that is larger than the burst goes when the bucket is full, and those after it wait for what it took
+    /// too much.
+    pub fn take_in_time(&mut self, now: Time, bytes: Bytes) -> Time {
+        self.fill(now);
+        let missing = (tokens_of(bytes).min(tokens_of(self.spec.burst)) - self.tokens).max(0);
+        let rate = i128::from(self.spec.rate.0);
+        let wait = (missing + rate - 1) / rate;
+        let when = self.at + Span(u64::try_from(wait).unwrap_or(u64::MAX));
+        self.fill(when);
+        self.tokens -= tokens_of(bytes);
+        when
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 8 Mbit/s, a byte a microsecond, and 3000 bytes at once.
+    fn bucket() -> TokenBucket {
+        TokenBucket::new(BucketSpec { rate: Rate(8_000_000), burst: Bytes(3000) })
+    }
+
+    fn us(microseconds: u64) -> Time {
+        Time(Span::from_micros(microseconds).0)
+    }
+
+    #[test]
+    fn a_burst_passes_at_once_and_then_as_much_as_has_come() {
+        let mut bucket = bucket();
+        let conforms = [(0, 1000), (0, 1000), (0, 1000), (0, 1), (999, 1000), (1000, 1000), (1500, 501), (1500, 500)];
+        let found = conforms.map(|(at, bytes)| bucket.take(us(at), Bytes(bytes)));
+        assert_eq!(found, [true, true, true, false, false, true, false, true]);
+        // No more than the burst is kept, however long nothing comes.
+        assert!(!bucket.take(us(1_000_000), Bytes(3001)) && bucket.take(us(1_000_000), Bytes(3000)));
+    }
+
+    #[test]
+    fn what_waits_for_its_tokens_goes_at_the_rate() {
+        let mut bucket = bucket();
+        let goes: Vec<Time> = (0..6).map(|_| bucket.take_in_time(us(0), Bytes(1000))).collect();
+        assert_eq!(goes, [0, 0, 0, 1000, 2000, 3000].map(us));
+        // At 3500 half of a packet's are there.
+        assert_eq!(bucket.take_in_time(us(3500), Bytes(1000)), us(4000));
+    }
+
+    #[test]
+    fn what_is_larger_than_the_burst_goes_when_the_bucket_is_full_and_is_paid_for_afterwards() {
+        let mut bucket = bucket();
+        assert_eq!(bucket.take_in_time(us(0), Bytes(5000)), us(0));
+        // 2000 bytes of debt, and a burst.
+        assert_eq!(bucket.take_in_time(us(0), Bytes(4000)), us(5000));
+        assert_eq!(bucket.take_in_time(us(0), Bytes(1)), us(6001));
+        assert!(!bucket.take(us(1_000_000), Bytes(3001)));
+    }
+
+    #[test]
+    fn nothing_is_lost_to_rounding() {
+        // 3 bit/s: a byte in 2 2/3 s, three in 8 s.
+        let mut bucket = TokenBucket::new(BucketSpec { rate: Rate(3), burst: Bytes(1) });
+        let last = (0..=3000).map(|_| bucket.take_in_time(Time::ZERO, Bytes(1))).last();
+        assert!(last.unwrap().since(us(8_000_000_000)) <= Span(1000), "{last:?}");
+    }
+}

@@ -1,0 +1,163 @@
+//! COBALT, the policy of CAKE's queues: CoDel for senders that answer, and BLUE for load that does not: with each overflow a
+//! probability of discarding grows, and it shrinks when the queue is empty (Hoeiland-Joergensen, Taht and Morton, "Piece of
+//! CAKE", LANMAN 2018; Palmei and others, "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; Feng, Shin, Kandlur
+//! and Saha, "The BLUE active queue management algorithms", IEEE/ACM Transactions on Networking 10(4), 2002, figure 2).
+//!
+//! What BLUE discards it does not mark: it is there for what does not answer marks.
+//!
+//! Differs: its CoDel is that of RFC 8289, whose count of marks begins anew once the queue stands no more for long, where CAKE
+//! lets it decay.
+
+use super::codel::{Codel, CodelSpec};
+use super::{Occupancy, Policy, Reason, Turn, Unit, Verdict};
+use crate::primitives::random::{Draws, Stream};
+use crate::primitives::units::{Bytes, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// CoDel, and BLUE where senders do not answer it: overflows make discards likelier, an empty queue rarer.
+    Cobalt = "cobalt", "Hoeiland-Joergensen, Taht and Morton, LANMAN 2018";
+
+    pub struct CobaltSpec {
+        /// Acceptable wait (of CoDel).
+        target: Span = Span::from_millis(5) => ABOVE_ZERO,
+        /// How long waits must exceed the target: about the longest usual round-trip time (of CoDel).
+        interval: Span = Span::from_millis(100) => ABOVE_ZERO,
+        /// By so much an overflow raises the probability of a discard (d1 of BLUE).
+        increment: f64 = 1.0 / 256.0 => Kind::Probability,
+        /// By so much an empty queue lowers it (d2).
+        decrement: f64 = 1.0 / 4096.0 => Kind::Probability,
+        /// From one change of it to the next at least (freeze_time).
+        freeze: Span = Span::from_millis(5) => Kind::Duration { least: Span::ZERO },
+    }
+}
+
+impl Settings for CobaltSpec {
+    fn samples() -> Vec<CobaltSpec> {
+        let usual = CobaltSpec::default();
+        vec![usual, CobaltSpec { increment: 0.1, decrement: 0.05, freeze: Span::ZERO, interval: Span::from_millis(10), ..usual }]
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Cobalt {
+    spec: CobaltSpec,
+    codel: Codel,
+    /// Of BLUE.
+    probability: f64,
+    frozen_until: Time,
+    draws: Draws,
+}
+
+impl Cobalt {
+    pub(super) fn new(spec: &CobaltSpec) -> Cobalt {
+        let codel = Codel::new(&CodelSpec { target: spec.target, interval: spec.interval });
+        Cobalt { spec: *spec, codel, probability: 0.0, frozen_until: Time::ZERO, draws: Draws::default() }
+    }
+
+    fn change(&mut self, by: f64, now: Time) {
+        if now >= self.frozen_until {
+            self.probability = (self.probability + by).clamp(0.0, 1.0);
+            self.frozen_until = now + self.spec.freeze;
+        }
+    }
+}
+
+impl Policy for Cobalt {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+    const IS_STEPPED: bool = true;
+
+    fn draw_from(&mut self, stream: Stream) {
+        self.draws = Draws::new(stream);
+    }
+
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, now: Time) -> Verdict {
+        if !buffer.has_room {
+            self.change(self.spec.increment, now);
+        }
+        Verdict::Accept
+    }
+
+    fn on_overflow(&mut self, now: Time) {
+        self.change(self.spec.increment, now);
+    }
+
+    fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
+        let verdict = self.codel.on_departure(unit, turn);
+        if turn.bytes_behind == Bytes(0) {
+            self.change(-self.spec.decrement, turn.now);
+        }
+        let is_discarded = self.probability > 0.0 && self.draws.uniform() < self.probability;
+        if is_discarded { Verdict::Discard(Reason::Late) } else { verdict }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::random::{Entity, Purpose};
+    use crate::primitives::units::Units;
+
+    const UNIT: Unit = Unit { bytes: Bytes(1000), is_last: true };
+
+    fn cobalt(spec: CobaltSpec) -> Cobalt {
+        let mut cobalt = Cobalt::new(&spec);
+        cobalt.draw_from(Stream::new(Entity { seed: 1, name: "cobalt", index: 0 }, Purpose::Policy));
+        cobalt
+    }
+
+    fn at(ms: u64) -> Time {
+        Time(Span::from_millis(ms).0)
+    }
+
+    fn overflow(cobalt: &mut Cobalt, ms: u64) {
+        let buffer = Occupancy { has_room: false, ..Occupancy::of(Units(9), Bytes(9000)) };
+        cobalt.on_arrival(&UNIT, &mut (), &buffer, at(ms));
+    }
+
+    fn leave(cobalt: &mut Cobalt, ms: u64, behind: u64) -> Verdict {
+        let turn = Turn { now: at(ms), waited: Span::ZERO, bytes_behind: Bytes(behind), is_capable: true };
+        cobalt.on_departure(&UNIT, &turn)
+    }
+
+    #[test]
+    fn overflows_raise_the_probability_and_an_empty_queue_lowers_it_once_in_a_freeze() {
+        let mut cobalt = cobalt(CobaltSpec::default());
+        [0, 1, 4, 5, 9, 10].iter().for_each(|&ms| overflow(&mut cobalt, ms));
+        assert_eq!(cobalt.probability, 3.0 / 256.0);
+        // Room that had to be made is an overflow, too.
+        cobalt.on_overflow(at(15));
+        assert_eq!(cobalt.probability, 4.0 / 256.0);
+        [19, 20, 21, 25].iter().for_each(|&ms| {
+            leave(&mut cobalt, ms, 0);
+        });
+        assert_eq!(cobalt.probability, 4.0 / 256.0 - 2.0 / 4096.0);
+        leave(&mut cobalt, 90, 1000);
+        assert_eq!(cobalt.probability, 4.0 / 256.0 - 2.0 / 4096.0);
+    }
+
+    #[test]
+    fn what_leaves_is_discarded_with_that_probability_though_it_could_be_marked() {
+        let mut cobalt = cobalt(CobaltSpec { decrement: 0.0, ..CobaltSpec::default() });
+        cobalt.probability = 0.25;
+        let late = (0..10_000).filter(|_| leave(&mut cobalt, 1, 5000) == Verdict::Discard(Reason::Late)).count();
+        // Give or take 5 x sqrt(1875).
+        assert!(late.abs_diff(2500) < 217, "{late}");
+    }
+
+    #[test]
+    fn without_overflows_it_is_codel() {
+        let (mut cobalt, mut codel) = (cobalt(CobaltSpec::default()), Codel::new(&CodelSpec::default()));
+        let mut marks = 0;
+        for ms in 0..2000 {
+            let waited = Span::from_millis(if ms % 700 < 50 { 1 } else { 8 });
+            let turn = Turn { now: at(ms), waited, bytes_behind: Bytes(5000), is_capable: true };
+            let verdict = cobalt.on_departure(&UNIT, &turn);
+            assert_eq!(verdict, codel.on_departure(&UNIT, &turn));
+            marks += u32::from(verdict == Verdict::Mark);
+        }
+        assert!(marks > 10);
+    }
+}

@@ -1,0 +1,105 @@
+//! A policer: what comes faster than a token bucket allows is discarded, or marked, before it waits (RFC 2697 section 3, of one
+//! rate and one burst; RFC 2475 section 2.3.3.4). The link may be faster: what conforms is sent at its rate.
+//!
+//! A policer of the link it is as the policy of its queue; of flows or groups of flows, as that of several queues (`scheduler =
+//! "fifo"`), each of which has a bucket of its own.
+
+use super::{Occupancy, Policy, Reason, Unit, Verdict};
+use crate::primitives::token_bucket::{BucketSpec, TokenBucket};
+use crate::primitives::units::{Bytes, Rate, Time};
+use crate::settings::{Kind, PlainWords, Settings, member, words};
+use serde::{Deserialize, Serialize};
+
+words! {
+    /// What becomes of a packet that comes too fast.
+    pub enum Excess ("excess") {
+        /// It is discarded.
+        Discarded = "discarded",
+        /// It is marked (CE); what is not ECN-capable is discarded.
+        Marked = "marked",
+    }
+}
+
+member! {
+    /// A token bucket: discards or marks what comes faster than a rate, but for bursts.
+    Policer = "policer", "RFC 2697 section 3";
+
+    pub struct PolicerSpec {
+        /// At which tokens come (CIR); headers count.
+        rate: Rate => Kind::Rate,
+        /// Tokens that are kept, which pass at once (CBS). A larger packet never conforms.
+        burst: u32 => Kind::Bytes { least: 1, most: 1_000_000_000 },
+        /// What becomes of what comes faster.
+        excess: Excess = Excess::Discarded => Kind::Words(&Excess::WORDS),
+    }
+}
+
+impl Settings for PolicerSpec {
+    fn samples() -> Vec<PolicerSpec> {
+        let of = |(rate, burst, excess)| PolicerSpec { rate: Rate(rate), burst, excess };
+        [(4_000_000, 3000, Excess::Discarded), (500_000, 15_000, Excess::Marked), (1, 1, Excess::Discarded)].map(of).into()
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policer {
+    bucket: TokenBucket,
+    excess: Excess,
+}
+
+impl Policer {
+    pub(super) fn new(spec: &PolicerSpec) -> Policer {
+        let burst = Bytes(spec.burst.into());
+        Policer { bucket: TokenBucket::new(BucketSpec { rate: spec.rate, burst }), excess: spec.excess }
+    }
+}
+
+impl Policy for Policer {
+    type PerFlow = ();
+    const DRAWS: bool = false;
+    const SEES_FLOWS: bool = false;
+
+    fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, now: Time) -> Verdict {
+        match self.excess {
+            // What there is no room for takes no tokens.
+            _ if !buffer.has_room || self.bucket.take(now, unit.bytes) => Verdict::Accept,
+            Excess::Discarded => Verdict::Discard(Reason::Policed),
+            Excess::Marked => Verdict::Mark,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::{Span, Units};
+
+    /// 8 Mbit/s, a byte a microsecond, and 3000 bytes at once: what becomes of packets of 1000 bytes that come at these
+    /// milliseconds.
+    fn verdicts<const N: usize>(excess: Excess, at: [u64; N]) -> [Verdict; N] {
+        let mut policer = Policer::new(&PolicerSpec { rate: Rate(8_000_000), burst: 3000, excess });
+        let unit = Unit { bytes: Bytes(1000), is_last: true };
+        let buffer = Occupancy::of(Units(0), Bytes(0));
+        at.map(|ms| policer.on_arrival(&unit, &mut (), &buffer, Time(Span::from_millis(ms).0)))
+    }
+
+    #[test]
+    fn a_burst_passes_and_what_comes_faster_than_the_rate_after_it_does_not() {
+        let (passes, excess) = (Verdict::Accept, Verdict::Discard(Reason::Policed));
+        assert_eq!(
+            verdicts(Excess::Discarded, [0, 0, 0, 0, 1, 1, 3, 3, 3]),
+            [passes, passes, passes, excess, passes, excess, passes, passes, excess]
+        );
+        assert_eq!(verdicts(Excess::Marked, [0, 0, 0, 0, 1]), [passes, passes, passes, Verdict::Mark, passes]);
+    }
+
+    #[test]
+    fn what_finds_no_room_takes_no_tokens() {
+        let mut policer = Policer::new(&PolicerSpec { rate: Rate(8_000_000), burst: 1000, excess: Excess::Discarded });
+        let unit = Unit { bytes: Bytes(1000), is_last: true };
+        let full = Occupancy { has_room: false, ..Occupancy::of(Units(9), Bytes(9000)) };
+        policer.on_arrival(&unit, &mut (), &full, Time::ZERO);
+        let room = Occupancy::of(Units(8), Bytes(8000));
+        assert_eq!(policer.on_arrival(&unit, &mut (), &room, Time::ZERO), Verdict::Accept);
+    }
+}

@@ -1,0 +1,105 @@
+//! Ramp: mark at random, the likelier the longer the queue is now: the switch of DCQCN, and RED without an average (Zhu and
+//! others, "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1, CP algorithm, figure 5).
+//!
+//! The queue is what waits when a packet arrives, without that packet. What is not ECN-capable is discarded instead (RFC 3168,
+//! section 5).
+
+use super::{Occupancy, Policy, Unit, Verdict};
+use crate::primitives::random::{Draws, Stream};
+use crate::primitives::units::{Time, Units};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// Marks at random, the likelier the longer the queue is at the moment, the switch of DCQCN. Discards packets that are not
+    /// ECN-capable.
+    Ramp = "ramp", "Zhu and others, SIGCOMM 2015, section 3.1";
+
+    pub struct RampSpec {
+        /// Queue up to which nothing is marked (K_min).
+        lower: u64 => Kind::QueueLength,
+        /// Queue at which the probability is `max_probability` (K_max); above it everything is marked.
+        upper: u64 => Kind::QueueLength,
+        /// Probability of a mark at `upper` (P_max).
+        max_probability: f64 = 0.01 => Kind::Probability,
+    }
+}
+
+impl Settings for RampSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let order = || Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` below `upper`");
+        (self.lower >= self.upper).then(order).into_iter().collect()
+    }
+
+    fn samples() -> Vec<RampSpec> {
+        [(0, 10, 1.0), (3, 20, 0.1), (5, 6, 0.0)]
+            .map(|(lower, upper, max_probability)| RampSpec { lower, upper, max_probability })
+            .into()
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ramp {
+    spec: RampSpec,
+    draws: Draws,
+}
+
+impl Ramp {
+    pub(super) fn new(spec: &RampSpec) -> Ramp {
+        Ramp { spec: *spec, draws: Draws::default() }
+    }
+
+    fn probability(&self, queue: Units) -> f64 {
+        let RampSpec { lower, upper, max_probability } = self.spec;
+        match queue.0 {
+            queue if queue <= lower => 0.0,
+            queue if queue > upper => 1.0,
+            queue => max_probability * (queue - lower) as f64 / (upper - lower) as f64,
+        }
+    }
+}
+
+impl Policy for Ramp {
+    type PerFlow = ();
+    const SEES_FLOWS: bool = false;
+
+    fn draw_from(&mut self, stream: Stream) {
+        self.draws = Draws::new(stream);
+    }
+
+    fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
+        let probability = self.probability(buffer.units);
+        let is_marked = probability > 0.0 && self.draws.uniform() < probability;
+        if is_marked { Verdict::Mark } else { Verdict::Accept }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::random::{Entity, Purpose};
+    use crate::primitives::units::Bytes;
+
+    fn ramp() -> Ramp {
+        Ramp::new(&RampSpec { lower: 5, upper: 25, max_probability: 0.5 })
+    }
+
+    #[test]
+    fn the_probability_rises_from_the_lower_queue_to_the_upper_and_leaps() {
+        assert_eq!([0, 5, 10, 15, 25, 26].map(|queue| ramp().probability(Units(queue))), [0.0, 0.0, 0.125, 0.25, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn as_many_are_marked_as_the_queue_of_the_moment_says() {
+        let marks = |queue| {
+            let mut ramp = ramp();
+            ramp.draw_from(Stream::new(Entity { seed: 1, name: "ramp", index: 0 }, Purpose::Policy));
+            let buffer = Occupancy::of(Units(queue), Bytes(1000 * queue));
+            let unit = Unit { bytes: Bytes(1000), is_last: true };
+            (0..10_000).filter(|_| ramp.on_arrival(&unit, &mut (), &buffer, Time::ZERO) == Verdict::Mark).count()
+        };
+        // A quarter of 10,000, give or take 5 x sqrt(1875) = 217.
+        assert!(marks(15).abs_diff(2500) < 217, "{}", marks(15));
+        assert_eq!((marks(5), marks(26)), (0, 10_000));
+    }
+}

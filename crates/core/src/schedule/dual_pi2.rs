@@ -1,0 +1,327 @@
+//! DualPI2: a queue for packets that say that they are L4S (L) and one for the others (C), whose marks are coupled, so that a
+//! flow of either kind gets about as much, while L is short (De Schepper, Briscoe and White, RFC 9332, appendix A, with the edge
+//! cases of A.2).
+//!
+//! A linear controller of the delay makes the base probability p'. C is shown its square, which senders like Reno answer by the
+//! root of it; L is shown k p' or, if that is more, what a ramp over its own delay says. Marks are spread evenly (`recur`).
+//!
+//! Differs: who is L is a matter of the flow, whose acknowledgements and retransmissions go with it, though they can carry no
+//! mark; they are marked as little in L as anything else that cannot be. The native marks of L are by the packet's own wait, and
+//! only if another waits behind it (Th_len of a packet). Of the schedulers that section 4.2.2 speaks of, weighted round robin
+//! counts bytes. The RFC leaves the share of C and the time shift to who runs the link: the defaults are examples.
+
+use super::{Decision, Due, Joined, Leaving, Left, Scheduler};
+use crate::primitives::units::{Bytes, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, PlainWords, Settings, member, words};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+words! {
+    /// Which of the two queues of DualPI2 is served.
+    pub enum DualService ("service of two queues") {
+        /// L, and C for its small share of the bytes.
+        WeightedRoundRobin = "weighted_round_robin",
+        /// The packet that has waited longest, where those of L count as if they had waited for a shift more.
+        TimeShiftedFifo = "time_shifted_fifo",
+    }
+}
+
+// RFC 9332 figure 2, for a round trip of 100 ms at most (RTT_max).
+member! {
+    /// Two queues with coupled marks: for L4S packets (`l4s`), and for all others. It has their policies in itself.
+    DualPi2 = "dualpi2", "RFC 9332 appendix A";
+
+    pub struct DualPi2Spec {
+        /// Target delay of the queue of the others, the Classic one (target).
+        target: Span = Span::from_millis(15) => ABOVE_ZERO,
+        /// Time between updates of the base probability (Tupdate), at least 1 us.
+        period: Span = Span::from_millis(15) => Kind::Duration { least: Span::from_micros(1) },
+        /// Weight of the delay's distance from the target, per second (alpha).
+        alpha: f64 = 0.15 => Kind::Number { least: 0.0, most: 1000.0 },
+        /// Weight of its change, per second (beta).
+        beta: f64 = 3.0 => Kind::Number { least: 0.0, most: 1000.0 },
+        /// Coupling factor: the base probability times this is marked in the L4S queue at least (k).
+        coupling: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
+        /// Delay above which the L4S queue marks by itself (minTh).
+        ramp_from: Span = Span::from_micros(800) => Kind::Duration { least: Span::ZERO },
+        /// So much further it marks everything; 0 is a step (range).
+        ramp: Span = Span::from_micros(400) => Kind::Duration { least: Span::ZERO },
+        /// Which queue is served.
+        service: DualService = DualService::WeightedRoundRobin => Kind::Words(&DualService::WORDS),
+        /// Share of the link that the Classic queue has at least while both have something; of weighted round robin.
+        classic_share: f64 = 0.0625 => Kind::Probability,
+        /// By so much L4S packets seem to have waited longer; of the time-shifted FIFO (tshift).
+        shift: Span = Span::from_millis(50) => Kind::Duration { least: Span::ZERO },
+    }
+}
+
+impl Settings for DualPi2Spec {
+    fn check(&self) -> Vec<Misfit> {
+        let alpha = || Misfit::error(&["alpha"], "with this the delay has no target", "above 0");
+        let share = || Misfit::error(&["classic_share"], "a queue that never gets a turn", "above 0, below 1");
+        let is_share = self.classic_share > 0.0 && self.classic_share < 1.0;
+        let alpha = (self.alpha == 0.0).then(alpha);
+        alpha.into_iter().chain((!is_share).then(share)).collect()
+    }
+
+    fn samples() -> Vec<DualPi2Spec> {
+        let usual = DualPi2Spec::default();
+        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, shift: Span::from_millis(20), ..usual };
+        vec![usual, DualPi2Spec { target: Span::from_millis(2), ramp: Span::ZERO, coupling: 3.0, ..shifted }]
+    }
+}
+
+/// Numbers of the two queues.
+const L: usize = 0;
+const C: usize = 1;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DualPi2 {
+    spec: DualPi2Spec,
+    /// p'.
+    base: f64,
+    /// Seconds, at the last update (prevq).
+    delay: f64,
+    /// When what waits in each queue joined it.
+    arrivals: [VecDeque<Time>; 2],
+    /// What probabilities of each queue have come to since its last mark or discard (count of `recur`).
+    due: [f64; 2],
+    /// Bytes that C may send ahead of L.
+    credit: f64,
+}
+
+impl DualPi2 {
+    pub(super) fn new(spec: &DualPi2Spec, _weights: &[f64]) -> DualPi2 {
+        DualPi2 { spec: *spec, base: 0.0, delay: 0.0, arrivals: Default::default(), due: [0.0; 2], credit: 0.0 }
+    }
+
+    /// p_C.
+    fn of_classic(&self) -> f64 {
+        self.base * self.base
+    }
+
+    /// p_CL.
+    fn coupled(&self) -> f64 {
+        (self.spec.coupling * self.base).min(1.0)
+    }
+
+    /// p_Cmax: from there on L cannot be told more by marks.
+    fn most_of_classic(&self) -> f64 {
+        1.0 / (self.spec.coupling * self.spec.coupling)
+    }
+
+    /// laqm.
+    fn native(&self, due: &Due) -> f64 {
+        let DualPi2Spec { ramp_from, ramp, .. } = self.spec;
+        match due.waited {
+            _ if due.bytes_behind == Bytes(0) => 0.0,
+            waited if waited >= ramp_from + ramp => 1.0,
+            waited if waited > ramp_from => (waited.0 - ramp_from.0) as f64 / ramp.0 as f64,
+            _ => 0.0,
+        }
+    }
+
+    fn recur(&mut self, queue: usize, likelihood: f64) -> bool {
+        self.due[queue] += likelihood;
+        let is_due = self.due[queue] > 1.0;
+        self.due[queue] -= f64::from(u8::from(is_due));
+        is_due
+    }
+
+    fn decide_of_l4s(&mut self, due: &Due) -> Decision {
+        let coupled = self.coupled();
+        let is_overloaded = coupled >= 1.0;
+        if is_overloaded && self.recur(L, self.of_classic()) {
+            return Decision::Discard;
+        }
+        let likelihood = if is_overloaded { coupled } else { self.native(due).max(coupled) };
+        if due.is_capable && self.recur(L, likelihood) { Decision::Mark } else { Decision::Send }
+    }
+
+    fn decide_of_classic(&mut self) -> Decision {
+        let likelihood = self.of_classic();
+        match self.recur(C, likelihood) {
+            false => Decision::Send,
+            true if likelihood >= self.most_of_classic() => Decision::Discard,
+            true => Decision::Mark,
+        }
+    }
+}
+
+impl Scheduler for DualPi2 {
+    const WEIGHS: bool = false;
+    const MANAGES: bool = true;
+
+    fn on_joined(&mut self, joined: &Joined) {
+        self.arrivals[joined.queue].push_back(joined.now);
+    }
+
+    fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
+        let (first_l, first_c) = match [L, C].map(|queue| self.arrivals[queue].front().copied()) {
+            [Some(first_l), Some(first_c)] => (first_l, first_c),
+            [None, None] => return None,
+            [of_l, _] => return Some(if of_l.is_some() { L } else { C }),
+        };
+        let serves_classic = match self.spec.service {
+            DualService::WeightedRoundRobin => head(C).is_some_and(|bytes| self.credit >= bytes.0 as f64),
+            DualService::TimeShiftedFifo => first_c + self.spec.shift < first_l,
+        };
+        Some(if serves_classic { C } else { L })
+    }
+
+    fn on_left(&mut self, left: &Left) {
+        self.arrivals[left.queue].pop_front();
+        let (bytes, share) = (left.bytes.0 as f64, self.spec.classic_share);
+        // Credit is of the time in which both wait.
+        self.credit = match left.queue {
+            _ if self.arrivals[C].is_empty() => 0.0,
+            _ if left.why == Leaving::Discarded => self.credit,
+            L => self.credit + bytes * share / (1.0 - share),
+            _ => (self.credit - bytes).max(0.0),
+        };
+    }
+
+    fn decide(&mut self, due: &Due) -> Decision {
+        if due.queue == L { self.decide_of_l4s(due) } else { self.decide_of_classic() }
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.spec.period)
+    }
+
+    /// `dualpi2_update`, by the longer of both delays as in appendix A.2.
+    fn on_period(&mut self, now: Time) {
+        let first = self.arrivals.iter().filter_map(|queue| queue.front()).min();
+        let delay = first.map_or(0.0, |&first| now.since(first).seconds());
+        let DualPi2Spec { target, alpha, beta, .. } = self.spec;
+        let step = alpha * (delay - target.seconds()) + beta * (delay - self.delay);
+        self.base = (self.base + step).clamp(0.0, 1.0);
+        self.delay = delay;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::Rate;
+    use crate::schedule::SchedulerSpec;
+    use crate::schedule::model_port::ModelPort;
+
+    fn dual(base: f64) -> DualPi2 {
+        DualPi2 { base, ..DualPi2::new(&DualPi2Spec::default(), &[1.0; 2]) }
+    }
+
+    /// A capable unit that has waited so long, with another behind it.
+    fn due(queue: usize, waited: Span) -> Due {
+        Due { queue, waited, bytes_behind: Bytes(1000), is_capable: true }
+    }
+
+    /// What is decided of so many units.
+    fn decisions(dual: &mut DualPi2, due: &Due, count: usize) -> [usize; 3] {
+        let all: Vec<Decision> = (0..count).map(|_| dual.decide(due)).collect();
+        [Decision::Send, Decision::Mark, Decision::Discard].map(|one| all.iter().filter(|&&other| other == one).count())
+    }
+
+    fn join(dual: &mut DualPi2, queue: usize, at: Span) {
+        let now = Time(at.0);
+        dual.on_joined(&Joined { queue, bytes: Bytes(1000), now, rate: Rate(8_000_000), begins_busy_period: false });
+    }
+
+    fn near(found: f64, by_hand: f64) {
+        assert!((found - by_hand).abs() < 1e-12, "{found}, not {by_hand}");
+    }
+
+    #[test]
+    fn the_base_probability_follows_the_longer_of_both_delays_and_its_change() {
+        let ms = Span::from_millis;
+        let mut dual = DualPi2 { delay: 0.020, ..dual(0.1) };
+        join(&mut dual, C, ms(75));
+        join(&mut dual, L, ms(99));
+        // 25 ms after 20: 0.15 (25 - 15) ms + 3 (25 - 20) ms = 0.0015 + 0.015.
+        dual.on_period(Time(ms(100).0));
+        near(dual.base, 0.1165);
+        // Then C is empty and L's first has waited for 16 ms: 0.15 (16 - 15) ms + 3 (16 - 25) ms.
+        dual.arrivals[C].clear();
+        dual.on_period(Time(ms(115).0));
+        near(dual.base, 0.1165 + 0.00015 - 0.027);
+        // Nothing waits: 0.15 (0 - 15) ms + 3 (0 - 16) ms = -0.05025.
+        dual.arrivals[L].clear();
+        dual.on_period(Time(ms(130).0));
+        near(dual.base, 0.08965 - 0.05025);
+        dual.on_period(Time(ms(145).0));
+        near(dual.base, 0.0394 - 0.00225);
+        dual.base = 0.001;
+        dual.on_period(Time(ms(160).0));
+        assert_eq!(dual.base, 0.0);
+    }
+
+    #[test]
+    fn one_queue_is_shown_the_square_and_the_other_twice_the_base() {
+        // p' of 1/8: 1/64 of C and 1/4 of L, each from the first beyond a whole number of them on.
+        let mut dual = dual(0.125);
+        assert_eq!(decisions(&mut dual, &due(C, Span::ZERO), 6401), [6301, 100, 0]);
+        assert_eq!(decisions(&mut dual, &due(L, Span::ZERO), 401), [301, 100, 0]);
+    }
+
+    #[test]
+    fn the_queue_of_l4s_marks_by_a_ramp_over_its_own_delay_if_that_is_more() {
+        let us = Span::from_micros;
+        let native = |waited| dual(0.0).native(&due(L, us(waited)));
+        // Nothing up to 800 us, everything from 1200 us on, a quarter at 900.
+        assert_eq!([800, 900, 1000, 1199, 1200].map(native), [0.0, 0.25, 0.5, 0.9975, 1.0]);
+        let mut coupled = dual(0.1875);
+        assert_eq!(decisions(&mut coupled, &due(L, us(900)), 801), [501, 300, 0]);
+        assert_eq!(decisions(&mut dual(0.0625), &due(L, us(900)), 801), [601, 200, 0]);
+        // One that nothing waits behind is not marked for its wait.
+        let alone = Due { bytes_behind: Bytes(0), ..due(L, us(5000)) };
+        assert_eq!(decisions(&mut dual(0.0), &alone, 100), [100, 0, 0]);
+    }
+
+    #[test]
+    fn without_a_range_the_ramp_is_a_step() {
+        let step = DualPi2::new(&DualPi2Spec { ramp: Span::ZERO, ..DualPi2Spec::default() }, &[1.0; 2]);
+        let native = |nanoseconds: u64| step.native(&due(L, Span(1000 * nanoseconds)));
+        assert_eq!([799_999, 800_000, 900_000].map(native), [0.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn in_overload_both_queues_discard_alike_and_what_is_left_of_l4s_is_marked() {
+        // p' of a half: k p' is 1, and p_C a quarter, its most.
+        let mut dual = dual(0.5);
+        assert_eq!(decisions(&mut dual, &due(C, Span::ZERO), 401), [301, 0, 100]);
+        assert_eq!(decisions(&mut dual, &due(L, Span::ZERO), 401), [0, 301, 100]);
+        // Just below it nothing of L is discarded, and C is marked.
+        let mut dual = self::dual(0.4999);
+        let [_, _, discarded] = decisions(&mut dual, &due(L, Span::ZERO), 1000);
+        assert_eq!((discarded, decisions(&mut dual, &due(C, Span::ZERO), 1000)[2]), (0, 0));
+    }
+
+    #[test]
+    fn what_cannot_carry_a_mark_passes_the_queue_of_l4s_but_in_overload() {
+        let incapable = Due { is_capable: false, ..due(L, Span::from_millis(9)) };
+        assert_eq!(decisions(&mut dual(0.25), &incapable, 100), [100, 0, 0]);
+        assert_eq!(decisions(&mut dual(0.5), &incapable, 401), [301, 0, 100]);
+    }
+
+    #[test]
+    fn by_weights_the_classic_queue_has_one_packet_in_sixteen() {
+        let mut port = ModelPort::new(&SchedulerSpec::DualPi2(DualPi2Spec::default()), &[1.0; 2]);
+        (0..64).for_each(|_| port.store(L, 1500));
+        (0..4).for_each(|_| port.store(C, 1500));
+        let order = port.send_all();
+        let places: Vec<usize> = (0..order.len()).filter(|&place| order[place] == C).collect();
+        assert_eq!(places, [15, 31, 47, 63]);
+    }
+
+    #[test]
+    fn by_shifted_time_an_l4s_packet_goes_first_unless_the_other_has_waited_for_the_shift_longer() {
+        let spec = DualPi2Spec { service: DualService::TimeShiftedFifo, ..DualPi2Spec::default() };
+        let first = |of_c: u64, of_l: u64| {
+            let mut dual = DualPi2::new(&spec, &[1.0; 2]);
+            join(&mut dual, C, Span::from_millis(of_c));
+            join(&mut dual, L, Span::from_millis(of_l));
+            dual.next(&|_| Some(Bytes(1000)))
+        };
+        assert_eq!([first(0, 10), first(0, 50), first(0, 51)], [Some(L), Some(L), Some(C)]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Policers and shapers in a network: what passes at once, what in the long run, and when.
+
+mod common;
+
+use common::{first, floats, flow, group, one_link, port, run, trace};
+use tailback_core::Results;
+use tailback_core::network::{Buffer, ClassQueue, Group, Network, Port, Queues, Record, Scheduling, Trace, TraceKind, Transport};
+use tailback_core::primitives::token_bucket::BucketSpec;
+use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::queue::{Excess, PolicerSpec, PolicySpec};
+use tailback_core::schedule::SchedulerSpec;
+use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, ProcessSpec};
+
+/// Packets of 1000 bytes at 16 Mbit/s, one each half of a millisecond.
+fn source(name: &str) -> Group {
+    let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(16_000_000) }));
+    group(name, Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) }))
+}
+
+/// A flow of the source over a link of 80 Mbit/s, where a packet takes 0.1 ms.
+fn network(link: Port, duration: Span) -> Network {
+    let back = port("back", Rate(80_000_000), Span::ZERO);
+    one_link([link, back], source("source"), vec![flow(0, 0, 1)], duration)
+}
+
+fn link() -> Port {
+    Port { buffer: Buffer::Unlimited, ..port("link", Rate(80_000_000), Span::ZERO) }
+}
+
+fn policer(burst: u32, excess: Excess) -> PolicySpec {
+    PolicySpec::Policer(PolicerSpec { rate: Rate(8_000_000), burst, excess })
+}
+
+#[test]
+fn a_policer_lets_a_burst_pass_and_its_rate_to_the_byte() {
+    // A packet each half of a millisecond, tokens for one each millisecond: of a burst of ten the 20th is the first that does not
+    // conform, at 9.5 ms, for of 10,000 + 9500 bytes 19,000 are used.
+    let mut network = network(Port { policy: policer(10_000, Excess::Discarded), ..link() }, Span::from_millis(10_000));
+    network.record = Record { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false };
+    let results = run(network);
+    let drops = floats(trace(&results, "drops"), "time_s");
+    assert!((drops[0] - 0.0095).abs() < 1e-12, "{}", drops[0]);
+    // In 10 s, the last arrival at 9.9995 s: 10,000 + 9,999,500 bytes.
+    assert_eq!(first(&results.queues, "departed_units"), 10_009.0);
+    assert_eq!(first(&results.queues, "discarded_policed"), 20_000.0 - 10_009.0);
+    assert_eq!(first(&results.queues, "discarded_units"), first(&results.queues, "discarded_policed"));
+    assert_eq!(first(&results.queues, "mean_wait_s"), 0.0);
+}
+
+#[test]
+fn one_that_marks_lets_all_pass_that_can_carry_a_mark() {
+    let mut network = network(Port { policy: policer(10_000, Excess::Marked), ..link() }, Span::from_millis(10_000));
+    network.groups[0].l4s = true;
+    let results = run(network);
+    assert_eq!((first(&results.queues, "departed_units"), first(&results.queues, "marked_units")), (20_000.0, 9991.0));
+    assert_eq!(first(&results.queues, "discarded_units"), 0.0);
+}
+
+#[test]
+fn groups_have_policers_of_their_own() {
+    let class = |name: &str, policy| ClassQueue { name: name.into(), weight: 1.0, buffer: Buffer::Unlimited, policy };
+    let classes = vec![class("policed", policer(1000, Excess::Discarded)), class("free", PolicySpec::DropTail(()))];
+    let queues = Queues::OfClasses(classes, vec![None, Some(0), Some(1)]);
+    let scheduling = Some(Scheduling { scheduler: SchedulerSpec::Fifo(()), queues });
+    let mut network = network(Port { scheduling, ..link() }, Span::from_millis(1000));
+    network.groups = vec![Group { class: 1, ..source("a") }, Group { class: 2, ..source("b") }];
+    network.flows = vec![flow(0, 0, 1), flow(1, 0, 1)];
+    let results = run(network);
+    let classes = results.classes.as_ref().unwrap();
+    assert_eq!(floats(classes, "discarded_units"), [1000.0, 0.0]);
+    assert_eq!(first(&results.queues, "discarded_policed"), 1000.0);
+}
+
+fn shaped(burst: u64, sends: Span) -> Results {
+    let shaper = Some(BucketSpec { rate: Rate(8_000_000), burst: Bytes(burst) });
+    let mut network = network(Port { shaper, ..link() }, Span::from_millis(10_000));
+    network.flows[0].stop = tailback_core::primitives::units::Time(sends.0);
+    network.record = Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false };
+    run(network)
+}
+
+#[test]
+fn a_shaper_lets_a_burst_pass_and_holds_what_follows_back_to_its_rate() {
+    // 100 packets in 50 ms. Packet n, from 0 on, comes at n / 2 ms; 20 of them and what is sent meanwhile use up the burst of
+    // ten: from n = 20 on it goes at n - 9 ms, when the tokens of n + 1 are there. So it waits n / 2 - 9 ms, from 0.5 ms for the
+    // 20th on.
+    let results = shaped(10_000, Span::from_millis(50));
+    assert_eq!((first(&results.queues, "departed_units"), first(&results.queues, "discarded_units")), (100.0, 0.0));
+    let waits: f64 = (0..100).map(|n| (f64::from(n) / 2.0 - 9.0).max(0.0)).sum();
+    let found = first(&results.queues, "mean_wait_s");
+    assert!((found - waits / 100.0 * 1e-3).abs() < 1e-12, "{found}, not {} ms", waits / 100.0);
+}
+
+#[test]
+fn in_the_long_run_a_shaper_sends_at_its_rate() {
+    // All 20,000 packets of 10 s come; of the tokens of 10 s and a burst of one, those that have left by 10 s.
+    let results = shaped(1000, Span::from_millis(10_000));
+    // Packet n goes at n ms and has left 0.1 ms later.
+    assert_eq!(first(&results.queues, "departed_units"), 10_000.0);
+    assert!((first(&results.queues, "utilisation") - 0.1).abs() < 1e-9);
+}
+
+#[test]
+fn what_waits_for_tokens_is_what_the_policy_sees() {
+    // 8 Mbit/s in the long run, 16 come: with 20 places the queue stands, and 21 packets of a millisecond each are before what is
+    // let in.
+    let shaper = Some(BucketSpec { rate: Rate(8_000_000), burst: Bytes(1000) });
+    let results = run(network(Port { shaper, buffer: Buffer::Units(20), ..link() }, Span::from_millis(10_000)));
+    assert!((first(&results.queues, "loss_share") - 0.5).abs() < 0.01);
+    let wait = first(&results.queues, "mean_wait_s");
+    assert!((0.019..0.0215).contains(&wait), "{wait}");
+}
