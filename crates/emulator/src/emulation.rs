@@ -360,6 +360,8 @@ mod tests {
             scheduling: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
+            impairments: Impairments::default(),
+            trace: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! How many packets are in flight at most: what the pipes and the finite buffers hold, or what windows allow.
 
-use crate::network::{Buffer, ChangeKind, Flow, Group, Network, Transport};
+use crate::network::{Buffer, ChangeKind, Delay, Flow, Group, Network, Port, Transport};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Span};
 use crate::traffic::PacketSize;
@@ -13,8 +13,10 @@ pub(super) fn packets_in_flight(network: &Network) -> u64 {
 
 /// What all pipes and buffers hold, the pipes between ends and ports as fast as each of these.
 fn pipes_and_buffers(network: &Network) -> f64 {
-    let mut fastest: Vec<u64> = network.ports.iter().map(|port| port.rate.0).collect();
-    let mut longest: Vec<Span> = network.ports.iter().map(|port| port.delay).collect();
+    // In less than a second a trace may bring more than its mean.
+    let rate = |port: &Port| port.trace.as_ref().map_or(port.rate.0, |trace| trace.highest_rate().0);
+    let mut fastest: Vec<u64> = network.ports.iter().map(rate).collect();
+    let mut longest: Vec<Span> = network.ports.iter().map(with_jitter).collect();
     for change in &network.changes {
         match change.what {
             ChangeKind::Rate(port, rate) => fastest[port as usize] = fastest[port as usize].max(rate.0),
@@ -25,15 +27,27 @@ fn pipes_and_buffers(network: &Network) -> f64 {
     let smallest = network.groups.iter().map(full_packet).min().unwrap_or(Bytes(1000)).max(Bytes(1)).0 as f64;
     let of_ends = |flow: &Flow| flow.sender_access.delay + flow.receiver_access.delay;
     let ends = network.flows.iter().map(of_ends).max().unwrap_or(Span::ZERO);
-    let of_port = |(port, (rate, delay)): (&crate::network::Port, (u64, Span))| {
+    let of_port = |(port, (rate, delay)): (&Port, (u64, Span))| {
         let buffer = match port.buffer {
             Buffer::Units(units) => units as f64,
             Buffer::Bytes(bytes) => bytes as f64 / smallest,
             Buffer::Unlimited => 0.0,
         };
-        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest + buffer
+        let copies = 1.0 + port.impairments.duplication;
+        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest * copies + buffer
     };
     network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum()
+}
+
+/// A link's delay with what jitter mostly adds at most.
+fn with_jitter(port: &Port) -> Span {
+    let added = match port.impairments.jitter.map(|jitter| jitter.delay) {
+        None => Span::ZERO,
+        Some(Delay::Fixed(most) | Delay::Uniform(_, most)) => most,
+        Some(Delay::Exponential(mean)) => Span(mean.0.saturating_mul(2)),
+        Some(Delay::Normal(mean, deviation)) => mean + deviation + deviation,
+    };
+    port.delay + added
 }
 
 /// No window holds more than the receivers allow.
