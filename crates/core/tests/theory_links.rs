@@ -232,6 +232,7 @@ fn what_passes_a_queue_is_told_flow_by_flow() {
     let mut network =
         dumbbell(impaired(Impairments::default()), group("tcp", reno(tcp(Recovery::Sack))), flows, Span::from_millis(3000));
     network.record.flows_of_queues = true;
+    network.record.traces = vec![Trace { kind: TraceKind::Departures, of: vec![0] }];
     let results = run(network);
     let table = results.queue_flows.as_ref().unwrap();
     assert_eq!(table.words("queue").unwrap(), ["link", "link", "reverse", "reverse"]);
@@ -241,5 +242,11 @@ fn what_passes_a_queue_is_told_flow_by_flow() {
         assert_eq!(floats(&results.queues, column), [of_flows[0] + of_flows[1], of_flows[2] + of_flows[3]]);
         assert!(of_flows[0] > of_flows[1]);
     }
+    let departures = common::trace(&results, "departures");
+    let of_flow = |flow: f64| floats(departures, "flow").iter().filter(|&&of| of == flow).count() as f64;
+    assert_eq!([of_flow(0.0), of_flow(1.0)], floats(table, "departed_units")[..2]);
+    assert!(floats(departures, "bytes").iter().all(|&bytes| bytes == 1040.0));
+    // Full packets of 1040 bytes leave at most every 1.04 ms.
+    assert!(floats(departures, "time_s").windows(2).all(|pair| pair[1] - pair[0] > 0.001_04 - 1e-9));
     assert_eq!(floats(table, "throughput_bps")[0], floats(table, "departed_bytes")[0] * 8.0 / 3.0);
 }

@@ -334,7 +334,7 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     pub kind: TraceKind,
-    /// Flows to trace (for flow traces) or ports (for `Queue`, `Drops`).
+    /// Flows to trace (for flow traces) or ports (for `Queue`, `Drops`, `Departures`).
     pub of: Vec<u32>,
 }
 
@@ -362,6 +362,8 @@ pub enum TraceKind {
     Queue,
     /// Discards at a port, with flow and reason.
     Drops,
+    /// What leaves a port, with flow and size.
+    Departures,
     /// What a flow's sender sends and hears, with all that headers would say.
     Packets,
 }
@@ -369,6 +371,6 @@ pub enum TraceKind {
 impl TraceKind {
     /// Whether it follows ports; the others follow flows.
     pub fn is_of_ports(self) -> bool {
-        matches!(self, TraceKind::Queue | TraceKind::Drops)
+        matches!(self, TraceKind::Queue | TraceKind::Drops | TraceKind::Departures)
     }
 }

@@ -76,7 +76,7 @@ pub const TABLES: &[Described] = &[
             ),
             ("discarded_partial", "... because they belong to a frame of which a cell was discarded here."),
             ("discarded_single", "... as the one packet that SPD takes of a queue that builds up."),
-            ("discarded_random", "... by the wire, behind the queue or before it: `loss.probability`, `loss.bursts`."),
+            ("discarded_random", "... by the wire, behind the queue or before it: `loss.probability`, `loss.gilbert_elliott`."),
             ("discarded_listed", "... because the scenario lists them: `loss.drops`."),
             ("loss_share", "Discarded over arrived; 0 if none arrived."),
             (
@@ -240,6 +240,11 @@ pub const TABLES: &[Described] = &[
             ("transmission", "1 if that was sent for the first time, 2 afterwards."),
             ("reason", "`full`, `early`, `late`, `partial`, `single`, `random` or `listed`: see `queues`."),
         ],
+    },
+    Described {
+        table: "departures",
+        row: "A unit that has left a queue: its last bit is on the wire.",
+        columns: &[TIME, ("queue", "The link's name."), GROUP, FLOW, ("bytes", "Its size on the wire.")],
     },
     Described {
         table: "packets",

@@ -391,6 +391,7 @@ impl Engine {
         QueueRows {
             names: Arc::new(self.senders.network.ports.iter().map(|port| port.name.clone()).collect()),
             of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.common.waiting)).collect(),
+            departures: fabric.ports.iter().map(|port| port.equipment.departures()).collect(),
         }
     }
 

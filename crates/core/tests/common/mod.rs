@@ -352,6 +352,7 @@ pub fn random_network(seed: u64) -> Network {
         traces = kinds.map(|kind| Trace { kind, of: (0..flows.len() as u32).collect() }).to_vec();
         traces.push(Trace { kind: TraceKind::Queue, of: (0..ports.len() as u32).collect() });
         traces.push(Trace { kind: TraceKind::Drops, of: (0..ports.len() as u32).collect() });
+        traces.push(Trace { kind: TraceKind::Departures, of: (0..ports.len() as u32).collect() });
     }
     let prices = random_prices(seed, &mut ports, &mut groups);
     let flows_of_queues = impair(seed, &mut ports, &paths, &mut changes, in_cells);

@@ -16,7 +16,7 @@ use crate::schema::{self, NodeKind, PortName, Processing, Routing};
 use crate::values::Name;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
-use tailback_core::network::{Access, Delay, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
+use tailback_core::network::{Access, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Span, Time};
 
@@ -266,19 +266,11 @@ fn group(
         class,
         application: flow.application.as_ref().and_then(|given| transport::application(given, &application_at, report)),
         transport,
-        send_processing: send.map(delay),
-        receive_processing: receive.map(delay),
+        send_processing: send.map(Processing::delay),
+        receive_processing: receive.map(Processing::delay),
         framing,
         jitter: flow.jitter.span(),
     })
-}
-
-fn delay(processing: Processing) -> Delay {
-    match processing {
-        Processing::Fixed(delay) => Delay::Fixed(delay.span()),
-        Processing::Uniform(low, high) => Delay::Uniform(low.span(), high.span()),
-        Processing::Exponential(mean) => Delay::Exponential(mean.span()),
-    }
 }
 
 /// A scenario may be cut short, to look at its begin: what never starts is said.
@@ -514,6 +506,7 @@ impl Problems<'_, '_> {
 mod tests {
     use super::*;
     use crate::network::tests::{dumbbell, graph};
+    use tailback_core::network::Delay;
     use tailback_core::primitives::units::Rate;
 
     #[test]

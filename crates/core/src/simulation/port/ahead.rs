@@ -79,7 +79,7 @@ impl Ahead {
         equipment.count_through::<C>([now, start, departure], bytes, &held, window);
         packet.time = departure;
         if C::OBSERVES {
-            equipment.count_of_flow(packet.flow, departure, bytes, window);
+            equipment.note_departure(packet.flow, departure, bytes, window);
             equipment.survives_wire(departure, window)?;
         }
         packet.time = departure + equipment.delay;

@@ -10,6 +10,7 @@ use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
+use crate::record::recorder::Departure;
 use crate::simulation::window::{Parts, Window};
 use crate::simulation::wire::KnownServices;
 use crate::user_code::Failure;
@@ -56,6 +57,8 @@ pub(super) struct Rest {
     pub(super) trace: Option<Vec<(Time, u32)>>,
     /// What passes of each flow, if asked for.
     of_flows: Option<BTreeMap<u32, Passed>>,
+    /// What leaves, if traced.
+    departures: Option<Vec<Departure>>,
 }
 
 /// What has passed a port of a flow: units and bytes that were sent on.
@@ -93,6 +96,7 @@ pub(crate) struct Kept {
     pub(crate) percentiles: bool,
     pub(crate) occupancy: bool,
     pub(crate) flows: bool,
+    pub(crate) departures: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -175,6 +179,7 @@ impl Equipment {
                 waits: kept.percentiles.then(Histogram::default),
                 trace: kept.occupancy.then(Vec::new),
                 of_flows: kept.flows.then(BTreeMap::new),
+                departures: kept.departures.then(Vec::new),
             }),
         }
     }
@@ -201,8 +206,9 @@ impl Equipment {
 
     /// Whether anything has to be looked at beside the buffer, the policy and the trace.
     pub(super) fn observes(&self) -> bool {
-        let Rest { losses, listed, waits, of_flows, .. } = &*self.rest;
-        !listed.drops.is_empty() || losses.may_happen() || waits.is_some() || of_flows.is_some()
+        let Rest { losses, listed, waits, of_flows, departures, .. } = &*self.rest;
+        let is_told = waits.is_some() || of_flows.is_some() || departures.is_some();
+        is_told || !listed.drops.is_empty() || losses.may_happen()
     }
 
     pub(super) fn is_traced(&self) -> bool {
@@ -473,14 +479,22 @@ impl Equipment {
         is_duplicated
     }
 
-    /// For the table of what passes of each flow, if it is asked for.
-    pub(super) fn count_of_flow(&mut self, flow: u32, departure: Time, bytes: Bytes, window: &Window) {
+    /// For the table of what passes of each flow and the trace of departures, if they are asked for.
+    pub(super) fn note_departure(&mut self, flow: u32, departure: Time, bytes: Bytes, window: &Window) {
         if let Some(of_flows) = &mut self.rest.of_flows {
             let passed = of_flows.entry(flow).or_default();
             let part = window.part(departure);
             passed.units.add(part, 1);
             passed.bytes.add(part, bytes.0);
         }
+        if let Some(departures) = &mut self.rest.departures {
+            departures.push(Departure { time: departure, flow, bytes: bytes.0 as u32 });
+        }
+    }
+
+    /// What has left or will, where that is traced.
+    pub(crate) fn departures(&self) -> &[Departure] {
+        self.rest.departures.as_deref().unwrap_or_default()
     }
 
     /// What has passed of each flow, where that is counted.

@@ -294,7 +294,7 @@ impl Stepped {
             }
         };
         equipment.count_service(packet.time, now, now + service, bytes, window);
-        equipment.count_of_flow(packet.flow, now + service, bytes, window);
+        equipment.note_departure(packet.flow, now + service, bytes, window);
         equipment.count_wait(packet.time, now, window);
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
             counts.count_service(packet.time, [now, now + service], bytes, window);

@@ -25,8 +25,10 @@ use std::ops::Range;
 pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
-    let queues = || network.record.traces.iter().filter(|trace| trace.kind == TraceKind::Queue);
-    let is_traced = |port: u32| queues().any(|trace| trace.of.contains(&port));
+    let is_traced = |kind: TraceKind, port: u32| {
+        let mut traces = network.record.traces.iter().filter(|trace| trace.kind == kind);
+        traces.any(|trace| trace.of.contains(&port))
+    };
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let mut make = |(index, spec): (u32, &network::Port)| {
@@ -61,7 +63,12 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             }
         };
         let Record { delay_percentiles: percentiles, flows_of_queues: flows, .. } = network.record;
-        let kept = Kept { percentiles, occupancy: is_traced(index), flows };
+        let kept = Kept {
+            percentiles,
+            occupancy: is_traced(TraceKind::Queue, index),
+            flows,
+            departures: is_traced(TraceKind::Departures, index),
+        };
         let mut port = Port::new(spec, network, queues, kept, first);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
