@@ -106,6 +106,20 @@ class Run:
             raise UnknownName("table", "classes", list(self._tables), note="; a queue with a scheduler can have `classes`")
         return self._tables["classes"]
 
+    @property
+    def queue_flows(self) -> Table:
+        """One row per queue and flow of which something passed it: units, bytes and throughput, headers included.
+
+        Raises
+        ------
+        UnknownName
+            The scenario has no ``record = {flows_of_queues = true}``.
+        """
+        if "queue_flows" not in self._tables:
+            note = "; it exists with `record.flows_of_queues = true`"
+            raise UnknownName("table", "queue_flows", list(self._tables), note=note)
+        return self._tables["queue_flows"]
+
     def completions(self, classes: Sequence[str] = ("100 kB", "10 MB"), percentiles: Sequence[float] = (50, 95, 99)) -> Table:
         """Completion times and slowdowns of transfers, by the class of their size.
 

@@ -15,11 +15,14 @@ __all__ = ["chain", "dumbbell", "dwdm", "fat_tree", "from_networkx", "leaf_spine
 
 def dumbbell(
     *,
-    rate: str,
+    rate: str | Mapping[str, Any],
     delay: str,
     buffer: str | None = None,
     queue: Queue | None = None,
     reverse: Reverse | None = None,
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
     flows: int | Mapping[str, Flow] = 1,
     duration: str,
     **rest: Any,
@@ -28,8 +31,10 @@ def dumbbell(
 
     Parameters
     ----------
-    rate, delay : str
-        Of the bottleneck: ``"10 Mbps"``, ``"10 ms"`` (one way).
+    rate : str or mapping
+        Of the bottleneck: ``"10 Mbps"``, or when it can send, ``{"trace": "cell.trace"}`` or ``{"opportunities": [[1, 2], [4, 1]]}``.
+    delay : str
+        Of the bottleneck: ``"10 ms"`` (one way).
     buffer : str, optional
         Waiting places of a drop-tail queue: ``"100 packets"`` or ``"150 kB"``.
     queue : mapping, optional
@@ -37,6 +42,11 @@ def dumbbell(
     reverse : mapping, optional
         What differs on the way back, such as ``{"rate": "1 Mbps", "queue": {"buffer": "50 packets"}}``. Otherwise it is as fast,
         and its queue unlimited.
+    loss, jitter : mapping, optional
+        What the bottleneck loses, such as ``{"probability": 0.01}``, and what it adds to its delay, such as
+        ``{"delay": {"exponential": "2 ms"}, "reordering": True}``.
+    duplication : float or str, optional
+        Probability that a packet which it does not lose arrives twice.
     flows : int or mapping
         This many greedy NewReno flows, in a group ``tcp``; or the groups as in a scenario file, from ``left`` to ``right`` unless
         they say otherwise.
@@ -57,7 +67,9 @@ def dumbbell(
     >>> scenario["flows.web.to"]
     'right'
     """
-    shape = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue), **({} if reverse is None else {"reverse": reverse})}
+    shape = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    given = {"reverse": reverse, "loss": loss, "jitter": jitter, "duplication": duplication}
+    shape |= {name: value for name, value in given.items() if value is not None}
     return _scenario({"dumbbell": shape}, flows, ("left", "right"), duration, rest)
 
 

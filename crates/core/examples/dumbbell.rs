@@ -35,7 +35,9 @@ mod measured;
 use measured::{Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FastSpec, MaxNetSourceSpec, UpdateForm, VegasSpec};
-use tailback_core::network::{Aal5, Access, Buffer, Flow, Group, Network, Port, Record, Switching, Trace, TraceKind, Transport};
+use tailback_core::network::{
+    Aal5, Access, Buffer, Flow, Group, Impairments, Network, Port, Record, Switching, Trace, TraceKind, Transport,
+};
 use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::{BpdSpec, MaxNetSpec, PolicySpec, SpdReading, SpdSpec};
@@ -125,6 +127,8 @@ impl Dumbbell {
             shaper: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
+            impairments: Impairments::default(),
+            trace: None,
         };
         let places = of.get("buf") as u64;
         let bpd = BpdSpec { lower: places * 4 / 10, upper: places * 9 / 10, gap: 25 };
@@ -204,7 +208,7 @@ impl Dumbbell {
             _ => (&[], all),
         };
         let traces = kinds.iter().map(|&kind| Trace { kind, of: of.clone() }).collect();
-        Record { traces, delay_percentiles: false }
+        Record { traces, ..Record::default() }
     }
 
     fn controller(&self) -> ControllerSpec {

@@ -74,7 +74,10 @@ fn widest(rule: WindowValidation, application: ApplicationSpec, window: u32) -> 
         spec.window_validation = rule;
     }
     let traces = vec![Trace { kind: TraceKind::Cwnd, of: vec![0] }];
-    let results = run(Network { record: tailback_core::network::Record { traces, delay_percentiles: false }, ..network });
+    let results = run(Network {
+        record: tailback_core::network::Record { traces, ..tailback_core::network::Record::default() },
+        ..network
+    });
     let windows = results.traces[0].floats("cwnd_packets").expect("a column of numbers");
     windows.into_iter().fold(0.0, f64::max)
 }

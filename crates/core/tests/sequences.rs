@@ -331,7 +331,7 @@ fn play_losses(recovery: Recovery, window: u32, lost: &[(u32, u32)], size: Optio
     let lost = lost.iter().map(|&(segment, transmission)| ListedDrop { flow: 0, segment, transmission, cell: None });
     network.ports[0].listed_drops = lost.collect();
     let kinds = [TraceKind::Segments, TraceKind::Acks, TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State];
-    network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), delay_percentiles: false };
+    network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Record::default() };
     let results = run(network);
     let count = |column| first(&results.flows, column);
     Played { lines: transcript(&results), fast_retransmits: count("fast_retransmits"), timeouts: count("timeouts") }

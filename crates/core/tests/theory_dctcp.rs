@@ -25,7 +25,7 @@ fn queue(flows: u32, threshold: u64) -> (f64, f64) {
     };
     let mut network = dumbbell(switch, group("dctcp", transport), (0..flows).map(one).collect(), Span::from_millis(300));
     network.warmup = Span::from_millis(100);
-    network.record = Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false };
+    network.record = Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], ..Record::default() };
     let results = run(network);
     assert_eq!(first(&results.queues, "utilisation"), 1.0);
     let (times, waiting) =

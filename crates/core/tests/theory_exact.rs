@@ -74,7 +74,7 @@ fn transfer(segments: u64, initial_window: u64) -> Results {
     let sized = Flow { size: Some(Bytes(1000 * segments)), ..flow(0, 0, 1) };
     let mut network = network(spec, sized, Span::from_millis(2000));
     let kinds = [TraceKind::Segments, TraceKind::Acks];
-    network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), delay_percentiles: false };
+    network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Record::default() };
     run(network)
 }
 

@@ -361,6 +361,8 @@ mod tests {
             shaper: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
+            impairments: Impairments::default(),
+            trace: None,
         }
     }
 

@@ -178,7 +178,11 @@ impl Origin {
             events: results.events,
             user_code: user_code.map(serde_json::from_str).transpose().map_err(bug)?,
         };
-        let tables = [results.flows, results.queues, results.groups].into_iter().chain(results.classes).chain(results.traces);
+        let tables = [results.flows, results.queues, results.groups]
+            .into_iter()
+            .chain(results.classes)
+            .chain(results.queue_flows)
+            .chain(results.traces);
         Ok(Results {
             tables: tables.map(|table| named(py, table)).collect::<PyResult<_>>()?,
             provenance: serde_json::to_string(&provenance).map_err(bug)?,

@@ -118,6 +118,12 @@ impl Scenario {
             description.flows.insert(between(from, to), flow);
         }
         match network::network(&description, &mut report) {
+            Some(network) if network.ports.iter().any(|port| port.impairments.duplication > 0.0) => {
+                let names = network.ports.iter().filter(|port| port.impairments.duplication > 0.0).map(|port| &port.name);
+                let problem = report.add("links", "links that duplicate packets carry simulated ones only");
+                problem.given(names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")).expected("no `duplication`");
+                Err(report.finish())
+            }
             Some(network) if report.is_empty() => {
                 let mut build = Build::new(network, nodes);
                 build.between_nodes(&pairs);

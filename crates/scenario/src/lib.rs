@@ -21,6 +21,7 @@ mod decode;
 mod distribution;
 mod emulation;
 mod flow_table;
+mod link_rate;
 mod member;
 mod network;
 mod presets;

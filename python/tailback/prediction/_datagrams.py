@@ -93,6 +93,8 @@ def misfit_of_sending(group: Group) -> tuple[str, str] | None:
 def misfit_of_port(port: Port) -> tuple[str, str] | None:
     """Models are of places for packets, taken as they come."""
     at = f"links.{port.name}"
+    if port.unmodelled:
+        return at, f"it {port.unmodelled}"
     if port.policy != "drop_tail":
         return f"{at}.queue", f"the policy is {port.policy}, not drop_tail"
     if port.listed_drops:
@@ -134,7 +136,7 @@ def _predict_port(network: Network, outcome: Outcome, port: Port, sources: list[
 def _deliver(network: Network, outcome: Outcome, group: Group, sent_bps: float, lost: float) -> None:
     """What arrives of the payload that each flow sends, if none is lost beyond its first link."""
     later = (group.path or ())[1:]
-    if any(network.ports[name].buffer is not None or network.ports[name].random_loss for name in later):
+    if any(network.ports[name].buffer is not None or network.ports[name].random_loss or network.ports[name].unmodelled for name in later):
         outcome.leave(f"flows.{group.name}", "losses beyond its first link are in no model")
         return
     outcome.flows[group.name]["goodput_bps"][:] = sent_bps * (1 - lost)

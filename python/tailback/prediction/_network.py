@@ -40,6 +40,8 @@ class Port:
         Probability that a packet is lost.
     listed_drops : int
         How many packets the scenario lists to be discarded.
+    unmodelled : str or None
+        What the link does that is in no closed form: ``has jitter``, ``sends by a trace``, ...
     """
 
     name: str
@@ -52,6 +54,7 @@ class Port:
     policy: str
     random_loss: float
     listed_drops: int
+    unmodelled: str | None
 
     @property
     def capacity_bps(self) -> int:

@@ -57,6 +57,10 @@ def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
     strangers = [other.name for other in network.groups if other.name in shared and not isinstance(other, TcpGroup)]
     if strangers:
         return at, f"datagrams (flows.{', flows.'.join(strangers)}) share its links"
+    # Round trips go over links of ways back, too.
+    for name, port in network.ports.items():
+        if port.unmodelled:
+            return f"links.{name}", f"it {port.unmodelled}, which is in no model"
     for name in group.path:
         port = network.ports[name]
         if port.policy != "drop_tail":

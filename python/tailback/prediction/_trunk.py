@@ -108,7 +108,7 @@ def _undisturbed(network: Network, before: tuple[str, ...]) -> bool:
         return True
     port, groups = network.ports[before[0]], network.crossing(before[0])
     inputs = sum(group.count for group in groups)
-    if len(before) > 1 or inputs > port.transmitters or port.random_loss:
+    if len(before) > 1 or inputs > port.transmitters or port.random_loss or port.unmodelled:
         return False
     # Inputs themselves, so that this asks for no further link.
     first = all(_alternates(group) and group.path and group.path[0] == port.name for group in groups)
@@ -164,7 +164,7 @@ def _deliver(network: Network, outcome: Outcome, group: DatagramGroup, predicted
     for name in (group.path or ())[len(crossed) :]:
         later = network.ports[name]
         strangers = [other for other in network.crossing(name) if other not in network.crossing(last.name)]
-        if later.buffer is not None or later.random_loss or strangers or later.capacity_bps < last.capacity_bps:
+        if later.buffer is not None or later.random_loss or later.unmodelled or strangers or later.capacity_bps < last.capacity_bps:
             outcome.leave(f"flows.{group.name}", f"what is lost at links.{name}, beyond its trunk, is in no model")
             return
     arrives = math.prod(1 - outcome.queues[name]["loss_share"] for name in crossed)

@@ -3,7 +3,7 @@
 use crate::measured::{self, Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Buffer, Group, Network, Port, Switching, Transport};
+use tailback_core::network::{Buffer, Group, Impairments, Network, Port, Switching, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
@@ -43,6 +43,8 @@ pub fn drop_tail(name: String, rate: Rate, delay: Span, buffer: Buffer) -> Port 
         shaper: None,
         random_loss: 0.0,
         listed_drops: Vec::new(),
+        impairments: Impairments::default(),
+        trace: None,
     }
 }
 

@@ -4,8 +4,14 @@
 
 pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
 mod base_rtt;
+mod delay;
+mod delivery_trace;
+mod impairments;
 mod least_completion;
 
+pub use delay::Delay;
+pub use delivery_trace::{DeliveryTrace, Opportunities, TraceFault};
+pub use impairments::{GilbertElliott, Impairments, Jitter, LossAt};
 pub(crate) use least_completion::{Hop, Transfer};
 
 use crate::congestion::ControllerSpec;
@@ -77,7 +83,10 @@ impl Network {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Port {
     pub name: String,
+    /// Of a port with a `trace` its mean.
     pub rate: Rate,
+    /// When it can send, if not at any time. Such a port has one transmitter, does not cut through and feeds none that does.
+    pub trace: Option<DeliveryTrace>,
     pub delay: Span,
     /// 1 for a link; K wavelengths for a trunk.
     pub transmitters: u32,
@@ -92,10 +101,13 @@ pub struct Port {
     pub scheduling: Option<Scheduling>,
     /// What is sent waits for its tokens first. Whatever it feeds decides on last bits.
     pub shaper: Option<BucketSpec>,
-    /// Probability that a packet is lost on the wire behind the port, 0 to 1.
+    /// Probability that a packet is lost, 0 to 1: on the wire behind the port, unless `impairments` say otherwise.
     pub random_loss: f64,
     /// Packets to discard on arrival, in any order.
     pub listed_drops: Vec<ListedDrop>,
+    /// Where cells pass, packets are neither duplicated nor put in another order. What feeds a port that cuts through has no jitter and
+    /// duplicates nothing.
+    pub impairments: Impairments,
 }
 
 /// Several queues of one port, and what serves them in turn.
@@ -281,15 +293,6 @@ impl Group {
     }
 }
 
-/// A random or fixed delay per packet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Delay {
-    Fixed(Span),
-    Uniform(Span, Span),
-    /// Mean.
-    Exponential(Span),
-}
-
 /// One flow: where it runs, when and how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
@@ -341,13 +344,15 @@ pub struct Record {
     pub traces: Vec<Trace>,
     /// Keep delay percentiles per queue and per flow group.
     pub delay_percentiles: bool,
+    /// Count at each queue what of each flow passes it.
+    pub flows_of_queues: bool,
 }
 
 /// A trace and what it follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     pub kind: TraceKind,
-    /// Flows to trace (for flow traces) or ports (for `Queue`, `Drops`).
+    /// Flows to trace (for flow traces) or ports (for `Queue`, `Drops`, `Departures`).
     pub of: Vec<u32>,
 }
 
@@ -375,6 +380,8 @@ pub enum TraceKind {
     Queue,
     /// Discards at a port, with flow and reason.
     Drops,
+    /// What leaves a port, with flow and size.
+    Departures,
     /// What a flow's sender sends and hears, with all that headers would say.
     Packets,
 }
@@ -382,6 +389,6 @@ pub enum TraceKind {
 impl TraceKind {
     /// Whether it follows ports; the others follow flows.
     pub fn is_of_ports(self) -> bool {
-        matches!(self, TraceKind::Queue | TraceKind::Drops)
+        matches!(self, TraceKind::Queue | TraceKind::Drops | TraceKind::Departures)
     }
 }

@@ -27,6 +27,10 @@ pub enum Purpose {
     Traffic = 16,
     Route = 17,
     Queue = 18,
+    BurstState = 30,
+    BurstLoss = 31,
+    LinkJitter = 32,
+    Duplication = 33,
 }
 
 /// One stream of draws.

@@ -76,14 +76,19 @@ pub const TABLES: &[Described] = &[
             ),
             ("discarded_partial", "... because they belong to a frame of which a cell was discarded here."),
             ("discarded_single", "... as the one packet that SPD takes of a queue that builds up."),
-            ("discarded_random", "... by the wire: `loss.probability`."),
+            ("discarded_random", "... by the wire, behind the queue or before it: `loss.probability`, `loss.gilbert_elliott`."),
             ("discarded_listed", "... because the scenario lists them: `loss.drops`."),
             ("discarded_policed", "... because they came faster than a policer allows. Only where there is one."),
             ("loss_share", "Discarded over arrived; 0 if none arrived."),
-            ("utilisation", "Share of the measured time in which the link sent; of several transmitters their mean."),
+            (
+                "utilisation",
+                "Share of the measured time in which the link sent; of several transmitters their mean. Of a link that sends by a trace, the \
+                 share of its opportunities' bytes.",
+            ),
             ("mean_queue_units", "Units in the queue, on average over time; the one being sent only with `counts_in_service`."),
             ("max_queue_units", "The most that were in it at once; the one being sent likewise."),
             ("mean_wait_s", "Time from arrival until sending began, mean of the units that were sent. Missing without any."),
+            ("duplicated_units", "Units that arrive twice, counted once. Only where some link duplicates any."),
             ("price", "The price when the run ended. Only where some queue tells one; missing for those that do not."),
             (
                 "beyond_range_packets",
@@ -133,6 +138,18 @@ pub const TABLES: &[Described] = &[
             ("loss_share", "Discarded over arrived; 0 if none arrived."),
             ("throughput_bps", "What was sent on, headers included, per second of the measured part."),
             ("mean_wait_s", "Time from arrival until sending began, mean of the units that were sent. Missing without any."),
+        ],
+    },
+    Described {
+        table: "queue_flows",
+        row: "A queue and a flow of which something passed it. Only with `record.flows_of_queues`.",
+        columns: &[
+            ("queue", "The link's name."),
+            GROUP,
+            FLOW,
+            ("departed_units", "Units of the flow, data or acknowledgements, that were sent on."),
+            ("departed_bytes", "Their size on the wire."),
+            ("throughput_bps", "The same per second of the measured part."),
         ],
     },
     Described {
@@ -224,6 +241,11 @@ pub const TABLES: &[Described] = &[
             ("transmission", "1 if that was sent for the first time, 2 afterwards."),
             ("reason", "`full`, `early`, `late`, `partial`, `single`, `random` or `listed`: see `queues`."),
         ],
+    },
+    Described {
+        table: "departures",
+        row: "A unit that has left a queue: its last bit is on the wire.",
+        columns: &[TIME, ("queue", "The link's name."), GROUP, FLOW, ("bytes", "Its size on the wire.")],
     },
     Described {
         table: "packets",

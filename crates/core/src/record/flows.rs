@@ -304,7 +304,7 @@ const fn bit(kind: TraceKind) -> u16 {
         TraceKind::Throughput(_) => 128,
         TraceKind::Packets => 256,
         TraceKind::Law => 512,
-        TraceKind::Queue | TraceKind::Drops => 0,
+        TraceKind::Queue | TraceKind::Drops | TraceKind::Departures => 0,
     }
 }
 
@@ -382,7 +382,7 @@ impl<'a> Tables<'a> {
                 self.table("law", &moments, [("quantity", quantity), ("value", Column::Float(value))])
             }
             TraceKind::Throughput(bin) => self.throughput(bin),
-            TraceKind::Packets | TraceKind::Queue | TraceKind::Drops => return None,
+            TraceKind::Packets | TraceKind::Queue | TraceKind::Drops | TraceKind::Departures => return None,
         })
     }
 

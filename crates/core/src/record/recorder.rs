@@ -158,6 +158,7 @@ impl Recorder {
         let table = |kind: TraceKind| match kind {
             TraceKind::Queue => Some(queues.table(end)),
             TraceKind::Drops => Some(self.drops_table(flows, queues, end)),
+            TraceKind::Departures => Some(queues.departures_table(flows, end)),
             TraceKind::Packets => Some(self.packets.as_ref()?.table(flows, &queues.names, end)),
             kind => of_flows.of(kind),
         };
@@ -232,6 +233,15 @@ pub(crate) struct QueueRows<'a> {
     /// Of all ports.
     pub(crate) names: Arc<Vec<String>>,
     pub(crate) of_ports: Vec<OccupancyRows<'a>>,
+    pub(crate) departures: Vec<&'a [Departure]>,
+}
+
+/// A unit that leaves a port.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Departure {
+    pub(crate) time: Time,
+    pub(crate) flow: u32,
+    pub(crate) bytes: u32,
 }
 
 /// A port's occupancy after each change, by time.
@@ -250,6 +260,23 @@ impl OccupancyRows<'_> {
 }
 
 impl QueueRows<'_> {
+    /// Transmitters of one port may finish in another order than they began.
+    fn departures_table(&self, flows: &FlowNames, end: Time) -> Table {
+        let of_port = |(port, all): (u32, &&[Departure])| all.iter().map(move |&one| (one, port)).collect::<Vec<_>>();
+        let mut rows: Vec<(Departure, u32)> = (0..).zip(&self.departures).flat_map(of_port).collect();
+        rows.retain(|(departure, _)| departure.time < end);
+        rows.sort_by_key(|&(departure, port)| (departure.time, port));
+        let (groups, indices) = flows.columns(&rows.iter().map(|row| row.0.flow).collect::<Vec<u32>>());
+        let columns = vec![
+            ("time_s", Column::Float(rows.iter().map(|row| row.0.time.seconds()).collect())),
+            ("queue", Column::Word(rows.iter().map(|row| row.1).collect(), self.names.clone())),
+            ("group", groups),
+            ("flow", indices),
+            ("bytes", Column::Integer(rows.iter().map(|row| row.0.bytes.into()).collect())),
+        ];
+        named("departures", columns)
+    }
+
     fn table(&self, end: Time) -> Table {
         let mut traced = (0..).zip(&self.of_ports).filter(|(_, rows)| rows.before(end).next().is_some());
         let (times, ports, units) = match (traced.next(), traced.next()) {

@@ -21,7 +21,7 @@ use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What all flows and ports use in common.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,11 +61,20 @@ pub(crate) struct Common {
     pub(crate) delays: Vec<Histogram>,
     /// Of external flows, in the order in which they became known.
     pub(crate) fates: Vec<Fate>,
+    /// By flow, what links have made two of.
+    pub(crate) copies: BTreeMap<u32, Copies>,
     /// Discards that were computed ahead: when, and of which flow. Those whose time has come are forgotten in time.
     pub(crate) to_be_discarded: VecDeque<(Time, u32)>,
     /// Of a run that several threads share.
     #[serde(skip)]
     pub(crate) border: Option<Box<Border>>,
+}
+
+/// How many copies links have made of a flow's packets, over the whole run and beyond.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Copies {
+    pub(crate) data: u64,
+    pub(crate) acks: u64,
 }
 
 /// What becomes of a datagram of an external flow.
@@ -120,6 +129,7 @@ impl Common {
             recorder: Recorder::new(network).map(Box::new),
             delays: vec![Histogram::default(); groups],
             fates: Vec::new(),
+            copies: BTreeMap::new(),
             to_be_discarded: VecDeque::new(),
             border: None,
         }
@@ -154,6 +164,17 @@ impl Common {
         }
         mail.packets.push((feeder, packet));
         true
+    }
+
+    /// The same of a packet whose arrival at the next place is an event, be that an end.
+    pub(crate) fn leaves_for_event(&mut self, entry: u32, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
+        let leaves = self.leaves(entry, feeder, packet, paths);
+        if leaves && let Some(border) = &mut self.border {
+            let owner = border.owners.of_next_place(&packet, entry);
+            let first = &mut border.outboxes[usize::from(owner)].first;
+            *first = packet.time.min(*first);
+        }
+        leaves
     }
 
     /// The event that is the turn of what a line holds. `flow`: of the packet.

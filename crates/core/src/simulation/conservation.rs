@@ -1,8 +1,8 @@
-//! Conservation: everything sent is delivered, discarded or in flight, per flow and per port. A violation is a bug of ours.
+//! Conservation: everything sent, and every copy that a link has made, is delivered, discarded or in flight, per flow and per port. A violation is a bug of ours.
 
 use super::engine::Engine;
 use super::path::Path;
-use super::port::Entry;
+use super::port::{Entry, Overtaking};
 use super::senders::End;
 use crate::network::Transport;
 use crate::primitives::line::Line;
@@ -54,9 +54,10 @@ impl Engine {
                 continue;
             }
             let accounted = u64::from(counts.received_in_all) + u64::from(counts.discarded_in_all) + data[index];
-            of_flow(sent.into(), accounted, "data packets")?;
+            let copies = self.senders.fabric.common.copies.get(&(index as u32)).copied().unwrap_or_default();
+            of_flow(u64::from(sent) + copies.data, accounted, "data packets and copies")?;
             let accounted = u64::from(counts.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[index];
-            of_flow(counts.acks_sent_in_all.into(), accounted, "acknowledgements")?;
+            of_flow(u64::from(counts.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
         }
         for (port, described) in self.senders.fabric.ports.iter().zip(&self.senders.network.ports) {
             let counts = port.equipment.counts();
@@ -181,6 +182,7 @@ impl Engine {
             if let Entry::Gathered(gather) = &port.entry {
                 gather.iter().for_each(&mut in_network);
             }
+            port.overtaking().into_iter().flat_map(Overtaking::iter).for_each(&mut in_network);
             if let Some(stepped) = port.stepped() {
                 stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line)).for_each(&mut in_network);
                 let whole = stepped.transmitters.iter().filter(|sending| !sending.head_is_gone);

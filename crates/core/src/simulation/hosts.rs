@@ -1,7 +1,7 @@
 //! Hosts that take time: processing before the access link, and jitter.
 
 use crate::network::{Delay, Flow, Group, Network};
-use crate::primitives::random::{Entity, Purpose, Stream};
+use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,7 @@ pub(crate) struct Hosts {
 /// Serves packets one after another, in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Server {
-    stream: Stream,
-    draws: u64,
+    draws: Draws,
     free: Time,
 }
 
@@ -41,7 +40,7 @@ impl Hosts {
             let name = &network.groups[flow.group as usize].name;
             let of = Entity { seed: network.seed, name, index: counted[flow.group as usize] };
             counted[flow.group as usize] += 1;
-            let server = |purpose| Server { stream: Stream::new(of, purpose), draws: 0, free: Time::ZERO };
+            let server = |purpose| Server { draws: Draws::new(Stream::new(of, purpose)), free: Time::ZERO };
             Hosts {
                 send: server(Purpose::SendProcessing),
                 receive: server(Purpose::ReceiveProcessing),
@@ -85,13 +84,7 @@ impl Hosts {
 impl Server {
     fn serve(&mut self, time: Time, delay: Option<Delay>) -> Time {
         let Some(delay) = delay else { return time };
-        self.draws += 1;
-        let span = match delay {
-            Delay::Fixed(span) => span,
-            Delay::Uniform(low, high) => low + Span((self.stream.uniform(self.draws) * (high - low).0 as f64) as u64),
-            Delay::Exponential(mean) => Span::from_seconds(self.stream.exponential(self.draws) * mean.seconds()),
-        };
-        self.free = self.free.max(time) + span;
+        self.free = self.free.max(time) + delay.draw(&mut self.draws);
         self.free
     }
 }

@@ -3,10 +3,10 @@
 use super::conservation::{ConservationError, InLines};
 use super::engine::Engine;
 use super::event_order::FlowKind;
-use super::port::{ClassCounts, PortCounts, Stepped};
+use super::port::{ClassCounts, Passed, PortCounts, Stepped};
 use super::routes::END;
 use super::senders::{End, Senders};
-use crate::network::{Hop, Port, Transfer};
+use crate::network::{DeliveryTrace, Hop, Port, Transfer};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::{PolicySpec, Reason};
 use crate::record::recorder::{FlowNames, QueueRows, named};
@@ -26,6 +26,8 @@ pub struct Results {
     pub groups: Table,
     /// One row per class at each queue that tells classes apart, if any does.
     pub classes: Option<Table>,
+    /// One row per queue and flow of which something passed it, if asked for.
+    pub queue_flows: Option<Table>,
     pub traces: Vec<Table>,
     /// The run reached its end.
     pub complete: bool,
@@ -37,7 +39,7 @@ pub struct Results {
 impl Results {
     /// All tables, in a fixed order.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
-        [&self.flows, &self.queues, &self.groups].into_iter().chain(&self.classes).chain(&self.traces)
+        [&self.flows, &self.queues, &self.groups].into_iter().chain(&self.classes).chain(&self.queue_flows).chain(&self.traces)
     }
 
     /// The bytes that a golden hash is taken of.
@@ -62,6 +64,7 @@ impl Engine {
             queues: self.queue_table(until),
             groups: self.group_table(until, &slowdowns),
             classes: self.class_table(until),
+            queue_flows: self.senders.network.record.flows_of_queues.then(|| self.queue_flow_table(until)),
             traces: self
                 .senders
                 .fabric
@@ -206,8 +209,11 @@ impl Engine {
         let discarded = |i: usize, reason: Reason| counts(i).discarded[reason as usize].measured();
         let all = |i: usize| counts(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
-            let reasons = Reason::ALL.into_iter().filter(|reason| !reason.follows_acceptance());
-            reasons.map(|reason| discarded(i, reason)).sum::<u64>()
+            let is_refused = |reason: &Reason| match reason {
+                Reason::Random => self.senders.fabric.ports[i].equipment.loses_before_queue(),
+                reason => !reason.follows_acceptance(),
+            };
+            Reason::ALL.into_iter().filter(is_refused).map(|reason| discarded(i, reason)).sum::<u64>()
         };
         let arrived = |i: usize| counts(i).accepted.measured() + refused(i);
         let unit_names = Arc::new(vec!["packets".to_string(), "cells".to_string()]);
@@ -228,14 +234,14 @@ impl Engine {
         }
         columns.extend([
             ("loss_share", float(&|i| Share { part: all(i), whole: arrived(i) }.value())),
-            (
-                "utilisation",
-                float(&|i| seconds_of(counts(i).busy) / seconds / f64::from(self.senders.network.ports[i].transmitters)),
-            ),
+            ("utilisation", float(&|i| self.utilisation(i, counts(i), until))),
             ("mean_queue_units", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
             ("max_queue_units", integer(&|i| counts(i).most)),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ]);
+        if self.senders.network.ports.iter().any(|port| port.impairments.duplication > 0.0) {
+            columns.push(("duplicated_units", integer(&|i| counts(i).duplicated.measured())));
+        }
         if self.senders.network.ports.iter().any(|port| port.policies().any(|policy| policy.tells().is_some())) {
             columns.push(("price", float(&|i| self.senders.fabric.ports[i].equipment.price())));
             columns.push(("beyond_range_packets", integer(&|i| counts(i).beyond_range.measured())));
@@ -246,6 +252,39 @@ impl Engine {
             }
         }
         named("queues", columns)
+    }
+
+    /// Of a port that sends by a trace, the share of its opportunities' bytes.
+    fn utilisation(&self, port: usize, counts: &PortCounts, until: Time) -> f64 {
+        let Senders { network, fabric, .. } = &self.senders;
+        if let Some(trace) = fabric.ports[port].stepped().and_then(Stepped::trace) {
+            let opportunities = trace.count_before(until) - trace.count_before(fabric.common.window.warmup.min(until));
+            let offered = opportunities as f64 * DeliveryTrace::OPPORTUNITY.0 as f64;
+            return counts.departed_bytes.measured() as f64 / offered;
+        }
+        seconds_of(counts.busy) / self.measured_seconds(until) / f64::from(network.ports[port].transmitters)
+    }
+
+    fn queue_flow_table(&self, until: Time) -> Table {
+        let Senders { network, fabric, .. } = &self.senders;
+        let rows: Vec<(u32, u32, &Passed)> = (0..)
+            .zip(&fabric.ports)
+            .flat_map(|(port, of)| of.equipment.of_flows().map(move |(flow, passed)| (port, flow, passed)))
+            .filter(|(_, _, passed)| passed.units.measured() > 0)
+            .collect();
+        let names = network.ports.iter().map(|port| port.name.clone()).collect();
+        let seconds = self.measured_seconds(until);
+        let flows: Vec<u32> = rows.iter().map(|row| row.1).collect();
+        let (groups, indices) = self.flow_names().columns(&flows);
+        let columns = vec![
+            ("queue", Column::Word(rows.iter().map(|row| row.0).collect(), Arc::new(names))),
+            ("group", groups),
+            ("flow", indices),
+            ("departed_units", Column::Integer(rows.iter().map(|row| row.2.units.measured()).collect())),
+            ("departed_bytes", Column::Integer(rows.iter().map(|row| row.2.bytes.measured()).collect())),
+            ("throughput_bps", Column::Float(rows.iter().map(|row| row.2.bytes.measured() as f64 * 8.0 / seconds).collect())),
+        ];
+        named("queue_flows", columns)
     }
 
     fn class_table(&self, until: Time) -> Option<Table> {
@@ -354,6 +393,7 @@ impl Engine {
         QueueRows {
             names: Arc::new(self.senders.network.ports.iter().map(|port| port.name.clone()).collect()),
             of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.common.waiting)).collect(),
+            departures: fabric.ports.iter().map(|port| port.equipment.departures()).collect(),
         }
     }
 

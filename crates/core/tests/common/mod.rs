@@ -83,6 +83,8 @@ pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
         shaper: None,
         random_loss: 0.0,
         listed_drops: Vec::new(),
+        impairments: Impairments::default(),
+        trace: None,
     }
 }
 
@@ -353,8 +355,10 @@ pub fn random_network(seed: u64) -> Network {
         traces = kinds.map(|kind| Trace { kind, of: (0..flows.len() as u32).collect() }).to_vec();
         traces.push(Trace { kind: TraceKind::Queue, of: (0..ports.len() as u32).collect() });
         traces.push(Trace { kind: TraceKind::Drops, of: (0..ports.len() as u32).collect() });
+        traces.push(Trace { kind: TraceKind::Departures, of: (0..ports.len() as u32).collect() });
     }
     let prices = random_prices(seed, &mut ports, &mut groups);
+    let flows_of_queues = impair(seed, &mut ports, &paths, &mut changes, in_cells);
     Network {
         ports,
         paths,
@@ -364,7 +368,7 @@ pub fn random_network(seed: u64) -> Network {
         duration,
         warmup: if dice.chance(2) { Span::ZERO } else { Span(duration.0 / 4) },
         seed,
-        record: Record { traces, delay_percentiles: dice.chance(2) },
+        record: Record { traces, delay_percentiles: dice.chance(2), flows_of_queues },
         stepped: false,
         prices,
     }
@@ -426,6 +430,62 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
         random_loss: if dice.chance(3) { dice.pick(1, 50) as f64 / 1000.0 } else { 0.0 },
         ..link(name, dice.one_of(&[1, 4, 8, 10]), delay(dice, coarse), buffer)
     }
+}
+
+/// In some networks, let links do more than carry packets, and count what passes of each flow. Its dice are its own, as those of prices are.
+fn impair(seed: u64, ports: &mut [Port], paths: &[Vec<PortId>], changes: &mut Vec<Change>, in_cells: bool) -> bool {
+    let mut dice = Dice::new(seed + (1 << 45));
+    let is_impaired = dice.chance(2);
+    for id in (0..ports.len() as PortId).filter(|_| is_impaired) {
+        let cuts_through = |port: PortId| ports[port as usize].switching == Switching::CutThrough;
+        let feeds_heads = paths.iter().flat_map(|path| path.windows(2)).any(|hop| hop[0] == id && cuts_through(hop[1]));
+        let may_send_by_trace = !feeds_heads && !cuts_through(id);
+        let port = &mut ports[id as usize];
+        port.impairments = random_impairments(&mut dice, in_cells);
+        if feeds_heads {
+            (port.impairments.jitter, port.impairments.duplication) = (None, 0.0);
+        }
+        if dice.chance(4) && may_send_by_trace {
+            let trace = random_trace(&mut dice);
+            (port.transmitters, port.rate, port.trace) = (1, trace.mean_rate(), Some(trace));
+            changes.retain(|change| !matches!(change.what, ChangeKind::Rate(port, _) if port == id));
+        }
+    }
+    dice.chance(3)
+}
+
+fn random_impairments(dice: &mut Dice, in_cells: bool) -> Impairments {
+    let share = |dice: &mut Dice| dice.pick(1, 100) as f64 / 100.0;
+    let millis = Span::from_millis;
+    let delays = [
+        Delay::Fixed(millis(3)),
+        Delay::Uniform(millis(1), millis(8)),
+        Delay::Exponential(millis(2)),
+        Delay::Normal(millis(2), millis(4)),
+    ];
+    Impairments {
+        loss_at: dice.one_of(&[LossAt::Wire, LossAt::BeforeQueue]),
+        bursts: dice.chance(3).then(|| GilbertElliott {
+            p: share(dice) / 50.0,
+            r: share(dice),
+            loss_in_good: share(dice) / 100.0,
+            loss_in_bad: share(dice),
+        }),
+        jitter: dice.chance(3).then(|| Jitter { delay: dice.one_of(&delays), reordering: !in_cells && dice.chance(2) }),
+        duplication: if !in_cells && dice.chance(4) { share(dice) / 10.0 } else { 0.0 },
+    }
+}
+
+/// Of a few milliseconds, some with several opportunities, some without any for long.
+fn random_trace(dice: &mut Dice) -> DeliveryTrace {
+    let mut millisecond = dice.pick(0, 3) as u32;
+    let mut instants = Vec::new();
+    for _ in 0..dice.pick(1, 20) {
+        instants.push(Opportunities { millisecond, count: dice.pick(1, 3) as u32 });
+        millisecond += dice.one_of(&[1, 1, 2, 5, 40]);
+    }
+    instants.push(Opportunities { millisecond, count: 1 });
+    DeliveryTrace::new(instants).expect("a trace")
 }
 
 fn random_scheduling(policy: &PolicySpec, dice: &mut Dice) -> Scheduling {

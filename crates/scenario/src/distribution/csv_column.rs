@@ -36,21 +36,25 @@ pub(super) fn read<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Ve
 
 /// What a file holds that lies beside the scenario's; why it cannot be had is reported.
 pub(crate) fn bytes_of(file: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
+    bytes_up_to(MOST_BYTES, file, "a CSV file, beside the scenario's", decoder)
+}
+
+/// The same of a file that may have `most` bytes: a larger one is not opened. `expected`: what is to be there.
+pub(crate) fn bytes_up_to(most: u64, file: &str, expected: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
     let path = Path::new(decoder.report.file()).parent().unwrap_or(Path::new("")).join(file);
-    match size_of(&path).and_then(|()| std::fs::read(&path).map_err(|error| error.to_string())) {
+    match check_size(&path, most).and_then(|()| std::fs::read(&path).map_err(|error| error.to_string())) {
         Ok(bytes) => Some(bytes),
         Err(reason) => {
-            let problem = decoder.fault(format!("cannot be read: {reason}"));
-            problem.given(path.display().to_string()).expected("a CSV file, beside the scenario's");
+            decoder.fault(format!("cannot be read: {reason}")).given(path.display().to_string()).expected(expected);
             None
         }
     }
 }
 
-fn size_of(path: &Path) -> Result<(), String> {
+fn check_size(path: &Path, most: u64) -> Result<(), String> {
     match std::fs::metadata(path).map_err(|error| error.to_string())? {
         found if !found.is_file() => Err("not a file".into()),
-        found if found.len() > MOST_BYTES => Err(format!("{} bytes, more than {MOST_BYTES}", found.len())),
+        found if found.len() > most => Err(format!("{} bytes, more than {most}", found.len())),
         _ => Ok(()),
     }
 }

@@ -5,6 +5,7 @@ mod reading;
 mod workload;
 
 use crate::quantity::Quantity;
+pub(crate) use reading::entries;
 use serde::Serialize;
 use tailback_core::primitives::math;
 use tailback_core::primitives::random::Stream;

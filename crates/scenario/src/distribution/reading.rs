@@ -121,7 +121,7 @@ fn workload<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Distribut
 }
 
 /// What a table has under these keys, which must all be given.
-pub(super) fn entries<'n, const N: usize>(
+pub(crate) fn entries<'n, const N: usize>(
     node: &'n Node,
     keys: [&'static str; N],
     decoder: &mut Decoder,

@@ -51,6 +51,7 @@ pub(super) fn check(crossings: &[Crossing], groups: usize, graph: &Graph, report
         check_alone(crossing, graph, report);
     }
     check_buffers(crossings, graph, report);
+    in_cells.iter().for_each(|crossing| check_order(crossing, graph, report));
     let mut carriers: BTreeMap<PortId, &Name> = BTreeMap::new();
     for crossing in in_cells {
         carriers.extend(crossing.ports().map(|port| (port, crossing.name)));
@@ -73,6 +74,22 @@ pub(super) fn check(crossings: &[Crossing], groups: usize, graph: &Graph, report
 impl Crossing<'_> {
     fn ports(&self) -> impl Iterator<Item = PortId> {
         self.ways.iter().flat_map(|(forward, backward)| forward.iter().chain(backward)).copied()
+    }
+}
+
+/// A virtual channel delivers its cells in order and once (ITU-T I.150).
+fn check_order(crossing: &Crossing, graph: &Graph, report: &mut Report) {
+    for id in crossing.ports().collect::<BTreeSet<PortId>>() {
+        let port = &graph.ports[id as usize];
+        for (key, is_given) in
+            [("duplication", port.impairments.duplication > 0.0), ("jitter.reordering", port.impairments.reorders())]
+        {
+            let at = format!("{}.{key}", graph.place(id));
+            if is_given && report.sound(&at) {
+                let problem = report.add(at, format!("`{}` carries cells, which arrive in order and once", port.name));
+                problem.given(format!("cells of `{}`", crossing.name)).expected(format!("no `{key}`, or no `framing`"));
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::problem::Report;
 use crate::quantity::Quantity;
 use crate::scenario::Description;
 use crate::schema::{Routing, Traffic};
-use tailback_core::network::{ChangeKind, Delay, Group, Network, Port, Queues, Transport};
+use tailback_core::network::{ChangeKind, Delay, Group, Impairments, Network, Port, Queues, Transport};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::TimerForm;
 use tailback_core::traffic::{Arrivals, PacketSize};
@@ -34,9 +34,15 @@ pub(super) fn draws(description: &Description) -> bool {
 pub(super) fn has_chance(network: &Network) -> bool {
     let loses = |kind: &ChangeKind| matches!(kind, ChangeKind::RandomLoss(_, share) if *share > 0.0);
     network.groups.iter().any(group_has_chance)
-        || network.ports.iter().any(|port| port.random_loss > 0.0 || port.policies().any(PolicySpec::draws) || is_hashed(port))
+        || network.ports.iter().any(|port| port_has_chance(port) || port.policies().any(PolicySpec::draws) || is_hashed(port))
         || network.changes.iter().any(|change| loses(&change.what))
         || network.user_code().next().is_some()
+}
+
+/// Whether its link does anything by chance.
+fn port_has_chance(port: &Port) -> bool {
+    let Impairments { bursts, jitter, duplication, .. } = port.impairments;
+    port.random_loss > 0.0 || bursts.is_some() || duplication > 0.0 || jitter.is_some_and(|jitter| jitter.delay.is_random())
 }
 
 /// Whether a hash chooses between its queues, which seeds make another.
@@ -45,7 +51,7 @@ fn is_hashed(port: &Port) -> bool {
 }
 
 fn group_has_chance(group: &Group) -> bool {
-    let is_drawn = |delay: &Option<Delay>| matches!(delay, Some(Delay::Uniform(..) | Delay::Exponential(_)));
+    let is_drawn = |delay: &Option<Delay>| delay.is_some_and(Delay::is_random);
     let sends_at_random = match &group.transport {
         Transport::Tcp(spec, law) => law.asks_at_start() || matches!(spec.timer.form, TimerForm::CoarseBsd { .. }),
         Transport::Datagram(spec) => {

@@ -8,7 +8,7 @@ use crate::problem::Report;
 use crate::scenario::Description;
 use crate::schema::Event;
 use std::collections::BTreeMap;
-use tailback_core::network::{Change, ChangeKind, Port, PortId};
+use tailback_core::network::{Change, ChangeKind, DeliveryTrace, Port, PortId};
 use tailback_core::primitives::units::{Rate, Span, Time};
 
 /// What the timeline says.
@@ -39,7 +39,8 @@ pub(super) fn changes(
     paths: &mut Paths,
     report: &mut Report,
 ) -> Changes {
-    let mut changes = Changes { fastest: graph.ports.iter().map(|port| speed(port, port.rate)).collect(), ..Changes::default() };
+    let fastest = graph.ports.iter().map(|port| speed_at_first(port, description.duration.span())).collect();
+    let mut changes = Changes { fastest, ..Changes::default() };
     for (position, event) in description.timeline.iter().enumerate() {
         let at = format!("timeline[{position}]");
         in_time(event, description, &format!("{at}.at"), report);
@@ -86,6 +87,11 @@ impl Changes {
         ];
         if kinds.iter().all(Option::is_none) && report.sound(at) {
             report.add(at, "nothing changes here").expected("`rate`, `delay` or `loss` with `link`");
+        }
+        let rate_at = format!("{at}.rate");
+        if event.rate.is_some() && graph.ports[port as usize].trace.is_some() && report.sound(&rate_at) {
+            let problem = report.add(rate_at, "a rate for a link that sends by a trace, which says all about it");
+            problem.expected("no `rate` here, or a trace that has what changes");
         }
         if let Some(rate) = event.rate {
             let fastest = &mut self.fastest[port as usize];
@@ -158,6 +164,15 @@ fn refuse(strange: &[(&str, bool)], with: &str, expected: &str, at: &str, report
     for (key, _) in strange.iter().filter(|(_, given)| *given) {
         report.add(format!("{at}.{key}"), format!("`{key}` does not go with `{with}`")).expected(expected);
     }
+}
+
+/// Of a port that sends by a trace, what it sends in the time of the run.
+fn speed_at_first(port: &Port, duration: Span) -> u128 {
+    let by_trace = port.trace.as_ref().map(|trace| {
+        let bits = u128::from(trace.count_before(time(duration))) * u128::from(DeliveryTrace::OPPORTUNITY.0) * 8;
+        (bits * 1_000_000_000_000).div_ceil(u128::from(duration.0.max(1)))
+    });
+    by_trace.unwrap_or_else(|| speed(port, port.rate))
 }
 
 fn speed(port: &Port, rate: Rate) -> u128 {

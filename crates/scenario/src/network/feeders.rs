@@ -73,6 +73,12 @@ impl Feeders<'_> {
     fn check_hop(&self, (feeder, link): (PortId, PortId), report: &mut Report) {
         let at = format!("{}.switching", self.graph.place(link));
         let name = |port: PortId| &self.graph.ports[port as usize].name;
+        let what = disorder(&self.graph.ports[feeder as usize]);
+        if let Some(what) = what.filter(|_| report.sound(&at)) {
+            let problem = report.add(&at, format!("`{}` {what}, so that a packet's bits may not follow its head", name(feeder)));
+            problem.given("\"cut_through\"").expected("\"store_and_forward\"");
+            return;
+        }
         let Bounds { slowest, shortest_delay, .. } = self.bounds[feeder as usize];
         let needed = self.bounds[link as usize].fastest;
         if self.graph.ports[feeder as usize].shaper.is_some() && report.sound(&at) {
@@ -111,6 +117,16 @@ impl Feeders<'_> {
 
     fn cuts_through(&self, port: PortId) -> bool {
         self.graph.ports[port as usize].switching == Switching::CutThrough
+    }
+}
+
+/// Why what leaves a link cannot be counted on to follow bit by bit.
+fn disorder(port: &Port) -> Option<&'static str> {
+    match () {
+        () if port.trace.is_some() => Some("sends by a trace"),
+        () if port.impairments.jitter.is_some() => Some("has jitter"),
+        () if port.impairments.duplication > 0.0 => Some("duplicates packets"),
+        () => None,
     }
 }
 

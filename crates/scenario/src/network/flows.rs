@@ -16,7 +16,7 @@ use crate::schema::{self, NodeKind, PortName, Processing, Routing};
 use crate::values::Name;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
-use tailback_core::network::{Access, Delay, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
+use tailback_core::network::{Access, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Bytes, Span, Time};
 
@@ -267,8 +267,8 @@ fn group(
         l4s: l4s(flow, &transport, at, report),
         application: flow.application.as_ref().and_then(|given| transport::application(given, &application_at, report)),
         transport,
-        send_processing: send.map(delay),
-        receive_processing: receive.map(delay),
+        send_processing: send.map(Processing::delay),
+        receive_processing: receive.map(Processing::delay),
         framing,
         jitter: flow.jitter.span(),
     })
@@ -283,14 +283,6 @@ fn l4s(flow: &schema::Flow, transport: &Transport, at: &str, report: &mut Report
         problem.given("true").expected("`ecn = true` in `tcp`, or no `l4s`");
     }
     flow.l4s.unwrap_or(law.is_l4s() && spec.ecn)
-}
-
-fn delay(processing: Processing) -> Delay {
-    match processing {
-        Processing::Fixed(delay) => Delay::Fixed(delay.span()),
-        Processing::Uniform(low, high) => Delay::Uniform(low.span(), high.span()),
-        Processing::Exponential(mean) => Delay::Exponential(mean.span()),
-    }
 }
 
 /// A scenario may be cut short, to look at its begin: what never starts is said.
@@ -526,6 +518,7 @@ impl Problems<'_, '_> {
 mod tests {
     use super::*;
     use crate::network::tests::{dumbbell, graph};
+    use tailback_core::network::Delay;
     use tailback_core::primitives::units::Rate;
 
     #[test]

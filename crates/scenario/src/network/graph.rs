@@ -3,16 +3,18 @@
 use super::classes;
 use super::groups::Groups;
 use super::sites::{Made, Sites, taken};
+use crate::link_rate::LinkRate;
 use crate::problem::Report;
-use crate::quantity::{Duration, Rate, Size};
+use crate::quantity::{Duration, Probability, Size};
 use crate::scenario::Description;
-use crate::schema::{self, Buffer, Link, Loss, PortName, Queue, Style, policy_spec};
+use crate::schema::{self, Buffer, Jitter, Link, Loss, PortName, Queue, Style, policy_spec};
 use crate::values::{Name, Word};
 use std::rc::Rc;
-use tailback_core::network::{self, ListedDrop, Port, PortId, Switching};
+use tailback_core::network::{self, Impairments, ListedDrop, LossAt, Port, PortId, Switching};
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::PolicySpec;
+use tailback_core::settings::PlainWords;
 
 pub(super) struct Graph {
     pub sites: Sites,
@@ -255,8 +257,16 @@ fn pairs(made: &Made, groups: &Groups, report: &mut Report) -> Vec<Pair> {
 fn pair(link: &Link, at: &str, places: [String; 2], groups: &Groups, report: &mut Report) -> Pair {
     let transmitters = link.transmitters.0 as u32;
     let [there, back] = places;
-    let direction =
-        Direction { rate: link.rate, delay: link.delay, queue: &link.queue, switching: link.switching, loss: link.loss.as_ref() };
+    let direction = Direction {
+        rate: &link.rate,
+        delay: link.delay,
+        queue: &link.queue,
+        switching: link.switching,
+        loss: link.loss.as_ref(),
+        jitter: link.jitter.as_ref(),
+        duplication: link.duplication,
+    };
+    direction.check_trace(transmitters, at, report);
     let there = (direction.port(transmitters, at, &there, groups, report), link.queue.buffer, there.into());
     if !link.duplex {
         return Pair { there, back: None };
@@ -265,12 +275,17 @@ fn pair(link: &Link, at: &str, places: [String; 2], groups: &Groups, report: &mu
     let usual = schema::Reverse::default();
     let reverse = link.reverse.as_ref().unwrap_or(&usual);
     let direction = Direction {
-        rate: reverse.rate.unwrap_or(link.rate),
+        rate: reverse.rate.as_ref().unwrap_or(&link.rate),
         delay: reverse.delay.unwrap_or(link.delay),
         queue: reverse.queue.as_ref().unwrap_or(&unlimited),
         switching: reverse.switching.unwrap_or(link.switching),
         loss: reverse.loss.as_ref(),
+        jitter: reverse.jitter.as_ref(),
+        duplication: reverse.duplication,
     };
+    if reverse.rate.is_some() || reverse.switching.is_some() {
+        direction.check_trace(transmitters, &format!("{at}.reverse"), report);
+    }
     let port = direction.port(transmitters, &format!("{at}.reverse"), &back, groups, report);
     Pair { there, back: Some((port, direction.queue.buffer, back.into())) }
 }
@@ -279,23 +294,26 @@ const GIGABYTE: u64 = 1_000_000_000;
 
 /// One direction of a link, as the scenario says it.
 struct Direction<'d> {
-    rate: Rate,
+    rate: &'d LinkRate,
     delay: Duration,
     queue: &'d Queue,
     switching: Word<Switching>,
     loss: Option<&'d Loss>,
+    jitter: Option<&'d Jitter>,
+    duplication: Probability,
 }
 
 impl Direction<'_> {
     /// Without a name.
     fn port(&self, transmitters: u32, at: &str, queue_at: &str, groups: &Groups, report: &mut Report) -> Port {
-        let rate = self.rate.rate().0 as f64 * f64::from(transmitters);
+        let rate = self.rate.mean().0 as f64 * f64::from(transmitters);
         let buffer = self.queue.resolved(rate, queue_at, report);
         let policy = policy_spec(&self.queue.policy, self.queue.buffer, buffer, queue_at, report);
         let scheduling = classes::scheduling(self.queue, buffer, policy.as_ref(), queue_at, groups, report);
         Port {
             name: String::new(),
-            rate: self.rate.rate(),
+            rate: self.rate.mean(),
+            trace: self.rate.trace().cloned(),
             delay: self.delay.span(),
             transmitters,
             switching: self.switching.0,
@@ -306,6 +324,12 @@ impl Direction<'_> {
             shaper: self.shaper(rate, queue_at, report),
             random_loss: self.loss.map_or(0.0, |loss| loss.probability.0),
             listed_drops: self.listed_drops(at, groups, report),
+            impairments: Impairments {
+                loss_at: self.loss.map_or(LossAt::Wire, |loss| loss.at.0),
+                bursts: self.bursts(at, report),
+                jitter: self.jitter.map(|jitter| network::Jitter { delay: jitter.delay.delay(), reordering: jitter.reordering }),
+                duplication: self.duplication.0,
+            },
         }
     }
 
@@ -322,6 +346,34 @@ impl Direction<'_> {
             problem.given(shaper.rate.to_string()).expected(format!("less than {}", self.rate));
         }
         Some(BucketSpec { rate: shaper.rate.rate(), burst: Bytes(burst) })
+    }
+
+    /// Opportunities are those of one transmitter, for whole packets.
+    fn check_trace(&self, transmitters: u32, at: &str, report: &mut Report) {
+        if self.rate.trace().is_none() {
+            return;
+        }
+        let transmitters_at = format!("{}.transmitters", at.strip_suffix(".reverse").unwrap_or(at));
+        if transmitters > 1 && report.sound(&transmitters_at) {
+            let problem = report.add(transmitters_at, "several transmitters on a link that sends by a trace");
+            problem.given(transmitters.to_string()).expected("1, or a rate such as `10 Mbps`");
+        }
+        let switching_at = format!("{at}.switching");
+        if self.switching.0 == Switching::CutThrough && report.sound(&switching_at) {
+            let problem = report.add(switching_at, "a link that sends by a trace cannot begin as a head arrives");
+            problem.given(self.switching.0.word()).expected("`store_and_forward`, or a rate such as `10 Mbps`");
+        }
+    }
+
+    fn bursts(&self, at: &str, report: &mut Report) -> Option<network::GilbertElliott> {
+        let given = self.loss?.gilbert_elliott.as_ref()?;
+        let at = format!("{at}.loss.gilbert_elliott.r");
+        if given.r.0 == 0.0 && given.p.0 > 0.0 && report.sound(&at) {
+            let problem = report.add(at, "a link that never leaves its bad state");
+            problem.given("0").expected("a probability above 0, or `probability` alone for losses without bursts");
+        }
+        let [p, r, loss_in_good, loss_in_bad] = [given.p, given.r, given.loss_in_good, given.loss_in_bad].map(|given| given.0);
+        Some(network::GilbertElliott { p, r, loss_in_good, loss_in_bad })
     }
 
     fn listed_drops(&self, at: &str, groups: &Groups, report: &mut Report) -> Vec<ListedDrop> {
@@ -352,11 +404,58 @@ pub(super) fn places(buffer: Option<Buffer>) -> network::Buffer {
 
 #[cfg(test)]
 mod tests {
+    use crate::Scenario;
     use crate::network::tests::{graph, names};
+    use tailback_core::network::{Buffer, Delay, GilbertElliott, Impairments, Jitter, LossAt, Network};
+    use tailback_core::primitives::units::{Rate, Span};
 
     fn forward(links: &[(&str, &str, &str, u32)]) -> Vec<String> {
         let network = graph(links, ("a", "c"), "");
         names(&network, network.flows[0].forward).iter().map(|name| name.to_string()).collect()
+    }
+
+    const WIRE: &str = "duration = \"1 s\"\n[nodes]\na = {}\nb = {}\n[flows.web]\nfrom = \"a\"\nto = \"b\"\ntcp = {preset = \"sack\"}\n\
+        [links.wire]\nfrom = \"a\"\nto = \"b\"\ndelay = \"1 ms\"\nqueue = {buffer = \"50 %\", bdp_rtt = \"100 ms\"}\n";
+
+    fn built(link: &str) -> (Scenario, Network) {
+        let scenario = Scenario::from_toml(&format!("{WIRE}{link}"), "").unwrap_or_else(|errors| panic!("{errors}"));
+        let network = scenario.build().unwrap_or_else(|errors| panic!("{errors}"));
+        (scenario, network)
+    }
+
+    #[test]
+    fn a_trace_is_the_rate_of_both_ways_and_its_mean_that_of_the_buffer() {
+        // 3 x 12 kbit in 3 ms.
+        let (scenario, network) = built("rate = {opportunities = [[1, 1], [3, 2]]}\n");
+        let [there, back] = network.ports.as_slice() else { panic!("two ports") };
+        assert_eq!((there.rate, back.rate), (Rate(12_000_000), Rate(12_000_000)));
+        assert!(there.trace.as_ref().zip(back.trace.as_ref()).is_some_and(|(there, back)| there.shares_data_with(back)));
+        // Half of 12 Mbit/s x 100 ms / 1500 B.
+        assert_eq!(there.buffer, Buffer::Units(50));
+        let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+        assert_eq!((again.content_hash(""), again.build().unwrap()), (scenario.content_hash(""), network));
+        assert!(scenario.to_json().contains("{\"opportunities\":[[1,1],[3,2]]}"));
+    }
+
+    #[test]
+    fn what_a_link_does_beside_carrying_is_not_done_on_its_way_back_unless_that_says_so() {
+        let link = "rate = \"1 Mbps\"\nduplication = \"1 %\"\njitter = {delay = {normal = {mean = \"5 ms\", deviation = \"1 ms\"}}}\n\
+            loss = {at = \"before_queue\", gilbert_elliott = {p = \"1 %\", r = 0.5, loss_in_good = 0.001}}\n\
+            reverse = {jitter = {delay = {exponential = \"2 ms\"}, reordering = true}}\n";
+        let (scenario, network) = built(link);
+        let delay = Delay::Normal(Span::from_millis(5), Span::from_millis(1));
+        let there = Impairments {
+            loss_at: LossAt::BeforeQueue,
+            bursts: Some(GilbertElliott { p: 0.01, r: 0.5, loss_in_good: 0.001, loss_in_bad: 1.0 }),
+            jitter: Some(Jitter { delay, reordering: false }),
+            duplication: 0.01,
+        };
+        let jitter = Some(Jitter { delay: Delay::Exponential(Span::from_millis(2)), reordering: true });
+        let back = Impairments { jitter, ..Impairments::default() };
+        assert_eq!([network.ports[0].impairments, network.ports[1].impairments], [there, back]);
+        let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
+        assert_eq!((again.content_hash(""), again.build().unwrap()), (scenario.content_hash(""), network));
+        assert!(scenario.is_random());
     }
 
     #[test]

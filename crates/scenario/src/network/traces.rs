@@ -5,7 +5,7 @@ use super::groups::Groups;
 use crate::problem::{Report, listed};
 use crate::quantity::Duration;
 use crate::scenario::Description;
-use crate::schema::{DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
+use crate::schema::{self, DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Group, Record, Trace, TraceKind, Transport};
@@ -24,7 +24,8 @@ pub(super) fn record(description: &Description, groups: &Groups, graph: &Graph, 
     };
     traces.retain(|trace| !trace.of.is_empty());
     check_bins(&traces, description.duration, report);
-    Record { traces, delay_percentiles: description.record.delay_percentiles }
+    let schema::Record { delay_percentiles, flows_of_queues, .. } = description.record;
+    Record { traces, delay_percentiles, flows_of_queues }
 }
 
 struct Follow<'a> {
@@ -35,7 +36,7 @@ struct Follow<'a> {
 impl Follow<'_> {
     fn everything(&self, word: TraceWord) -> Trace {
         let of = match word {
-            TraceWord::Queue | TraceWord::Drops => self.graph.forward_ports().collect(),
+            TraceWord::Queue | TraceWord::Drops | TraceWord::Departures => self.graph.forward_ports().collect(),
             _ => (0..self.groups.total()).collect(),
         };
         Trace { kind: kind(word, DEFAULT_BIN), of }
@@ -55,6 +56,7 @@ impl Follow<'_> {
             (TraceWord::Throughput, "throughput.of", of),
             (TraceWord::Queue, "queue", &table.queue),
             (TraceWord::Drops, "drops", &table.drops),
+            (TraceWord::Departures, "departures", &table.departures),
             (TraceWord::Packets, "packets", &table.packets),
         ];
         let trace = |(word, key, names): (TraceWord, &str, &[String])| {
@@ -63,7 +65,9 @@ impl Follow<'_> {
             for (position, name) in names.iter().enumerate().filter(|(_, name)| seen.insert(*name)) {
                 let at = format!("record.traces.{key}[{position}]");
                 match word {
-                    TraceWord::Queue | TraceWord::Drops => of.extend(self.graph.port(&PortName(name.clone()), &at, report)),
+                    TraceWord::Queue | TraceWord::Drops | TraceWord::Departures => {
+                        of.extend(self.graph.port(&PortName(name.clone()), &at, report))
+                    }
                     _ => of.extend(self.flows(name, &at, report)),
                 }
             }
@@ -98,6 +102,7 @@ fn kind(word: TraceWord, bin: Duration) -> TraceKind {
         TraceWord::Throughput => TraceKind::Throughput(bin.span()),
         TraceWord::Queue => TraceKind::Queue,
         TraceWord::Drops => TraceKind::Drops,
+        TraceWord::Departures => TraceKind::Departures,
         TraceWord::Packets => TraceKind::Packets,
     }
 }

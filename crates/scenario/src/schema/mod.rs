@@ -18,7 +18,7 @@ mod traffic;
 pub use application::{Application, Applications, HandOver};
 pub use controller::{Controller, ControllerTable, Controllers, Law, UserLaw};
 pub use flow::{Access, Flow, FlowArrivals, Framing, Nodes, PortName};
-pub use link::{Drop, Link, Loss, Reverse};
+pub use link::{Drop, GilbertElliott, Jitter, Link, Loss, Reverse};
 pub use node::{Node, NodeKind, Processing};
 pub use prices::{Prices, Scheme, Schemes};
 pub(crate) use queue::policy_spec;

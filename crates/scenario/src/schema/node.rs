@@ -1,12 +1,14 @@
 //! `[nodes.NAME]`
 
 use crate::decode::{Decode, Decoder};
+use crate::distribution::entries;
 use crate::quantity::Duration;
 use crate::record::{record, words};
 use crate::tree;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
+use tailback_core::network::Delay;
 
 words! {
     /// What a node does: a router forwards, a host only begins and ends flows.
@@ -28,14 +30,31 @@ record! {
     }
 }
 
-/// A delay per packet: fixed, uniform between two bounds, or exponential with a mean.
+/// A delay per packet: fixed, uniform between two bounds, exponential with a mean, or normal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Processing {
     Uniform(Duration, Duration),
     Exponential(Duration),
+    /// Without what lies below zero.
+    Normal {
+        mean: Duration,
+        deviation: Duration,
+    },
     #[serde(untagged)]
     Fixed(Duration),
+}
+
+impl Processing {
+    /// As the core takes it.
+    pub(crate) fn delay(self) -> Delay {
+        match self {
+            Processing::Fixed(delay) => Delay::Fixed(delay.span()),
+            Processing::Uniform(low, high) => Delay::Uniform(low.span(), high.span()),
+            Processing::Exponential(mean) => Delay::Exponential(mean.span()),
+            Processing::Normal { mean, deviation } => Delay::Normal(mean.span(), deviation.span()),
+        }
+    }
 }
 
 impl Default for Processing {
@@ -49,15 +68,21 @@ impl Decode for Processing {
         if !matches!(node, tree::Node::Table(_)) {
             return Duration::decode(node, decoder).map(Processing::Fixed);
         }
-        let (word, value) = decoder.variant::<Self>(node, &["uniform", "exponential"])?;
+        let (word, value) = decoder.variant::<Self>(node, &["uniform", "exponential", "normal"])?;
         decoder.inside(word, |decoder| match word {
             "uniform" => decoder.pair(value).map(|(low, high)| Processing::Uniform(low, high)),
-            _ => Duration::decode(value, decoder).map(Processing::Exponential),
+            "exponential" => Duration::decode(value, decoder).map(Processing::Exponential),
+            _ => {
+                let [mean, deviation] = entries(value, ["mean", "deviation"], decoder)?;
+                let mut read = |key, node: Option<&tree::Node>| decoder.inside(key, |decoder| Duration::decode(node?, decoder));
+                let (mean, deviation) = (read("mean", mean), read("deviation", deviation));
+                Some(Processing::Normal { mean: mean?, deviation: deviation? })
+            }
         })
     }
 
     fn expected() -> String {
-        "a duration such as `300 us`, {uniform = [lowest, highest]} or {exponential = mean}".into()
+        "a duration such as `300 us`, {uniform = [lowest, highest]}, {exponential = mean} or {normal = {mean, deviation}}".into()
     }
 }
 
@@ -68,6 +93,12 @@ impl JsonSchema for Processing {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let duration = generator.subschema_for::<Duration>();
+        let normal = json!({
+            "type": "object",
+            "properties": {"mean": duration, "deviation": duration},
+            "required": ["mean", "deviation"],
+            "additionalProperties": false,
+        });
         let pair = json!({"type": "array", "items": duration, "minItems": 2, "maxItems": 2});
         schemars::json_schema!({
             "description": "A delay per packet.",
@@ -80,6 +111,7 @@ impl JsonSchema for Processing {
                     "required": ["exponential"],
                     "additionalProperties": false,
                 },
+                {"type": "object", "properties": {"normal": normal}, "required": ["normal"], "additionalProperties": false},
             ],
         })
     }

@@ -15,6 +15,8 @@ record! {
         traces: Option<Traces>,
         /// Keep percentiles of the delay per queue and per flow group.
         delay_percentiles: bool = false,
+        /// Count what of each flow passes each queue: table `queue_flows`.
+        flows_of_queues: bool = false,
     }
 }
 
@@ -32,6 +34,7 @@ words! {
         Throughput = "throughput",
         Queue = "queue",
         Drops = "drops",
+        Departures = "departures",
         Packets = "packets",
     }
 }
@@ -76,6 +79,8 @@ record! {
         queue: FlowTraces = FlowTraces::default(),
         /// Packets discarded at a queue.
         drops: FlowTraces = FlowTraces::default(),
+        /// Packets that leave a queue, with their sizes: what a trace of Mahimahi's is written from.
+        departures: FlowTraces = FlowTraces::default(),
         /// What senders send and hear, with all that headers would say: what a capture is written from.
         packets: FlowTraces = FlowTraces::default(),
     }

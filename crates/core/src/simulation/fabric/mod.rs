@@ -208,6 +208,8 @@ impl Fabric {
         let slot = self.common.order.port(port);
         if let Some(packet) = self.common.take_head(&mut self.ports[port as usize].line, slot) {
             self.walk(None, packet);
+        } else {
+            self.on_overtaking(port);
         }
     }
 
@@ -306,7 +308,8 @@ impl Fabric {
                 prices.next().into_iter().for_each(|price| packet.lay_price(price, &mut self.common.prices));
             }
             let next = self.routes[packet.place()];
-            if next < ELSEWHERE && matches!(self.ports[next as usize].entry, Entry::ByEvent) {
+            let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port as usize].overtaking().is_some());
+            if is_overtaking || (next < ELSEWHERE && matches!(self.ports[next as usize].entry, Entry::ByEvent)) {
                 arrivals.push(Arrival { slot: self.common.slot_of(feeder, packet.flow), packet });
             } else {
                 self.walk(Some(feeder), packet);
@@ -329,6 +332,7 @@ impl Fabric {
     /// What comes from another domain is to wait in the line that it was in.
     pub(crate) fn put_in_line(&mut self, arrival: Arrival) {
         let feeder = match self.common.order.event(arrival.slot) {
+            Event::Port(port) if self.ports[port as usize].overtaking().is_some() => return self.overtake(port, arrival.packet),
             Event::Port(port) => Feeder::Port(port),
             Event::Back(_) => Feeder::Back,
             _ => Feeder::Send,

@@ -5,8 +5,8 @@ use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::Reason;
 use crate::simulation::path::Feeder;
-use crate::simulation::port::{Arrival, Sending};
-use crate::simulation::routes::ELSEWHERE;
+use crate::simulation::port::{Arrival, Overtaking, Sending};
+use crate::simulation::routes::{ELSEWHERE, END};
 
 /// A transmitter of a stepped port, by its number there.
 #[derive(Clone, Copy)]
@@ -74,10 +74,74 @@ impl Fabric {
         }
         match gone {
             Some((packet, Err(reason))) => self.discard(port, packet, now, reason),
-            Some((packet, Ok(()))) => self.walk(Some(Feeder::Port(port)), packet),
+            Some((packet, Ok(()))) => self.set_out(port, packet, now),
             None => {}
         }
         self.send_head(now, transmitter);
+    }
+
+    /// A packet that left a port now is on its way to the far end, and perhaps a copy of it.
+    fn set_out(&mut self, port: u32, packet: Packet, now: Time) {
+        let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
+        let copy = stepped.copy_of(equipment, &packet, now, &self.common.window);
+        let may_be_overtaken = stepped.overtaking().is_some();
+        let copy = copy.map(|copy| self.with_copied_side(copy));
+        for packet in std::iter::once(packet).chain(copy) {
+            if may_be_overtaken {
+                self.overtake(port, packet);
+            } else {
+                self.walk(Some(Feeder::Port(port)), packet);
+            }
+        }
+    }
+
+    /// A copy of a packet gets copies of what that carries beside, and is counted.
+    #[cold]
+    fn with_copied_side(&mut self, mut copy: Packet) -> Packet {
+        let copies = self.common.copies.entry(copy.flow).or_default();
+        if copy.is_ack() {
+            copies.acks += 1;
+            if copy.has_report() {
+                copy.lay_report(*self.common.reports.at(copy.ack_word()), &mut self.common.reports);
+            }
+        } else {
+            copies.data += 1;
+            if copy.has_price() {
+                copy.lay_price(*self.common.prices.at(copy.segment), &mut self.common.prices);
+            }
+        }
+        copy
+    }
+
+    /// A packet is on a link on which packets overtake one another: when it arrives is an event.
+    pub(super) fn overtake(&mut self, port: u32, packet: Packet) {
+        let next = self.routes[packet.place()];
+        if next >= ELSEWHERE && next != END && self.common.leaves_for_event(next, Feeder::Port(port), packet, &self.paths) {
+            return;
+        }
+        if let Some(overtaking) = self.ports[port as usize].overtaking_mut() {
+            overtaking.insert(packet);
+            self.await_overtaking(port);
+        }
+    }
+
+    /// The first packet on such a link is at its far end.
+    pub(super) fn on_overtaking(&mut self, port: u32) {
+        let first = self.ports[port as usize].overtaking_mut().and_then(Overtaking::take_first);
+        self.await_overtaking(port);
+        if let Some(packet) = first {
+            self.walk(None, packet);
+        }
+    }
+
+    fn await_overtaking(&mut self, port: u32) {
+        let slot = self.common.order.port(port);
+        let Some(first) = self.ports[port as usize].overtaking().and_then(Overtaking::first) else { return };
+        let pending = self.common.calendar.time_of(slot);
+        if first < pending {
+            self.common.calendar.cancel(slot);
+            self.common.calendar.schedule(slot, first);
+        }
     }
 
     /// Put the next packet that the policy lets go on this transmitter. True if something left the queue.

@@ -1,7 +1,7 @@
 //! How many packets are in flight at most: what the pipes and the finite buffers hold, what windows allow, or what acknowledgements set going.
 
 use crate::congestion::ControllerSpec;
-use crate::network::{Buffer, ChangeKind, Flow, Group, Network, Port, Transport};
+use crate::network::{Buffer, ChangeKind, Delay, Flow, Group, Impairments, Network, Port, Transport};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Span};
 use crate::traffic::PacketSize;
@@ -15,8 +15,10 @@ pub(super) fn packets_in_flight(network: &Network) -> u64 {
 
 /// What all pipes and buffers hold, the pipes between ends and ports as fast as each of these.
 fn pipes_and_buffers(network: &Network) -> f64 {
-    let mut fastest: Vec<u64> = network.ports.iter().map(|port| port.rate.0).collect();
-    let mut longest: Vec<Span> = network.ports.iter().map(|port| port.delay).collect();
+    // In less than a second a trace may bring more than its mean.
+    let rate = |port: &Port| port.trace.as_ref().map_or(port.rate.0, |trace| trace.highest_rate().0);
+    let mut fastest: Vec<u64> = network.ports.iter().map(rate).collect();
+    let mut longest: Vec<Span> = network.ports.iter().map(with_jitter).collect();
     for change in &network.changes {
         match change.what {
             ChangeKind::Rate(port, rate) => fastest[port as usize] = fastest[port as usize].max(rate.0),
@@ -28,9 +30,21 @@ fn pipes_and_buffers(network: &Network) -> f64 {
     let of_ends = |flow: &Flow| flow.sender_access.delay + flow.receiver_access.delay;
     let ends = network.flows.iter().map(of_ends).max().unwrap_or(Span::ZERO);
     let of_port = |(port, (rate, delay)): (&Port, (u64, Span))| {
-        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest + places(port, smallest)
+        let copies = 1.0 + port.impairments.duplication;
+        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest * copies + places(port, smallest)
     };
     network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum()
+}
+
+/// A link's delay with what jitter mostly adds at most.
+fn with_jitter(port: &Port) -> Span {
+    let added = match port.impairments.jitter.map(|jitter| jitter.delay) {
+        None => Span::ZERO,
+        Some(Delay::Fixed(most) | Delay::Uniform(_, most)) => most,
+        Some(Delay::Exponential(mean)) => Span(mean.0.saturating_mul(2)),
+        Some(Delay::Normal(mean, deviation)) => mean + deviation + deviation,
+    };
+    port.delay + added
 }
 
 /// No window holds more than the receivers allow.
@@ -44,13 +58,14 @@ fn windows(network: &Network) -> f64 {
 
 /// What senders that follow their acknowledgements have under way: twice what comes back within a round trip, as in slow start, what waits, and
 /// first windows. No more comes back than the narrowest ports let through, one of each way. Infinite where a rate of its own sends, where a
-/// narrowest port has room for everything, or where something changes.
+/// narrowest port has room for everything, or where something changes, also by a trace, jitter or copies.
 fn clocked(network: &Network) -> f64 {
     let is_clocked = |group: &Group| match &group.transport {
         Transport::Tcp(_, ControllerSpec::User(_)) | Transport::Datagram(_) => false,
         Transport::Tcp(_, law) => !law.may_pace(),
     };
-    if !network.groups.iter().all(is_clocked) || !network.changes.is_empty() {
+    let changes = |port: &Port| port.trace.is_some() || port.impairments != Impairments::default();
+    if !network.groups.iter().all(is_clocked) || !network.changes.is_empty() || network.ports.iter().any(changes) {
         return f64::INFINITY;
     }
     let mut crossing = vec![0_u64; network.ports.len()];

@@ -7,11 +7,11 @@ use super::adaptation::Channel;
 use super::facts::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
-use super::port::{Port, Sharing};
+use super::port::{Passed, Port, Sharing};
 use super::senders::End;
 use super::wiring::{Plan, has_channels};
 use crate::congestion::ControllerSpec;
-use crate::network::{self, Network, Queues, Scheduling, Transport};
+use crate::network::{self, DeliveryTrace, Network, Queues, Scheduling, Transport};
 use crate::price::Estimators;
 use crate::primitives::packet::{NumberAndHeader, Packet};
 use crate::primitives::signal::Signal;
@@ -77,6 +77,28 @@ fn queues_of_schedulers(network: &Network) -> usize {
     classes + network.flows.iter().map(|flow| crossed[flow.forward as usize] + crossed[flow.backward as usize]).sum::<usize>()
 }
 
+/// Traces of when links can send, each once.
+fn delivery_traces(network: &Network) -> u64 {
+    let mut traces: Vec<&DeliveryTrace> = Vec::new();
+    for trace in network.ports.iter().filter_map(|port| port.trace.as_ref()) {
+        if !traces.iter().any(|known| known.shares_data_with(trace)) {
+            traces.push(trace);
+        }
+    }
+    traces.iter().map(|trace| trace.memory()).sum()
+}
+
+/// What queues count of flows, if they are asked to.
+fn flows_of_queues(network: &Network) -> u64 {
+    if !network.record.flows_of_queues {
+        return 0;
+    }
+    let ports = |path: u32| network.paths[path as usize].len() as u64;
+    let counted: u64 = network.flows.iter().map(|flow| ports(flow.forward) + ports(flow.backward)).sum();
+    // A row of the table beside an entry of a tree.
+    counted.saturating_mul(2 * size_of::<Passed>() as u64 + 64)
+}
+
 /// Estimate what a run of this network takes.
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
@@ -115,7 +137,9 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
             + network.flows.iter().map(beside).sum::<u64>()
             + known_by_time
             + of(network.ports.len(), port)
-            + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE),
+            + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE)
+            + delivery_traces(network)
+            + flows_of_queues(network),
         packets: packets_in_flight(network).saturating_mul(packet as u64),
         traces: trace_bytes(network),
     }

@@ -5,9 +5,11 @@
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
 use crate::congestion::{ControllerSpec, MOST_QUANTITIES};
-use crate::network::{Buffer, CELL_BYTES, Change, ChangeKind, Flow, Group, Network, Trace, TraceKind, Transport};
+use crate::network::{
+    Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
+};
 use crate::price::Meaning;
-use crate::primitives::units::{Bytes, Span};
+use crate::primitives::units::{Bytes, Span, Time};
 use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +32,8 @@ pub(super) fn trace_bytes(network: &Network) -> u64 {
 pub fn trace_rows(network: &Network) -> Vec<u64> {
     let ways = Ways::of(network);
     let rows = |trace: &Trace| match trace.kind {
-        kind if kind.is_of_ports() => trace.of.iter().map(|&port| ways.rows_of_port(kind, port)).sum::<f64>(),
-        kind => ways.rows_of_flows(kind, &trace.of),
+        kind if kind.is_of_ports() => trace.of.iter().map(|&port| ways.rows_of_port(kind, port)).sum::<f64>() * ways.copies,
+        kind => ways.rows_of_flows(kind, &trace.of) * ways.copies,
     };
     network.record.traces.iter().map(|trace| rows(trace).ceil() as u64).collect()
 }
@@ -49,6 +51,29 @@ struct Ways<'a> {
     loss: f64,
     /// Flows whose datagrams are handed in.
     external: f64,
+    /// Of a packet and its acknowledgement, at most so many arrive, copies included.
+    copies: f64,
+}
+
+/// Bit/s of a transmitter; of one that sends by a trace in the mean of the run.
+fn rate(port: &Port, duration: Span) -> f64 {
+    port.trace.as_ref().map_or(port.rate.0 as f64, |trace| {
+        let bytes = trace.count_before(Time(duration.0)) as f64 * DeliveryTrace::OPPORTUNITY.0 as f64;
+        bytes * 8.0 / duration.seconds()
+    })
+}
+
+/// The highest probability that a packet is lost with on a link.
+fn loss_of(port: &Port) -> f64 {
+    let in_bursts = port.impairments.bursts.map_or(0.0, |chain| chain.loss_in_bad.max(chain.loss_in_good));
+    1.0 - (1.0 - port.random_loss) * (1.0 - in_bursts)
+}
+
+/// A link that duplicates packets at most doubles them.
+fn copies(network: &Network, flow: &Flow) -> f64 {
+    let ports = [flow.forward, flow.backward].into_iter().flat_map(|path| &network.paths[path as usize]);
+    let duplicating = ports.filter(|&&port| network.ports[port as usize].impairments.duplication > 0.0).count();
+    2.0_f64.powi(duplicating.min(1000) as i32)
 }
 
 /// What some flows do together.
@@ -75,9 +100,9 @@ struct Sum {
 
 impl<'a> Ways<'a> {
     fn of(network: &'a Network) -> Ways<'a> {
-        let mut rates: Vec<f64> = network.ports.iter().map(|port| port.rate.0 as f64).collect();
+        let mut rates: Vec<f64> = network.ports.iter().map(|port| rate(port, network.duration)).collect();
         let mut further: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
-        let mut loss = network.ports.iter().map(|port| port.random_loss).fold(0.0, f64::max);
+        let mut loss = network.ports.iter().map(loss_of).fold(0.0, f64::max);
         for change in &network.changes {
             match change.what {
                 ChangeKind::Rate(port, rate) => rates[port as usize] = rates[port as usize].max(rate.0 as f64),
@@ -103,7 +128,8 @@ impl<'a> Ways<'a> {
             Transport::Tcp(..) => false,
         };
         let external = network.flows.iter().filter(is_external).count() as f64;
-        Ways { network, rates, further, room, loss, external }
+        let copies = network.flows.iter().map(|flow| copies(network, flow)).fold(1.0, f64::max);
+        Ways { network, rates, further, room, loss, external, copies }
     }
 
     fn rows_of_flows(&self, kind: TraceKind, flows: &[u32]) -> f64 {
@@ -319,9 +345,9 @@ fn header(transport: &Transport) -> Bytes {
 pub(super) mod tests {
     use super::*;
     use crate::congestion::ControllerSpec;
-    use crate::network::{Access, Group, Port, Record};
+    use crate::network::{Access, Group, Impairments, Opportunities, Record};
     use crate::price::PriceSpec;
-    use crate::primitives::units::{Rate, Segments, Time};
+    use crate::primitives::units::{Rate, Segments};
     use crate::queue::{CodelSpec, PolicySpec};
     use crate::tcp::{Counting, Halves, Recovery, TimerSpec};
     use crate::traffic::{ConstantSpec, ProcessSpec};
@@ -341,6 +367,8 @@ pub(super) mod tests {
             shaper: None,
             random_loss: 0.0,
             listed_drops: Vec::new(),
+            impairments: Impairments::default(),
+            trace: None,
         };
         let timer = TimerSpec { min_rto: Span::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
@@ -398,11 +426,27 @@ pub(super) mod tests {
             seed: 1,
             record: Record {
                 traces: traces.iter().map(|&(kind, of)| Trace { kind, of: vec![of] }).collect(),
-                delay_percentiles: false,
+                ..Record::default()
             },
             stepped: false,
             prices: PriceSpec::default(),
         }
+    }
+
+    #[test]
+    fn a_trace_brings_what_it_brings_in_the_time_of_the_run() {
+        // Nothing for 9 s, then 100 opportunities, of 1500 bytes: 150 packets of 1000 bytes, and one that is being sent.
+        let mut network = traced(10, 10, &[(TraceKind::Acks, 0)]);
+        let instants = vec![Opportunities { millisecond: 9000, count: 100 }, Opportunities { millisecond: 20_000, count: 1 }];
+        network.ports[0].trace = DeliveryTrace::new(instants).ok();
+        assert_eq!(trace_rows(&network), [151]);
+    }
+
+    #[test]
+    fn each_link_that_duplicates_may_double_what_arrives() {
+        let mut network = traced(10, 10, &[(TraceKind::Acks, 0)]);
+        network.ports.iter_mut().for_each(|port| port.impairments.duplication = 0.1);
+        assert_eq!(trace_rows(&network), [4 * 12_501]);
     }
 
     #[test]

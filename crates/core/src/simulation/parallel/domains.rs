@@ -146,6 +146,7 @@ impl Fabric {
         let common = &mut self.common;
         common.channels.iter_mut().for_each(Channel::forget_discarded);
         common.delays.fill_with(Histogram::default);
+        common.copies.clear();
         common.to_be_discarded.clear();
         if let Some(recorder) = &mut common.recorder {
             recorder.forget();
@@ -160,6 +161,10 @@ impl Fabric {
         let (own, other) = (&mut self.common, &other.common);
         for (channel, other) in own.channels.iter_mut().zip(&other.channels) {
             channel.add_discarded(other);
+        }
+        for (&flow, other) in &other.copies {
+            let copies = own.copies.entry(flow).or_default();
+            (copies.data, copies.acks) = (copies.data + other.data, copies.acks + other.acks);
         }
         for (delays, other) in own.delays.iter_mut().zip(&other.delays) {
             delays.add_all(other);

@@ -9,7 +9,7 @@ use crate::simulation::common::Common;
 use crate::simulation::event_order::{Event, EventOrder};
 use crate::simulation::fabric::Fabric;
 use crate::simulation::path::Path;
-use crate::simulation::port::{Port, Stepped};
+use crate::simulation::port::{Overtaking, Port, Stepped};
 use crate::simulation::routes::ELSEWHERE;
 use crate::simulation::senders::{End, Senders};
 use crate::tcp::sender::NONE;
@@ -89,6 +89,21 @@ impl Pools {
     }
 }
 
+impl Pools {
+    /// What is on a link on which packets overtake one another, as far as it is kept.
+    fn lay_overtaking(&mut self, sources: &Sources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> Overtaking {
+        let mut laid = Overtaking::default();
+        for from in &sources.all {
+            let under_way = from.fabric.ports[port].overtaking().into_iter().flat_map(Overtaking::iter);
+            for mut packet in under_way.filter(|packet| is_kept(packet)).copied() {
+                self.carry(&mut packet, &from.fabric.common, Cut::Already);
+                laid.insert(packet);
+            }
+        }
+        laid
+    }
+}
+
 /// Lay all that is in lines, pools and the calendar anew, as far as its owner is kept.
 pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     lay_ends(into, sources, &is_kept, owners);
@@ -105,6 +120,9 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
     for (index, port) in ports.iter_mut().enumerate() {
         let lines = sources.all.iter().map(|from| (&from.fabric.common, &from.fabric.ports[index].line));
         port.line = pools.lay(lines, Cut::Already, keeps);
+        if let Some(overtaking) = port.overtaking_mut() {
+            *overtaking = pools.lay_overtaking(sources, index, keeps);
+        }
         let from = &sources.of_port(index).fabric;
         let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
         let mut laid = Line::default();
@@ -193,8 +211,10 @@ fn laid_calendar(
         let (owner, from) = match common.order.event(slot) {
             Event::Port(port) => {
                 // Its line may be that of several domains.
-                let first = common.pool.front(&ports[port as usize].line);
-                calendar.schedule(slot, first.map_or(Time::NEVER, |first| first.time));
+                let port = &ports[port as usize];
+                let first = common.pool.front(&port.line).map(|first| first.time);
+                let first = first.or_else(|| port.overtaking().and_then(Overtaking::first));
+                calendar.schedule(slot, first.unwrap_or(Time::NEVER));
                 continue;
             }
             Event::Change => {

@@ -116,7 +116,10 @@ impl Graph {
                 *routes.entry(start).or_default() += load;
                 let (first, last) = ends_of(fabric, start);
                 graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
-                graph.edges.push(Edge { ends: [last, to], delay: delays[last as usize] + delay_to, load });
+                // What overtakes has to be in order before the end's own link.
+                let overtakes = fabric.ports[last as usize].overtaking().is_some();
+                let delay = delays[last as usize] + if overtakes { Span::ZERO } else { delay_to };
+                graph.edges.push(Edge { ends: [last, to], delay, load });
             }
             let back = fabric.routes[wire.backward as usize];
             if acknowledged_to[back as usize] > 1 && are_in_order_by_data(&fabric.ports[back as usize].entry) {

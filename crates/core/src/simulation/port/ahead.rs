@@ -45,6 +45,9 @@ impl Ahead {
         buffers: &mut Pool<Waiting>,
     ) -> Result<(), Reason> {
         let now = packet.time;
+        if C::OBSERVES {
+            equipment.survives_approach(now, window)?;
+        }
         self.strike_off::<C>(equipment, now, buffers);
         let busy = self.free > now;
         let in_service = u64::from(busy && equipment.counts_in_service);
@@ -76,6 +79,7 @@ impl Ahead {
         equipment.count_through::<C>([now, start, departure], bytes, &held, window);
         packet.time = departure;
         if C::OBSERVES {
+            equipment.note_departure(packet.flow, departure, bytes, window);
             equipment.survives_wire(departure, window)?;
         }
         packet.time = departure + equipment.delay;

@@ -1,8 +1,9 @@
 //! What a port has, however it serves: buffer, policy, the rate of a transmitter, the wire behind it, and counters.
 
 use super::care::Care;
+use super::impairments::{Disturbance, Losses};
 use crate::network;
-use crate::network::{Buffer, ListedDrop};
+use crate::network::{Buffer, ListedDrop, LossAt};
 use crate::price::{Combination, Meaning, PriceSpec, Told};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
@@ -10,6 +11,7 @@ use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::token_bucket::TokenBucket;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
+use crate::record::recorder::Departure;
 use crate::simulation::window::{Parts, Window};
 use crate::simulation::wire::KnownServices;
 use crate::user_code::Failure;
@@ -48,12 +50,24 @@ pub(super) struct Rest {
     pub(super) counts: PortCounts,
     /// Of a policy that tells prices, or is a user's and may write some where they travel as marks.
     teller: Option<Teller>,
-    loss: RandomLoss,
+    losses: Losses,
+    pub(super) disturbance: Option<Box<Disturbance>>,
     listed: Listed,
     waits: Option<Histogram>,
     shaper: Option<TokenBucket>,
     /// Occupancy after each change, if traced.
     pub(super) trace: Option<Vec<(Time, u32)>>,
+    /// What passes of each flow, if asked for.
+    of_flows: Option<BTreeMap<u32, Passed>>,
+    /// What leaves, if traced.
+    departures: Option<Vec<Departure>>,
+}
+
+/// What has passed a port of a flow: units and bytes that were sent on.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Passed {
+    pub(crate) units: Parts,
+    pub(crate) bytes: Parts,
 }
 
 /// How a port tells prices.
@@ -67,14 +81,6 @@ struct Teller {
     draws: Draws,
     /// The last price, and what packets are told for it: it changes once a period.
     last: (f64, Told),
-}
-
-/// Losses on the wire.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct RandomLoss {
-    share: f64,
-    stream: Stream,
-    draws: u64,
 }
 
 /// Packets and cells to discard on arrival.
@@ -91,6 +97,8 @@ struct Listed {
 pub(crate) struct Kept {
     pub(crate) percentiles: bool,
     pub(crate) occupancy: bool,
+    pub(crate) flows: bool,
+    pub(crate) departures: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -109,6 +117,8 @@ pub(crate) struct PortCounts {
     pub(crate) most: u64,
     /// By reason, as [`Reason`] orders them.
     pub(crate) discarded: [Parts; Reason::ALL.len()],
+    /// Packets that the wire has made two of.
+    pub(crate) duplicated: Parts,
     pub(crate) marked: Parts,
     /// Packets that were told a price which the mapping's range does not cover: its end.
     pub(crate) beyond_range: Parts,
@@ -165,15 +175,14 @@ impl Equipment {
                 other_policies,
                 counts: PortCounts::default(),
                 teller: (is_written || spec.policy.tells().is_some()).then(|| teller(spec.policy.tells())),
-                loss: RandomLoss {
-                    share: spec.random_loss,
-                    stream: Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Loss),
-                    draws: 0,
-                },
+                losses: Losses::new(spec, of),
+                disturbance: Disturbance::new(spec, of).map(Box::new),
                 listed: Listed { drops, passing: BTreeMap::new() },
                 waits: kept.percentiles.then(Histogram::default),
                 shaper: spec.shaper.map(TokenBucket::new),
                 trace: kept.occupancy.then(Vec::new),
+                of_flows: kept.flows.then(BTreeMap::new),
+                departures: kept.departures.then(Vec::new),
             }),
         }
     }
@@ -200,8 +209,9 @@ impl Equipment {
 
     /// Whether anything has to be looked at beside the buffer, the policy and the trace.
     pub(super) fn observes(&self) -> bool {
-        let Rest { loss, listed, waits, .. } = &*self.rest;
-        !listed.drops.is_empty() || loss.share > 0.0 || waits.is_some()
+        let Rest { losses, listed, waits, of_flows, departures, .. } = &*self.rest;
+        let is_told = waits.is_some() || of_flows.is_some() || departures.is_some();
+        is_told || !listed.drops.is_empty() || losses.may_happen()
     }
 
     pub(super) fn is_traced(&self) -> bool {
@@ -222,7 +232,7 @@ impl Equipment {
     }
 
     pub(crate) fn set_loss(&mut self, share: f64) {
-        self.rest.loss.share = share;
+        self.rest.losses.set_share(share);
     }
 
     pub(crate) fn has_listed_drops(&self) -> bool {
@@ -452,18 +462,58 @@ impl Equipment {
         counts
     }
 
-    /// Random loss behind the port.
-    #[inline(never)]
+    /// Random losses before the queue.
+    pub(super) fn survives_approach(&mut self, arrival: Time, window: &Window) -> Result<(), Reason> {
+        let Rest { losses, counts, .. } = &mut *self.rest;
+        losses.spare(LossAt::BeforeQueue, arrival, counts, window)
+    }
+
+    /// Random losses behind the port.
     pub(super) fn survives_wire(&mut self, departure: Time, window: &Window) -> Result<(), Reason> {
-        let loss = &mut self.rest.loss;
-        if loss.share > 0.0 {
-            loss.draws += 1;
-            if loss.stream.uniform(loss.draws) < loss.share {
-                self.rest.counts.discarded[Reason::Random as usize].add(window.part(departure), 1);
-                return Err(Reason::Random);
-            }
+        let Rest { losses, counts, .. } = &mut *self.rest;
+        losses.spare(LossAt::Wire, departure, counts, window)
+    }
+
+    /// Whether what chance takes has not been let in before.
+    pub(crate) fn loses_before_queue(&self) -> bool {
+        self.rest.losses.are_before_queue()
+    }
+
+    /// How long the next packet takes to the far end, or the copy of one.
+    pub(super) fn delay_of_next(&mut self) -> Span {
+        self.delay + self.rest.disturbance.as_mut().map_or(Span::ZERO, |disturbance| disturbance.jitter())
+    }
+
+    /// Whether the wire makes two of a packet that left now.
+    pub(super) fn duplicates(&mut self, now: Time, window: &Window) -> bool {
+        let is_duplicated = self.rest.disturbance.as_mut().is_some_and(|disturbance| disturbance.duplicates());
+        if is_duplicated {
+            self.rest.counts.duplicated.add(window.part(now), 1);
         }
-        Ok(())
+        is_duplicated
+    }
+
+    /// For the table of what passes of each flow and the trace of departures, if they are asked for.
+    pub(super) fn note_departure(&mut self, flow: u32, departure: Time, bytes: Bytes, window: &Window) {
+        if let Some(of_flows) = &mut self.rest.of_flows {
+            let passed = of_flows.entry(flow).or_default();
+            let part = window.part(departure);
+            passed.units.add(part, 1);
+            passed.bytes.add(part, bytes.0);
+        }
+        if let Some(departures) = &mut self.rest.departures {
+            departures.push(Departure { time: departure, flow, bytes: bytes.0 as u32 });
+        }
+    }
+
+    /// What has left or will, where that is traced.
+    pub(crate) fn departures(&self) -> &[Departure] {
+        self.rest.departures.as_deref().unwrap_or_default()
+    }
+
+    /// What has passed of each flow, where that is counted.
+    pub(crate) fn of_flows(&self) -> impl Iterator<Item = (u32, &Passed)> {
+        self.rest.of_flows.iter().flatten().map(|(&flow, passed)| (flow, passed))
     }
 }
 

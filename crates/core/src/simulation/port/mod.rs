@@ -2,15 +2,18 @@
 
 mod ahead;
 mod care;
+mod delivery;
 mod equipment;
 mod gather;
+mod impairments;
 mod sharing;
 mod stepped;
 mod transmitters;
 
 pub(crate) use ahead::Waiting;
-pub(crate) use equipment::{Equipment, Kept, PortCounts};
+pub(crate) use equipment::{Equipment, Kept, Passed, PortCounts};
 pub(crate) use gather::Gather;
+pub(crate) use impairments::Overtaking;
 pub(crate) use sharing::{ClassCounts, QueuesOfFlows, Sharing};
 pub(crate) use stepped::{Arrival, Sending, Stepped};
 
@@ -81,7 +84,7 @@ impl Port {
         let (queues, takes_all) = (policies.len(), policies.iter().all(Policies::takes_all));
         let equipment = Equipment::new(spec, of, policies, kept);
         let serves = match first_transmitter {
-            Some(first) => Serves::Stepped(Box::new(Stepped::new(first..first + spec.transmitters, queues, sharing))),
+            Some(first) => Serves::Stepped(Box::new(Stepped::new(spec, first..first + spec.transmitters, queues, sharing))),
             None if equipment.observes() || (equipment.is_traced() && !takes_all) => Serves::Observes(Ahead::default()),
             None if equipment.is_traced() => Serves::Traces(Ahead::default()),
             None if takes_all => Serves::Plain(Ahead::default()),
@@ -154,6 +157,15 @@ impl Port {
 
     pub(crate) fn stepped(&self) -> Option<&Stepped> {
         if let Serves::Stepped(stepped) = &self.serves { Some(stepped) } else { None }
+    }
+
+    /// Packets under way behind the port, where they overtake one another.
+    pub(crate) fn overtaking(&self) -> Option<&Overtaking> {
+        self.stepped().and_then(Stepped::overtaking)
+    }
+
+    pub(crate) fn overtaking_mut(&mut self) -> Option<&mut Overtaking> {
+        self.stepped_mut().and_then(|(stepped, _)| stepped.overtaking_mut())
     }
 
     /// What waits in the buffer, and not as packets in a line of their own.

@@ -1,10 +1,13 @@
-//! A port of which each departure is an event: it has several transmitters, changes to come, or a policy that acts on departures or from
-//! time to time.
+//! A port of which each departure is an event: it has several transmitters, changes to come, a policy that acts on departures or from time to
+//! time, a trace of when it can send, jitter, or what duplicates packets.
 
 use super::care::Observes;
+use super::delivery::{Begins, Delivery};
 use super::equipment::{Equipment, Held, QueueHeld};
+use super::impairments::Overtaking;
 use super::sharing::{ClassCounts, Sharing};
 use super::transmitters::Transmitters;
+use crate::network::{self, DeliveryTrace};
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Span, Time, Units};
@@ -20,6 +23,10 @@ pub(crate) struct Stepped {
     /// One, or as many as `sharing` knows.
     pub(crate) queues: Vec<Queue>,
     sharing: Option<Box<Sharing>>,
+    /// When it can send, if not at any time.
+    delivery: Option<Box<Delivery>>,
+    /// What is on a link on which packets overtake one another, instead of the line.
+    overtaking: Option<Box<Overtaking>>,
     /// In all queues.
     waiting: u32,
     waiting_bytes: Bytes,
@@ -68,10 +75,12 @@ pub(crate) type OnWire = (Packet, Result<(), Reason>);
 
 impl Stepped {
     /// `transmitters`: their numbers among those of all ports.
-    pub(super) fn new(transmitters: Range<u32>, queues: usize, sharing: Option<Sharing>) -> Stepped {
+    pub(super) fn new(spec: &network::Port, transmitters: Range<u32>, queues: usize, sharing: Option<Sharing>) -> Stepped {
         Stepped {
             queues: vec![Queue::default(); queues],
             sharing: sharing.map(Box::new),
+            delivery: spec.trace.as_ref().map(|trace| Box::new(Delivery::new(trace))),
+            overtaking: spec.impairments.reorders().then(Box::default),
             waiting: 0,
             waiting_bytes: Bytes(0),
             transmitters: Transmitters::new(transmitters.len()),
@@ -93,6 +102,9 @@ impl Stepped {
         prices: &mut Prices,
     ) -> Arrival {
         let now = packet.time;
+        if let Err(reason) = equipment.survives_approach(now, window) {
+            return Arrival::Discarded(reason);
+        }
         let idle = self.transmitters.first_idle();
         let idle_for = if self.in_service == 0 { now.since(self.idle_from) } else { Span::ZERO };
         let (units_of_port, held_bytes) = self.held(equipment);
@@ -134,14 +146,14 @@ impl Stepped {
                     return Arrival::Discarded(reason);
                 }
                 let service = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, window);
-                self.trace(equipment, now);
+                self.note_occupancy(equipment, now);
                 Arrival::Serves(transmitter, service)
             }
             None => {
                 self.waiting += 1;
                 self.waiting_bytes += bytes;
                 self.queues[queue].bytes += bytes;
-                self.trace(equipment, now);
+                self.note_occupancy(equipment, now);
                 Arrival::Waits(queue)
             }
         }
@@ -293,8 +305,16 @@ impl Stepped {
         window: &Window,
     ) -> Span {
         let start = equipment.goes_at(now, bytes);
-        let departure = start + equipment.service(bytes);
+        let departure = match &mut self.delivery {
+            None => start + equipment.service(bytes),
+            // What has waited came before the departure that makes it its turn.
+            Some(delivery) => {
+                let begins = if packet.time < start { Begins::InTurn } else { Begins::AtOnce };
+                delivery.send(bytes, start, begins)
+            }
+        };
         equipment.count_service(packet.time, start, departure, bytes, window);
+        equipment.note_departure(packet.flow, departure, bytes, window);
         equipment.count_wait(packet.time, start, window);
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
             counts.count_service(packet.time, [start, departure], bytes, window);
@@ -354,10 +374,42 @@ impl Stepped {
 
     /// A packet is on the wire: the bit that counts left the transmitter now, the last one at `departure`.
     fn set_out(&mut self, equipment: &mut Equipment, mut packet: Packet, now: Time, departure: Time, window: &Window) -> OnWire {
-        self.last_out = self.last_out.max(now + equipment.delay);
-        packet.time = self.last_out;
+        // What is lost draws no delay.
+        let survives = equipment.survives_wire(departure, window);
+        let arrival = now + if survives.is_ok() { equipment.delay_of_next() } else { equipment.delay };
+        if self.overtaking.is_none() {
+            self.last_out = self.last_out.max(arrival);
+        }
+        packet.time = if self.overtaking.is_none() { self.last_out } else { arrival };
         packet.next_hop();
-        (packet, equipment.survives_wire(departure, window))
+        (packet, survives)
+    }
+
+    /// The copy that the wire makes of a packet on its way that left now, if it makes one: as soon there, or with a jitter of its own where
+    /// packets overtake. What the packet carries beside is not copied yet.
+    pub(crate) fn copy_of(&self, equipment: &mut Equipment, packet: &Packet, now: Time, window: &Window) -> Option<Packet> {
+        if !equipment.duplicates(now, window) {
+            return None;
+        }
+        let mut copy = *packet;
+        if self.overtaking.is_some() {
+            copy.time = now + equipment.delay_of_next();
+        }
+        Some(copy)
+    }
+
+    /// Packets under way, where they overtake one another.
+    pub(crate) fn overtaking(&self) -> Option<&Overtaking> {
+        self.overtaking.as_deref()
+    }
+
+    pub(crate) fn overtaking_mut(&mut self) -> Option<&mut Overtaking> {
+        self.overtaking.as_deref_mut()
+    }
+
+    /// When it can send, if not at any time.
+    pub(crate) fn trace(&self) -> Option<&DeliveryTrace> {
+        self.delivery.as_ref().map(|delivery| &delivery.trace)
     }
 
     /// The caller took a packet off a queue to serve it.
@@ -378,11 +430,11 @@ impl Stepped {
 
     /// Trace a departure that changes what is counted: something left the queue, or the unit in service counts.
     pub(crate) fn trace_departure(&self, equipment: &mut Equipment, now: Time) {
-        self.trace(equipment, now);
+        self.note_occupancy(equipment, now);
     }
 
     /// The occupancy after a change.
-    fn trace(&self, equipment: &mut Equipment, now: Time) {
+    fn note_occupancy(&self, equipment: &mut Equipment, now: Time) {
         let in_service = if equipment.counts_in_service { self.in_service } else { 0 };
         if let Some(trace) = &mut equipment.rest.trace {
             trace.push((now, self.waiting + in_service));

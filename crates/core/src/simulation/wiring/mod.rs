@@ -10,7 +10,7 @@ use super::port::{Entry, Kept, Port, QueuesOfFlows, Sharing};
 use super::wire::{AccessRates, Wire};
 use super::workshop::Workshop;
 use crate::network;
-use crate::network::{ChangeKind, Network, Switching, TraceKind, Transport};
+use crate::network::{ChangeKind, Network, Record, Switching, TraceKind, Transport};
 use crate::primitives::line::Line;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Segments, Span};
@@ -25,8 +25,10 @@ use std::ops::Range;
 pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
-    let queues = || network.record.traces.iter().filter(|trace| trace.kind == TraceKind::Queue);
-    let is_traced = |port: u32| queues().any(|trace| trace.of.contains(&port));
+    let is_traced = |kind: TraceKind, port: u32| {
+        let mut traces = network.record.traces.iter().filter(|trace| trace.kind == kind);
+        traces.any(|trace| trace.of.contains(&port))
+    };
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
     let mut make = |(index, spec): (u32, &network::Port)| {
@@ -35,7 +37,9 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             || changing.contains(&index)
             || spec.policy.is_stepped()
             || spec.scheduling.is_some()
-            || spec.shaper.is_some();
+            || spec.shaper.is_some()
+            || spec.trace.is_some()
+            || spec.impairments.disturbs_arrivals();
         let first = stepped.then_some(transmitters.len() as u32);
         if stepped {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
@@ -59,7 +63,13 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
                 (policies, Some(Sharing::new(scheduling, of_flows, specs.len())))
             }
         };
-        let kept = Kept { percentiles: network.record.delay_percentiles, occupancy: is_traced(index) };
+        let Record { delay_percentiles: percentiles, flows_of_queues: flows, .. } = network.record;
+        let kept = Kept {
+            percentiles,
+            occupancy: is_traced(TraceKind::Queue, index),
+            flows,
+            departures: is_traced(TraceKind::Departures, index),
+        };
         let mut port = Port::new(spec, network, queues, kept, first);
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         let by_event = stepped || !rerouted.is_empty() || merging[index as usize];

@@ -1,21 +1,26 @@
 //! Two routers and a bottleneck.
 
 use super::{Extent, Generator, Plan, Style};
-use crate::quantity::{Duration, Rate};
+use crate::link_rate::LinkRate;
+use crate::quantity::{Duration, Probability};
 use crate::record::record;
-use crate::schema::{Loss, Queue, Reverse};
+use crate::schema::{Jitter, Loss, Queue, Reverse};
 
 record! {
     /// Two routers and a bottleneck.
     pub struct Dumbbell {
-        /// Bit rate of the bottleneck.
-        rate: Rate,
+        /// Bit rate of the bottleneck, or when it can send.
+        rate: LinkRate,
         /// Its propagation delay, one way.
         delay: Duration,
         /// The queue in front of it.
         queue: Queue,
         /// Packets that it loses.
         loss: Option<Loss>,
+        /// A random addition to its delay.
+        jitter: Option<Jitter>,
+        /// Probability that a packet which it does not lose arrives twice.
+        duplication: Probability = Probability(0.0),
         /// What differs on the way back, which has an unlimited queue otherwise.
         reverse: Option<Reverse>,
     }
@@ -33,8 +38,10 @@ impl Generator for Dumbbell {
 
     fn make(&self, _: u64, plan: &mut Plan) {
         let ends = (plan.router("left"), plan.router("right"));
-        let mut style = Style::new(self.rate, self.delay, &self.queue);
+        let mut style = Style::new(self.rate.clone(), self.delay, &self.queue);
         style.link.loss = self.loss.clone();
+        style.link.jitter = self.jitter.clone();
+        style.link.duplication = self.duplication;
         style.link.reverse = self.reverse.clone();
         style.queues = ["queue", "reverse.queue"];
         let style = plan.style(style);

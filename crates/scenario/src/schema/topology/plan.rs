@@ -1,6 +1,7 @@
 //! What a generator makes: names, ends, and of each kind of link one description for all.
 
-use crate::quantity::{Duration, Rate};
+use crate::link_rate::LinkRate;
+use crate::quantity::Duration;
 use crate::schema::{Link, NodeKind, Queue, Reverse};
 use crate::values::{Name, Whole, Word};
 use tailback_core::network::Switching;
@@ -73,9 +74,9 @@ impl Plan {
 
 impl Style {
     /// A duplex link with one transmitter, no loss, this queue there and an unlimited one back.
-    pub fn new(rate: Rate, delay: Duration, queue: &Queue) -> Style {
+    pub fn new(rate: impl Into<LinkRate>, delay: Duration, queue: &Queue) -> Style {
         let link = Link {
-            rate,
+            rate: rate.into(),
             delay,
             queue: queue.clone(),
             switching: Word(Switching::StoreAndForward),

@@ -1,0 +1,206 @@
+//! The rate of a link as a trace: when it can send.
+
+use crate::primitives::units::{Bytes, Rate, Span, Time};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::sync::Arc;
+
+/// When a link can send: at each opportunity 1500 bytes, and nothing between.
+///
+/// Source: Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015, section 4, and the manual page of its
+/// `mm-link`: an opportunity serves several packets whose sizes sum to 1500 bytes, a larger packet takes several, what nobody waits for
+/// is lost, and after its last opportunity the trace begins anew.
+///
+/// The copies of a trace share its data.
+#[derive(Clone, PartialEq)]
+pub struct DeliveryTrace(Arc<Data>);
+
+#[derive(PartialEq)]
+struct Data {
+    /// Ascending, none empty.
+    instants: Vec<Opportunities>,
+    /// How many opportunities lie before each of these, and in all.
+    before: Vec<u64>,
+}
+
+/// The opportunities of one millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opportunities {
+    /// Since the trace began.
+    pub millisecond: u32,
+    pub count: u32,
+}
+
+/// What no trace is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceFault {
+    Empty,
+    /// This entry is not later than the one before.
+    Unsorted(usize),
+    /// This entry has no opportunity.
+    Nothing(usize),
+    /// It would end at once, and never come to an end of beginning anew.
+    NoLength,
+}
+
+impl DeliveryTrace {
+    /// What an opportunity carries.
+    pub const OPPORTUNITY: Bytes = Bytes(1500);
+
+    /// # Errors
+    /// What is no trace.
+    pub fn new(instants: Vec<Opportunities>) -> Result<DeliveryTrace, TraceFault> {
+        let later = |pair: &[Opportunities]| pair[1].millisecond > pair[0].millisecond;
+        let unsorted = instants.windows(2).position(|pair| !later(pair)).map(|index| TraceFault::Unsorted(index + 1));
+        let nothing = instants.iter().position(|instant| instant.count == 0).map(TraceFault::Nothing);
+        let fault = match instants.last() {
+            None => Some(TraceFault::Empty),
+            Some(last) => nothing.or(unsorted).or((last.millisecond == 0).then_some(TraceFault::NoLength)),
+        };
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        let mut before = vec![0];
+        for instant in &instants {
+            before.push(before[before.len() - 1] + u64::from(instant.count));
+        }
+        Ok(DeliveryTrace(Arc::new(Data { instants, before })))
+    }
+
+    pub fn instants(&self) -> &[Opportunities] {
+        &self.0.instants
+    }
+
+    /// After so long it begins anew.
+    pub fn period(&self) -> Span {
+        Span::from_millis(self.0.instants.last().map_or(0, |last| last.millisecond.into()))
+    }
+
+    /// In one period.
+    pub fn opportunities(&self) -> u64 {
+        self.0.before[self.0.instants.len()]
+    }
+
+    /// In the mean over a period, rounded.
+    pub fn mean_rate(&self) -> Rate {
+        let milliseconds = u128::from(self.period().0 / MILLISECOND);
+        let bits = u128::from(self.opportunities()) * u128::from(DeliveryTrace::OPPORTUNITY.0) * 8_000;
+        Rate(((bits + milliseconds / 2) / milliseconds).clamp(1, u64::MAX.into()) as u64)
+    }
+
+    /// Of its best millisecond.
+    pub fn highest_rate(&self) -> Rate {
+        let most = self.0.instants.iter().map(|instant| u64::from(instant.count)).max().unwrap_or(1);
+        Rate(most.saturating_mul(DeliveryTrace::OPPORTUNITY.0 * 8_000))
+    }
+
+    /// The longest time from one opportunity to the next.
+    pub fn longest_gap(&self) -> Span {
+        let instants = &self.0.instants;
+        let first = instants.first().map_or(0, |first| first.millisecond);
+        let gaps = instants.windows(2).map(|pair| pair[1].millisecond - pair[0].millisecond);
+        Span::from_millis(gaps.chain([first]).max().unwrap_or(0).into())
+    }
+
+    /// Opportunities before this instant, since the run began.
+    pub fn count_before(&self, time: Time) -> u64 {
+        let period = self.period().0;
+        let (mut passes, mut within) = (time.0 / period, time.0 % period);
+        if within == 0 && passes > 0 {
+            // The last of one pass are at the instant at which the next begins.
+            (passes, within) = (passes - 1, period);
+        }
+        let here = self.0.instants.partition_point(|instant| u64::from(instant.millisecond) * MILLISECOND < within);
+        passes.saturating_mul(self.opportunities()).saturating_add(self.0.before[here])
+    }
+
+    /// When the opportunity of this number is, counted from 0 since the run began.
+    pub fn time_of(&self, number: u64) -> Time {
+        let (passes, place) = (number / self.opportunities(), number % self.opportunities());
+        let here = self.0.before.partition_point(|&before| before <= place) - 1;
+        let within = u64::from(self.0.instants[here].millisecond) * MILLISECOND;
+        Time(passes.saturating_mul(self.period().0).saturating_add(within))
+    }
+
+    /// Bytes that it takes in memory.
+    pub fn memory(&self) -> u64 {
+        (self.0.instants.len() * (size_of::<Opportunities>() + size_of::<u64>())) as u64
+    }
+
+    /// Whether it is another's copy.
+    pub fn shares_data_with(&self, other: &DeliveryTrace) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+const MILLISECOND: u64 = Span::from_millis(1).0;
+
+impl fmt::Debug for DeliveryTrace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "DeliveryTrace({} opportunities in {} s)", self.opportunities(), self.period().seconds())
+    }
+}
+
+impl Serialize for DeliveryTrace {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.instants.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for DeliveryTrace {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<DeliveryTrace, D::Error> {
+        let fault = |fault: TraceFault| serde::de::Error::custom(format!("{fault:?}"));
+        DeliveryTrace::new(Vec::deserialize(deserializer)?).map_err(fault)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millisecond: u32, count: u32) -> Opportunities {
+        Opportunities { millisecond, count }
+    }
+
+    fn millis(milliseconds: u64) -> Time {
+        Time::ZERO + Span::from_millis(milliseconds)
+    }
+
+    #[test]
+    fn one_opportunity_a_millisecond_is_12_mbps() {
+        let trace = DeliveryTrace::new(vec![at(1, 1)]).unwrap();
+        assert_eq!((trace.mean_rate(), trace.highest_rate()), (Rate(12_000_000), Rate(12_000_000)));
+        assert_eq!([0, 1, 4].map(|number| trace.time_of(number)), [1, 2, 5].map(millis));
+    }
+
+    /// 0, 3, 3, 5, then anew: 5, 8, 8, 10, and so on.
+    #[test]
+    fn the_last_of_one_pass_and_the_first_of_the_next_may_be_at_one_instant() {
+        let trace = DeliveryTrace::new(vec![at(0, 1), at(3, 2), at(5, 1)]).unwrap();
+        assert_eq!((trace.opportunities(), trace.period()), (4, Span::from_millis(5)));
+        assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| trace.time_of(number)), [0, 3, 3, 5, 5, 8, 8, 10, 10].map(millis));
+        let before = [0, 1, 3, 4, 5, 6, 8, 9, 10, 11].map(|time| trace.count_before(millis(time)));
+        assert_eq!(before, [0, 1, 1, 3, 3, 5, 5, 7, 7, 9]);
+        assert_eq!(trace.count_before(Time(millis(5).0 + 1)), 5);
+        // 4 x 12000 bit in 5 ms.
+        assert_eq!((trace.mean_rate(), trace.highest_rate()), (Rate(9_600_000), Rate(24_000_000)));
+        assert_eq!(trace.longest_gap(), Span::from_millis(3));
+    }
+
+    #[test]
+    fn what_is_no_trace_is_refused() {
+        let fault =
+            |instants: &[(u32, u32)]| DeliveryTrace::new(instants.iter().map(|&(ms, count)| at(ms, count)).collect()).err();
+        assert_eq!(fault(&[]), Some(TraceFault::Empty));
+        assert_eq!(fault(&[(0, 7)]), Some(TraceFault::NoLength));
+        assert_eq!(fault(&[(1, 1), (3, 1), (3, 1)]), Some(TraceFault::Unsorted(2)));
+        assert_eq!(fault(&[(1, 1), (3, 0)]), Some(TraceFault::Nothing(1)));
+    }
+
+    #[test]
+    fn numbers_beyond_all_time_do_not_wrap() {
+        let trace = DeliveryTrace::new(vec![at(u32::MAX, 1)]).unwrap();
+        assert_eq!(trace.time_of(1 << 40), Time::NEVER);
+        assert!(trace.count_before(Time::NEVER) < 1 << 40);
+    }
+}

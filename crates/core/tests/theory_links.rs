@@ -1,0 +1,252 @@
+//! What links do to packets beside carrying them, held to closed forms: losses in bursts and before the queue, jitter, copies, rates by traces.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod common;
+
+use common::statistics::{Interval, SEEDS};
+use common::{dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp};
+use tailback_core::network::*;
+use tailback_core::primitives::packet::Ecn;
+use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::settings::PlainWords;
+use tailback_core::tcp::{Recovery, TcpSpec};
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
+use tailback_core::{Became, Engine, Fate};
+
+/// 8 Mbit/s and 20 ms, with room for everything: 1000 bytes take 1 ms.
+fn impaired(impairments: Impairments) -> Port {
+    Port { impairments, ..link("link", 8, Span::from_millis(20), Buffer::Unlimited) }
+}
+
+fn millis(milliseconds: f64) -> Span {
+    Span::from_seconds(milliseconds / 1000.0)
+}
+
+/// What becomes of so many datagrams of 1000 bytes, one handed in each `spacing` from the first on, by time.
+fn fates_of(count: u64, spacing: Span, port: Port, seed: u64) -> Vec<Fate> {
+    let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
+    let duration = Span((count + 100_000) * spacing.0);
+    let network = dumbbell(port, group("outside", Transport::Datagram(spec)), vec![flow(0, 0, 1)], duration);
+    let mut engine = Engine::new(Network { seed, ..network });
+    for number in 0..count {
+        engine.run_until(Time(number * spacing.0));
+        engine.inject(0, Bytes(960), Ecn::INCAPABLE).unwrap();
+    }
+    engine.run_until(Time::NEVER);
+    engine.results().unwrap();
+    let mut fates = Vec::new();
+    engine.take_fates(&mut fates);
+    fates.sort_by_key(|fate| fate.time);
+    fates
+}
+
+fn is_delivered(fate: &Fate) -> bool {
+    matches!(fate.became, Became::Delivered { .. })
+}
+
+/// Of each datagram, in the order of their numbers, whether it is lost.
+fn losses(chain: GilbertElliott, at: LossAt, seed: u64) -> Vec<bool> {
+    let impairments = Impairments { bursts: Some(chain), loss_at: at, ..Impairments::default() };
+    let mut fates = fates_of(20_000, Span::from_millis(2), impaired(impairments), seed);
+    fates.sort_by_key(|fate| fate.datagram);
+    fates.iter().map(|fate| !is_delivered(fate)).collect()
+}
+
+fn share(of: &[bool]) -> f64 {
+    of.iter().filter(|&&is| is).count() as f64 / of.len() as f64
+}
+
+#[test]
+fn a_chain_loses_the_share_that_its_states_say() {
+    let chain = GilbertElliott { p: 0.02, r: 0.3, loss_in_good: 0.001, loss_in_bad: 0.6 };
+    // 0.02 / 0.32 of packets meet the bad state: 0.0625 x 0.6 + 0.9375 x 0.001.
+    let expected = 0.038_437_5;
+    assert!((chain.mean_loss() - expected).abs() < 1e-15);
+    for &at in LossAt::ALL {
+        let shares: Vec<f64> = SEEDS.map(|seed| share(&losses(chain, at, seed))).collect();
+        Interval::of(&shares).assert_holds(at.word(), expected, 0.05);
+    }
+}
+
+/// Where the bad state loses all and the good one none, a burst lasts as long as a stay in the bad state: n packets with probability r (1 - r)^(n - 1).
+#[test]
+fn lengths_of_bursts_are_geometric() {
+    let chain = GilbertElliott { p: 0.02, r: 0.3, loss_in_good: 0.0, loss_in_bad: 1.0 };
+    let mut of_seeds = Vec::new();
+    for seed in SEEDS {
+        let lost = losses(chain, LossAt::Wire, seed);
+        of_seeds.push(lost.chunk_by(|a, b| a == b).filter(|run| run[0]).map(<[bool]>::len).collect::<Vec<usize>>());
+    }
+    let mean = |value: &dyn Fn(usize) -> f64| {
+        let of_seed = |bursts: &Vec<usize>| bursts.iter().map(|&length| value(length)).sum::<f64>() / bursts.len() as f64;
+        Interval::of(&of_seeds.iter().map(of_seed).collect::<Vec<_>>())
+    };
+    mean(&|length| length as f64).assert_holds("mean length, 1 / r", 1.0 / 0.3, 0.05);
+    for length in 1..=4_usize {
+        let expected = 0.3 * 0.7_f64.powi(length as i32 - 1);
+        mean(&|other| f64::from(u8::from(other == length))).assert_holds(&format!("bursts of {length}"), expected, 0.1);
+    }
+}
+
+/// What is lost before the queue leaves a thinner Poisson stream: M/D/1, whose mean wait is load / (2 (1 - load)) services. What is lost
+/// behind it has waited too.
+#[test]
+fn losses_before_the_queue_make_room_in_it_and_those_behind_it_do_not() {
+    let wait = |loss_at: LossAt, seed: u64| {
+        // 0.8 packets of 1000 bytes a millisecond, of which a quarter is lost.
+        let process = ProcessSpec::Poisson(PoissonSpec { rate: Rate(6_400_000) });
+        let spec =
+            DatagramSpec { arrivals: Arrivals::Process(process), packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) };
+        let lossy = Port { random_loss: 0.25, ..impaired(Impairments { loss_at, ..Impairments::default() }) };
+        let seconds = Span::from_millis(60_000);
+        let network = dumbbell(lossy, group("poisson", Transport::Datagram(spec)), vec![flow(0, 0, 1)], seconds);
+        let results = run(Network { seed, warmup: Span::from_millis(1000), ..network });
+        let share = first(&results.queues, "loss_share");
+        assert!((share - 0.25).abs() < 0.02, "{share}");
+        first(&results.queues, "mean_wait_s") / 0.001
+    };
+    let waits = |loss_at| Interval::of(&SEEDS.map(|seed| wait(loss_at, seed)).collect::<Vec<_>>());
+    waits(LossAt::BeforeQueue).assert_holds("load 0.6", 0.6 / (2.0 * 0.4), 0.05);
+    waits(LossAt::Wire).assert_holds("load 0.8", 0.8 / (2.0 * 0.2), 0.1);
+}
+
+/// Delays of packets beyond those of the empty link, in the order in which they were sent.
+fn additions(jitter: Jitter, spacing: Span, seed: u64) -> Vec<f64> {
+    let impairments = Impairments { jitter: Some(jitter), ..Impairments::default() };
+    let mut fates = fates_of(10_000, spacing, impaired(impairments), seed);
+    fates.sort_by_key(|fate| fate.datagram);
+    let least = |number: u32| Time(u64::from(number) * spacing.0) + Span::from_millis(21);
+    fates.iter().map(|fate| fate.time.since(least(fate.datagram)).seconds() * 1000.0).collect()
+}
+
+/// Of two packets T apart with exponential additions of mean J, the second overtakes with probability exp(-T / J) / 2.
+#[test]
+fn packets_overtake_as_often_as_their_delays_say() {
+    let jitter = Jitter { delay: Delay::Exponential(millis(3.0)), reordering: true };
+    let runs: Vec<Vec<f64>> = SEEDS.map(|seed| additions(jitter, millis(2.0), seed)).collect();
+    let means: Vec<f64> = runs.iter().map(|run| run.iter().sum::<f64>() / run.len() as f64).collect();
+    Interval::of(&means).assert_holds("mean addition", 3.0, 0.02);
+    let overtaken = |run: &Vec<f64>| share(&run.windows(2).map(|pair| pair[1] + 2.0 < pair[0]).collect::<Vec<_>>());
+    let shares: Vec<f64> = runs.iter().map(overtaken).collect();
+    Interval::of(&shares).assert_holds("overtaken", (-2.0_f64 / 3.0).exp() / 2.0, 0.03);
+}
+
+/// In order, a packet is held up by those before it: its addition is the largest of J(n - k) - k T, which exceeds x with probability
+/// 1 - (1 - exp(-x / J)) (1 - exp(-(x + T) / J)) (1 - exp(-(x + 2 T) / J)) ...
+#[test]
+fn without_reordering_a_packet_waits_behind_those_before_it() {
+    let jitter = Jitter { delay: Delay::Exponential(millis(3.0)), reordering: false };
+    let runs: Vec<Vec<f64>> = SEEDS.map(|seed| additions(jitter, millis(2.0), seed)).collect();
+    for run in &runs {
+        // Exact to the picosecond, but for the float.
+        assert!(run.windows(2).all(|pair| pair[1] + 2.0 > pair[0] - 1e-9));
+    }
+    for beyond in [2.0, 4.0, 8.0] {
+        let below: f64 = (0..60).map(|k| 1.0 - (-(beyond + 2.0 * f64::from(k)) / 3.0).exp()).product();
+        let shares: Vec<f64> =
+            runs.iter().map(|run| share(&run.iter().map(|&addition| addition > beyond).collect::<Vec<_>>())).collect();
+        Interval::of(&shares).assert_holds(&format!("beyond {beyond} ms"), 1.0 - below, 0.1);
+    }
+}
+
+#[test]
+fn a_sender_takes_reordering_for_loss_and_jitter_in_order_for_none() {
+    let retransmitted = |reordering| {
+        let impairments = Impairments {
+            jitter: Some(Jitter { delay: Delay::Uniform(Span::ZERO, millis(8.0)), reordering }),
+            ..Impairments::default()
+        };
+        let spec = TcpSpec { receiver_window: tailback_core::primitives::units::Segments(20), ..tcp(Recovery::Sack) };
+        let network = dumbbell(impaired(impairments), group("tcp", reno(spec)), vec![flow(0, 0, 1)], Span::from_millis(20_000));
+        let flows = run(network).flows;
+        (first(&flows, "retransmitted_packets"), first(&flows, "spurious_retransmissions"))
+    };
+    assert_eq!(retransmitted(false), (0.0, 0.0));
+    let (sent, needless) = retransmitted(true);
+    assert!(sent > 0.0 && needless == sent, "{sent} sent again, {needless} of them in vain");
+}
+
+#[test]
+fn a_link_makes_two_of_the_share_that_it_is_told() {
+    let arrivals = |seed| {
+        let impairments = Impairments { duplication: 0.1, ..Impairments::default() };
+        let fates = fates_of(10_000, Span::from_millis(2), impaired(impairments), seed);
+        assert!(fates.iter().all(is_delivered));
+        fates.len() as f64 / 10_000.0
+    };
+    Interval::of(&SEEDS.map(arrivals).collect::<Vec<_>>()).assert_holds("arrivals", 1.1, 0.01);
+}
+
+#[test]
+fn copies_are_counted_where_they_are_made_and_change_nothing_about_what_is_delivered() {
+    let impairments = Impairments { duplication: 1.0, ..Impairments::default() };
+    let spec = TcpSpec { limited_transmit: false, ..tcp(Recovery::Sack) };
+    let mut flows = vec![flow(0, 0, 1)];
+    flows[0].size = Some(Bytes(100_000));
+    let results = run(dumbbell(impaired(impairments), group("tcp", reno(spec)), flows, Span::from_millis(60_000)));
+    let count = |column| first(&results.flows, column);
+    assert_eq!((count("delivered_packets"), count("delivered_bytes")), (100.0, 100_000.0));
+    // Everything that was sent arrived twice, and nothing but the first of each was new.
+    assert_eq!(count("spurious_retransmissions"), 2.0 * count("sent_packets") - 100.0);
+    assert_eq!(floats(&results.queues, "duplicated_units"), [count("sent_packets"), 0.0]);
+}
+
+fn trace(instants: &[(u32, u32)]) -> DeliveryTrace {
+    let at = |&(millisecond, count): &(u32, u32)| Opportunities { millisecond, count };
+    DeliveryTrace::new(instants.iter().map(at).collect()).unwrap()
+}
+
+fn by_trace(trace: DeliveryTrace) -> Port {
+    Port { rate: trace.mean_rate(), trace: Some(trace), ..link("link", 8, Span::from_millis(20), Buffer::Unlimited) }
+}
+
+/// Three opportunities at 4 ms and one at 10 ms, over and over: an outage of 6 and of 4 ms in turn.
+#[test]
+fn packets_leave_at_the_opportunities_of_the_trace() {
+    let link = by_trace(trace(&[(4, 3), (10, 1)]));
+    // 1000 bytes each millisecond from 0 on. By 4 ms four have come (one at that instant is late): 4000 of 4500 bytes, and what is left is
+    // lost. By 10 ms six more: 1500 bytes bring one, and 500 of the next, which goes at 14 ms with four others of 4500 bytes. By
+    // 20 ms two are left: 1500 bytes for one and half of the other.
+    let arrivals: Vec<f64> =
+        fates_of(12, Span::from_millis(1), link, 1).iter().map(|fate| fate.time.seconds() * 1000.0).collect();
+    assert_eq!(arrivals, [24.0, 24.0, 24.0, 24.0, 30.0, 34.0, 34.0, 34.0, 34.0, 34.0, 40.0, 44.0]);
+}
+
+#[test]
+fn a_sender_that_always_waits_uses_every_opportunity() {
+    let link = by_trace(trace(&[(3, 2), (4, 1), (50, 7)]));
+    // 120 kbit in 50 ms.
+    assert_eq!(link.rate, Rate(2_400_000));
+    let spec = TcpSpec { mss: Bytes(1460), initial_window: 100.0, ..tcp(Recovery::Sack) };
+    let back = port("back", Rate(100_000_000), Span::from_millis(20));
+    let network = one_link([link, back], group("tcp", reno(spec)), vec![flow(0, 0, 1)], Span::from_millis(20_000));
+    let queues = run(Network { warmup: Span::from_millis(1000), ..network }).queues;
+    assert_eq!(first(&queues, "utilisation"), 1.0);
+    assert_eq!(first(&queues, "departed_bytes"), 2_400_000.0 * 19.0 / 8.0);
+}
+
+#[test]
+fn what_passes_a_queue_is_told_flow_by_flow() {
+    let flows = vec![flow(0, 0, 1), Flow { stop: Time(Span::from_millis(1000).0), ..flow(0, 0, 1) }];
+    let mut network =
+        dumbbell(impaired(Impairments::default()), group("tcp", reno(tcp(Recovery::Sack))), flows, Span::from_millis(3000));
+    network.record.flows_of_queues = true;
+    network.record.traces = vec![Trace { kind: TraceKind::Departures, of: vec![0] }];
+    let results = run(network);
+    let table = results.queue_flows.as_ref().unwrap();
+    assert_eq!(table.words("queue").unwrap(), ["link", "link", "reverse", "reverse"]);
+    assert_eq!(floats(table, "flow"), [0.0, 1.0, 0.0, 1.0]);
+    for column in ["departed_units", "departed_bytes"] {
+        let of_flows = floats(table, column);
+        assert_eq!(floats(&results.queues, column), [of_flows[0] + of_flows[1], of_flows[2] + of_flows[3]]);
+        assert!(of_flows[0] > of_flows[1]);
+    }
+    let departures = common::trace(&results, "departures");
+    let of_flow = |flow: f64| floats(departures, "flow").iter().filter(|&&of| of == flow).count() as f64;
+    assert_eq!([of_flow(0.0), of_flow(1.0)], floats(table, "departed_units")[..2]);
+    assert!(floats(departures, "bytes").iter().all(|&bytes| bytes == 1040.0));
+    // Full packets of 1040 bytes leave at most every 1.04 ms.
+    assert!(floats(departures, "time_s").windows(2).all(|pair| pair[1] - pair[0] > 0.001_04 - 1e-9));
+    assert_eq!(floats(table, "throughput_bps")[0], floats(table, "departed_bytes")[0] * 8.0 / 3.0);
+}

@@ -1,0 +1,272 @@
+//! The rate of a link: a number, or a trace of when it can send, from a file of Mahimahi's: `rate = {trace = "cell.trace"}`.
+//!
+//! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Each of its lines has the millisecond
+//! of one opportunity to send 1500 bytes. What is read stands in the scenario from then on, as `rate = {opportunities = [[1, 2], [4, 1]]}`:
+//! two in the first millisecond, and one in the fourth.
+
+use crate::decode::{Decode, Decoder, kind};
+use crate::distribution::csv_column::{SHOWN, bytes_up_to};
+use crate::quantity::Rate;
+use crate::tree::Node;
+use crate::values::whole;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use tailback_core::network::{DeliveryTrace, Opportunities, TraceFault};
+use tailback_core::primitives::units;
+
+/// How fast a link sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinkRate {
+    Fixed(Rate),
+    Trace(DeliveryTrace),
+}
+
+impl LinkRate {
+    /// Of a trace its mean.
+    pub(crate) fn mean(&self) -> units::Rate {
+        match self {
+            LinkRate::Fixed(rate) => rate.rate(),
+            LinkRate::Trace(trace) => trace.mean_rate(),
+        }
+    }
+
+    pub(crate) fn trace(&self) -> Option<&DeliveryTrace> {
+        if let LinkRate::Trace(trace) = self { Some(trace) } else { None }
+    }
+}
+
+impl std::fmt::Display for LinkRate {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LinkRate::Fixed(rate) => write!(out, "{rate}"),
+            LinkRate::Trace(trace) => write!(out, "{} bps, the mean of its trace", trace.mean_rate().0),
+        }
+    }
+}
+
+impl From<Rate> for LinkRate {
+    fn from(rate: Rate) -> LinkRate {
+        LinkRate::Fixed(rate)
+    }
+}
+
+impl Default for LinkRate {
+    fn default() -> LinkRate {
+        LinkRate::Fixed(Rate::default())
+    }
+}
+
+const WORDS: &[&str] = &["trace", "opportunities"];
+
+impl Decode for LinkRate {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<LinkRate> {
+        if !matches!(node, Node::Table(_)) {
+            return Rate::decode(node, decoder).map(LinkRate::Fixed);
+        }
+        let (word, value) = decoder.variant::<LinkRate>(node, WORDS)?;
+        let trace = decoder.inside(word, |decoder| match word {
+            "trace" => read(value, decoder),
+            _ => listed(value, decoder),
+        });
+        trace.map(LinkRate::Trace)
+    }
+
+    fn expected() -> String {
+        format!("{}, {{trace = \"FILE\"}} or {{opportunities = [[millisecond, how many], ...]}}", Rate::expected())
+    }
+}
+
+impl Serialize for LinkRate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            LinkRate::Fixed(rate) => rate.serialize(serializer),
+            LinkRate::Trace(trace) => {
+                let pairs: Vec<[u32; 2]> = trace.instants().iter().map(|at| [at.millisecond, at.count]).collect();
+                json!({"opportunities": pairs}).serialize(serializer)
+            }
+        }
+    }
+}
+
+impl JsonSchema for LinkRate {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "LinkRate".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let rate = generator.subschema_for::<Rate>();
+        let whole = |least: u32| json!({"type": "integer", "minimum": least, "maximum": u32::MAX});
+        let pair = json!({"type": "array", "prefixItems": [whole(0), whole(1)], "minItems": 2, "maxItems": 2});
+        let table = |word: &str, value| json!({"type": "object", "properties": {word: value}, "required": [word], "additionalProperties": false});
+        schemars::json_schema!({
+            "description": "A bit rate, or when the link can send: `trace` names a file of Mahimahi's beside the scenario's, with the millisecond \
+                of an opportunity for 1500 bytes in each line, and `opportunities` lists milliseconds with how many each has. After the last \
+                one, all begins anew.",
+            "anyOf": [
+                rate,
+                table("trace", json!({"type": "string"})),
+                table("opportunities", json!({"type": "array", "items": pair, "minItems": 1})),
+            ],
+        })
+    }
+}
+
+/// A minute of 10 Gbit/s takes about 300 MB; of 1 Gbit/s, 30 MB.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Instants of a trace: as many as the lines of a file can have.
+const MOST_INSTANTS: usize = MOST_BYTES as usize / 2;
+
+fn read(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
+    let file = String::decode(node, decoder)?;
+    let bytes = bytes_up_to(MOST_BYTES, &file, "a trace of Mahimahi's, beside the scenario's", decoder)?;
+    let instants = of_lines(&bytes, &file, decoder)?;
+    let fault = match DeliveryTrace::new(instants) {
+        Ok(trace) => return Some(trace),
+        Err(fault) => fault,
+    };
+    let expected = "the millisecond of one opportunity in each line, the last one above 0";
+    let message = if fault == TraceFault::Empty { "a trace without opportunities" } else { "a trace that takes no time" };
+    decoder.fault(message).given(file).expected(expected);
+    None
+}
+
+/// The instants that the lines name, if all can be read and none is earlier than the one before.
+fn of_lines(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<Vec<Opportunities>> {
+    let mut instants: Vec<Opportunities> = Vec::new();
+    let mut faults = 0;
+    let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')).filter(|_| !text.is_empty()) {
+        let fault = match (of_line(line), instants.last_mut()) {
+            (Ok(millisecond), Some(last)) if millisecond == last.millisecond && last.count < u32::MAX => {
+                last.count += 1;
+                continue;
+            }
+            (Ok(millisecond), last) if last.as_ref().is_none_or(|last| millisecond > last.millisecond) => {
+                instants.push(Opportunities { millisecond, count: 1 });
+                continue;
+            }
+            (Ok(_), _) => LineFault { message: "earlier than the line before", expected: "milliseconds in ascending order" },
+            (Err(fault), _) => fault,
+        };
+        faults += 1;
+        if faults <= SHOWN {
+            let shown: String = String::from_utf8_lossy(line).chars().take(40).flat_map(char::escape_debug).collect();
+            decoder.inside(&format!("[{file} line {number}]"), |decoder| {
+                decoder.fault(fault.message).given(format!("`{shown}`")).expected(fault.expected).line
+            });
+        }
+    }
+    if faults > SHOWN {
+        decoder.fault(format!("{} more lines like these", faults - SHOWN)).given(file).expected("a millisecond in each line");
+    }
+    (faults == 0).then_some(instants)
+}
+
+struct LineFault {
+    message: &'static str,
+    expected: &'static str,
+}
+
+fn of_line(line: &[u8]) -> Result<u32, LineFault> {
+    const EXPECTED: &str = "a millisecond since the trace began, such as `12`";
+    let line = line.trim_ascii();
+    let number = std::str::from_utf8(line).unwrap_or_default();
+    let is_whole = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let message = match number.strip_prefix('-') {
+        Some(rest) if is_whole(rest) => "a millisecond below zero",
+        _ if is_whole(number) => match number.parse() {
+            Ok(millisecond) => return Ok(millisecond),
+            Err(_) => return Err(LineFault { message: "a millisecond out of range", expected: "0 to 4294967295 (49 days)" }),
+        },
+        _ => "not a millisecond",
+    };
+    Err(LineFault { message, expected: EXPECTED })
+}
+
+/// A list in the scenario itself.
+fn listed(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
+    let Node::List(items) = node else {
+        decoder.fault(format!("not a list: {}", kind(node))).given(node.to_string()).expected(LinkRate::expected());
+        return None;
+    };
+    if items.len() > MOST_INSTANTS {
+        decoder.fault("too long a trace").given(format!("{} instants", items.len())).expected(format!("at most {MOST_INSTANTS}"));
+        return None;
+    }
+    let read = |(index, item)| decoder.inside(&format!("[{index}]"), |decoder| pair(item, decoder));
+    let instants: Vec<Option<Opportunities>> = items.iter().enumerate().map(read).collect();
+    let instants: Vec<Opportunities> = instants.into_iter().collect::<Option<_>>()?;
+    let shown = |index: usize| instants.get(index).map_or("[]".into(), |at| format!("[{}, {}]", at.millisecond, at.count));
+    let first = shown(0);
+    let (place, given, message, expected) = match DeliveryTrace::new(instants.clone()) {
+        Ok(trace) => return Some(trace),
+        Err(TraceFault::Empty) => (None, first, "a trace without opportunities", "[millisecond, how many], at least once"),
+        Err(TraceFault::NoLength) => (None, first, "a trace that takes no time", "a last millisecond above 0"),
+        Err(TraceFault::Nothing(index)) => {
+            (Some(index), shown(index), "a millisecond without an opportunity", "at least 1, or no entry")
+        }
+        Err(TraceFault::Unsorted(index)) => {
+            (Some(index), shown(index), "not later than the one before", "milliseconds in ascending order")
+        }
+    };
+    let fault = |decoder: &mut Decoder| decoder.fault(message).given(given.clone()).expected(expected).line;
+    match place {
+        Some(index) => decoder.inside(&format!("[{index}]"), fault),
+        None => fault(decoder),
+    };
+    None
+}
+
+fn pair(node: &Node, decoder: &mut Decoder) -> Option<Opportunities> {
+    let items = if let Node::List(items) = node { items.as_slice() } else { &[] };
+    let [millisecond, count] = items else {
+        decoder.fault("not a list of two").given(node.to_string()).expected("[millisecond, how many], such as [12, 3]");
+        return None;
+    };
+    let mut number = |place: &str, node| decoder.inside(place, |decoder| whole(node, 0..=u32::MAX.into(), decoder));
+    let (millisecond, count) = (number("[0]", millisecond), number("[1]", count));
+    Some(Opportunities { millisecond: millisecond? as u32, count: count? as u32 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Report, Source};
+
+    fn instants(lines: &[u8]) -> Result<Vec<(u32, u32)>, Vec<String>> {
+        let source = Source::default();
+        let mut decoder = Decoder::new(Report::new(&source));
+        let read = of_lines(lines, "cell.trace", &mut decoder);
+        let faults = decoder.report.finish().list;
+        let pairs = |instants: Vec<Opportunities>| instants.iter().map(|at| (at.millisecond, at.count)).collect();
+        read.map(pairs).ok_or_else(|| faults.iter().map(|fault| format!("{} {}", fault.at, fault.message)).collect())
+    }
+
+    #[test]
+    fn each_line_is_an_opportunity() {
+        assert_eq!(instants(b"0\n3\n3\n7\n"), Ok(vec![(0, 1), (3, 2), (7, 1)]));
+        // Without a last break, and with those of another system.
+        assert_eq!(instants(b"1\r\n2"), Ok(vec![(1, 1), (2, 1)]));
+        assert_eq!(instants(b""), Ok(vec![]));
+    }
+
+    #[test]
+    fn what_is_no_millisecond_is_told_with_its_line() {
+        let faults = |lines| instants(lines).unwrap_err();
+        assert_eq!(faults(b"1\n-2\n"), ["[cell.trace line 2] a millisecond below zero"]);
+        assert_eq!(faults(b"5\n4\n6\n"), ["[cell.trace line 2] earlier than the line before"]);
+        assert_eq!(faults(b"1\n\n2\n"), ["[cell.trace line 2] not a millisecond"]);
+        assert_eq!(faults(b"1.5\n"), ["[cell.trace line 1] not a millisecond"]);
+        assert_eq!(faults(b"4294967296\n"), ["[cell.trace line 1] a millisecond out of range"]);
+        assert_eq!(faults(&[0x7f, b'E', b'L', b'F', 0, 0xff]), ["[cell.trace line 1] not a millisecond"]);
+    }
+
+    #[test]
+    fn of_many_faults_a_few_are_told_one_by_one() {
+        let faults = instants("x\n".repeat(1000).as_bytes()).unwrap_err();
+        assert_eq!(faults.len(), SHOWN + 1);
+        assert!(faults.contains(&" 980 more lines like these".into()));
+    }
+}
