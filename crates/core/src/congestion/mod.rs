@@ -473,6 +473,7 @@ controllers! {
     rem::Rem,
     hstcp::HighSpeed,
     dctcp::Dctcp,
+    copa::Copa,
     fixed::Fixed,
     ;
     #[cfg(test)]
