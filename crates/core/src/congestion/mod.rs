@@ -474,6 +474,7 @@ controllers! {
     hstcp::HighSpeed,
     dctcp::Dctcp,
     copa::Copa,
+    swift::Swift,
     fixed::Fixed,
     ;
     #[cfg(test)]
