@@ -475,6 +475,7 @@ controllers! {
     dctcp::Dctcp,
     copa::Copa,
     swift::Swift,
+    timely::Timely,
     fixed::Fixed,
     ;
     #[cfg(test)]
