@@ -476,6 +476,7 @@ controllers! {
     copa::Copa,
     swift::Swift,
     timely::Timely,
+    bbrv3::Bbr3,
     fixed::Fixed,
     ;
     #[cfg(test)]
