@@ -7,13 +7,13 @@
 //! in an episode.
 
 use super::support::beside::Beside;
+use super::support::lately::Lately;
 use super::{Ack, AskedFor, Congestion, Controller, Start};
 use crate::primitives::random::Draws;
 use crate::primitives::signal::DeliveredRate;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 member! {
     /// Sends at the rate of delivery, with two bandwidth-delay products in flight (BBR version 1).
@@ -95,8 +95,8 @@ pub struct Bbr1Memory {
     state: State,
     /// Segments per second.
     pacing_rate: f64,
-    /// Rates of delivery with their round trips, the highest first: each the highest since then.
-    rates: VecDeque<(u64, f64)>,
+    /// Rates of delivery, by round trips.
+    rates: Lately<f64>,
     rounds: u64,
     /// A round trip ends when what was sent after so many were delivered is.
     round_ends: u64,
@@ -131,7 +131,7 @@ impl Bbr1 {
             draws: start.draws,
             state: State::Startup,
             pacing_rate: HIGH_GAIN * start.window / NOMINAL_ROUND_TRIP_S,
-            rates: VecDeque::new(),
+            rates: Lately::default(),
             rounds: 0,
             round_ends: 0,
             delivered: 0,
@@ -254,7 +254,7 @@ impl Bbr1Memory {
 
     /// BtlBw, in segments per second.
     fn bandwidth(&self) -> f64 {
-        self.rates.front().map_or(0.0, |&(_, rate)| rate)
+        self.rates.greatest().unwrap_or(0.0)
     }
 
     /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1). Whether the sample begins a round trip.
@@ -268,13 +268,8 @@ impl Bbr1Memory {
             }
         }
         if sample.rate >= self.bandwidth() || !self.is_limited(sample) {
-            while self.rates.back().is_some_and(|&(_, rate)| rate <= sample.rate) {
-                self.rates.pop_back();
-            }
-            self.rates.push_back((self.rounds, sample.rate));
-            while self.rates.front().is_some_and(|&(round, _)| self.rounds - round > u64::from(self.spec.bandwidth_rounds)) {
-                self.rates.pop_front();
-            }
+            let oldest = self.rounds.saturating_sub(u64::from(self.spec.bandwidth_rounds));
+            self.rates.take((self.rounds, sample.rate), oldest);
         }
         round_starts
     }
@@ -471,7 +466,14 @@ mod tests {
         fn after(&mut self, milliseconds: u64, rate: f64, in_flight: u32, delivered_before: u64) {
             self.now += Span::from_millis(milliseconds);
             self.delivered += 10;
-            let sample = DeliveredRate { rate, app_limited: false, delivered: self.delivered, delivered_before };
+            let sample = DeliveredRate {
+                rate,
+                app_limited: false,
+                delivered: self.delivered,
+                delivered_before,
+                lost_before: 0,
+                in_flight: Segments(in_flight),
+            };
             self.law.on_ack(&Ack {
                 now: self.now,
                 acked: Segments(10),

@@ -93,6 +93,10 @@ pub struct AskedFor {
     pub delivered_rate: bool,
     /// To bound what one acknowledgement releases: [`Controller::release`].
     pub release: bool,
+    /// Each segment that is lost: [`Controller::on_lost`]. With samples of the rate of delivery.
+    pub losses: bool,
+    /// Nothing else than to hear of all acknowledgements: [`Controller::on_other_ack`].
+    pub other_acks: bool,
 }
 
 impl AskedFor {
@@ -124,6 +128,22 @@ pub struct Congestion {
     pub cause: Cause,
 }
 
+/// A segment was found lost. Names in brackets are those of draft-ietf-ccwg-bbr-06.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lost {
+    pub now: Time,
+    /// Segments found lost so far, this one among them (C.lost).
+    pub lost: u64,
+    /// Of these, when it was sent (P.lost).
+    pub lost_before: u64,
+    /// Segments thought to be in the network when it had been sent (P.tx_in_flight).
+    pub in_flight: Segments,
+    /// When it was sent, the application had not enough data to fill the window.
+    pub app_limited: bool,
+    /// It does not follow the one that was found lost before it.
+    pub begins_range: bool,
+}
+
 /// What a window is reduced for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -150,6 +170,9 @@ pub trait Controller {
 
     /// Whether its window bounds what is in flight also while losses are repaired. For the others RFC 9937 does, with `rack_tlp`.
     const GOVERNS_RECOVERY: bool = false;
+
+    /// Whether it takes a reduction back itself that proves needless ([`Controller::on_spurious_loss`]). Of the others the law as it was takes its place.
+    const TAKES_BACK: bool = false;
 
     /// Whether it goes by all that [`Start`] says: also by its path and by chance.
     const ASKS_AT_START: bool = false;
@@ -210,9 +233,14 @@ pub trait Controller {
     /// duplicate.
     #[inline]
     fn on_round_trip(&mut self, _measured: &RoundTrip) {}
+    /// Of each segment that is lost, before anything else of the acknowledgement or timeout that showed it. Without SACK recovery finds one
+    /// in a round trip. Only if [`AskedFor::losses`].
+    fn on_lost(&mut self, _lost: &Lost) {}
     /// Once per episode.
     fn on_congestion(&mut self, seen: &Congestion);
     fn on_timeout(&mut self, seen: &Congestion);
+    /// What the last recovery took for lost was not. Only if [`Controller::TAKES_BACK`].
+    fn on_spurious_loss(&mut self) {}
     /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3),
     /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2), or it was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
     fn limit_window(&mut self, most: Cwnd);
@@ -237,6 +265,10 @@ pub struct Start {
     pub packet: Bytes,
     /// By how much the round trip of a handshake would have been shorter than that of a segment; for those that ask.
     pub handshake_saves: Span,
+    /// The receiver reports by SACK what has arrived; for those that ask.
+    pub has_selective_acks: bool,
+    /// Ports that its packets pass, which are as many hops; for those that ask.
+    pub hops: u32,
     /// What the flow draws; for those that ask.
     pub draws: Draws,
 }
@@ -249,6 +281,8 @@ impl Default for Start {
             counting: Counting::Bytes,
             packet: Bytes(1500),
             handshake_saves: Span::ZERO,
+            has_selective_acks: true,
+            hops: 0,
             draws: Draws::default(),
         }
     }
@@ -346,6 +380,11 @@ macro_rules! controllers {
                 match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::GOVERNS_RECOVERY),+ }
             }
 
+            /// Whether the law takes a reduction back itself.
+            pub(crate) fn takes_back(&self) -> bool {
+                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::TAKES_BACK),+ }
+            }
+
             #[inline(never)]
             fn on_round_trip_called(&mut self, measured: &RoundTrip) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_round_trip(measured)),+ }
@@ -406,11 +445,17 @@ macro_rules! controllers {
                     self.on_round_trip_called(measured);
                 }
             }
+            fn on_lost(&mut self, lost: &Lost) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_lost(lost)),+ }
+            }
             fn on_congestion(&mut self, seen: &Congestion) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_congestion(seen)),+ }
             }
             fn on_timeout(&mut self, seen: &Congestion) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_timeout(seen)),+ }
+            }
+            fn on_spurious_loss(&mut self) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_spurious_loss()),+ }
             }
             fn limit_window(&mut self, most: Cwnd) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(most)),+ }
@@ -444,6 +489,10 @@ controllers! {
     hstcp::HighSpeed,
     dctcp::Dctcp,
     prague::Prague,
+    copa::Copa,
+    swift::Swift,
+    timely::Timely,
+    bbrv3::Bbr3,
     fixed::Fixed,
     ;
     #[cfg(test)]
@@ -496,7 +545,7 @@ mod tests {
             start.ssthresh = 1.0 + draw(30) as f64;
         }
         let mut law = Controllers::new(spec, start);
-        let (mut now, mut delivered) = (Time::ZERO, 0);
+        let (mut now, mut delivered, mut lost) = (Time::ZERO, 0, 0);
         // Where a rate of its own keeps bursts away, a window may leap.
         let may_leap = law.may_pace();
         for _ in 0..2000 {
@@ -518,6 +567,13 @@ mod tests {
                 0 => law.on_congestion(&seen),
                 1 => law.on_timeout(&seen),
                 2 => law.limit_window(Cwnd(1.0 + draw(50) as f64)),
+                4 => law.on_spurious_loss(),
+                3 => {
+                    lost += 1;
+                    let lost_before = lost - 1 - draw((lost - 1).min(100));
+                    let (app_limited, begins_range) = (draw(1) > 0, draw(1) > 0);
+                    law.on_lost(&Lost { now, lost, lost_before, in_flight, app_limited, begins_range });
+                }
                 _ => {
                     if let Some(rtt) = rtt {
                         law.on_round_trip(&RoundTrip { sample: rtt, smoothed: Some(rtt) });
@@ -530,6 +586,8 @@ mod tests {
                         app_limited: draw(1) > 0,
                         delivered,
                         delivered_before: delivered - draw(delivered.min(100)),
+                        lost_before: lost - draw(lost.min(100)),
+                        in_flight,
                     });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));
                     let signal = Signal { marks, price, delivered_rate, pipe: None };

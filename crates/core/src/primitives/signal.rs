@@ -78,4 +78,8 @@ pub struct DeliveredRate {
     pub delivered: u64,
     /// Of these, when the data was sent (P.delivered).
     pub delivered_before: u64,
+    /// Segments lost when the data was sent (P.lost). This and the next only to a controller that asks for losses.
+    pub lost_before: u64,
+    /// Segments thought to be in the network when it had been sent (P.tx_in_flight).
+    pub in_flight: Segments,
 }

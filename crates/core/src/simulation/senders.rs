@@ -16,6 +16,7 @@ use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Span, Time};
 use crate::record::recorder::Heard;
 use crate::tcp::recovery::rack_tlp::RackTlp;
+use crate::tcp::recovery::uses_sack;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signal_reader::{Brought, SignalReader};
@@ -293,17 +294,17 @@ impl Senders {
             _ => Span::ZERO,
         };
         let warmup = self.fabric.common.window.warmup;
-        let mut reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
+        let reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
         let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
         let usage = if SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
         let (boards, racks) = (&mut self.boards, &mut self.racks);
-        let mut tcp = Tcp { sender, spec, boards, racks, watch, usage, now, warmup, clock_phase, window_is_used: false };
+        let mut tcp = Tcp { sender, spec, boards, racks, watch, usage, reader, now, warmup, clock_phase, window_is_used: false };
         match &arrived {
             Some(arrived) => {
                 let is_duplicate = arrived.ack <= tcp.sender.una;
                 let rtt = tcp.on_ack::<SIGNALLED>(arrived, brought);
-                if let Some(reader) = &mut reader {
+                if SIGNALLED && let Some(reader) = &mut tcp.reader {
                     reader.bound_release(tcp.sender);
                 }
                 if TRACED && let Some(recorder) = &mut self.fabric.common.recorder {
@@ -327,10 +328,10 @@ impl Senders {
                 if let Some(border) = &mut self.fabric.common.border {
                     border.note_wait(Wait { flow, until: now, idle: tcp.sender.counts.idle - idle });
                 }
-                match &mut reader {
-                    Some(reader) if is_timeout => reader.on_timeout(),
-                    Some(reader) => reader.on_other_deadline(),
-                    None => {}
+                match &mut tcp.reader {
+                    Some(reader) if SIGNALLED && is_timeout => reader.on_timeout(),
+                    Some(reader) if SIGNALLED => reader.on_other_deadline(),
+                    _ => {}
                 }
                 if TRACED
                     && is_timeout
@@ -344,13 +345,16 @@ impl Senders {
         if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
         }
-        while reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
+        while !SIGNALLED || tcp.reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
             let is_alone = SIGNALLED && tcp.sender.high == tcp.sender.una;
             let Some((segment, transmission)) = tcp.next_segment::<SIGNALLED>() else { break };
-            match &mut reader {
-                Some(reader) if is_alone => reader.on_sent_alone(segment, now),
-                Some(reader) => reader.on_sent(segment, now),
-                None => {}
+            if SIGNALLED {
+                let in_flight = if tcp.counts_losses() { tcp.pipe() } else { Segments(0) };
+                match &mut tcp.reader {
+                    Some(reader) if is_alone => reader.on_sent_alone(segment, now),
+                    Some(reader) => reader.on_sent(segment, now, in_flight),
+                    None => {}
+                }
             }
             let is_syn = SIGNALLED && spec.is_syn(segment);
             // RFC 3168 section 6.1.1: a SYN is not capable.
@@ -369,7 +373,8 @@ impl Senders {
                 _ => transmission,
             };
             let packet = Outgoing { flow, segment, transmission, bytes };
-            match reader.as_mut().and_then(|reader| reader.price_header(tcp.sender, segment)) {
+            let reader = if SIGNALLED { tcp.reader.as_mut() } else { None };
+            match reader.and_then(|reader| reader.price_header(tcp.sender, segment)) {
                 Some(header) => self.fabric.send_priced(now, &packet, ecn, header),
                 None => self.fabric.send::<TRACED>(now, &packet, ecn),
             }
@@ -378,7 +383,7 @@ impl Senders {
                 break;
             }
         }
-        if let Some(reader) = &mut reader {
+        if SIGNALLED && let Some(reader) = &mut tcp.reader {
             reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
         see_to_timers(&mut self.fabric, flow, now, tcp.sender);
@@ -497,6 +502,8 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                 if law.asks_at_start() {
                     // A SYN is measured, where there is one.
                     start.handshake_saves = if spec.handshake { Span::ZERO } else { network.handshake_saves(flow) };
+                    start.has_selective_acks = uses_sack(spec.recovery);
+                    start.hops = network.paths[flow.forward as usize].len() as u32;
                     start.draws = Draws::new(Stream::new(of, Purpose::Controller));
                 }
                 let law = match law {

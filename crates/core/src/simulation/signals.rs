@@ -52,8 +52,15 @@ mod tests {
     use crate::tcp::{DelayedAck, Recovery, TcpSpec, WindowValidation};
     use crate::{Engine, Results};
 
-    const EVERYTHING: AskedFor =
-        AskedFor { marks: true, answers_marks: false, price: true, delivered_rate: true, release: false };
+    const EVERYTHING: AskedFor = AskedFor {
+        marks: true,
+        answers_marks: false,
+        price: true,
+        delivered_rate: true,
+        release: false,
+        losses: true,
+        other_acks: true,
+    };
 
     fn law(asks_for: AskedFor, release: Option<Segments>) -> ControllerSpec {
         ControllerSpec::Probe(ProbeSpec { asks_for, release })
@@ -181,6 +188,46 @@ mod tests {
         assert!(heard.rates.iter().all(|&(rate, _)| rate > 0.0 && rate < 1001.0));
     }
 
+    #[test]
+    fn each_lost_segment_is_told_once_with_what_was_in_flight_when_it_was_sent() {
+        let lost = [30, 32, 33, 60];
+        for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::BpdSack, Recovery::RackTlp] {
+            let mut network =
+                network(tcp(recovery), law(AskedFor { losses: true, ..AskedFor::default() }, None), PolicySpec::DropTail(()));
+            network.flows[0].size = Some(Bytes(960 * 500));
+            network.ports[0].listed_drops =
+                lost.map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
+            let engine = run(&network);
+            let heard = heard(&engine);
+            assert_eq!((heard.acked, heard.timeouts), (500, 0), "{recovery:?}");
+            let numbers: Vec<u64> = heard.lost.iter().map(|lost| lost.lost).collect();
+            assert_eq!(numbers, [1, 2, 3, 4], "{recovery:?}");
+            // A window of sixteen was full each time, and no loss was known when the first three left.
+            assert!(heard.lost[..3].iter().all(|lost| lost.in_flight == Segments(16) && !lost.app_limited), "{:?}", heard.lost);
+            let before: Vec<u64> = heard.lost.iter().map(|lost| lost.lost_before).collect();
+            assert!(before[..3] == [0; 3] && before[3] <= 3, "{recovery:?}: {before:?}");
+            let ranges = heard.lost.iter().filter(|lost| lost.begins_range).count();
+            assert_eq!(ranges, 3, "{recovery:?}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_loses_all_that_is_outstanding() {
+        for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
+            let mut network =
+                network(tcp(recovery), law(AskedFor { losses: true, ..AskedFor::default() }, None), PolicySpec::DropTail(()));
+            network.flows[0].size = Some(Bytes(960 * 16));
+            network.ports[0].listed_drops = (0..16)
+                .flat_map(|segment| [1, 2].map(|transmission| ListedDrop { flow: 0, segment, transmission, cell: None }))
+                .collect();
+            network.duration = Span::from_millis(30_000);
+            let engine = run(&network);
+            let heard = heard(&engine);
+            assert_eq!(heard.acked, 16, "{recovery:?}");
+            assert!(heard.timeouts >= 1 && heard.lost.len() >= 16, "{recovery:?}: {} of {}", heard.lost.len(), heard.timeouts);
+        }
+    }
+
     fn bounded(bound: u32, spec: TcpSpec, size: u64) -> (Results, Heard) {
         let asks_for = AskedFor { release: true, ..AskedFor::default() };
         let mut network = network(spec, law(asks_for, Some(Segments(bound))), PolicySpec::DropTail(()));
@@ -251,13 +298,14 @@ mod tests {
     /// Any network, with controllers that ask for any of it and policies that write.
     fn random(seed: u64) -> Network {
         let mut network = random_network(seed);
-        let mut dice = Dice::new(seed + (1 << 40));
+        let (mut dice, mut more_dice) = (Dice::new(seed + (1 << 40)), Dice::new(seed + (1 << 44)));
         for group in &mut network.groups {
             if let Transport::Tcp(_, law) = &mut group.transport
                 && !dice.chance(4)
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
-                let asks_for = AskedFor { marks, price, delivered_rate, release, ..AskedFor::default() };
+                let [losses, other_acks] = [(); 2].map(|()| more_dice.chance(2));
+                let asks_for = AskedFor { marks, price, delivered_rate, release, losses, other_acks, ..AskedFor::default() };
                 *law = ControllerSpec::Probe(ProbeSpec {
                     asks_for,
                     release: (!dice.chance(3)).then(|| Segments(dice.pick(0, 3) as u32)),

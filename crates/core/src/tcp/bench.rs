@@ -74,7 +74,7 @@ impl Bench {
         let (sender, spec, boards, racks) = (&mut self.sender, &self.spec, &mut self.boards, &mut self.racks);
         let (now, warmup, clock_phase) = (self.now, Time::ZERO, Span::ZERO);
         let (watch, usage) = (Some(&mut self.watch), self.usage.as_mut());
-        act(&mut Tcp { sender, spec, boards, racks, watch, usage, now, warmup, clock_phase, window_is_used: false })
+        act(&mut Tcp { sender, spec, boards, racks, watch, usage, reader: None, now, warmup, clock_phase, window_is_used: false })
     }
 
     pub fn window(&self) -> f64 {

@@ -8,6 +8,7 @@
 use super::recovery::uses_sack;
 use super::scoreboard::Scoreboard;
 use super::spec::Recovery;
+use crate::congestion::Lost;
 use crate::primitives::signal::DeliveredRate;
 use crate::primitives::units::{Segments, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,9 @@ pub(crate) struct DeliveryRate {
     first_sent: Time,
     /// Everything sent before so many are delivered was sent short of data; 0 if that is over.
     app_limited_until: u64,
+    /// Segments found lost so far, of a controller that asks (C.lost), and the last of them.
+    lost: u32,
+    last_lost: Option<u32>,
     /// The shortest round trip of a segment sent once.
     least_round_trip: Option<Span>,
     /// Without SACK, a duplicate stands for a segment: this one at the earliest.
@@ -40,10 +44,15 @@ struct Sent {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
+    /// Segments in the network with it, and lost before it, of a controller that asks for losses.
+    in_flight: u32,
+    lost: u32,
     app_limited: bool,
     again: bool,
     /// It has counted as delivered.
     is_delivered: bool,
+    /// It has counted as lost.
+    is_lost: bool,
 }
 
 impl DeliveryRate {
@@ -56,8 +65,8 @@ impl DeliveryRate {
         (self.first_sent, self.delivered_at) = (now, now);
     }
 
-    /// A segment is sent.
-    pub(crate) fn on_sent(&mut self, segment: u32, now: Time) {
+    /// A segment is sent. `in_flight`: with it, for a controller that asks for losses.
+    pub(crate) fn on_sent(&mut self, segment: u32, now: Time, in_flight: Segments) {
         let place = segment.saturating_sub(self.oldest) as usize;
         let known = self.sent.get(place);
         let sent = Sent {
@@ -65,9 +74,12 @@ impl DeliveryRate {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
+            in_flight: in_flight.0,
+            lost: self.lost,
             app_limited: self.app_limited_until > 0,
             again: known.is_some(),
             is_delivered: known.is_some_and(|known| known.is_delivered),
+            is_lost: false,
         };
         match self.sent.get_mut(place) {
             Some(known) => *known = sent,
@@ -114,6 +126,26 @@ impl DeliveryRate {
             app_limited: newest.app_limited,
             delivered: self.delivered,
             delivered_before: newest.delivered,
+            lost_before: newest.lost.into(),
+            in_flight: Segments(newest.in_flight),
+        })
+    }
+
+    /// Recovery takes a segment for lost. `None` if that is known since it was sent last, or if it has arrived, which without SACK is only guessed.
+    pub(crate) fn on_lost(&mut self, segment: u32, now: Time) -> Option<Lost> {
+        let place = segment.checked_sub(self.oldest)? as usize;
+        let only_guesses = self.guessed.is_some();
+        let sent = self.sent.get_mut(place).filter(|sent| (only_guesses || !sent.is_delivered) && !sent.is_lost)?;
+        sent.is_lost = true;
+        self.lost = self.lost.saturating_add(1);
+        let begins_range = self.last_lost.replace(segment).is_none_or(|last| last.checked_add(1) != Some(segment));
+        Some(Lost {
+            now,
+            lost: self.lost.into(),
+            lost_before: sent.lost.into(),
+            in_flight: Segments(sent.in_flight),
+            app_limited: sent.app_limited,
+            begins_range,
         })
     }
 
@@ -171,7 +203,7 @@ mod tests {
     fn four() -> DeliveryRate {
         let mut rate = DeliveryRate::default();
         rate.begin_flight(at(0));
-        (0..4).for_each(|segment| rate.on_sent(segment, at(0)));
+        (0..4).for_each(|segment| rate.on_sent(segment, at(0), Segments(segment + 1)));
         rate
     }
 
@@ -180,7 +212,7 @@ mod tests {
         let mut rate = four();
         // One in 100 ms, two in 110 and so on.
         assert_eq!(heard(&mut rate, (at(100), 1), &[], None), Some(10.0));
-        rate.on_sent(4, at(100));
+        rate.on_sent(4, at(100), Segments(4));
         assert_eq!(heard(&mut rate, (at(110), 2), &[], None), Some(2.0 / 0.11));
         assert_eq!(heard(&mut rate, (at(120), 3), &[], None), Some(3.0 / 0.12));
         assert_eq!(heard(&mut rate, (at(130), 4), &[], None), Some(4.0 / 0.13));
@@ -193,10 +225,10 @@ mod tests {
         let mut rate = DeliveryRate::default();
         rate.begin_flight(at(0));
         for segment in 0..4 {
-            rate.on_sent(segment, at(50 * u64::from(segment)));
+            rate.on_sent(segment, at(50 * u64::from(segment)), Segments(4));
         }
         assert_eq!(heard(&mut rate, (at(300), 1), &[], None), Some(1.0 / 0.3));
-        rate.on_sent(4, at(400));
+        rate.on_sent(4, at(400), Segments(4));
         // All the others at once at 420 ms: of the newest, 4, it took 400 ms since 0 to be sent, and 120 ms since 300 ms to be acknowledged.
         assert_eq!(heard(&mut rate, (at(420), 5), &[], None), Some(4.0 / 0.4));
     }
@@ -211,7 +243,7 @@ mod tests {
         board.add(1..3);
         assert_eq!(heard(&mut rate, (at(120), 0), &[(1, 3)], Some(&board)), None);
         // 0 is sent again at 120 and acknowledges the three at 230: 2 were delivered at 110.
-        rate.on_sent(0, at(120));
+        rate.on_sent(0, at(120), Segments(4));
         assert_eq!(heard(&mut rate, (at(230), 3), &[], Some(&board)), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 3);
     }
@@ -220,13 +252,13 @@ mod tests {
     fn without_sack_a_duplicate_stands_for_the_next_segment_so_that_a_repair_does_not_deliver_all_at_once() {
         let mut rate = DeliveryRate::of(Recovery::NewReno);
         rate.begin_flight(at(0));
-        (0..4).for_each(|segment| rate.on_sent(segment, at(0)));
+        (0..4).for_each(|segment| rate.on_sent(segment, at(0), Segments(segment + 1)));
         // 0 is lost.
         assert_eq!(heard(&mut rate, (at(100), 0), &[], None), Some(10.0));
         assert_eq!(heard(&mut rate, (at(110), 0), &[], None), Some(2.0 / 0.11));
         assert_eq!(heard(&mut rate, (at(120), 0), &[], None), Some(3.0 / 0.12));
         assert_eq!(heard(&mut rate, (at(125), 0), &[], None), None);
-        rate.on_sent(0, at(120));
+        rate.on_sent(0, at(120), Segments(4));
         // One more, and it was sent 120 ms after the others.
         assert_eq!(heard(&mut rate, (at(230), 4), &[], None), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 4);
@@ -237,9 +269,9 @@ mod tests {
         let mut rate = four();
         assert_eq!(heard(&mut rate, (at(100), 1), &[], None), Some(10.0));
         // Sent again at 105 and at 112, but the first copies are acknowledged at 110 and 115.
-        rate.on_sent(1, at(105));
+        rate.on_sent(1, at(105), Segments(4));
         assert_eq!(heard(&mut rate, (at(110), 2), &[], None), Some(1.0 / 0.105));
-        rate.on_sent(2, at(112));
+        rate.on_sent(2, at(112), Segments(4));
         assert_eq!(heard(&mut rate, (at(115), 3), &[], None), None);
     }
 
@@ -247,13 +279,36 @@ mod tests {
     fn what_is_sent_after_the_data_ran_out_is_app_limited_until_that_is_delivered() {
         let mut rate = four();
         rate.run_dry(Segments(4));
-        rate.on_sent(4, at(50));
+        rate.on_sent(4, at(50), Segments(4));
         assert_eq!(heard(&mut rate, (at(100), 4), &[], None), Some(40.0));
         let limited = rate.on_ack(at(150), 5, &[], None);
-        let wanted = DeliveredRate { rate: 5.0 / 0.15, app_limited: true, delivered: 5, delivered_before: 0 };
+        let wanted = DeliveredRate {
+            rate: 5.0 / 0.15,
+            app_limited: true,
+            delivered: 5,
+            delivered_before: 0,
+            lost_before: 0,
+            in_flight: Segments(4),
+        };
         assert_eq!(limited, Some(wanted));
         rate.begin_flight(at(200));
-        rate.on_sent(5, at(200));
+        rate.on_sent(5, at(200), Segments(4));
         assert_eq!(heard(&mut rate, (at(300), 6), &[], None), Some(10.0));
+    }
+
+    #[test]
+    fn a_loss_counts_once_for_each_time_that_the_segment_was_sent_and_says_how_the_network_was_then() {
+        let mut rate = four();
+        let lost = |rate: &mut DeliveryRate, segment| {
+            rate.on_lost(segment, at(110)).map(|lost| (lost.lost, lost.lost_before, lost.in_flight.0, lost.begins_range))
+        };
+        assert_eq!(heard(&mut rate, (at(100), 0), &[(3, 4)], None), Some(10.0));
+        assert_eq!(
+            [0, 1, 0, 3].map(|segment| lost(&mut rate, segment)),
+            [Some((1, 0, 1, true)), Some((2, 0, 2, false)), None, None]
+        );
+        // 0 leaves again after two losses, and is lost again.
+        rate.on_sent(0, at(120), Segments(2));
+        assert_eq!(lost(&mut rate, 0), Some((3, 2, 2, true)));
     }
 }

@@ -280,8 +280,14 @@ impl Rack {
         Span(quarters.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)))
     }
 
+    /// [`Rack::detect_each_loss`] for tests, which see the sum.
+    #[cfg(test)]
+    fn detect_loss(&mut self, known: &Situation) -> (Segments, Option<Time>) {
+        self.detect_each_loss(known, |_| ())
+    }
+
     /// Step 5: what is lost. Returns how many segments are newly lost, and when to look again.
-    pub(crate) fn detect_loss(&mut self, known: &Situation) -> (Segments, Option<Time>) {
+    pub(crate) fn detect_each_loss(&mut self, known: &Situation, mut lose: impl FnMut(u32)) -> (Segments, Option<Time>) {
         let patience = self.rtt + self.reo_wnd(known);
         let (mut newly_lost, mut later) = (0, None);
         let mut place = 0;
@@ -295,6 +301,7 @@ impl Rack {
                     self.in_flight -= 1;
                     self.lost.insert(segment);
                     self.lost_end = self.lost_end.max(segment + 1);
+                    lose(segment);
                     newly_lost += 1;
                     true
                 }
@@ -313,7 +320,7 @@ impl Rack {
     }
 
     /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and what was sent a round trip and the reordering window ago.
-    pub(crate) fn on_timeout(&mut self, known: &Situation) {
+    pub(crate) fn on_timeout(&mut self, known: &Situation, mut lose: impl FnMut(u32)) {
         let patience = self.rtt + self.reo_wnd(known);
         for (segment, state) in (self.una..).zip(&mut self.segments) {
             if state.fate == Fate::InFlight && (segment == self.una || state.xmit_ts + patience <= known.now) {
@@ -321,6 +328,7 @@ impl Rack {
                 self.in_flight -= 1;
                 self.lost.insert(segment);
                 self.lost_end = self.lost_end.max(segment + 1);
+                lose(segment);
             }
         }
     }
@@ -433,7 +441,7 @@ mod tests {
         let mut rack = ten();
         rack.on_sent(10, at(1200));
         rack.on_ack(at(102), &ack(0, &[(2, 3)]), None);
-        rack.on_timeout(&known(at(1250)));
+        rack.on_timeout(&known(at(1250)), |_| ());
         assert_eq!((rack.first_lost(), rack.in_flight()), (Some(0), Segments(1)));
         assert_eq!(rack.segs_sacked(), Segments(1));
     }
@@ -441,7 +449,7 @@ mod tests {
     #[test]
     fn what_was_not_lost_after_all_is_looked_at_again() {
         let mut rack = ten();
-        rack.on_timeout(&known(at(1250)));
+        rack.on_timeout(&known(at(1250)), |_| ());
         assert!(rack.on_sent(0, at(1250)));
         rack.forget_losses();
         assert_eq!((rack.first_lost(), rack.in_flight()), (None, Segments(10)));

@@ -153,7 +153,8 @@ impl Scoreboard {
 
     /// Segments below this that are not SACKed are lost: it is the position of the `dup_thresh`-th SACKed segment from above. `None` while
     /// fewer are SACKed.
-    fn lost_below(&self, dup_thresh: Segments) -> Option<u32> {
+    /// Everything below this that is not SACKed is lost (RFC 6675 IsLost).
+    pub(crate) fn lost_below(&self, dup_thresh: Segments) -> Option<u32> {
         let mut wanted = dup_thresh.0;
         for &(start, end) in self.ranges.iter().rev() {
             if end - start >= wanted {

@@ -8,7 +8,7 @@ use super::recovery::rack_tlp::RackTlp;
 use super::recovery::{self, rack_tlp};
 use super::reduction::Repeated;
 use super::scoreboard::Scoreboard;
-use super::signal_reader::Brought;
+use super::signal_reader::{Brought, SignalReader};
 use super::slow_start::{self, Watch};
 use super::spec::{Counting, InRecovery, Recovery, TcpSpec, WindowValidation};
 use super::timer::Estimator;
@@ -114,6 +114,8 @@ pub(crate) struct Tcp<'a> {
     pub(crate) watch: Option<&'a mut Watch>,
     /// How much of its window the application uses, of a flow that has one and settings that ask; only with `SIGNALLED`.
     pub(crate) usage: Option<&'a mut Usage>,
+    /// Of a controller that asks for signals; only with `SIGNALLED`.
+    pub(crate) reader: Option<&'a mut SignalReader>,
     pub(crate) now: Time,
     /// Measurement began at this time.
     pub(crate) warmup: Time,
@@ -300,7 +302,7 @@ impl Tcp<'_> {
     }
 
     /// Segments thought to be in the network.
-    pub(in crate::tcp) fn pipe(&self) -> Segments {
+    pub(crate) fn pipe(&self) -> Segments {
         let Sender { una, high, board, duplicates, .. } = *self.sender;
         let in_flight = self.sender.in_flight();
         let dup_thresh = Segments(self.spec.fast_retransmit.unwrap_or(3));
@@ -437,6 +439,9 @@ impl Tcp<'_> {
             rack_tlp::remember(self);
         }
         self.note_reduction();
+        if self.spec.recovery != Recovery::RackTlp {
+            self.lose_all();
+        }
         self.restart(is_repeated);
         self.sender.timed_out = true;
         self.sender.recovery_point = self.sender.high;
@@ -455,8 +460,37 @@ impl Tcp<'_> {
         self.start_timer();
     }
 
+    /// A segment is taken for lost: the controller hears of it, if it asks. Told again before it is sent again, it is not.
+    #[inline]
+    pub(in crate::tcp) fn lose(&mut self, segment: u32) {
+        if self.reader.is_some() {
+            self.tell_of_loss(segment);
+        }
+    }
+
+    #[cold]
+    fn tell_of_loss(&mut self, segment: u32) {
+        let now = self.now;
+        if let Some(lost) = self.reader.as_mut().and_then(|reader| reader.on_lost(segment, now)) {
+            self.sender.controller.on_lost(&lost);
+        }
+    }
+
+    /// Whether the controller asks for losses.
+    pub(crate) fn counts_losses(&self) -> bool {
+        self.reader.as_ref().is_some_and(|reader| reader.counts_losses())
+    }
+
+    /// All that is outstanding and has not arrived.
+    fn lose_all(&mut self) {
+        if self.counts_losses() {
+            (self.sender.una..self.sender.high).for_each(|segment| self.lose(segment));
+        }
+    }
+
     /// The fast retransmit threshold is reached: enter fast recovery and resend the first hole.
     pub(crate) fn enter_recovery(&mut self) {
+        self.lose(self.sender.una);
         self.reduce(self.sender.in_flight(), Cause::Loss);
         self.note_reduction();
         let sender = &mut *self.sender;

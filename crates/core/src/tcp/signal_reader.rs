@@ -5,13 +5,14 @@ use super::delivery_rate::DeliveryRate;
 use super::scoreboard::Scoreboard;
 use super::sender::{Arrived, NONE, Sender};
 use super::spec::Recovery;
-use crate::congestion::{AskedFor, Controller};
+use crate::congestion::{AskedFor, Controller, Lost};
 use crate::price::{BitReader, Numbering, PriceSpec};
 use crate::primitives::packet::Report;
 use crate::primitives::random::Stream;
 use crate::primitives::signal::{PriceHeader, Probe, Signal};
 use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Between the acknowledgements of a flow and its controller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub(crate) struct SignalReader {
     /// Marks that the controller has heard of.
     marks_heard: u32,
     rate: DeliveryRate,
+    /// Of what lies below, recovery has told what is lost.
+    lost_below: u32,
     /// Segments that may leave yet because of the last acknowledgement.
     release: u32,
     /// There was more to send than they.
@@ -58,6 +61,7 @@ impl SignalReader {
             asked,
             marks_heard: 0,
             rate: DeliveryRate::of(recovery),
+            lost_below: 0,
             release: u32::MAX,
             held_back: false,
             priced: asked.price.then(priced),
@@ -74,7 +78,7 @@ impl SignalReader {
         let signal = &report.signal;
         let marks = if self.asked.marks { signal.marks.saturating_sub(self.marks_heard) } else { 0 };
         self.marks_heard = self.marks_heard.max(signal.marks);
-        let delivered_rate = match self.asked.delivered_rate {
+        let delivered_rate = match self.keeps_rate() {
             true => self.rate.on_ack(now, arrived.ack, arrived.blocks, board),
             false => None,
         };
@@ -87,6 +91,27 @@ impl SignalReader {
             signal: Some(Signal { marks, price, delivered_rate, pipe: None }),
             held_back: self.held_back,
         }
+    }
+
+    fn keeps_rate(&self) -> bool {
+        self.asked.delivered_rate || self.asked.losses
+    }
+
+    /// Whether the controller asks for losses.
+    pub(crate) fn counts_losses(&self) -> bool {
+        self.asked.losses
+    }
+
+    /// Recovery takes a segment for lost: what the controller is to hear.
+    pub(in crate::tcp) fn on_lost(&mut self, segment: u32, now: Time) -> Option<Lost> {
+        if self.asked.losses { self.rate.on_lost(segment, now) } else { None }
+    }
+
+    /// These segments are lost, unless they have arrived. Returns those above all that this was said of before.
+    pub(in crate::tcp) fn newly_lost(&mut self, lost: Range<u32>) -> Range<u32> {
+        let told = self.lost_below;
+        self.lost_below = told.max(lost.end);
+        told.max(lost.start)..lost.end
     }
 
     /// The acknowledgement has been heard: bound what it releases.
@@ -129,24 +154,24 @@ impl SignalReader {
 
     /// The sender has sent a segment, the only one outstanding.
     pub(crate) fn on_sent_alone(&mut self, segment: u32, now: Time) {
-        if self.asked.delivered_rate {
+        if self.keeps_rate() {
             self.rate.begin_flight(now);
         }
-        self.on_sent(segment, now);
+        self.on_sent(segment, now, Segments(1));
     }
 
-    /// The sender has sent a segment.
-    pub(crate) fn on_sent(&mut self, segment: u32, now: Time) {
+    /// The sender has sent a segment. `in_flight`: with it, for a controller that asks for losses.
+    pub(crate) fn on_sent(&mut self, segment: u32, now: Time, in_flight: Segments) {
         self.release = self.release.saturating_sub(1);
-        if self.asked.delivered_rate {
-            self.rate.on_sent(segment, now);
+        if self.keeps_rate() {
+            self.rate.on_sent(segment, now, in_flight);
         }
     }
 
     /// The sender has sent all that it would now.
     pub(crate) fn on_all_sent(&mut self, sender: &Sender, window: Segments) {
         let is_dry = sender.high >= sender.limit && sender.next >= sender.high && sender.in_flight() < window;
-        if self.asked.delivered_rate && is_dry {
+        if self.keeps_rate() && is_dry {
             self.rate.run_dry(sender.in_flight());
         }
     }

@@ -1,6 +1,6 @@
 //! A window that never changes and a law that writes down what it hears, for tests of who is told what.
 
-use crate::congestion::{Ack, AskedFor, Congestion, Controller, Start};
+use crate::congestion::{Ack, AskedFor, Congestion, Controller, Lost, Start};
 use crate::primitives::units::{Cwnd, Segments};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,7 @@ pub struct Heard {
     /// And whether it is app-limited.
     pub rates: Vec<(f64, bool)>,
     pub window_validated: u32,
+    pub lost: Vec<Lost>,
     pub congestion: u32,
     pub timeouts: u32,
 }
@@ -42,6 +43,7 @@ impl Probe {
             prices: Vec::new(),
             rates: Vec::new(),
             window_validated: 0,
+            lost: Vec::new(),
             congestion: 0,
             timeouts: 0,
         };
@@ -83,6 +85,10 @@ impl Controller for Probe {
 
     fn on_other_ack(&mut self, ack: &Ack) {
         self.hear(ack, if ack.acked > Segments(0) { 1 } else { 2 });
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        self.heard.lost.push(*lost);
     }
 
     fn on_congestion(&mut self, _: &Congestion) {

@@ -62,6 +62,7 @@ pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     if let Some(hole) = board.next_hole(una) {
         board.resend(hole);
         board.counted_pipe += 1;
+        tcp.lose(hole);
         return Some(hole);
     }
     if high >= end {

@@ -22,5 +22,6 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
         sender.extra += 1 - ack.acked.0 as i32;
         sender.resend = sender.una;
         sender.phase = Phase::Recovery { partial_seen: true };
+        tcp.lose(tcp.sender.una);
     }
 }

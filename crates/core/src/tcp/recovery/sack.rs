@@ -83,8 +83,20 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
         return false;
     }
     let board = tcp.board();
-    blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una)..end)).sum::<Segments>()
-        > Segments(0)
+    let new: Segments = blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una)..end)).sum();
+    if tcp.counts_losses() {
+        tell_of_losses(tcp);
+    }
+    new > Segments(0)
+}
+
+/// The controller asks for each loss.
+#[cold]
+fn tell_of_losses(tcp: &mut Tcp) {
+    let (una, dup_thresh) = (tcp.sender.una, Segments(tcp.spec.fast_retransmit.unwrap_or(3)));
+    let Some(end) = tcp.board().lost_below(dup_thresh) else { return };
+    let new = tcp.reader.as_mut().map_or(0..0, |reader| reader.newly_lost(una..end));
+    new.for_each(|segment| tcp.lose(segment));
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub(super) fn on_duplicate(tcp: &mut Tcp) {
     if !threshold_reached(tcp) {
         return limited_transmit(tcp);
     }
+    tcp.lose(tcp.sender.una);
     tcp.restart(Repeated::No);
     tcp.note_reduction();
     let sender = &mut *tcp.sender;

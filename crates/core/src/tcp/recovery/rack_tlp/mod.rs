@@ -170,7 +170,10 @@ fn look(tcp: &mut Tcp) -> Looked {
         return Looked::default();
     }
     let known = situation(tcp);
-    let (newly_lost, at) = tcp.rack_tlp().rack.detect_loss(&known);
+    let mut lost = Vec::new();
+    let keeps = tcp.counts_losses();
+    let (newly_lost, at) = tcp.rack_tlp().rack.detect_each_loss(&known, |segment| lost.extend(keeps.then_some(segment)));
+    lost.into_iter().for_each(|segment| tcp.lose(segment));
     Looked { newly_lost, at }
 }
 
@@ -263,8 +266,10 @@ pub(in crate::tcp) fn on_deadline(tcp: &mut Tcp) -> bool {
 /// A timeout: everything sent long enough ago is lost, and the oldest segment leaves at once.
 pub(in crate::tcp) fn on_timeout(tcp: &mut Tcp) {
     let (known, began) = (situation(tcp), tcp.sender.phase);
+    let mut lost = Vec::new();
+    tcp.rack_tlp().rack.on_timeout(&known, |segment| lost.push(segment));
+    lost.into_iter().for_each(|segment| tcp.lose(segment));
     let state = tcp.rack_tlp();
-    state.rack.on_timeout(&known);
     (state.probe, state.probe_is_due) = (None, false);
     let within = matches!(began, Phase::Recovery { .. } | Phase::Timeout);
     state.f_rto = if within { FRto::Off } else { FRto::Retransmitted };

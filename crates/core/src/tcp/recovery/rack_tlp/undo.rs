@@ -63,7 +63,9 @@ pub(super) fn take_back(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered,
         state.rack.forget_losses();
         tcp.sender.resend = NONE;
         tcp.sender.withdraw_reduction(reduced_at);
-        if law.window() > tcp.sender.controller.window() {
+        if tcp.sender.controller.takes_back() {
+            tcp.sender.controller.on_spurious_loss();
+        } else if law.window() > tcp.sender.controller.window() {
             tcp.sender.controller = law;
         }
         if is_repairing {

@@ -1,0 +1,307 @@
+//! ProbeBW: its four states, when each is over, and what probing makes of the long-term bound (5.3.3).
+
+use super::{AckPhase, Bbr3, Bbr3Memory, Sample, State};
+use crate::primitives::units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// Seconds to the next probe at least, and how many more they may be (5.3.3.8).
+const LEAST_WAIT_S: f64 = 2.0;
+const WAIT_RANGE_S: f64 = 1.0;
+/// Round trips to the next probe at most, for coexistence with Reno.
+const MOST_RENO_ROUNDS: f64 = 63.0;
+/// Bound of BBR.bw_probe_up_rounds.
+const MOST_UP_ROUNDS: u32 = 30;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    Down,
+    Cruise,
+    Refill,
+    Up,
+}
+
+impl Bbr3Memory {
+    /// StartProbeBW_DOWN of 5.3.3.9.
+    pub(super) fn start_probe_bw_down(&mut self, now: Time) {
+        self.reset_congestion_signals();
+        self.probe_up_acked_per_inc = f64::INFINITY;
+        // PickProbeWait.
+        self.rounds_since_probe_up = (2.0 * self.draws.uniform()) as u64;
+        self.bw_probe_wait = Span::from_seconds(LEAST_WAIT_S + WAIT_RANGE_S * self.draws.uniform());
+        self.cycle_stamp = now;
+        self.ack_phase = AckPhase::ProbeStopping;
+        self.start_round();
+        self.state = State::ProbeBw(Phase::Down);
+    }
+
+    pub(super) fn start_probe_bw_refill(&mut self) {
+        self.reset_short_term_model();
+        (self.bw_probe_up_rounds, self.bw_probe_up_acked) = (0, 0.0);
+        self.prev_probe_precautionary = false;
+        self.ack_phase = AckPhase::Refilling;
+        self.start_round();
+        self.state = State::ProbeBw(Phase::Refill);
+    }
+}
+
+impl Bbr3 {
+    /// UpdateProbeBWCyclePhase.
+    pub(super) fn update_probe_bw_cycle_phase(&mut self, rs: &Sample) {
+        if !self.memory.full_bw_reached {
+            return;
+        }
+        if self.adapt_long_term_model(rs) == Decided::Yes {
+            return;
+        }
+        let State::ProbeBw(phase) = self.memory.state else { return };
+        match phase {
+            Phase::Down | Phase::Cruise if self.is_time_to_probe_bw(rs.now) => self.memory.start_probe_bw_refill(),
+            Phase::Down if self.memory.is_time_to_cruise(rs) => self.memory.state = State::ProbeBw(Phase::Cruise),
+            // After one round of it.
+            Phase::Refill if self.memory.round_start => {
+                self.memory.is_bw_probe_sample = true;
+                self.start_probe_bw_up(rs);
+            }
+            Phase::Up if self.is_time_to_go_down(rs) => {
+                self.memory.prev_probe_too_high = false;
+                self.memory.start_probe_bw_down(rs.now);
+            }
+            _ => {}
+        }
+    }
+
+    fn start_probe_bw_up(&mut self, rs: &Sample) {
+        self.memory.ack_phase = AckPhase::ProbeStarting;
+        self.memory.start_round();
+        self.memory.reset_full_bw(rs.delivery_rate);
+        self.memory.state = State::ProbeBw(Phase::Up);
+        self.raise_inflight_longterm_slope();
+    }
+
+    /// IsTimeToProbeBW of 5.3.3.8.
+    fn is_time_to_probe_bw(&self, now: Time) -> bool {
+        let rounds = self.target_inflight().min(MOST_RENO_ROUNDS);
+        let has_elapsed = now > self.memory.cycle_stamp + self.memory.bw_probe_wait;
+        has_elapsed || self.memory.rounds_since_probe_up as f64 >= rounds
+    }
+
+    /// What is wanted in flight: the product, unless congestion made the window smaller.
+    pub(super) fn target_inflight(&self) -> f64 {
+        self.memory.bdp().min(self.window)
+    }
+
+    /// IsTimeToGoDown.
+    fn is_time_to_go_down(&mut self, rs: &Sample) -> bool {
+        let memory = &mut *self.memory;
+        if memory.prev_probe_too_high && rs.inflight >= memory.inflight_longterm {
+            memory.prev_probe_precautionary = true;
+            return true;
+        }
+        if memory.is_cwnd_limited() && self.window >= memory.inflight_longterm {
+            // What was found is what the bound allows.
+            memory.reset_full_bw(rs.delivery_rate);
+            return false;
+        }
+        memory.full_bw_now
+    }
+
+    fn raise_inflight_longterm_slope(&mut self) {
+        let growth_this_round = f64::from(1u32 << self.memory.bw_probe_up_rounds);
+        self.memory.bw_probe_up_rounds = (self.memory.bw_probe_up_rounds + 1).min(MOST_UP_ROUNDS);
+        self.memory.probe_up_acked_per_inc = (self.window / growth_this_round).max(1.0);
+    }
+
+    fn probe_inflight_longterm_upward(&mut self, rs: &Sample) {
+        let memory = &mut *self.memory;
+        if !memory.is_cwnd_limited() || self.window < memory.inflight_longterm {
+            return;
+        }
+        memory.bw_probe_up_acked += rs.newly_acked;
+        if memory.bw_probe_up_acked >= memory.probe_up_acked_per_inc {
+            let delta = (memory.bw_probe_up_acked / memory.probe_up_acked_per_inc).floor();
+            memory.bw_probe_up_acked -= delta * memory.probe_up_acked_per_inc;
+            memory.inflight_longterm += delta;
+        }
+        if memory.round_start {
+            self.raise_inflight_longterm_slope();
+        }
+    }
+
+    /// AdaptLongTermModel.
+    fn adapt_long_term_model(&mut self, rs: &Sample) -> Decided {
+        let memory = &mut *self.memory;
+        let is_in_probe_bw = matches!(memory.state, State::ProbeBw(_));
+        if memory.ack_phase == AckPhase::ProbeStarting && memory.round_start {
+            memory.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if memory.ack_phase == AckPhase::ProbeStopping && memory.round_start {
+            memory.is_bw_probe_sample = false;
+            memory.ack_phase = AckPhase::Init;
+            if is_in_probe_bw && !rs.is_app_limited {
+                // AdvanceMaxBwFilter of 5.5.6.
+                memory.cycle_count += 1;
+            }
+            if is_in_probe_bw && memory.prev_probe_precautionary && !memory.prev_probe_too_high {
+                memory.start_probe_bw_refill();
+                return Decided::Yes;
+            }
+        }
+        if !memory.is_inflight_too_high(rs) && memory.inflight_longterm.is_finite() {
+            memory.inflight_longterm = memory.inflight_longterm.max(rs.tx_in_flight);
+            if memory.state == State::ProbeBw(Phase::Up) {
+                self.probe_inflight_longterm_upward(rs);
+            }
+        }
+        Decided::No
+    }
+}
+
+impl Bbr3Memory {
+    /// IsTimeToCruise.
+    fn is_time_to_cruise(&self, rs: &Sample) -> bool {
+        rs.inflight <= self.inflight_with_headroom() && rs.inflight <= self.inflight_at_max_bw()
+    }
+}
+
+/// Whether a state has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decided {
+    Yes,
+    No,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Heard, near};
+    use super::*;
+    use crate::congestion::Controller;
+
+    #[test]
+    fn a_cycle_cruises_refills_probes_until_no_more_is_found_and_drains() {
+        let mut heard = Heard::cruising();
+        let gains = |heard: &Heard| heard.pacing() / 990.0;
+        assert!(near(gains(&heard), 1.0));
+        // Between two and three seconds after the last; no round trip counts here.
+        heard.within(1600, 1000.0, 100);
+        assert_eq!(heard.phase(), Some(Phase::Cruise));
+        heard.within(1400, 1000.0, 100);
+        assert_eq!((heard.phase(), heard.law.memory.ack_phase), (Some(Phase::Refill), AckPhase::Refilling));
+        heard.within(50, 1000.0, 100);
+        assert_eq!(heard.phase(), Some(Phase::Refill));
+        heard.round(1000.0, 110);
+        assert!(near(gains(&heard), 1.25));
+        // Appendix A.5: three round trips without growth.
+        heard.round(1000.0, 125);
+        heard.round(1000.0, 125);
+        assert_eq!(heard.phase(), Some(Phase::Up));
+        heard.round(1000.0, 125);
+        assert_eq!(heard.phase(), Some(Phase::Down));
+        assert!(near(gains(&heard), 0.9));
+        // Appendix A.8.
+        heard.within(10, 1000.0, 101);
+        assert_eq!(heard.phase(), Some(Phase::Down));
+        heard.within(10, 1000.0, 100);
+        assert_eq!(heard.phase(), Some(Phase::Cruise));
+    }
+
+    #[test]
+    fn a_probe_goes_on_while_bandwidth_grows_by_a_quarter() {
+        let mut heard = Heard::probing();
+        for rate in [1000.0, 1000.0, 1250.0, 1250.0, 1250.0] {
+            heard.round(rate, 125);
+            assert_eq!(heard.phase(), Some(Phase::Up));
+        }
+        heard.round(1250.0, 125);
+        assert_eq!((heard.phase(), heard.law.memory.max_bw()), (Some(Phase::Down), 1250.0));
+    }
+
+    #[test]
+    fn it_goes_on_for_want_of_data() {
+        // Appendix A.7.
+        let mut heard = Heard::probing();
+        heard.app_limited = true;
+        (0..10).for_each(|_| heard.round(800.0, 80));
+        assert_eq!(heard.phase(), Some(Phase::Up));
+    }
+
+    #[test]
+    fn beside_reno_a_probe_comes_after_as_many_round_trips_as_segments_are_in_a_product() {
+        let mut heard = Heard::cruising();
+        heard.law.memory.bw_shortterm = 100.0;
+        heard.within(1, 1000.0, 90);
+        let rounds = heard.law.memory.rounds_since_probe_up;
+        (rounds..9).for_each(|_| heard.round(100.0, 8));
+        assert_eq!((heard.phase(), heard.law.memory.rounds_since_probe_up), (Some(Phase::Cruise), 9));
+        heard.round(100.0, 8);
+        assert_eq!(heard.phase(), Some(Phase::Refill));
+    }
+
+    #[test]
+    fn more_than_two_percent_lost_ends_a_probe_and_sets_the_long_term_bound_where_they_were_reached() {
+        // 2 % of 200 are four.
+        let mut heard = Heard::probing();
+        heard.tx_in_flight = 200;
+        heard.lose(4);
+        assert_eq!((heard.phase(), heard.law.memory.inflight_longterm), (Some(Phase::Up), f64::INFINITY));
+        heard.lose(1);
+        // 199 + (0.02 * 199 - 4) / 0.98.
+        assert_eq!(heard.phase(), Some(Phase::Down));
+        assert!(near(heard.law.memory.inflight_longterm, 198.98) && heard.law.memory.prev_probe_too_high);
+        // Once for each probe.
+        heard.tx_in_flight = 20;
+        heard.lose(5);
+        assert!(near(heard.law.memory.inflight_longterm, 198.98));
+    }
+
+    #[test]
+    fn the_long_term_bound_is_no_lower_than_beta_of_what_is_wanted_in_flight() {
+        let mut heard = Heard::probing();
+        heard.tx_in_flight = 20;
+        heard.lose(1);
+        assert!(near(heard.law.memory.inflight_longterm, 70.0));
+    }
+
+    #[test]
+    fn the_next_probe_after_one_too_high_ends_at_the_bound_and_without_losses_one_more_follows_at_once() {
+        let mut heard = Heard::cruising();
+        (heard.law.memory.inflight_longterm, heard.law.memory.prev_probe_too_high) = (130.0, true);
+        heard.within(3000, 1000.0, 100);
+        heard.round(1000.0, 110);
+        assert_eq!(heard.phase(), Some(Phase::Up));
+        heard.within(10, 1000.0, 129);
+        assert_eq!(heard.phase(), Some(Phase::Up));
+        heard.within(10, 1000.0, 130);
+        assert_eq!((heard.phase(), heard.law.memory.prev_probe_precautionary), (Some(Phase::Down), true));
+        heard.within(10, 1000.0, 120);
+        heard.round(1000.0, 120);
+        assert_eq!(heard.phase(), Some(Phase::Refill));
+    }
+
+    #[test]
+    fn a_bound_that_is_used_grows_by_twice_as_much_each_round_trip() {
+        let mut heard = Heard::probing();
+        (heard.law.memory.inflight_longterm, heard.law.memory.probe_up_acked_per_inc) = (100.0, 100.0);
+        heard.tx_in_flight = 90;
+        heard.within(1, 1000.0, 80);
+        let grown = [0; 3].map(|_| {
+            let before = heard.law.memory.inflight_longterm;
+            // A round trip of ten acknowledgements, with the window full before each.
+            let full = (heard.law.window() - 10.0) as u32;
+            (0..9).for_each(|_| heard.within(10, 1000.0, full));
+            heard.hear_round_of(10, full);
+            heard.law.memory.inflight_longterm - before
+        });
+        // One, two and four, of which ten segments at a time may bring one late.
+        let sum: f64 = grown.iter().sum();
+        assert!((6.0..=7.0).contains(&sum) && grown[0] == 1.0 && grown[2] >= 3.0, "{grown:?}");
+        assert_eq!(heard.phase(), Some(Phase::Up));
+    }
+
+    #[test]
+    fn while_cruising_a_share_of_the_bound_is_left_to_others() {
+        let mut heard = Heard::cruising();
+        heard.law.memory.inflight_longterm = 120.0;
+        heard.within(1, 1000.0, 90);
+        assert_eq!(heard.law.window(), 0.85 * 120.0);
+    }
+}

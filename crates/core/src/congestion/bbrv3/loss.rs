@@ -1,0 +1,264 @@
+//! What losses do: to the long-term bound while bandwidth is probed, to the short-term bounds otherwise (5.5.10); and what is taken back when they were
+//! none (5.5.11).
+
+use super::cycle::Phase;
+use super::{Bbr3, Bbr3Memory, Sample, State};
+use crate::congestion::Lost;
+use crate::primitives::units::Segments;
+use serde::{Deserialize, Serialize};
+
+/// Where loss recovery stands.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Repair {
+    Over,
+    /// Fast recovery, from this round trip on.
+    Fast {
+        start_round: u64,
+    },
+    /// A timeout: until so many segments are acknowledged.
+    Restarted {
+        outstanding: u32,
+    },
+}
+
+/// How things were before losses, in case they prove to be none.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Undo {
+    state: Option<Left>,
+    bw_shortterm: f64,
+    inflight_shortterm: f64,
+    inflight_longterm: f64,
+}
+
+/// BBR.undo_state: what losses made the flow leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Left {
+    Startup,
+    ProbeBwUp,
+}
+
+impl Undo {
+    pub(super) fn leaves_startup(&mut self) {
+        self.state = Some(Left::Startup);
+    }
+}
+
+impl Bbr3 {
+    /// NoteLoss of 5.5.10.2.
+    pub(super) fn note_loss(&mut self) {
+        if !self.memory.is_loss_in_round {
+            self.memory.loss_round_delivered = self.memory.delivered;
+            self.memory.loss_ranges = 0;
+            self.save_state_upon_loss();
+        }
+        self.memory.is_loss_in_round = true;
+    }
+
+    /// SaveStateUponLoss of 5.5.11.1, but for the window.
+    pub(super) fn save_state_upon_loss(&mut self) {
+        let Bbr3Memory { bw_shortterm, inflight_shortterm, inflight_longterm, .. } = *self.memory;
+        self.memory.undo = Undo { state: None, bw_shortterm, inflight_shortterm, inflight_longterm };
+    }
+
+    /// HandleLostPacket.
+    pub(super) fn handle_lost_packet(&mut self, packet: &Lost) {
+        self.note_loss();
+        let memory = &mut *self.memory;
+        memory.lost = packet.lost.max(memory.lost);
+        memory.loss_ranges += u32::from(packet.begins_range);
+        let before = if memory.newly_lost.0 == packet.now { memory.newly_lost.1 } else { 0 };
+        memory.newly_lost = (packet.now, before + 1);
+        if !memory.is_bw_probe_sample {
+            return;
+        }
+        let (lost, tx_in_flight) = (packet.lost.saturating_sub(packet.lost_before) as f64, f64::from(packet.in_flight.0));
+        if memory.is_too_much(Share { lost, of: tx_in_flight }) {
+            let at_loss = memory.inflight_at_loss(Share { lost, of: tx_in_flight });
+            self.handle_inflight_too_high(packet, at_loss);
+        }
+    }
+
+    fn handle_inflight_too_high(&mut self, packet: &Lost, tx_in_flight: f64) {
+        self.memory.prev_probe_too_high = true;
+        self.memory.is_bw_probe_sample = false;
+        if !packet.app_limited {
+            self.memory.inflight_longterm = tx_in_flight.max(self.target_inflight() * self.memory.spec.beta);
+        }
+        if self.memory.state == State::ProbeBw(Phase::Up) {
+            self.memory.undo.state = Some(Left::ProbeBwUp);
+            self.memory.start_probe_bw_down(packet.now);
+        }
+    }
+
+    /// UpdateCongestionSignals of 5.5.10.3.
+    pub(super) fn update_congestion_signals(&mut self, rs: &Sample) {
+        self.memory.update_max_bw(rs);
+        if !self.memory.loss_round_start {
+            return;
+        }
+        let memory = &mut *self.memory;
+        if memory.is_loss_in_round && !memory.is_probing_bw() {
+            // InitLowerBounds and LossLowerBounds.
+            let beta = memory.spec.beta;
+            let bw_shortterm = if memory.bw_shortterm.is_finite() { memory.bw_shortterm } else { memory.max_bw() };
+            let inflight = if memory.inflight_shortterm.is_finite() { memory.inflight_shortterm } else { self.window };
+            memory.bw_shortterm = memory.bw_latest.max(beta * bw_shortterm);
+            memory.inflight_shortterm = memory.inflight_latest.max(beta * inflight);
+        }
+        memory.is_loss_in_round = false;
+    }
+
+    /// An acknowledgement outside of fast recovery: it is over, and a timeout's repair once all is acknowledged that was outstanding.
+    pub(super) fn heed_repair(&mut self, acked: Segments) {
+        match self.memory.repair {
+            Repair::Over => {}
+            Repair::Restarted { outstanding } if outstanding > acked.0 => {
+                self.memory.repair = Repair::Restarted { outstanding: outstanding - acked.0 };
+            }
+            Repair::Fast { .. } | Repair::Restarted { .. } => {
+                self.memory.repair = Repair::Over;
+                self.restore_cwnd();
+            }
+        }
+    }
+
+    /// HandleSpuriousLossDetection of 5.5.11.2.
+    pub(super) fn handle_spurious_loss_detection(&mut self) {
+        self.memory.repair = Repair::Over;
+        self.restore_cwnd();
+        let memory = &mut *self.memory;
+        let undo = memory.undo;
+        memory.is_loss_in_round = false;
+        memory.reset_full_bw(0.0);
+        memory.bw_shortterm = memory.bw_shortterm.max(undo.bw_shortterm);
+        memory.inflight_shortterm = memory.inflight_shortterm.max(undo.inflight_shortterm);
+        memory.inflight_longterm = memory.inflight_longterm.max(undo.inflight_longterm);
+        match undo.state {
+            Some(Left::Startup) if memory.state != State::Startup => {
+                memory.full_bw_reached = false;
+                if !memory.probes_rtt() {
+                    memory.state = State::Startup;
+                }
+            }
+            Some(Left::ProbeBwUp) if memory.state != State::ProbeBw(Phase::Up) && !memory.probes_rtt() => {
+                memory.start_probe_bw_refill();
+            }
+            _ => {}
+        }
+        memory.undo.state = None;
+    }
+}
+
+/// So many lost of so many in flight.
+#[derive(Clone, Copy)]
+struct Share {
+    lost: f64,
+    of: f64,
+}
+
+impl Bbr3Memory {
+    /// IsInflightTooHigh of 5.5.10.2.
+    pub(super) fn is_inflight_too_high(&self, rs: &Sample) -> bool {
+        self.is_too_much(Share { lost: rs.lost, of: rs.tx_in_flight })
+    }
+
+    fn is_too_much(&self, share: Share) -> bool {
+        share.lost > share.of * self.spec.loss_threshold || (share.lost > 0.0 && !self.has_selective_acks)
+    }
+
+    /// InflightAtLoss: at what was in flight the losses exceeded the threshold.
+    fn inflight_at_loss(&self, share: Share) -> f64 {
+        let threshold = self.spec.loss_threshold;
+        let (inflight_prev, lost_prev) = (share.of - 1.0, share.lost - 1.0);
+        inflight_prev + (threshold * inflight_prev - lost_prev) / (1.0 - threshold)
+    }
+
+    /// IsProbingBW.
+    fn is_probing_bw(&self) -> bool {
+        matches!(self.state, State::Startup | State::ProbeBw(Phase::Refill | Phase::Up))
+    }
+
+    /// UpdateLatestDeliverySignals of 5.5.10.3.
+    pub(super) fn update_latest_delivery_signals(&mut self, rs: &Sample) {
+        self.bw_latest = self.bw_latest.max(rs.delivery_rate);
+        self.inflight_latest = self.inflight_latest.max(rs.delivered);
+        self.loss_round_start = rs.prior_delivered.is_some_and(|prior| prior >= self.loss_round_delivered);
+        if self.loss_round_start {
+            self.loss_round_delivered = self.delivered;
+        }
+    }
+
+    /// AdvanceLatestDeliverySignals.
+    pub(super) fn advance_latest_delivery_signals(&mut self, rs: &Sample) {
+        if self.loss_round_start {
+            (self.bw_latest, self.inflight_latest) = (rs.delivery_rate, rs.delivered);
+        }
+    }
+
+    pub(super) fn reset_congestion_signals(&mut self) {
+        self.is_loss_in_round = false;
+        (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
+    }
+
+    pub(super) fn reset_short_term_model(&mut self) {
+        (self.bw_shortterm, self.inflight_shortterm) = (f64::INFINITY, f64::INFINITY);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bbr3Spec;
+    use super::super::bench::{Heard, near};
+    use super::*;
+    use crate::congestion::{Cause, Congestion, Controller};
+
+    #[test]
+    fn a_round_trip_with_losses_lowers_the_short_term_bounds_to_what_arrived_but_not_below_beta() {
+        let mut heard = Heard::cruising();
+        heard.round(1000.0, 100);
+        let window = heard.law.window();
+        heard.recover(1);
+        heard.round(900.0, 90);
+        // What was delivered at most since: 1000 a second; ten segments within the round trip, less than 0.7 of the window.
+        assert!(near(heard.law.memory.bw_shortterm, 1000.0) && near(heard.law.memory.inflight_shortterm, 0.7 * window));
+        // The next round trip has only lower rates.
+        heard.lose(1);
+        heard.round(600.0, 90);
+        assert!(near(heard.law.memory.bw_shortterm, 900.0) && near(heard.pacing(), 891.0), "{}", heard.pacing());
+        heard.lose(1);
+        heard.round(500.0, 60);
+        assert!(near(heard.law.memory.bw_shortterm, 0.7 * 900.0));
+        // Without losses they stay, and the next refill forgets them.
+        heard.round(500.0, 60);
+        assert!(near(heard.law.memory.bw_shortterm, 0.7 * 900.0));
+        heard.within(3000, 600.0, 60);
+        assert_eq!(heard.phase(), Some(Phase::Refill));
+        assert_eq!((heard.law.memory.bw_shortterm, heard.law.memory.inflight_shortterm), (f64::INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn a_mark_counts_as_a_loss_of_its_round_trip() {
+        let mut heard = Heard::cruising();
+        heard.law.on_congestion(&Congestion { cause: Cause::Mark, ..Congestion::of(heard.now, Segments(100)) });
+        heard.round(900.0, 90);
+        assert!(heard.law.memory.bw_shortterm.is_finite() && heard.law.memory.lost == 0);
+    }
+
+    #[test]
+    fn losses_that_were_none_lead_back_to_startup_or_to_a_refill() {
+        let mut heard = Heard::new(Bbr3Spec::default());
+        [400.0, 600.0, 900.0].into_iter().for_each(|rate| heard.round(rate, 100));
+        heard.recover(6);
+        heard.round(900.0, 100);
+        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
+        heard.law.handle_spurious_loss_detection();
+        assert_eq!((heard.law.memory.state, heard.law.memory.inflight_longterm), (State::Startup, f64::INFINITY));
+        assert!(!heard.law.memory.full_bw_reached);
+
+        let mut heard = Heard::probing();
+        heard.lose(3);
+        assert_eq!(heard.phase(), Some(Phase::Down));
+        heard.law.handle_spurious_loss_detection();
+        assert_eq!((heard.phase(), heard.law.memory.inflight_longterm), (Some(Phase::Refill), f64::INFINITY));
+    }
+}

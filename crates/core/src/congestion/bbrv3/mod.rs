@@ -1,0 +1,647 @@
+//! BBR, version 3: a model of the path, its bandwidth, its shortest round trip and how much in flight it bears without loss, says how fast the
+//! flow sends and how much it has in flight; four states probe for more in turn, and losses lower bounds that hold until the next probe (Cardwell, Swift
+//! and Beshay, draft-ietf-ccwg-bbr-06, whose names are used here; section numbers are its).
+//!
+//! Differs: there is no handshake whose round trip could give the first rate (5.6.2), so the first round trip of data does. Packets are paced one by one;
+//! the send quantum only makes room in the window (5.6.3, 5.5.8). The draft leaves open what a mark does (3.7): it counts as a loss of its round, but
+//! not to the rate of losses. That losses were none is told of an episode that began with a fast recovery or a timeout (5.5.11), as recovery by time
+//! finds it; when a flow that was idle in ProbeRTT goes on is decided with the first acknowledgement, not before it (5.4.1).
+
+mod cycle;
+mod loss;
+mod model;
+mod probe_rtt;
+mod startup;
+
+use self::cycle::Phase;
+use self::loss::{Repair, Undo};
+use super::support::beside::Beside;
+use super::support::lately::Lately;
+use super::{Ack, AskedFor, Cause, Congestion, Controller, Lost, Start};
+use crate::primitives::random::Draws;
+use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// Sends at the rate of delivery, probes for more in cycles and heeds losses above 2 % (BBR version 3).
+    Bbr3 = "bbrv3", "Cardwell, Swift and Beshay, draft-ietf-ccwg-bbr-06, 2026";
+
+    pub struct Bbr3Spec {
+        /// Bandwidth-delay products in flight at most, but while bandwidth is probed and in ProbeRTT (DefaultCwndGain).
+        window_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
+        /// Share of a round trip's segments that may be lost while bandwidth is probed (LossThresh).
+        loss_threshold: f64 = 0.02 => Kind::Probability,
+        /// What a round trip with losses leaves of the short-term bounds at least (Beta).
+        beta: f64 = 0.7 => Kind::Probability,
+        /// Share of the long-term bound that is left to others (Headroom).
+        headroom: f64 = 0.15 => Kind::Probability,
+        /// How long a shortest round trip counts (MinRTTFilterLen).
+        min_rtt_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+        /// Without a shorter round trip for so long, half a product is in flight for a while (ProbeRTTInterval).
+        probe_rtt_interval: Span = Span::from_millis(5_000) => ABOVE_ZERO,
+        /// For how long (ProbeRTTDuration).
+        probe_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
+        /// Share of the rate of delivery that pacing stays below it (PacingMarginPercent).
+        pacing_margin: f64 = 0.01 => Kind::Probability,
+    }
+}
+
+impl Settings for Bbr3Spec {
+    fn check(&self) -> Vec<Misfit> {
+        let mut misfits = Vec::new();
+        if self.pacing_margin == 1.0 {
+            misfits.push(Misfit::error(&["pacing_margin"], "nothing would leave", "less than 1"));
+        }
+        if self.loss_threshold == 1.0 {
+            misfits.push(Misfit::error(&["loss_threshold"], "no loss would ever be too much", "less than 1"));
+        }
+        misfits
+    }
+
+    fn samples() -> Vec<Bbr3Spec> {
+        let usual = Bbr3Spec::default();
+        let hasty = Bbr3Spec {
+            min_rtt_lifetime: Span::from_millis(100),
+            probe_rtt_interval: Span::from_millis(50),
+            probe_rtt: Span::from_millis(1),
+            ..usual
+        };
+        let strict = Bbr3Spec { loss_threshold: 0.0, beta: 0.0, headroom: 1.0, pacing_margin: 0.0, ..usual };
+        vec![usual, hasty, strict, Bbr3Spec { window_gain: 1.0, beta: 1.0, ..usual }]
+    }
+}
+
+/// 4 ln 2, the least that doubles the rate in each round trip (2.5).
+const STARTUP_PACING_GAIN: f64 = 2.77;
+/// BBR.DrainPacingGain.
+const DRAIN_PACING_GAIN: f64 = 0.5;
+/// Of the window in ProbeBW_UP (5.6.1).
+const PROBE_UP_WINDOW_GAIN: f64 = 2.25;
+/// BBR.ProbeRTTCwndGain.
+const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
+/// BBR.MinPipeCwnd.
+const MIN_PIPE_CWND: f64 = 4.0;
+/// What stands for a round trip until one is measured (5.6.2).
+const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
+
+pub type Bbr3 = Beside<Bbr3Memory>;
+
+/// BBR.state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum State {
+    Startup,
+    Drain {
+        start_round: u64,
+    },
+    ProbeBw(Phase),
+    /// Over at this time, once little enough is in flight, and with the next round trip at the earliest.
+    ProbeRtt {
+        done_stamp: Option<Time>,
+        round_done: bool,
+    },
+}
+
+/// What acknowledgements tell of probing for bandwidth (BBR.ack_phase).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// In segments and seconds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Bbr3Memory {
+    spec: Bbr3Spec,
+    packet: Bytes,
+    initial_cwnd: f64,
+    has_selective_acks: bool,
+    draws: Draws,
+    state: State,
+    pacing_rate: f64,
+    prior_cwnd: f64,
+    idle_restart: bool,
+
+    delivered: u64,
+    lost: u64,
+    /// When something was last found lost, and how much at that instant.
+    newly_lost: (Time, u32),
+    next_round_delivered: u64,
+    round_count: u64,
+    round_start: bool,
+    /// The window was full in this round trip, and in the one before.
+    cwnd_limited: [bool; 2],
+
+    max_bw_filter: Lately<f64>,
+    cycle_count: u64,
+    bw: f64,
+    min_rtt: Option<Span>,
+    min_rtt_stamp: Time,
+    probe_rtt_min_delay: Option<Span>,
+    probe_rtt_min_stamp: Time,
+    probe_rtt_expired: bool,
+    /// What was sent before so many were delivered was sent in ProbeRTT, and tells no bandwidth.
+    probed_until: u64,
+    extra_acked_interval_start: Time,
+    extra_acked_delivered: f64,
+    extra_acked_filter: Lately<f64>,
+
+    full_bw: f64,
+    full_bw_count: u32,
+    full_bw_now: bool,
+    full_bw_reached: bool,
+
+    ack_phase: AckPhase,
+    is_bw_probe_sample: bool,
+    prev_probe_too_high: bool,
+    prev_probe_precautionary: bool,
+    cycle_stamp: Time,
+    bw_probe_wait: Span,
+    rounds_since_probe_up: u64,
+    bw_probe_up_rounds: u32,
+    bw_probe_up_acked: f64,
+    probe_up_acked_per_inc: f64,
+
+    bw_latest: f64,
+    inflight_latest: f64,
+    bw_shortterm: f64,
+    inflight_shortterm: f64,
+    inflight_longterm: f64,
+    loss_round_delivered: u64,
+    loss_round_start: bool,
+    is_loss_in_round: bool,
+    /// Ranges of segments lost since the first loss of that round trip.
+    loss_ranges: u32,
+    repair: Repair,
+    undo: Undo,
+}
+
+/// The rate sample (RS), and what else an acknowledgement tells.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    now: Time,
+    rtt: Option<Span>,
+    /// Zero if there is none.
+    delivery_rate: f64,
+    is_app_limited: bool,
+    delivered: f64,
+    prior_delivered: Option<u64>,
+    newly_acked: f64,
+    lost: f64,
+    tx_in_flight: f64,
+    /// C.inflight, after the acknowledgement.
+    inflight: f64,
+}
+
+impl Bbr3 {
+    /// OnInit of 5.2.1.
+    pub(super) fn new(spec: &Bbr3Spec, start: Start) -> Bbr3 {
+        let memory = Bbr3Memory {
+            spec: *spec,
+            packet: start.packet,
+            initial_cwnd: start.window,
+            has_selective_acks: start.has_selective_acks,
+            draws: start.draws,
+            state: State::Startup,
+            pacing_rate: STARTUP_PACING_GAIN * start.window / NOMINAL_ROUND_TRIP_S,
+            prior_cwnd: 0.0,
+            idle_restart: false,
+            delivered: 0,
+            lost: 0,
+            newly_lost: (Time::ZERO, 0),
+            next_round_delivered: 0,
+            round_count: 0,
+            round_start: false,
+            cwnd_limited: [false; 2],
+            max_bw_filter: Lately::default(),
+            cycle_count: 0,
+            bw: 0.0,
+            min_rtt: None,
+            min_rtt_stamp: Time::ZERO,
+            probe_rtt_min_delay: None,
+            probe_rtt_min_stamp: Time::ZERO,
+            probe_rtt_expired: false,
+            probed_until: 0,
+            extra_acked_interval_start: Time::ZERO,
+            extra_acked_delivered: 0.0,
+            extra_acked_filter: Lately::default(),
+            full_bw: 0.0,
+            full_bw_count: 0,
+            full_bw_now: false,
+            full_bw_reached: false,
+            ack_phase: AckPhase::Init,
+            is_bw_probe_sample: false,
+            prev_probe_too_high: false,
+            prev_probe_precautionary: false,
+            cycle_stamp: Time::ZERO,
+            bw_probe_wait: Span::ZERO,
+            rounds_since_probe_up: 0,
+            bw_probe_up_rounds: 0,
+            bw_probe_up_acked: 0.0,
+            probe_up_acked_per_inc: f64::INFINITY,
+            bw_latest: 0.0,
+            inflight_latest: 0.0,
+            bw_shortterm: f64::INFINITY,
+            inflight_shortterm: f64::INFINITY,
+            inflight_longterm: f64::INFINITY,
+            loss_round_delivered: 0,
+            loss_round_start: false,
+            is_loss_in_round: false,
+            loss_ranges: 0,
+            repair: Repair::Over,
+            undo: Undo::default(),
+        };
+        Beside::with(start, memory)
+    }
+
+    /// UpdateOnACK of 5.2.3, of any acknowledgement.
+    fn update(&mut self, ack: &Ack) {
+        let rs = self.sample(ack);
+        self.memory.update_latest_delivery_signals(&rs);
+        self.update_congestion_signals(&rs);
+        self.update_ack_aggregation(&rs);
+        self.memory.check_full_bw_reached(&rs);
+        self.memory.check_startup_done(&rs);
+        self.check_drain_done(&rs);
+        self.update_probe_bw_cycle_phase(&rs);
+        self.memory.update_min_rtt(&rs);
+        self.check_probe_rtt(&rs);
+        self.memory.advance_latest_delivery_signals(&rs);
+        self.memory.bw = self.memory.max_bw().min(self.memory.bw_shortterm);
+        self.memory.set_pacing_rate(self.memory.pacing_gain());
+        self.set_cwnd(&rs);
+    }
+
+    /// Also takes in how much was delivered, and whether the window was full.
+    fn sample(&mut self, ack: &Ack) -> Sample {
+        let memory = &mut *self.memory;
+        let sample = ack.signal.delivered_rate;
+        let before = memory.delivered;
+        memory.delivered = sample.map_or(before + u64::from(ack.acked.0), |sample| sample.delivered.max(before));
+        let newly_acked = (memory.delivered - before) as f64;
+        let prior = f64::from(ack.signal.pipe.unwrap_or(ack.in_flight).0);
+        let newly_lost = if memory.newly_lost.0 == ack.now { memory.newly_lost.1 } else { 0 };
+        memory.cwnd_limited[0] |= prior >= self.window.floor();
+        Sample {
+            now: ack.now,
+            rtt: ack.rtt,
+            delivery_rate: sample.map_or(0.0, |sample| sample.rate),
+            is_app_limited: sample.is_some_and(|sample| sample.app_limited || sample.delivered_before < memory.probed_until),
+            delivered: sample.map_or(0.0, |sample| memory.delivered.saturating_sub(sample.delivered_before) as f64),
+            prior_delivered: sample.map(|sample| sample.delivered_before),
+            newly_acked,
+            lost: sample.map_or(0.0, |sample| memory.lost.saturating_sub(sample.lost_before) as f64),
+            tx_in_flight: sample.map_or(0.0, |sample| f64::from(sample.in_flight.0)),
+            inflight: (prior - newly_acked - f64::from(newly_lost)).max(0.0),
+        }
+    }
+
+    /// SetCwnd of 5.6.4.6, with BoundCwndForProbeRTT and BoundCwndForModel.
+    fn set_cwnd(&mut self, rs: &Sample) {
+        let memory = &*self.memory;
+        let max_inflight = memory.max_inflight();
+        if memory.full_bw_reached {
+            self.window = (self.window + rs.newly_acked).min(max_inflight);
+        } else if self.window < max_inflight || (memory.delivered as f64) < memory.initial_cwnd {
+            self.window += rs.newly_acked;
+        }
+        self.window = self.window.max(MIN_PIPE_CWND);
+        if memory.probes_rtt() {
+            self.window = self.window.min(memory.probe_rtt_cwnd());
+        }
+        let cap = match memory.state {
+            State::ProbeBw(Phase::Cruise) | State::ProbeRtt { .. } => memory.inflight_with_headroom(),
+            State::ProbeBw(_) => memory.inflight_longterm,
+            State::Startup | State::Drain { .. } => f64::INFINITY,
+        };
+        self.window = self.window.min(cap.min(memory.inflight_shortterm).max(MIN_PIPE_CWND));
+    }
+
+    /// SaveCwnd of 5.6.4.4.
+    fn save_cwnd(&mut self) {
+        let is_good = self.memory.repair == Repair::Over && !self.memory.probes_rtt();
+        self.memory.prior_cwnd = if is_good { self.window } else { self.memory.prior_cwnd.max(self.window) };
+    }
+
+    fn restore_cwnd(&mut self) {
+        self.window = self.window.max(self.memory.prior_cwnd);
+    }
+}
+
+impl Bbr3Memory {
+    fn probes_rtt(&self) -> bool {
+        matches!(self.state, State::ProbeRtt { .. })
+    }
+
+    /// The columns of the table in 5.6.1.
+    fn pacing_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => STARTUP_PACING_GAIN,
+            State::Drain { .. } => DRAIN_PACING_GAIN,
+            State::ProbeBw(Phase::Down) => 0.9,
+            State::ProbeBw(Phase::Up) => 1.25,
+            State::ProbeBw(Phase::Cruise | Phase::Refill) | State::ProbeRtt { .. } => 1.0,
+        }
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        match self.state {
+            State::ProbeBw(Phase::Up) => self.spec.window_gain + PROBE_UP_WINDOW_GAIN - 2.0,
+            State::ProbeRtt { .. } => PROBE_RTT_WINDOW_GAIN,
+            _ => self.spec.window_gain,
+        }
+    }
+
+    /// SetPacingRateWithGain of 5.6.2.
+    fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = gain * self.bw * (1.0 - self.spec.pacing_margin);
+        if rate > self.pacing_rate || (self.full_bw_reached && rate > 0.0) {
+            self.pacing_rate = rate;
+        }
+    }
+}
+
+impl Controller for Bbr3 {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const ASKS_AT_START: bool = true;
+    const IGNORES_LOSSES: bool = true;
+    const GOVERNS_RECOVERY: bool = true;
+    const TAKES_BACK: bool = true;
+    const QUANTITIES: &'static [&'static str] = &[
+        "max_bw_bps",
+        "bw_bps",
+        "min_rtt_s",
+        "pacing_gain",
+        "state",
+        "inflight_longterm_packets",
+        "inflight_shortterm_packets",
+        "extra_acked_packets",
+    ];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn pacing(&self) -> Option<Rate> {
+        let bits = self.memory.pacing_rate * 8.0 * self.memory.packet.0 as f64;
+        Some(Rate((bits as u64).max(1)))
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { delivered_rate: true, losses: true, ..AskedFor::default() }
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        let memory = &self.memory;
+        let bits = 8.0 * memory.packet.0 as f64;
+        match index {
+            0 => memory.max_bw() * bits,
+            1 => memory.bw * bits,
+            2 => memory.min_rtt.map_or(f64::NAN, Span::seconds),
+            3 => memory.pacing_gain(),
+            4 => match memory.state {
+                State::Startup => 0.0,
+                State::Drain { .. } => 1.0,
+                State::ProbeBw(phase) => 2.0 + f64::from(phase as u8),
+                State::ProbeRtt { .. } => 6.0,
+            },
+            5 => memory.inflight_longterm,
+            6 => memory.inflight_shortterm,
+            7 => memory.extra_acked(),
+            _ => f64::NAN,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.heed_repair(ack.acked);
+        self.update(ack);
+    }
+
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.update(ack);
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        self.handle_lost_packet(lost);
+    }
+
+    /// OnEnterFastRecovery of 5.6.4.4.
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.note_loss();
+        if seen.cause == Cause::Loss {
+            self.save_cwnd();
+            self.save_state_upon_loss();
+            self.memory.repair = Repair::Fast { start_round: self.memory.round_count };
+        }
+    }
+
+    /// OnEnterRTO of 5.6.4.4: all that is in flight is taken for lost.
+    fn on_timeout(&mut self, seen: &Congestion) {
+        self.save_cwnd();
+        self.save_state_upon_loss();
+        self.window = 1.0;
+        self.memory.repair = Repair::Restarted { outstanding: seen.in_flight.0 };
+    }
+
+    fn on_spurious_loss(&mut self) {
+        self.handle_spurious_loss_detection();
+    }
+
+    /// Pacing keeps bursts from being released, and the window is for what is not acknowledged yet, used or not.
+    fn limit_window(&mut self, _: Cwnd) {}
+
+    /// HandleRestartFromIdle of 5.4.1.
+    fn on_idle(&mut self, _: Span) {
+        self.memory.idle_restart = true;
+        self.memory.extra_acked_delivered = 0.0;
+        if matches!(self.memory.state, State::ProbeBw(_)) {
+            self.memory.set_pacing_rate(1.0);
+        }
+    }
+}
+
+/// A law for the tests of this folder, whose every round trip takes 100 ms, and what it has been told.
+#[cfg(test)]
+mod bench {
+    use super::*;
+    use crate::primitives::signal::{DeliveredRate, Signal};
+    use crate::primitives::units::Segments;
+
+    pub struct Heard {
+        pub law: Bbr3,
+        pub now: Time,
+        pub delivered: u64,
+        pub lost: u64,
+        /// C.lost when what is acknowledged next was sent, and what was in flight then.
+        pub lost_before: u64,
+        pub tx_in_flight: u32,
+        pub app_limited: bool,
+        pub rtt: Span,
+    }
+
+    impl Heard {
+        pub fn new(spec: Bbr3Spec) -> Heard {
+            Heard::of(spec, Start::default())
+        }
+
+        pub fn of(spec: Bbr3Spec, start: Start) -> Heard {
+            Heard {
+                law: Bbr3::new(&spec, Start { window: 10.0, packet: Bytes(1250), ..start }),
+                now: Time::ZERO,
+                delivered: 0,
+                lost: 0,
+                lost_before: 0,
+                tx_in_flight: 100,
+                app_limited: false,
+                rtt: Span::from_millis(100),
+            }
+        }
+
+        /// A round trip later, an acknowledgement of ten segments that were sent after all before them had been delivered: their rate, in segments
+        /// a second, and what is in flight after it.
+        pub fn round(&mut self, rate: f64, in_flight: u32) {
+            self.hear(100, rate, in_flight, self.delivered);
+        }
+
+        /// So much later, an acknowledgement of ten segments within a round trip.
+        pub fn within(&mut self, milliseconds: u64, rate: f64, in_flight: u32) {
+            self.hear(milliseconds, rate, in_flight, 0);
+        }
+
+        /// The same, so much later, at 1000 segments a second.
+        pub fn hear_round_of(&mut self, milliseconds: u64, in_flight: u32) {
+            self.hear(milliseconds, 1000.0, in_flight, self.delivered);
+        }
+
+        fn hear(&mut self, milliseconds: u64, rate: f64, in_flight: u32, delivered_before: u64) {
+            self.now += Span::from_millis(milliseconds);
+            self.delivered += 10;
+            let sample = DeliveredRate {
+                rate,
+                app_limited: self.app_limited,
+                delivered: self.delivered,
+                delivered_before,
+                lost_before: self.lost_before,
+                in_flight: Segments(self.tx_in_flight),
+            };
+            let ack = Ack {
+                acked: Segments(10),
+                counted: Segments(10),
+                rtt: Some(self.rtt),
+                in_flight: Segments(in_flight + 10),
+                signal: Signal { delivered_rate: Some(sample), ..Signal::default() },
+                ..Ack::of_one(self.now)
+            };
+            match self.law.memory.repair {
+                Repair::Fast { .. } => self.law.on_other_ack(&ack),
+                _ => self.law.on_ack(&ack),
+            }
+        }
+
+        /// So many segments are lost, each beside one that arrived.
+        pub fn lose(&mut self, count: u32) {
+            for _ in 0..count {
+                self.lost += 1;
+                self.law.on_lost(&Lost {
+                    now: self.now,
+                    lost: self.lost,
+                    lost_before: self.lost_before,
+                    in_flight: Segments(self.tx_in_flight),
+                    app_limited: self.app_limited,
+                    begins_range: true,
+                });
+            }
+        }
+
+        /// And a fast recovery begins for them.
+        pub fn recover(&mut self, count: u32) {
+            self.lose(count);
+            self.law.on_congestion(&Congestion::of(self.now, Segments(self.tx_in_flight)));
+        }
+
+        /// Segments a second.
+        pub fn pacing(&self) -> f64 {
+            self.law.pacing().map_or(0.0, |rate| rate.0 as f64 / 1e4)
+        }
+
+        pub fn phase(&self) -> Option<Phase> {
+            if let State::ProbeBw(phase) = self.law.memory.state { Some(phase) } else { None }
+        }
+
+        /// In ProbeBW_CRUISE at 1000 segments a second, with a product of 100.
+        pub fn cruising() -> Heard {
+            let mut heard = Heard::new(Bbr3Spec::default());
+            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 150));
+            assert!(matches!(heard.law.memory.state, State::Drain { .. }), "{:?}", heard.law.memory.state);
+            heard.within(10, 1000.0, 100);
+            assert_eq!(heard.phase(), Some(Phase::Cruise));
+            // Until the window has grown to two products.
+            (0..30).for_each(|_| heard.within(10, 1000.0, 100));
+            heard
+        }
+
+        /// In ProbeBW_UP, one round trip after the refill.
+        pub fn probing() -> Heard {
+            let mut heard = Heard::cruising();
+            heard.within(3000, 1000.0, 100);
+            assert_eq!(heard.phase(), Some(Phase::Refill));
+            heard.round(1000.0, 100);
+            assert_eq!(heard.phase(), Some(Phase::Up));
+            heard
+        }
+    }
+
+    pub fn near(value: f64, wanted: f64) -> bool {
+        (value / wanted - 1.0).abs() < 1e-3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bench::{Heard, near};
+    use super::*;
+    use crate::primitives::units::Segments;
+
+    #[test]
+    fn the_first_round_trip_of_data_gives_the_first_rate() {
+        let mut heard = Heard::new(Bbr3Spec::default());
+        assert!(near(heard.pacing(), 2.77 * 10.0 / 1e-3));
+        heard.app_limited = true;
+        heard.round(1.0, 10);
+        assert!(near(heard.pacing(), 2.77 * 10.0 / 0.1));
+    }
+
+    #[test]
+    fn the_window_is_two_products_and_what_acknowledgements_bring_at_once() {
+        let heard = Heard::cruising();
+        // Ten segments at a time.
+        assert!(near(heard.law.window(), 200.0 + 10.0), "{}", heard.law.window());
+        assert!(near(heard.pacing(), 990.0));
+    }
+
+    #[test]
+    fn fast_recovery_leaves_the_window_and_a_timeout_one_segment_until_the_next_acknowledgement() {
+        let mut heard = Heard::cruising();
+        let window = heard.law.window();
+        heard.recover(1);
+        assert_eq!(heard.law.window(), window);
+        heard.within(1, 1000.0, 100);
+        heard.law.on_timeout(&Congestion::of(heard.now, Segments(25)));
+        assert_eq!(heard.law.window(), 1.0);
+        // Eleven, twenty-one; the third acknowledges the last of the twenty-five.
+        let windows = [0; 3].map(|_| {
+            heard.within(1, 1000.0, 10);
+            heard.law.window()
+        });
+        assert_eq!(windows[..2], [11.0, 21.0]);
+        assert!(windows[2] >= window, "{windows:?} {window}");
+    }
+}

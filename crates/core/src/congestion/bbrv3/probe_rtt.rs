@@ -1,0 +1,116 @@
+//! ProbeRTT: half a product in flight for a while, so that the shortest round trip is seen again (5.3.4).
+
+use super::cycle::Phase;
+use super::{AckPhase, Bbr3, Sample, State};
+
+impl Bbr3 {
+    /// CheckProbeRTT of 5.3.4.3.
+    pub(super) fn check_probe_rtt(&mut self, rs: &Sample) {
+        if !self.memory.probes_rtt() && self.memory.probe_rtt_expired && !self.memory.idle_restart {
+            self.save_cwnd();
+            self.memory.state = State::ProbeRtt { done_stamp: None, round_done: false };
+            self.memory.ack_phase = AckPhase::ProbeStopping;
+            self.memory.start_round();
+        }
+        if let State::ProbeRtt { .. } = self.memory.state {
+            self.handle_probe_rtt(rs);
+        }
+        if rs.delivered > 0.0 {
+            self.memory.idle_restart = false;
+        }
+    }
+
+    fn handle_probe_rtt(&mut self, rs: &Sample) {
+        let State::ProbeRtt { done_stamp, round_done } = self.memory.state else { return };
+        let memory = &mut *self.memory;
+        // MarkConnectionAppLimited: low rates tell nothing.
+        memory.probed_until = memory.delivered + rs.inflight as u64;
+        match done_stamp {
+            None if rs.inflight <= memory.probe_rtt_cwnd() => {
+                let done_stamp = Some(rs.now + memory.spec.probe_rtt);
+                memory.state = State::ProbeRtt { done_stamp, round_done: false };
+                memory.start_round();
+            }
+            Some(done) => {
+                let round_done = round_done || memory.round_start;
+                memory.state = State::ProbeRtt { done_stamp, round_done };
+                if round_done && rs.now > done {
+                    self.exit_probe_rtt(rs);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// CheckProbeRTTDone and ExitProbeRTT of 5.3.4.4.
+    fn exit_probe_rtt(&mut self, rs: &Sample) {
+        self.memory.probe_rtt_min_stamp = rs.now;
+        self.restore_cwnd();
+        self.memory.reset_short_term_model();
+        if self.memory.full_bw_reached {
+            self.memory.start_probe_bw_down(rs.now);
+            self.memory.state = State::ProbeBw(Phase::Cruise);
+        } else {
+            self.memory.state = State::Startup;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Heard, near};
+    use super::*;
+    use crate::congestion::Controller;
+    use crate::primitives::units::{Span, Time};
+
+    #[test]
+    fn after_five_seconds_without_a_shorter_round_trip_half_a_product_is_in_flight_for_200_ms_and_a_round_trip() {
+        // Appendix A.10.
+        let mut heard = Heard::cruising();
+        let window = heard.law.window();
+        heard.law.memory.probe_rtt_min_stamp = heard.now;
+        heard.law.memory.cycle_stamp = heard.now;
+        heard.within(2000, 1000.0, 100);
+        heard.law.memory.cycle_stamp = heard.now;
+        heard.within(2000, 1000.0, 100);
+        heard.law.memory.cycle_stamp = heard.now;
+        heard.within(1000, 1000.0, 100);
+        assert_eq!(heard.phase(), Some(Phase::Cruise));
+        heard.within(1, 1000.0, 100);
+        assert_eq!((heard.law.memory.state, heard.law.window()), (State::ProbeRtt { done_stamp: None, round_done: false }, 50.0));
+        heard.within(50, 1000.0, 50);
+        let wanted = State::ProbeRtt { done_stamp: Some(heard.now + Span::from_millis(200)), round_done: false };
+        assert_eq!(heard.law.memory.state, wanted);
+        heard.round(500.0, 50);
+        heard.within(100, 500.0, 50);
+        assert!(heard.law.memory.probes_rtt());
+        heard.within(1, 500.0, 50);
+        assert_eq!((heard.phase(), heard.law.window() >= window), (Some(Phase::Cruise), true));
+        // What was sent with half a product tells no bandwidth.
+        assert_eq!(heard.law.memory.max_bw(), 1000.0);
+        heard.within(1, 1000.0, 100);
+        assert_eq!(heard.phase(), Some(Phase::Cruise));
+    }
+
+    #[test]
+    fn a_longer_round_trip_counts_once_the_shortest_is_ten_seconds_old() {
+        let mut heard = Heard::cruising();
+        (heard.now, heard.rtt) = (Time(Span::from_millis(20_000).0), Span::from_millis(120));
+        let at = |heard: &mut Heard, seconds: u64| {
+            heard.law.memory.min_rtt_stamp = heard.now.before(Span::from_millis(1000 * seconds));
+            heard.within(1, 1000.0, 100);
+            heard.law.memory.min_rtt.map_or(0.0, Span::seconds)
+        };
+        heard.law.memory.probe_rtt_min_delay = Some(Span::from_millis(120));
+        assert!(near(at(&mut heard, 9), 0.1) && near(at(&mut heard, 10), 0.12));
+    }
+
+    #[test]
+    fn a_flow_that_was_idle_need_not_probe() {
+        // Appendix A.11.
+        let mut heard = Heard::cruising();
+        heard.law.on_idle(Span::from_millis(6000));
+        heard.within(6000, 1000.0, 100);
+        assert!(!heard.law.memory.probes_rtt() && !heard.law.memory.idle_restart);
+    }
+}

@@ -1,0 +1,148 @@
+//! Startup, how it ends, and Drain (5.3.1, 5.3.2).
+
+use super::loss::Repair;
+use super::{Bbr3, Bbr3Memory, Sample, State};
+
+/// Growth below which a round trip found no more bandwidth, and how many of those fill the pipe (5.3.1.2).
+const FULL_BW_GROWTH: f64 = 1.25;
+const FULL_BW_ROUNDS: u32 = 3;
+/// BBRStartupFullLossCnt.
+const FULL_LOSS_RANGES: u32 = 6;
+/// Round trips in Drain at most.
+const DRAIN_ROUNDS: u64 = 3;
+
+impl Bbr3Memory {
+    /// ResetFullBW of 5.3.1.2, from this rate on.
+    pub(super) fn reset_full_bw(&mut self, from: f64) {
+        (self.full_bw, self.full_bw_count, self.full_bw_now) = (from, 0, false);
+    }
+
+    /// CheckFullBWReached.
+    pub(super) fn check_full_bw_reached(&mut self, rs: &Sample) {
+        if self.full_bw_now || !self.round_start || rs.is_app_limited {
+            return;
+        }
+        if rs.delivery_rate >= FULL_BW_GROWTH * self.full_bw {
+            self.reset_full_bw(rs.delivery_rate);
+            return;
+        }
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= FULL_BW_ROUNDS;
+        self.full_bw_reached |= self.full_bw_now;
+    }
+
+    /// CheckStartupDone of 5.3.1.1.
+    pub(super) fn check_startup_done(&mut self, rs: &Sample) {
+        if self.state != State::Startup {
+            return;
+        }
+        if self.is_loss_high_in_startup(rs) {
+            self.undo.leaves_startup();
+            (self.full_bw_now, self.full_bw_reached) = (true, true);
+            self.inflight_longterm = self.bdp().max(self.inflight_latest);
+        }
+        if self.full_bw_reached {
+            self.state = State::Drain { start_round: self.round_count };
+        }
+    }
+
+    /// The criteria of 5.3.1.3, at the end of a round trip with losses.
+    fn is_loss_high_in_startup(&self, rs: &Sample) -> bool {
+        let Repair::Fast { start_round } = self.repair else { return false };
+        if !self.has_selective_acks {
+            return self.is_loss_in_round || rs.lost > 0.0;
+        }
+        let is_round_over = self.loss_round_start && self.round_count > start_round;
+        is_round_over && self.loss_ranges >= FULL_LOSS_RANGES && self.is_inflight_too_high(rs)
+    }
+}
+
+impl Bbr3 {
+    /// CheckDrainDone of 5.3.2.
+    pub(super) fn check_drain_done(&mut self, rs: &Sample) {
+        let State::Drain { start_round } = self.memory.state else { return };
+        if rs.inflight <= self.memory.inflight() || self.memory.round_count > start_round + DRAIN_ROUNDS {
+            self.memory.start_probe_bw_down(rs.now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bbr3Spec;
+    use super::super::bench::{Heard, near};
+    use super::super::cycle::Phase;
+    use super::*;
+    use crate::congestion::Start;
+
+    #[test]
+    fn startup_ends_after_three_round_trips_without_a_quarter_more() {
+        // Appendix A.1.
+        let mut heard = Heard::new(Bbr3Spec::default());
+        for rate in [400.0, 800.0, 1000.0, 1100.0, 1200.0] {
+            heard.round(rate, 1000);
+            assert_eq!(heard.law.memory.state, State::Startup);
+            assert!(near(heard.pacing(), 2.77 * 0.99 * rate));
+        }
+        heard.round(1249.0, 1000);
+        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
+        assert!(heard.law.memory.full_bw_now && heard.law.memory.full_bw_reached);
+        assert!(near(heard.pacing(), 0.5 * 0.99 * 1249.0));
+    }
+
+    #[test]
+    fn drain_ends_with_a_product_in_flight_or_in_the_fourth_round_trip() {
+        // Appendix A.3, A.4: 1000 a second for 100 ms.
+        let drained = || {
+            let mut heard = Heard::new(Bbr3Spec::default());
+            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 150));
+            heard
+        };
+        let mut heard = drained();
+        heard.within(1, 1000.0, 101);
+        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
+        heard.within(1, 1000.0, 100);
+        assert_eq!(heard.phase(), Some(Phase::Cruise));
+        let mut heard = drained();
+        (0..3).for_each(|_| heard.round(900.0, 150));
+        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
+        heard.round(900.0, 150);
+        assert_eq!(heard.phase(), Some(Phase::Down));
+    }
+
+    #[test]
+    fn startup_ends_with_six_ranges_lost_above_the_threshold_a_round_trip_into_recovery() {
+        // Appendix A.2: also of samples for want of data. Five ranges are too few; 2 % of 300 in flight are six.
+        let state = |ranges: u32, tx_in_flight: u32| {
+            let mut heard = Heard::new(Bbr3Spec::default());
+            [400.0, 600.0, 900.0].into_iter().for_each(|rate| heard.round(rate, 100));
+            (heard.tx_in_flight, heard.app_limited) = (tx_in_flight, true);
+            heard.recover(ranges);
+            heard.within(10, 900.0, 100);
+            assert_eq!(heard.law.memory.state, State::Startup);
+            heard.round(900.0, 100);
+            (matches!(heard.law.memory.state, State::Drain { .. }), heard.law.memory.inflight_longterm)
+        };
+        assert_eq!([state(5, 100), state(6, 300)], [(false, f64::INFINITY); 2]);
+        // A product of 900 a second.
+        assert_eq!(state(6, 299), (true, 90.0));
+    }
+
+    #[test]
+    fn without_sack_one_loss_ends_startup() {
+        let mut heard = Heard::of(Bbr3Spec::default(), Start { has_selective_acks: false, ..Start::default() });
+        [400.0, 600.0].into_iter().for_each(|rate| heard.round(rate, 100));
+        heard.recover(1);
+        heard.within(10, 700.0, 100);
+        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
+    }
+
+    #[test]
+    fn startup_goes_on_for_want_of_data() {
+        // Appendix A.7.
+        let mut heard = Heard::new(Bbr3Spec::default());
+        heard.app_limited = true;
+        (0..20).for_each(|_| heard.round(400.0, 10));
+        assert_eq!(heard.law.memory.state, State::Startup);
+    }
+}

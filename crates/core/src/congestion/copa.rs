@@ -1,0 +1,439 @@
+//! Copa: the window moves towards the rate 1/(delta dq), where dq is the queueing delay, so that a flow keeps about 1/delta packets in the queues and
+//! empties them every few round trips (Arun and Balakrishnan, Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018, whose names
+//! are used here; section numbers are its).
+//!
+//! Differs: of the windows of time in which the shortest and longest round trips count, the oldest sixteenth may not. A velocity above one ends as soon as a
+//! step goes the other way, and not only at the end of the window, as in mvfst; by the letter of 2.1 a single flow, once it was fast, swung between 14 and
+//! 165 segments where a hundred fill the path. It is at most what doubles the window in a round trip, and the window at least two segments. The paper leaves timeouts open: after one the flow starts again from two segments, slowly up to half of what it had. A mark is
+//! taken for a loss.
+
+use super::support::beside::Beside;
+use super::support::lately::Lately;
+use super::{Ack, AskedFor, Congestion, Controller, Lost, RoundTrip, Start};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+
+member! {
+    /// Keeps about 1/delta packets in the queues, and empties them every few round trips. Best with timestamps.
+    Copa = "copa", "Arun and Balakrishnan, NSDI 2018";
+
+    pub struct CopaSpec {
+        /// How much delay weighs against throughput: about one over it packets are kept in the queues.
+        delta: f64 = 0.5 => Kind::Number { least: 1e-3, most: 1e3 },
+        /// Whether delta is lowered beside flows that fill the queues, by additive increase and multiplicative decrease of one over it.
+        competes: bool = true => Kind::Truth,
+        /// How long a shortest round trip counts (RTTmin).
+        min_rtt_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+    }
+}
+
+impl Settings for CopaSpec {
+    fn samples() -> Vec<CopaSpec> {
+        let usual = CopaSpec::default();
+        let eager = CopaSpec { delta: 0.04, competes: false, ..usual };
+        vec![usual, eager, CopaSpec { delta: 10.0, min_rtt_lifetime: Span::from_millis(1), ..usual }]
+    }
+}
+
+/// Segments. One would wait for the delayed acknowledgement.
+const LEAST: f64 = 2.0;
+/// A queue is nearly empty if its delay is less than this share of how far round trips have swung (2.2).
+const NEARLY_EMPTY: f64 = 0.1;
+/// Round trips that RTTmax is of (2.2).
+const SWING_ROUNDS: u64 = 4;
+/// Round trips without a nearly empty queue after which others must be filling it (2.2).
+const FULL_ROUNDS: u64 = 5;
+/// Round trips in one direction before the velocity doubles: without anybody else it changes every two and a half (2.1, 3).
+const STEADY_ROUNDS: u32 = 3;
+
+pub type Copa = Beside<CopaMemory>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Direction {
+    Up,
+    Down,
+}
+
+/// v of 2.1, of which a window changes by v/delta segments in a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Velocity {
+    v: f64,
+    direction: Option<Direction>,
+    /// Round trips in that direction.
+    rounds: u32,
+}
+
+/// What the queues are taken for (2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Mode {
+    Default,
+    Competitive,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CopaMemory {
+    spec: CopaSpec,
+    packet: Bytes,
+    starts_slowly: bool,
+    /// After a timeout slow start goes so far at most.
+    ssthresh: f64,
+    /// 1/delta: segments.
+    inverse_delta: f64,
+    mode: Mode,
+    velocity: Velocity,
+    /// The present window began then, and was so large.
+    began: (Time, f64),
+    srtt: Span,
+    rtt_min: Lately<Reverse<Span>>,
+    rtt_standing: Lately<Reverse<Span>>,
+    rtt_max: Lately<Span>,
+    /// When the queue was last seen nearly empty.
+    emptied: Time,
+    /// Something was found lost since the window began.
+    lost_in_round: bool,
+}
+
+impl Copa {
+    pub(super) fn new(spec: &CopaSpec, start: Start) -> Copa {
+        let memory = CopaMemory {
+            spec: *spec,
+            packet: start.packet,
+            starts_slowly: true,
+            ssthresh: f64::INFINITY,
+            inverse_delta: 1.0 / spec.delta,
+            mode: Mode::Default,
+            velocity: Velocity::REST,
+            began: (Time::ZERO, start.window),
+            srtt: Span::ZERO,
+            rtt_min: Lately::default(),
+            rtt_standing: Lately::default(),
+            rtt_max: Lately::default(),
+            emptied: Time::ZERO,
+            lost_in_round: false,
+        };
+        Beside::with(start, memory)
+    }
+
+    /// The steps of 2.1. `opens`: for how many segments, where the acknowledgement raises the window.
+    fn hear(&mut self, ack: &Ack, opens: f64) {
+        if let Some(rtt) = ack.rtt {
+            self.memory.measure(ack.now, rtt);
+            self.memory.judge_mode(ack.now);
+            if ack.now.since(self.memory.began.0) >= rtt {
+                self.end_round(ack.now);
+            }
+        }
+        let is_below = self.memory.is_below_target(Cwnd(self.window));
+        self.memory.velocity.head(if is_below { Direction::Up } else { Direction::Down });
+        self.memory.starts_slowly &= is_below && self.window < self.memory.ssthresh;
+        let step = self.memory.velocity.v * self.memory.inverse_delta / self.window * opens;
+        match is_below {
+            true if !self.is_used(ack) => {}
+            true if self.memory.starts_slowly => self.window += f64::from(ack.acked.0),
+            true => self.window += step,
+            false => self.window = (self.window - step).max(LEAST),
+        }
+    }
+
+    /// A window that is not filled says nothing of what a larger one would do.
+    fn is_used(&self, ack: &Ack) -> bool {
+        ack.window_validated || ack.signal.pipe.is_some_and(|pipe| f64::from(pipe.0) + 1.0 >= self.window.floor())
+    }
+
+    /// Once in a window: what was sent since it began is acknowledged.
+    fn end_round(&mut self, now: Time) {
+        let memory = &mut *self.memory;
+        let (_, before) = memory.began;
+        memory.began = (now, self.window);
+        let was_lost = std::mem::take(&mut memory.lost_in_round);
+        if memory.starts_slowly {
+            return;
+        }
+        memory.velocity.turn(before, Cwnd(self.window));
+        memory.velocity.v = memory.velocity.v.min((self.window / memory.inverse_delta).max(1.0));
+        if memory.mode == Mode::Competitive {
+            let delta = if was_lost { memory.inverse_delta / 2.0 } else { memory.inverse_delta + 1.0 };
+            memory.inverse_delta = delta.max(1.0 / memory.spec.delta);
+        }
+    }
+}
+
+impl Velocity {
+    const REST: Velocity = Velocity { v: 1.0, direction: None, rounds: 0 };
+
+    /// The next step goes there. What was fast in the other direction is slow at once.
+    fn head(&mut self, direction: Direction) {
+        if self.v > 1.0 && self.direction != Some(direction) {
+            *self = Velocity { direction: Some(direction), ..Velocity::REST };
+        }
+    }
+
+    /// From one window to the next.
+    fn turn(&mut self, before: f64, Cwnd(window): Cwnd) {
+        let direction = if window > before { Direction::Up } else { Direction::Down };
+        if self.direction != Some(direction) {
+            *self = Velocity { direction: Some(direction), rounds: 1, ..Velocity::REST };
+            return;
+        }
+        self.rounds += 1;
+        self.v = if self.rounds > STEADY_ROUNDS { 2.0 * self.v } else { 1.0 };
+    }
+}
+
+impl CopaMemory {
+    fn measure(&mut self, now: Time, rtt: Span) {
+        self.rtt_min.take_for(self.spec.min_rtt_lifetime, now, Reverse(rtt));
+        self.rtt_standing.take_for(Span(self.srtt.0 / 2), now, Reverse(rtt));
+        self.rtt_max.take_for(Span(self.srtt.0.saturating_mul(SWING_ROUNDS)), now, rtt);
+    }
+
+    /// RTTstanding and RTTmin.
+    fn round_trips(&self) -> Option<(Span, Span)> {
+        let (Reverse(standing), Reverse(least)) = self.rtt_standing.greatest().zip(self.rtt_min.greatest())?;
+        Some((standing, least.min(standing)))
+    }
+
+    /// lambda <= lambda_t: cwnd/RTTstanding <= 1/(delta dq).
+    fn is_below_target(&self, Cwnd(window): Cwnd) -> bool {
+        let Some((standing, least)) = self.round_trips() else { return true };
+        window * (standing - least).seconds() <= self.inverse_delta * standing.seconds()
+    }
+
+    /// 2.2.
+    fn judge_mode(&mut self, now: Time) {
+        let (Some((standing, least)), Some(longest)) = (self.round_trips(), self.rtt_max.greatest()) else { return };
+        let swing = (longest - least).seconds();
+        if (standing - least).seconds() <= NEARLY_EMPTY * swing || self.starts_slowly {
+            self.emptied = now;
+        }
+        let is_filled = now.since(self.emptied).0 > self.srtt.0.saturating_mul(FULL_ROUNDS);
+        self.mode = if self.spec.competes && is_filled { Mode::Competitive } else { Mode::Default };
+        if self.mode == Mode::Default {
+            self.inverse_delta = 1.0 / self.spec.delta;
+        }
+    }
+}
+
+impl Controller for Copa {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const IGNORES_LOSSES: bool = true;
+    const GOVERNS_RECOVERY: bool = true;
+    const QUANTITIES: &'static [&'static str] = &["queueing_delay_s", "min_rtt_s", "delta", "velocity"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// 2 cwnd/RTTstanding, so that it bounds bursts and not the rate (2.1).
+    fn pacing(&self) -> Option<Rate> {
+        let (standing, _) = self.memory.round_trips()?;
+        let bits = 2.0 * self.window * 8.0 * self.memory.packet.0 as f64 / standing.seconds().max(1e-12);
+        Some(Rate((bits as u64).max(1)))
+    }
+
+    fn may_pace(&self) -> bool {
+        true
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { losses: true, other_acks: true, ..AskedFor::default() }
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        let memory = &self.memory;
+        match (index, memory.round_trips()) {
+            (0, Some((standing, least))) => (standing - least).seconds(),
+            (1, Some((_, least))) => least.seconds(),
+            (2, _) => 1.0 / memory.inverse_delta,
+            (3, _) => memory.velocity.v,
+            _ => f64::NAN,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.hear(ack, f64::from(ack.acked.0));
+    }
+
+    /// While losses are repaired each acknowledgement stands for one segment.
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(ack, 1.0);
+    }
+
+    fn on_round_trip(&mut self, measured: &RoundTrip) {
+        self.memory.srtt = measured.smoothed.unwrap_or(self.memory.srtt);
+    }
+
+    fn on_lost(&mut self, _: &Lost) {
+        self.memory.lost_in_round = true;
+    }
+
+    /// Only beside flows that fill the queues does a loss tell anything (2.2), at the end of its window.
+    fn on_congestion(&mut self, _: &Congestion) {
+        self.memory.lost_in_round = true;
+    }
+
+    fn on_timeout(&mut self, seen: &Congestion) {
+        if !seen.repeated {
+            self.memory.ssthresh = (self.window / 2.0).max(LEAST);
+        }
+        self.window = LEAST;
+        self.memory.starts_slowly = true;
+        self.memory.velocity = Velocity::REST;
+        self.memory.began = (seen.now, LEAST);
+    }
+
+    /// Pacing keeps bursts from being released.
+    fn limit_window(&mut self, _: Cwnd) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    /// After slow start, on a path of 100 ms.
+    fn sender(window: f64, spec: CopaSpec) -> ModelSender<Copa> {
+        let start = Start { window, packet: Bytes(1250), ..Start::default() };
+        let mut sender = ModelSender::new(Copa::new(&spec, start)).with_round_trip(100);
+        sender.law.memory.starts_slowly = false;
+        sender.law.memory.measure(Time::ZERO, Span::from_millis(100));
+        sender
+    }
+
+    /// A round trip of so many milliseconds later, an acknowledgement of that round trip. Returns the window.
+    fn round(sender: &mut ModelSender<Copa>, milliseconds: u64) -> f64 {
+        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.ack_after(milliseconds)
+    }
+
+    fn near(value: f64, wanted: f64) -> bool {
+        (value / wanted - 1.0).abs() < 1e-9
+    }
+
+    #[test]
+    fn the_window_moves_by_one_over_delta_windows_towards_one_over_delta_dq() {
+        // 110 ms of 100: dq is 10 ms, the target 1 / (0.5 * 10 ms) = 200 a second. 20 / 110 ms = 181.8 is below it: 1 / (0.5 * 20) more.
+        assert!(near(round(&mut sender(20.0, CopaSpec::default()), 110), 20.1));
+        // 25 / 110 ms = 227.3 is above it.
+        assert!(near(round(&mut sender(25.0, CopaSpec::default()), 110), 24.92));
+        // Delta 0.25: 400 a second, and steps twice as large.
+        assert!(near(round(&mut sender(25.0, CopaSpec { delta: 0.25, ..CopaSpec::default() }), 110), 25.16));
+    }
+
+    #[test]
+    fn without_a_queue_the_target_is_infinite() {
+        assert!(near(round(&mut sender(1e6, CopaSpec::default()), 100), 1e6 + 2e-6));
+    }
+
+    #[test]
+    fn the_standing_round_trip_is_the_shortest_of_half_a_round_trip() {
+        let mut sender = sender(25.0, CopaSpec::default());
+        let standing = |sender: &ModelSender<Copa>| sender.law.memory.round_trips().unwrap().0;
+        round(&mut sender, 110);
+        sender.round_trip = Some(Span::from_millis(130));
+        // The smoothed round trip that the model tells is the sample: half of it is 65 ms, told apart in parts of 4.
+        sender.ack_after(40);
+        assert_eq!(standing(&sender), Span::from_millis(110));
+        sender.ack_after(30);
+        assert_eq!(standing(&sender), Span::from_millis(130));
+    }
+
+    #[test]
+    fn it_paces_at_two_windows_in_a_standing_round_trip() {
+        let mut sender = sender(20.0, CopaSpec::default());
+        round(&mut sender, 110);
+        // 2 * 20.1 * 10,000 bits in 110 ms.
+        assert_eq!(sender.law.pacing(), Some(Rate(3_654_545)));
+    }
+
+    #[test]
+    fn slow_start_doubles_until_the_rate_is_above_the_target() {
+        let mut sender = sender(10.0, CopaSpec::default());
+        sender.law.memory.starts_slowly = true;
+        sender.round_trip = Some(Span::from_millis(100));
+        assert_eq!((0..10).map(|_| sender.ack_after(1)).last(), Some(20.0));
+        // 150 ms: the target is 40 a second, the rate 133.
+        sender.wait(100);
+        sender.round_trip = Some(Span::from_millis(150));
+        assert!(near(sender.ack(1), 20.0 - 0.1));
+        assert!(!sender.law.memory.starts_slowly);
+    }
+
+    #[test]
+    fn the_velocity_doubles_from_the_fourth_round_trip_in_one_direction_on_and_a_turn_ends_that() {
+        let mut velocity = Velocity::REST;
+        let mut turns = |pairs: &[(f64, f64)]| -> Vec<f64> {
+            let mut turn = |&(before, after): &(f64, f64)| {
+                velocity.turn(before, Cwnd(after));
+                velocity.v
+            };
+            pairs.iter().map(&mut turn).collect()
+        };
+        assert_eq!(turns(&[(1.0, 2.0); 6]), [1.0, 1.0, 1.0, 2.0, 4.0, 8.0]);
+        assert_eq!(turns(&[(2.0, 1.0); 4]), [1.0, 1.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn a_velocity_doubles_the_window_in_a_round_trip_at_most() {
+        let mut sender = sender(20.0, CopaSpec::default());
+        for _ in 0..40 {
+            round(&mut sender, 100);
+        }
+        let velocity = sender.law.memory.velocity.v;
+        assert!(velocity > 10.0 && velocity <= sender.law.window() / 2.0, "{velocity}");
+    }
+
+    #[test]
+    fn five_round_trips_without_a_nearly_empty_queue_lower_delta_and_a_loss_raises_it() {
+        let mut sender = sender(100.0, CopaSpec::default());
+        // Round trips from 150 to 200 ms: never less than a tenth of the 100 ms that they swing.
+        for milliseconds in [150, 200, 150, 200, 150, 200] {
+            round(&mut sender, milliseconds);
+        }
+        assert_eq!(sender.law.memory.mode, Mode::Competitive);
+        // One more each round trip from the one on in which the mode changed.
+        let before = sender.law.memory.inverse_delta;
+        round(&mut sender, 150);
+        assert_eq!(sender.law.memory.inverse_delta, before + 1.0);
+        sender.law.memory.inverse_delta = 10.0;
+        sender.lose(100);
+        sender.lose(100);
+        round(&mut sender, 150);
+        assert_eq!(sender.law.memory.inverse_delta, 5.0);
+        sender.law.memory.inverse_delta = 3.0;
+        sender.lose(100);
+        round(&mut sender, 150);
+        assert_eq!(sender.law.memory.inverse_delta, 2.0);
+        // The queue is empty once: delta is what it was.
+        sender.law.memory.inverse_delta = 10.0;
+        round(&mut sender, 100);
+        assert_eq!((sender.law.memory.mode, sender.law.memory.inverse_delta), (Mode::Default, 2.0));
+    }
+
+    #[test]
+    fn that_can_be_switched_off() {
+        let mut sender = sender(100.0, CopaSpec { competes: false, ..CopaSpec::default() });
+        for _ in 0..20 {
+            round(&mut sender, 150);
+        }
+        assert_eq!((sender.law.memory.mode, sender.law.memory.inverse_delta), (Mode::Default, 2.0));
+    }
+
+    #[test]
+    fn a_loss_leaves_the_window_and_a_timeout_starts_again() {
+        let mut sender = sender(20.0, CopaSpec::default());
+        assert_eq!((sender.lose(20), sender.time_out(20)), (20.0, 2.0));
+        // Slowly up to ten.
+        sender.round_trip = Some(Span::from_millis(100));
+        let windows = [1; 9].map(|milliseconds| sender.ack_after(milliseconds));
+        assert_eq!(windows[..8], [3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
+        assert!(near(windows[8], 10.2));
+    }
+}

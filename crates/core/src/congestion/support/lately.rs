@@ -1,0 +1,82 @@
+//! The greatest of what was seen lately, for filters over round trips, cycles or time. What a later and greater value outlives is forgotten, so that each
+//! value costs a constant time, and of each reading of the clock at most one is kept.
+
+use crate::primitives::units::{Span, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Parts of a window of time that are told apart.
+const PARTS: u64 = 16;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Lately<V> {
+    /// When, by the caller's clock, and what: each greater than all that came after it.
+    kept: VecDeque<(u64, V)>,
+}
+
+impl<V> Default for Lately<V> {
+    fn default() -> Lately<V> {
+        Lately { kept: VecDeque::new() }
+    }
+}
+
+impl<V: Copy + PartialOrd> Lately<V> {
+    /// What was seen now, by a clock that does not run backwards. Of what is older than `oldest` nothing counts any more.
+    pub fn take(&mut self, (now, value): (u64, V), oldest: u64) {
+        while self.kept.back().is_some_and(|&(_, known)| known <= value) {
+            self.kept.pop_back();
+        }
+        // A smaller one of the same time lives no longer than the one before it.
+        if self.kept.back().is_none_or(|&(at, _)| at < now) {
+            self.kept.push_back((now, value));
+        }
+        while self.kept.front().is_some_and(|&(at, _)| at < oldest) {
+            self.kept.pop_front();
+        }
+    }
+
+    /// What was seen at this time, of which only what is younger than `window` counts, to a sixteenth of it.
+    pub fn take_for(&mut self, window: Span, now: Time, value: V) {
+        let part = (window.0 / PARTS).max(1);
+        self.take((now.0 - now.0 % part, value), now.before(window).0);
+    }
+
+    pub fn greatest(&self) -> Option<V> {
+        self.kept.front().map(|&(_, value)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Reverse;
+
+    #[test]
+    fn the_greatest_counts_until_it_is_too_old_and_then_the_greatest_since() {
+        let mut lately = Lately::default();
+        let greatest = [(1, 5.0), (2, 9.0), (3, 4.0), (3, 6.0), (4, 2.0), (5, 3.0), (6, 1.0)].map(|(now, value): (u64, f64)| {
+            lately.take((now, value), now - 1);
+            lately.greatest()
+        });
+        assert_eq!(greatest, [5.0, 9.0, 9.0, 9.0, 6.0, 3.0, 3.0].map(Some));
+    }
+
+    #[test]
+    fn in_a_window_of_time_at_most_a_part_is_forgotten_too_early() {
+        let window = Span::from_millis(16);
+        let mut lately = Lately::default();
+        let mut at = |milliseconds: u64, value: u32| {
+            lately.take_for(window, Time(Span::from_millis(milliseconds).0), value);
+            (lately.greatest(), lately.kept.len())
+        };
+        assert_eq!((at(100, 9), at(110, 7), at(116, 5)), ((Some(9), 1), (Some(9), 2), (Some(9), 3)));
+        assert_eq!((at(117, 4), at(127, 1)), ((Some(7), 3), (Some(5), 3)));
+    }
+
+    #[test]
+    fn of_reversed_values_it_is_the_least_and_a_time_is_kept_once() {
+        let mut lately = Lately::default();
+        [7, 8, 6, 9].into_iter().for_each(|value| lately.take((1, Reverse(value)), 0));
+        assert_eq!((lately.greatest(), lately.kept.len()), (Some(Reverse(6)), 1));
+    }
+}

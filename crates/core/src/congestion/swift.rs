@@ -1,0 +1,326 @@
+//! Swift: additive increase while the round trip is below a target, and above it a decrease in proportion to the excess, at most once in a round trip;
+//! the target grows with the hops of the path and as the window shrinks (Kumar and others, Swift: Delay is Simple and Effective for Congestion
+//! Control in the Datacenter, SIGCOMM 2020, whose names are used here; Algorithm 1 and section 3.5).
+//!
+//! Differs: the delay is the whole round trip, because hosts here have no stack in which packets could wait: there is one window, for the fabric. Hops are
+//! the ports of the path instead of what is left of the TTL. The paper does not say how large most of its parameters are; those here are a data
+//! center's of 100 Gbit/s. A mark, which Swift does not ask for, is answered as a loss.
+
+use super::support::beside::Beside;
+use super::{Ack, AskedFor, Congestion, Controller, Start};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// Holds the round trip at a target, which grows with hops and with the number of flows. Best with timestamps.
+    Swift = "swift", "Kumar and others, SIGCOMM 2020";
+
+    pub struct SwiftSpec {
+        /// The target of a path without hops and of a large window (base_target).
+        base_target: Span = Span::from_micros(25) => ABOVE_ZERO,
+        /// What each port of the path adds to it.
+        hop_delay: Span = Span::from_micros(1) => Kind::Duration { least: Span::ZERO },
+        /// What the smallest windows add to it (fs_range); zero for one target for all.
+        flow_range: Span = Span::from_micros(100) => Kind::Duration { least: Span::ZERO },
+        /// A window up to which all of that is added (fs_min_cwnd).
+        flow_least_window: f64 = 0.1 => WINDOW,
+        /// A window from which on nothing of it is (fs_max_cwnd).
+        flow_most_window: f64 = 100.0 => WINDOW,
+        /// By how much the window grows in a round trip (ai).
+        additive_increase: f64 = 1.0 => WINDOW,
+        /// What is taken of a window for an excess as large as the delay (beta).
+        decrease: f64 = 0.8 => Kind::Probability,
+        /// At most this share is taken of a window, and for a loss (max_mdf).
+        most_decrease: f64 = 0.5 => Kind::Probability,
+        /// The window is no smaller (min_cwnd). Below one, a segment leaves only every few round trips.
+        least_window: f64 = 0.001 => WINDOW,
+        /// The window is no larger (max_cwnd).
+        most_window: f64 = 10_000.0 => WINDOW,
+        /// So many timeouts in a row leave the least window (RETX_RESET_THRESHOLD).
+        timeouts_to_reset: u32 = 5 => Kind::Whole { least: 1, most: 1000 },
+    }
+}
+
+const WINDOW: Kind = Kind::Segments { least: 1e-6, most: 1e9 };
+
+impl Settings for SwiftSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let mut misfits = Vec::new();
+        if self.flow_most_window <= self.flow_least_window {
+            let expected = format!("more than {}", self.flow_least_window);
+            misfits.push(Misfit::error(&["flow_most_window"], "`flow_most_window` is not above `flow_least_window`", expected));
+        }
+        if self.most_window < self.least_window.max(1.0) {
+            let expected = format!("at least {}", self.least_window.max(1.0));
+            misfits.push(Misfit::error(&["most_window"], "no window would be large enough to send", expected));
+        }
+        if self.most_decrease == 1.0 {
+            misfits.push(Misfit::error(&["most_decrease"], "nothing would be left of a window", "less than 1"));
+        }
+        misfits
+    }
+
+    fn samples() -> Vec<SwiftSpec> {
+        let usual = SwiftSpec::default();
+        let slow = SwiftSpec { base_target: Span::from_millis(60), flow_range: Span::ZERO, ..usual };
+        let whole = SwiftSpec { least_window: 1.0, most_window: 50.0, most_decrease: 0.3, timeouts_to_reset: 1, ..usual };
+        vec![usual, slow, SwiftSpec { hop_delay: Span::ZERO, additive_increase: 0.25, ..whole }]
+    }
+}
+
+pub type Swift = Beside<SwiftMemory>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SwiftMemory {
+    spec: SwiftSpec,
+    packet: Bytes,
+    /// base_target and what the hops add.
+    path_target: Span,
+    /// The window, which may be below one; the sender's is not.
+    cwnd: f64,
+    /// The last measured.
+    rtt: Option<Span>,
+    t_last_decrease: Option<Time>,
+    retransmit_cnt: u32,
+}
+
+impl Swift {
+    pub(super) fn new(spec: &SwiftSpec, start: Start) -> Swift {
+        let memory = SwiftMemory {
+            spec: *spec,
+            packet: start.packet,
+            path_target: spec.base_target + Span(spec.hop_delay.0.saturating_mul(start.hops.into())),
+            cwnd: start.window.min(spec.most_window),
+            rtt: None,
+            t_last_decrease: None,
+            retransmit_cnt: 0,
+        };
+        let window = memory.cwnd;
+        Beside::with(Start { window, ..start }, memory)
+    }
+
+    /// Algorithm 1, On Receiving ACK.
+    fn hear(&mut self, ack: &Ack) {
+        let memory = &mut *self.memory;
+        memory.retransmit_cnt = 0;
+        memory.rtt = ack.rtt.or(memory.rtt);
+        let Some(delay) = ack.rtt else { return };
+        let target = memory.target_delay();
+        if delay < target {
+            if ack.window_validated {
+                let num_acked = f64::from(ack.acked.0);
+                let grown = memory.cwnd + memory.spec.additive_increase * num_acked / memory.cwnd.max(1.0);
+                self.set(Cwnd(grown));
+            }
+        } else if memory.can_decrease(ack.now) {
+            let excess = (delay - target).0 as f64 / delay.0.max(1) as f64;
+            let kept = (1.0 - memory.spec.decrease * excess).max(1.0 - memory.spec.most_decrease);
+            self.decrease(ack.now, kept);
+        }
+    }
+
+    fn decrease(&mut self, now: Time, kept: f64) {
+        let before = self.memory.cwnd;
+        self.set(Cwnd(kept * before));
+        if self.memory.cwnd < before {
+            self.memory.t_last_decrease = Some(now);
+        }
+    }
+
+    fn set(&mut self, Cwnd(window): Cwnd) {
+        let SwiftSpec { least_window, most_window, .. } = self.memory.spec;
+        self.memory.cwnd = window.min(most_window).max(least_window);
+        self.window = self.memory.cwnd.max(1.0);
+    }
+}
+
+impl SwiftMemory {
+    /// Section 3.5: a target that falls with the square root of the window, from `flow_least_window` to `flow_most_window`.
+    fn target_delay(&self) -> Span {
+        let SwiftSpec { flow_range, flow_least_window, flow_most_window, .. } = self.spec;
+        let fs_range = flow_range.0 as f64;
+        let alpha = fs_range / (1.0 / flow_least_window.sqrt() - 1.0 / flow_most_window.sqrt());
+        let beta = -alpha / flow_most_window.sqrt();
+        let of_flows = (alpha / self.cwnd.sqrt() + beta).min(fs_range).max(0.0);
+        self.path_target + Span(of_flows as u64)
+    }
+
+    /// At most once in a round trip.
+    fn can_decrease(&self, now: Time) -> bool {
+        let rtt = self.rtt.unwrap_or_default();
+        self.t_last_decrease.is_none_or(|last| now.since(last) >= rtt)
+    }
+}
+
+impl Controller for Swift {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const ASKS_AT_START: bool = true;
+    const GOVERNS_RECOVERY: bool = true;
+    const QUANTITIES: &'static [&'static str] = &["target_delay_s", "fabric_window_packets"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// A window below one is a segment every rtt/cwnd.
+    fn pacing(&self) -> Option<Rate> {
+        let rtt = self.memory.rtt.filter(|_| self.memory.cwnd < 1.0)?;
+        let bits = self.memory.cwnd * 8.0 * self.memory.packet.0 as f64 / rtt.seconds().max(1e-12);
+        Some(Rate((bits as u64).max(1)))
+    }
+
+    fn may_pace(&self) -> bool {
+        self.memory.spec.least_window < 1.0
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { other_acks: true, ..AskedFor::default() }
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        match index {
+            0 => self.memory.target_delay().seconds(),
+            1 => self.memory.cwnd,
+            _ => f64::NAN,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.hear(ack);
+    }
+
+    /// While losses are repaired the window does not grow.
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(&Ack { window_validated: false, ..*ack });
+    }
+
+    /// Algorithm 1, On Fast Recovery.
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.memory.retransmit_cnt = 0;
+        if self.memory.can_decrease(seen.now) {
+            self.decrease(seen.now, 1.0 - self.memory.spec.most_decrease);
+        }
+    }
+
+    /// Algorithm 1, On Retransmit Timeout.
+    fn on_timeout(&mut self, seen: &Congestion) {
+        self.memory.retransmit_cnt = self.memory.retransmit_cnt.saturating_add(1);
+        if self.memory.retransmit_cnt >= self.memory.spec.timeouts_to_reset {
+            self.set(Cwnd(self.memory.spec.least_window));
+        } else if self.memory.can_decrease(seen.now) {
+            self.decrease(seen.now, 1.0 - self.memory.spec.most_decrease);
+        }
+    }
+
+    fn limit_window(&mut self, most: Cwnd) {
+        self.set(Cwnd(self.memory.cwnd.min(most.0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    /// A target of 100 ms, and with four hops of 5 ms 120 ms, for all windows.
+    const STEADY: SwiftSpec = SwiftSpec {
+        base_target: Span::from_millis(100),
+        hop_delay: Span::from_millis(5),
+        flow_range: Span::ZERO,
+        flow_least_window: 0.1,
+        flow_most_window: 100.0,
+        additive_increase: 1.0,
+        decrease: 0.8,
+        most_decrease: 0.5,
+        least_window: 0.001,
+        most_window: 10_000.0,
+        timeouts_to_reset: 5,
+    };
+
+    fn sender(window: f64, spec: SwiftSpec) -> ModelSender<Swift> {
+        ModelSender::new(Swift::new(&spec, Start { window, hops: 4, packet: Bytes(1250), ..Start::default() }))
+    }
+
+    /// An acknowledgement after so many milliseconds, of a round trip of so many.
+    fn ack(sender: &mut ModelSender<Swift>, after: u64, milliseconds: u64) -> f64 {
+        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.ack_after(after);
+        sender.law.memory.cwnd
+    }
+
+    fn near(value: f64, wanted: f64) -> bool {
+        (value / wanted - 1.0).abs() < 1e-9
+    }
+
+    #[test]
+    fn below_the_target_the_window_grows_by_a_segment_in_a_round_trip() {
+        let mut sender = sender(10.0, STEADY);
+        assert!(near(ack(&mut sender, 1, 119), 10.1));
+        assert!(near(ack(&mut sender, 1, 119), 10.1 + 1.0 / 10.1));
+    }
+
+    #[test]
+    fn above_it_the_excess_is_taken_once_in_a_round_trip_and_at_most_half() {
+        let mut sender = sender(10.0, STEADY);
+        // (160 - 120) / 160 of 0.8.
+        assert!(near(ack(&mut sender, 1, 160), 8.0));
+        assert!(near(ack(&mut sender, 159, 160), 8.0));
+        assert!(near(ack(&mut sender, 1, 160), 6.4));
+        // (1200 - 120) / 1200 of 0.8 is 0.72.
+        assert!(near(ack(&mut sender, 1200, 1200), 3.2));
+        assert!(near(ack(&mut sender, 120, 120), 3.2));
+    }
+
+    #[test]
+    fn the_target_falls_from_the_whole_range_to_nothing_as_the_window_grows() {
+        // alpha = 30 / (1/sqrt(0.25) - 1/sqrt(16)) = 30 / 1.75, beta = -alpha / 4.
+        let spec = SwiftSpec { flow_range: Span::from_millis(35), flow_least_window: 0.25, flow_most_window: 16.0, ..STEADY };
+        let target = |window: f64| {
+            let mut sender = sender(1.0, spec);
+            sender.law.set(Cwnd(window));
+            sender.law.memory.target_delay().seconds()
+        };
+        assert!(near(target(0.1), 0.155) && near(target(0.25), 0.155));
+        // 20 ms / sqrt(4) - 5 ms.
+        assert!(near(target(4.0), 0.125) && near(target(16.0), 0.12) && near(target(100.0), 0.12));
+    }
+
+    #[test]
+    fn a_window_below_one_is_a_segment_every_few_round_trips() {
+        let mut sender = sender(1.0, STEADY);
+        assert_eq!(sender.law.pacing(), None);
+        // (200 - 120) / 200 of 0.8.
+        assert!(near(ack(&mut sender, 1, 200), 0.68));
+        assert!(near(ack(&mut sender, 200, 200), 0.68 * 0.68));
+        assert_eq!(sender.law.window(), 1.0);
+        // 10,000 bits every 200 ms / 0.4624.
+        assert!(near(sender.law.pacing().map_or(0.0, |rate| rate.0 as f64 + 1.0), 23_120.0));
+        // Below one it grows by a segment for each that is acknowledged.
+        assert!(near(ack(&mut sender, 400, 100), 1.4624));
+        assert_eq!((sender.law.window(), sender.law.pacing()), (1.4624, None));
+    }
+
+    #[test]
+    fn a_loss_takes_half_once_in_a_round_trip_and_so_does_a_timeout_until_the_fifth() {
+        let mut sender = sender(16.0, STEADY);
+        ack(&mut sender, 1, 120);
+        assert_eq!((sender.lose(16), sender.lose(16)), (8.0, 8.0));
+        sender.wait(120);
+        assert_eq!(sender.time_out(8), 4.0);
+        for expected in [2.0, 1.0, 0.5, 0.001] {
+            sender.wait(120);
+            sender.time_out_again(1);
+            assert_eq!(sender.law.memory.cwnd, expected);
+        }
+        // An acknowledgement ends the row.
+        ack(&mut sender, 120, 119);
+        sender.time_out(1);
+        assert!(near(sender.law.memory.cwnd, 1.001 / 2.0));
+    }
+}

@@ -1,0 +1,297 @@
+//! TIMELY: a rate that grows while round trips do not and shrinks in proportion to how fast they grow; very short round trips only let it grow, very long
+//! ones make it shrink (Mittal and others, TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015, Algorithm 1, whose names are used
+//! here).
+//!
+//! Differs: a segment of the paper, 64 kB that leave in a burst, is as much data, paced packet by packet: its round trip is that of the packet whose
+//! acknowledgement completes it, without the time to send the burst. The paper does not say how much the newest difference weighs; the authors'
+//! code has 0.02, and takes at most half of a rate at once. That network loses nothing: a loss here is repaired and changes no rate, so that in
+//! buffers whose delay stays below `t_high` losses go on. A timeout leaves one segment until the next acknowledgement.
+
+use super::support::beside::Beside;
+use super::{Ack, AskedFor, Congestion, Controller, Start};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// Sends at a rate that follows the gradient of the round trip. Best with timestamps, and for networks without loss.
+    Timely = "timely", "Mittal and others, SIGCOMM 2015";
+
+    pub struct TimelySpec {
+        /// Round trips below this only raise the rate (T_low).
+        t_low: Span = Span::from_micros(50) => ABOVE_ZERO,
+        /// Round trips above this lower it (T_high).
+        t_high: Span = Span::from_micros(500) => ABOVE_ZERO,
+        /// By this much the rate grows at a time (delta).
+        additive_step: Rate = Rate(10_000_000) => Kind::Rate,
+        /// How much a gradient, or an excess, takes of the rate (beta).
+        decrease: f64 = 0.8 => Kind::Probability,
+        /// Weight of the newest difference of round trips in their average (alpha).
+        weight: f64 = 0.02 => Kind::Probability,
+        /// What a gradient is a share of: the round trip of an empty network (minRTT).
+        min_rtt: Span = Span::from_micros(20) => ABOVE_ZERO,
+        /// Completions in a row without a growing round trip after which steps are larger (HAI).
+        calm_completions: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
+        /// How much larger (N).
+        calm_steps: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
+        /// Data whose acknowledgement is a completion, after which the rate changes.
+        segment: u64 = 64_000 => Kind::Bytes { least: 1, most: 1_000_000_000 },
+        /// The most that it sends: the line rate of the host.
+        fastest: Rate = Rate(10_000_000_000) => Kind::Rate,
+        /// The least that it sends.
+        slowest: Rate = Rate(1_000_000) => Kind::Rate,
+        /// What it starts with: C/(N+1) in the paper, where N other flows of the host share its line rate; without, `fastest`.
+        initial_rate: Option<Rate> = None => Kind::Rate,
+        /// At most so much is outstanding.
+        outstanding: u64 = 1_000_000 => Kind::Bytes { least: 1, most: 1_000_000_000_000 },
+    }
+}
+
+impl Settings for TimelySpec {
+    fn check(&self) -> Vec<Misfit> {
+        let mut misfits = Vec::new();
+        if self.t_high < self.t_low {
+            let expected = format!("at least {} us", self.t_low.seconds() * 1e6);
+            misfits.push(Misfit::error(&["t_high"], "`t_high` is below `t_low`", expected));
+        }
+        if self.slowest > self.fastest {
+            let expected = format!("at most {} bps", self.fastest.0);
+            misfits.push(Misfit::error(&["slowest"], "`slowest` is above `fastest`", expected));
+        }
+        if self.weight == 0.0 {
+            misfits.push(Misfit::error(&["weight"], "a gradient that is never seen", "above 0"));
+        }
+        misfits
+    }
+
+    fn samples() -> Vec<TimelySpec> {
+        let usual = TimelySpec::default();
+        let slow = TimelySpec {
+            t_low: Span::from_millis(50),
+            t_high: Span::from_millis(200),
+            min_rtt: Span::from_millis(20),
+            fastest: Rate(100_000_000),
+            slowest: Rate(10_000),
+            initial_rate: Some(Rate(1_000_000)),
+            additive_step: Rate(100_000),
+            ..usual
+        };
+        vec![usual, slow, TimelySpec { weight: 1.0, decrease: 1.0, segment: 1, outstanding: 1, ..slow }]
+    }
+}
+
+pub type Timely = Beside<TimelyMemory>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TimelyMemory {
+    spec: TimelySpec,
+    packet: Bytes,
+    /// Segments outstanding at most.
+    most: f64,
+    /// Bits per second.
+    rate: f64,
+    prev_rtt: Option<Span>,
+    /// The average difference of round trips, in seconds.
+    rtt_diff: f64,
+    /// Completions in a row without a growing round trip.
+    calm: u32,
+    /// Bytes acknowledged since the last completion.
+    acked: u64,
+}
+
+impl Timely {
+    pub(super) fn new(spec: &TimelySpec, start: Start) -> Timely {
+        let most = (spec.outstanding as f64 / start.packet.0 as f64).max(1.0);
+        let memory = TimelyMemory {
+            spec: *spec,
+            packet: start.packet,
+            most,
+            rate: spec.initial_rate.unwrap_or(spec.fastest).0 as f64,
+            prev_rtt: None,
+            rtt_diff: 0.0,
+            calm: 0,
+            acked: 0,
+        };
+        Beside::with(Start { window: most, ..start }, memory)
+    }
+
+    fn hear(&mut self, ack: &Ack) {
+        let memory = &mut *self.memory;
+        self.window = memory.most;
+        memory.acked += u64::from(ack.acked.0) * memory.packet.0;
+        if let Some(rtt) = ack.rtt
+            && memory.acked >= memory.spec.segment
+        {
+            memory.acked = 0;
+            memory.complete(rtt);
+        }
+    }
+}
+
+impl TimelyMemory {
+    /// Algorithm 1.
+    fn complete(&mut self, new_rtt: Span) {
+        let TimelySpec { t_low, t_high, additive_step, decrease, weight, min_rtt, .. } = self.spec;
+        let new_rtt_diff = new_rtt.seconds() - self.prev_rtt.unwrap_or(new_rtt).seconds();
+        self.prev_rtt = Some(new_rtt);
+        self.rtt_diff = (1.0 - weight) * self.rtt_diff + weight * new_rtt_diff;
+        let normalized_gradient = self.rtt_diff / min_rtt.seconds();
+        self.calm = if normalized_gradient <= 0.0 { self.calm.saturating_add(1) } else { 0 };
+        let step = additive_step.0 as f64;
+        let rate = match () {
+            () if new_rtt < t_low => self.rate + step,
+            () if new_rtt > t_high => self.rate * (1.0 - decrease * (1.0 - t_high.seconds() / new_rtt.seconds())),
+            () if normalized_gradient > 0.0 => self.rate * (1.0 - decrease * normalized_gradient),
+            () if self.calm >= self.spec.calm_completions => self.rate + f64::from(self.spec.calm_steps) * step,
+            () => self.rate + step,
+        };
+        let TimelySpec { slowest, fastest, .. } = self.spec;
+        self.rate = rate.max(self.rate / 2.0).min(fastest.0 as f64).max(slowest.0 as f64);
+    }
+}
+
+impl Controller for Timely {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const IGNORES_LOSSES: bool = true;
+    const GOVERNS_RECOVERY: bool = true;
+    const QUANTITIES: &'static [&'static str] = &["rate (bit/s)", "normalized_gradient"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn pacing(&self) -> Option<Rate> {
+        Some(Rate((self.memory.rate as u64).max(1)))
+    }
+
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { other_acks: true, ..AskedFor::default() }
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        match index {
+            0 => self.memory.rate,
+            1 => self.memory.rtt_diff / self.memory.spec.min_rtt.seconds(),
+            _ => f64::NAN,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.hear(ack);
+    }
+
+    /// A duplicate stands for a segment.
+    fn on_other_ack(&mut self, ack: &Ack) {
+        self.hear(&Ack { acked: ack.acked.max(Segments(1)), ..*ack });
+    }
+
+    fn on_congestion(&mut self, _: &Congestion) {}
+
+    /// Until the next acknowledgement.
+    fn on_timeout(&mut self, _: &Congestion) {
+        self.window = 1.0;
+    }
+
+    /// Pacing keeps bursts from being released.
+    fn limit_window(&mut self, _: Cwnd) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    /// Steps of 1 Mbit/s from 100 Mbit/s on, between 50 and 200 ms, where an empty network takes 20; each acknowledgement is a completion.
+    const SLOW: TimelySpec = TimelySpec {
+        t_low: Span::from_millis(50),
+        t_high: Span::from_millis(200),
+        additive_step: Rate(1_000_000),
+        decrease: 0.8,
+        weight: 0.5,
+        min_rtt: Span::from_millis(20),
+        calm_completions: 5,
+        calm_steps: 5,
+        segment: 1250,
+        fastest: Rate(1_000_000_000),
+        slowest: Rate(10_000),
+        initial_rate: Some(Rate(100_000_000)),
+        outstanding: 125_000,
+    };
+
+    fn sender(spec: TimelySpec) -> ModelSender<Timely> {
+        ModelSender::new(Timely::new(&spec, Start { packet: Bytes(1250), ..Start::default() }))
+    }
+
+    /// The rate in Mbit/s after a completion of so many milliseconds.
+    fn complete(sender: &mut ModelSender<Timely>, milliseconds: u64) -> f64 {
+        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.ack(1);
+        sender.law.memory.rate / 1e6
+    }
+
+    fn near(value: f64, wanted: f64) -> bool {
+        (value / wanted - 1.0).abs() < 1e-9
+    }
+
+    #[test]
+    fn short_round_trips_only_raise_the_rate_and_long_ones_lower_it_whatever_they_did_before() {
+        let mut sender = sender(SLOW);
+        assert_eq!((complete(&mut sender, 10), complete(&mut sender, 49)), (101.0, 102.0));
+        // 1 - 0.8 (1 - 200 / 320) of it.
+        assert!(near(complete(&mut sender, 320), 102.0 * 0.7));
+        assert!(near(complete(&mut sender, 250), 102.0 * 0.7 * 0.84));
+        assert!(near(complete(&mut sender, 45), 102.0 * 0.7 * 0.84 + 1.0));
+    }
+
+    #[test]
+    fn between_them_the_rate_shrinks_by_the_gradient_and_by_half_at_most() {
+        let mut sender = sender(SLOW);
+        assert_eq!(complete(&mut sender, 100), 101.0);
+        // Half of 2 ms more is 1 ms, a twentieth of 20.
+        assert!(near(complete(&mut sender, 102), 101.0 * 0.96));
+        // The average is half of what it was: 1/40 of a gradient, without growth.
+        assert!(near(complete(&mut sender, 102), 101.0 * 0.96 * 0.98));
+        // 0.5 ms / 2 - 1.25 ms is no growth.
+        assert!(near(complete(&mut sender, 100), 101.0 * 0.96 * 0.98 + 1.0));
+        let before = sender.law.memory.rate / 1e6;
+        assert!(near(complete(&mut sender, 190), before / 2.0));
+    }
+
+    #[test]
+    fn after_five_completions_without_growth_steps_are_five_times_as_large() {
+        let mut sender = sender(SLOW);
+        let rates = [100; 7].map(|milliseconds| complete(&mut sender, milliseconds));
+        assert_eq!(rates, [101.0, 102.0, 103.0, 104.0, 109.0, 114.0, 119.0]);
+        complete(&mut sender, 101);
+        let before = sender.law.memory.rate / 1e6;
+        complete(&mut sender, 90);
+        assert!(near(sender.law.memory.rate / 1e6, before + 1.0));
+    }
+
+    #[test]
+    fn a_completion_is_a_segment_of_data() {
+        let mut sender = sender(TimelySpec { segment: 5000, ..SLOW });
+        let rates = [100; 9].map(|milliseconds| complete(&mut sender, milliseconds));
+        assert_eq!(rates, [100.0, 100.0, 100.0, 101.0, 101.0, 101.0, 101.0, 102.0, 102.0]);
+    }
+
+    #[test]
+    fn a_rate_stays_between_its_bounds_and_so_much_is_outstanding() {
+        let mut sender = sender(TimelySpec { fastest: Rate(101_500_000), slowest: Rate(60_000_000), ..SLOW });
+        assert_eq!([10; 3].map(|milliseconds| complete(&mut sender, milliseconds)), [101.0, 101.5, 101.5]);
+        assert_eq!([10_000; 2].map(|milliseconds| complete(&mut sender, milliseconds)), [60.0, 60.0]);
+        assert_eq!(sender.law.window(), 100.0);
+    }
+
+    #[test]
+    fn a_loss_changes_nothing_and_a_timeout_leaves_one_segment_until_the_next_acknowledgement() {
+        let mut sender = sender(SLOW);
+        assert_eq!((sender.lose(100), sender.time_out(100)), (100.0, 1.0));
+        assert_eq!((complete(&mut sender, 10), sender.law.window()), (101.0, 100.0));
+    }
+}

@@ -1,0 +1,166 @@
+//! What Copa, Swift and TIMELY settle at, beside the arithmetic of their papers.
+
+mod common;
+
+use common::{dumbbell, first, floats, flow, group, link, one_link, port, run, tcp, trace};
+use tailback_core::Results;
+use tailback_core::congestion::{ControllerSpec, CopaSpec, SwiftSpec, TimelySpec};
+use tailback_core::network::{Buffer, Flow, Network, Port, Trace, TraceKind, Transport};
+use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::tcp::{Recovery, TcpSpec};
+
+/// With the headers 1040 bytes.
+fn sender(recovery: Recovery) -> TcpSpec {
+    TcpSpec { timestamps: true, initial_window: 10.0, ..tcp(recovery) }
+}
+
+/// One flow of each law over 20 Mbit/s and 40 ms, where 97 packets are a product; all begin within a round trip, so that each sees the empty path.
+fn copa(laws: &[CopaSpec], recovery: Recovery) -> Results {
+    let groups = laws.iter().map(|&law| group("copa", Transport::Tcp(sender(recovery), ControllerSpec::Copa(law))));
+    let starting = |index: u32| Flow { start: Time(Span::from_micros(4000 * u64::from(index)).0), ..flow(index, 0, 1) };
+    let ways = ["link", "reverse"].map(|name| link(name, 20, Span::from_millis(20), Buffer::Units(1000)));
+    let mut network = one_link(
+        ways,
+        group("none", Transport::Tcp(sender(recovery), ControllerSpec::Reno(()))),
+        Vec::new(),
+        Span::from_millis(40_000),
+    );
+    network.groups = groups.collect();
+    network.flows = (0..laws.len() as u32).map(starting).collect();
+    network.warmup = Span::from_millis(10_000);
+    run(network)
+}
+
+#[test]
+fn copa_flows_keep_one_and_a_quarter_over_delta_packets_each_in_the_queue_and_two_and_a_half_at_most() {
+    // Section 3: the queue swings between nothing and 2.5/delta^ packets, where 1/delta^ is the sum of the flows' 1/delta.
+    for (deltas, recovery) in [
+        (vec![0.5], Recovery::RackTlp),
+        (vec![0.25], Recovery::Sack),
+        (vec![0.1], Recovery::RackTlp),
+        (vec![0.5; 2], Recovery::Sack),
+        (vec![0.5; 5], Recovery::RackTlp),
+        (vec![0.5, 0.25], Recovery::RackTlp),
+    ] {
+        let laws: Vec<CopaSpec> =
+            deltas.iter().map(|&delta| CopaSpec { delta, competes: false, ..CopaSpec::default() }).collect();
+        let results = copa(&laws, recovery);
+        let inverse: f64 = deltas.iter().map(|delta| 1.0 / delta).sum();
+        let (mean, most) = (first(&results.queues, "mean_queue_units"), first(&results.queues, "max_queue_units"));
+        assert!((mean / (1.25 * inverse) - 1.0).abs() < 0.2, "{deltas:?}: {mean} packets, and not {}", 1.25 * inverse);
+        assert!(most <= 2.5 * inverse + 1.0, "{deltas:?}: {most} packets");
+        assert!(first(&results.queues, "utilisation") > 0.99 && first(&results.queues, "discarded_units") == 0.0);
+    }
+}
+
+#[test]
+fn copas_flows_share_by_one_over_delta() {
+    // 1/(delta dq), of one queue.
+    let of = |delta| CopaSpec { delta, competes: false, ..CopaSpec::default() };
+    let rates = floats(&copa(&[of(0.5), of(0.25), of(0.25)], Recovery::RackTlp).flows, "goodput_bps");
+    assert!((rates[1] / rates[0] - 2.0).abs() < 0.4 && (rates[2] / rates[1] - 1.0).abs() < 0.1, "{rates:?}");
+}
+
+#[test]
+fn beside_a_flow_that_fills_the_queue_copa_competes_or_gives_way() {
+    let share = |competes| {
+        let law = ControllerSpec::Copa(CopaSpec { competes, ..CopaSpec::default() });
+        let ways = [
+            link("link", 20, Span::from_millis(20), Buffer::Units(97)),
+            link("reverse", 20, Span::from_millis(20), Buffer::Unlimited),
+        ];
+        let mut network = one_link(
+            ways,
+            group("copa", Transport::Tcp(sender(Recovery::RackTlp), law)),
+            vec![flow(0, 0, 1), flow(1, 0, 1)],
+            Span::from_millis(120_000),
+        );
+        network.groups.push(group("reno", common::reno(sender(Recovery::RackTlp))));
+        network.warmup = Span::from_millis(20_000);
+        let rates = floats(&run(network).flows, "goodput_bps");
+        rates[0] / (rates[0] + rates[1])
+    };
+    let (competes, gives_way) = (share(true), share(false));
+    assert!(gives_way < 0.25 && competes > gives_way + 0.1, "{competes} {gives_way}");
+}
+
+/// Flows over 10 Gbit/s and 16 us, by Swift's usual settings or others.
+fn data_center(law: ControllerSpec, flows: u32, seconds: f64) -> Network {
+    let switch = Port { buffer: Buffer::Units(5000), ..port("switch", Rate(10_000_000_000), Span::from_micros(8)) };
+    let one = |index: u32| Flow { start: Time(Span::from_micros(17 * u64::from(index)).0), ..flow(0, 0, 1) };
+    let senders = group("senders", Transport::Tcp(sender(Recovery::Sack), law));
+    let mut network = dumbbell(switch, senders, (0..flows).map(one).collect(), Span::from_seconds(seconds));
+    network.warmup = Span::from_seconds(seconds / 2.0);
+    network
+}
+
+#[test]
+fn swifts_queue_is_what_the_target_of_its_windows_leaves() {
+    // Windows of C d/N, where d is the target of such a window: base_target, a hop and the flow's part (section 3.5).
+    let spec = SwiftSpec::default();
+    let (rate, base) = (10e9 / 8.0 / 1040.0, 16e-6 + (1040.0 + 40.0) * 8.0 / 10e9);
+    let target = |window: f64| {
+        let SwiftSpec { base_target, hop_delay, flow_range, flow_least_window, flow_most_window, .. } = spec;
+        let alpha = flow_range.seconds() / (1.0 / flow_least_window.sqrt() - 1.0 / flow_most_window.sqrt());
+        let of_flows = (alpha / window.sqrt() - alpha / flow_most_window.sqrt()).clamp(0.0, flow_range.seconds());
+        base_target.seconds() + hop_delay.seconds() + of_flows
+    };
+    for flows in [1u32, 2, 5, 10, 20] {
+        let mut delay = target(50.0);
+        (0..200).for_each(|_| delay = (delay + target(rate * delay / f64::from(flows))) / 2.0);
+        let results = run(data_center(ControllerSpec::Swift(spec), flows, 0.2));
+        let (mean, expected) = (first(&results.queues, "mean_queue_units"), rate * (delay - base));
+        assert!((mean - expected).abs() < 2.0 + 0.1 * expected, "{flows} flows: {mean} packets, and not {expected}");
+        assert!(first(&results.queues, "utilisation") > 0.999 && first(&results.queues, "discarded_units") == 0.0);
+    }
+}
+
+#[test]
+fn swifts_windows_go_below_one_where_more_flows_share_a_link_than_packets_fit_its_target() {
+    // 126 us of 10 Gbit/s are 151 packets; half a packet for each of 300 flows.
+    let results = run(data_center(ControllerSpec::Swift(SwiftSpec::default()), 300, 0.2));
+    // What is on its way beside the queue: 16.9 us.
+    let in_flight = (first(&results.queues, "mean_queue_units") + 10e9 / 8.0 / 1040.0 * 16.9e-6) / 300.0;
+    assert!((0.2..0.5).contains(&in_flight), "{in_flight}");
+    assert!(first(&results.queues, "utilisation") > 0.85 && first(&results.queues, "discarded_units") == 0.0);
+    assert!(fairness(&results) > 0.95, "{}", fairness(&results));
+}
+
+/// Jain's index.
+fn fairness(results: &Results) -> f64 {
+    let rates = floats(&results.flows, "goodput_bps");
+    let (sum, squares): (f64, f64) = (rates.iter().sum(), rates.iter().map(|rate| rate * rate).sum());
+    sum * sum / squares / rates.len() as f64
+}
+
+/// What a law goes by, with its times.
+fn quantity(results: &Results, name: &str) -> Vec<(f64, f64)> {
+    let law = trace(results, "law");
+    let rows =
+        law.words("quantity").unwrap_or_default().into_iter().zip(floats(law, "time_s").into_iter().zip(floats(law, "value")));
+    rows.filter(|(quantity, _)| *quantity == name).map(|(_, row)| row).collect()
+}
+
+#[test]
+fn timelys_flows_fill_the_link_alike_with_round_trips_far_below_t_high() {
+    // 500 us of round trips would be 580 packets beside the base of 16.9 us. Only gradients keep the queue shorter than that.
+    for flows in [2u32, 5, 10, 20] {
+        let law = TimelySpec { initial_rate: Some(Rate(10_000_000_000 / u64::from(flows + 1))), ..TimelySpec::default() };
+        let results = run(data_center(ControllerSpec::Timely(law), flows, 0.4));
+        assert!(first(&results.queues, "utilisation") > 0.95 && first(&results.queues, "discarded_units") == 0.0);
+        assert!(first(&results.queues, "max_queue_units") < 200.0 && fairness(&results) > 0.99);
+    }
+}
+
+#[test]
+fn a_timely_flow_alone_grows_by_its_step_at_each_segment_to_the_line_rate() {
+    // From 1 Gbit/s by 10 Mbit/s for each 64 kB: dr/dt = 10 Mbit/s * r / 512 kbit, r = 1 Gbit/s * exp(19.53 t): 118 ms to 10 Gbit/s.
+    let law = TimelySpec { initial_rate: Some(Rate(1_000_000_000)), ..TimelySpec::default() };
+    let mut network = data_center(ControllerSpec::Timely(law), 1, 0.2);
+    network.warmup = Span::ZERO;
+    network.record.traces = vec![Trace { kind: TraceKind::Law, of: vec![0] }];
+    let results = run(network);
+    let rates = quantity(&results, "rate (bit/s)");
+    let at = |wanted: f64| rates.iter().find(|rate| rate.1 >= wanted).map_or(f64::NAN, |rate| rate.0);
+    assert!((at(8e9) - at(2e9) - (4f64).ln() / 19.53).abs() < 2e-3);
+}
