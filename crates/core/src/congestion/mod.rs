@@ -91,6 +91,8 @@ pub struct AskedFor {
     pub delivered_rate: bool,
     /// To bound what one acknowledgement releases: [`Controller::release`].
     pub release: bool,
+    /// To hear of every acknowledgement, also of those of [`Controller::on_other_ack`], without anything else.
+    pub every_ack: bool,
 }
 
 impl AskedFor {
@@ -428,6 +430,19 @@ controllers! {
     rem::Rem,
     hstcp::HighSpeed,
     dctcp::Dctcp,
+    stcp::Scalable,
+    htcp::HTcp,
+    bic::Bic,
+    westwood::Westwood,
+    westwood_plus::WestwoodPlus,
+    hybla::Hybla,
+    illinois::Illinois,
+    veno::Veno,
+    yeah::Yeah,
+    aimd::Aimd,
+    binomial::Binomial,
+    ledbat::Ledbat,
+    compound::Compound,
     fixed::Fixed,
     ;
     #[cfg(test)]

@@ -52,7 +52,7 @@ mod tests {
     use crate::tcp::{DelayedAck, Recovery, TcpSpec, WindowValidation};
     use crate::{Engine, Results};
 
-    const EVERYTHING: AskedFor = AskedFor { marks: true, price: true, delivered_rate: true, release: false };
+    const EVERYTHING: AskedFor = AskedFor { marks: true, price: true, delivered_rate: true, release: false, every_ack: false };
 
     fn law(asks_for: AskedFor, release: Option<Segments>) -> ControllerSpec {
         ControllerSpec::Probe(ProbeSpec { asks_for, release })
@@ -256,7 +256,8 @@ mod tests {
                 && !dice.chance(4)
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
-                let asks_for = AskedFor { marks, price, delivered_rate, release };
+                let every_ack = !(marks || price || delivered_rate || release);
+                let asks_for = AskedFor { marks, price, delivered_rate, release, every_ack };
                 *law = ControllerSpec::Probe(ProbeSpec {
                     asks_for,
                     release: (!dice.chance(3)).then(|| Segments(dice.pick(0, 3) as u32)),

@@ -45,6 +45,7 @@ impl Code for Registered {
             price: asks_for("price"),
             delivered_rate: asks_for("delivered_rate"),
             release: asks_for("release"),
+            ..AskedFor::default()
         }
     }
 

@@ -1,9 +1,13 @@
 //! What controllers share, what stands in for one, and what tests them.
 
 pub(super) mod beside;
+pub(super) mod loss_based;
 #[cfg(test)]
 pub(super) mod model_sender;
 pub(super) mod priced;
 #[cfg(test)]
 pub(crate) mod probe;
+pub(super) mod queueing;
+pub(super) mod round;
 pub(super) mod user_controller;
+pub(super) mod westwood_like;
