@@ -1,6 +1,6 @@
-//! AIMD(a, b): `a` segments more in a round trip, the share `b` less at a loss (Chiu and Jain, Computer Networks and ISDN Systems 17(1), 1989;
-//! Floyd, Handley and Padhye, A Comparison of Equation-Based and AIMD Congestion Control, 2000; Yang and Lam, General AIMD Congestion Control,
-//! ICNP 2000). Reno is AIMD(1, 1/2).
+//! AIMD(a, b): `a` segments more in a round trip, the share `b` less at a loss (Chiu and Jain, Computer Networks and ISDN Systems
+//! 17(1), 1989; Floyd, Handley and Padhye, A Comparison of Equation-Based and AIMD Congestion Control, 2000; Yang and Lam,
+//! General AIMD Congestion Control, ICNP 2000). Reno is AIMD(1, 1/2).
 //!
 //! Differs: what a loss reduces is the part of the window that was in flight. Yang and Lam call `b` what is left.
 
@@ -8,7 +8,6 @@ use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, Misfit, Settings, member};
-use serde::{Deserialize, Serialize};
 
 // AIMD(1/5, 1/8) is the one that Floyd, Handley and Padhye study.
 member! {

@@ -1,10 +1,10 @@
-//! BIC: the window is searched for as a number is, by halving the interval between the window that a loss left and the one before it, in
-//! steps of bounded size; once that is passed, the steps grow again (Xu, Harfoush and Rhee, Binary Increase Congestion Control for Fast, Long Distance
-//! Networks, INFOCOM 2004, section III and its pseudo-code).
+//! BIC: the window is searched for as a number is, by halving the interval between the window that a loss left and the one before
+//! it, in steps of bounded size; once that is passed, the steps grow again (Xu, Harfoush and Rhee, Binary Increase Congestion
+//! Control for Fast, Long Distance Networks, INFOCOM 2004, by its pseudo-code).
 //!
-//! Differs: as the pseudo-code moves the lower end of the interval with each acknowledgement, only the upper end is kept. Where half of the
-//! interval is less than S_min the step is S_min, as the text has it, so that the search ends. What a loss reduces is the part of the window
-//! that was in flight.
+//! Differs: as the pseudo-code moves the lower end of the interval with each acknowledgement, only the upper end is kept. Where
+//! half of the interval is less than S_min the step is S_min, as the text has it, so that the search ends. What a loss reduces is
+//! the part of the window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 const STEP: Kind = Kind::Segments { least: 0.0, most: 1e6 };
 
-// All are the values of section IV of the paper.
+// All are the paper's values.
 member! {
     /// A binary search for the window, in bounded steps.
     Bic = "bic", "Xu, Harfoush and Rhee, INFOCOM 2004";

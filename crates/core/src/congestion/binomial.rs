@@ -1,5 +1,6 @@
-//! Binomial algorithms: `alpha / w^k` segments more in a round trip, `beta * w^l` less at a loss (Bansal and Balakrishnan, Binomial Congestion Control
-//! Algorithms, INFOCOM 2001, equation (2)). IIAD is k = 1, l = 0; SQRT k = l = 1/2; AIMD k = 0, l = 1; and k = -1, l = 1 is MIMD.
+//! Binomial algorithms: `alpha / w^k` segments more in a round trip, `beta * w^l` less at a loss (Bansal and Balakrishnan,
+//! Binomial Congestion Control Algorithms, INFOCOM 2001). IIAD is k = 1, l = 0; SQRT k = l = 1/2; AIMD k = 0, l =
+//! 1; and k = -1, l = 1 is MIMD.
 //!
 //! Differs: what a loss reduces is the part of the window that was in flight.
 
@@ -8,14 +9,14 @@ use super::{Ack, Congestion, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, Misfit, Settings, member};
-use serde::{Deserialize, Serialize};
 
 /// Of alpha and beta.
 const FACTOR: Kind = Kind::Number { least: 0.0, most: 1e6 };
 
-// Where k + l = 1 the window is sqrt(alpha / beta / p) (the paper's equation (7)): with alpha / beta = 3/2, that of Reno.
+// Where k + l = 1 the window is sqrt(alpha / beta / p): with alpha / beta = 3/2, that of Reno.
 member! {
-    /// The increase falls, and the reduction grows, with a power of the window; it competes fairly with Reno where the powers add up to 1.
+    /// The increase falls, and the reduction grows, with a power of the window; it competes fairly with Reno where the powers add
+    /// up to 1.
     Binomial = "binomial", "Bansal and Balakrishnan, INFOCOM 2001";
 
     pub struct BinomialSpec {

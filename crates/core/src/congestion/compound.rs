@@ -1,8 +1,10 @@
-//! Compound TCP: beside Reno's window there is a second one, which opens with a power of both while nothing is queued and closes with the queue (Tan, Song,
-//! Zhang and Sridharan, A Compound TCP Approach for High-speed and Long Distance Networks, INFOCOM 2006, section III; draft-sridharan-tcpm-ctcp-02).
+//! Compound TCP: beside Reno's window there is a second one, which opens with a power of both while nothing is queued and closes
+//! with the queue (Tan, Song, Zhang and Sridharan, A Compound TCP Approach for High-speed and Long Distance Networks, INFOCOM
+//! 2006; draft-sridharan-tcpm-ctcp-02).
 //!
-//! Differs: what a round trip adds to the second window is spread over the next one. gamma is fixed, as in the paper; the draft's tuning of it is not
-//! here. The smoothed round trip is that of the retransmission timer. What a loss reduces is the part of the window that was in flight.
+//! Differs: what a round trip adds to the second window is spread over the next one. gamma is fixed, as in the paper; the draft's
+//! tuning of it is not here. The smoothed round trip is that of the retransmission timer. What a loss reduces is the part of the
+//! window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
@@ -13,7 +15,7 @@ use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
-// alpha, beta, k and gamma are the paper's (section III.C), k as its implementation rounds it.
+// The paper's, and k as its implementation rounds it.
 member! {
     /// Reno and a window that goes by delay, together.
     Compound = "compound", "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02";
@@ -77,7 +79,7 @@ impl Avoidance for CompoundLaw {
         self.queueing.judge_by(measured.smoothed.unwrap_or(measured.sample));
     }
 
-    /// Equation (5), once in a round trip.
+    /// The second window's part, once in a round trip.
     fn hear(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
         if !self.round.ends_with(ack) {
             return None;
@@ -91,10 +93,10 @@ impl Avoidance for CompoundLaw {
         self.step = 0.0;
         let closes = (zeta * diff).min(self.dwnd);
         self.dwnd -= closes;
-        (closes > 0.0).then(|| Cwnd(window.0 - closes))
+        (closes > 0.0).then_some(Cwnd(window.0 - closes))
     }
 
-    /// Reno's segment (equation (3)), and the step.
+    /// Reno's segment, and the step.
     fn increase(&mut self, ack: &Ack, Cwnd(window): Cwnd) -> f64 {
         let counted = f64::from(ack.counted.0);
         let both = 1.0 + self.step;
@@ -102,7 +104,7 @@ impl Avoidance for CompoundLaw {
         both
     }
 
-    /// Equation (5): Reno's window is halved, and the other one makes up for what both should have.
+    /// Reno's window is halved, and the other one makes up for what both should have.
     fn reduce(&mut self, seen: &Congestion, Cwnd(window): Cwnd) -> f64 {
         let cwnd = (window - self.dwnd).max(0.0) / 2.0;
         let left = (1.0 - self.spec.beta) * window;

@@ -1,14 +1,15 @@
-//! H-TCP: the increase grows with the time since the last loss, so that a path that loses seldom is filled soon; and a loss takes no more than
-//! empties the queue (Leith and Shorten, H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths, draft-leith-tcp-htcp-06, sections 2
-//! and 3; H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004).
+//! H-TCP: the increase grows with the time since the last loss, so that a path that loses seldom is filled soon; and a loss takes
+//! no more than empties the queue (Leith and Shorten, H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths,
+//! draft-leith-tcp-htcp-06; H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004).
 //!
-//! Differs: the throughput before a loss is what was in flight over the last round trip. With scaling by the round trip no increase falls below
-//! Reno's. What a loss reduces is the part of the window that was in flight, and time without anything to send does not count.
+//! Differs: the throughput before a loss is what was in flight over the last round trip. With scaling by the round trip no
+//! increase falls below Reno's. What a loss reduces is the part of the window that was in flight, and time without anything to
+//! send does not count.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -26,22 +27,18 @@ member! {
 }
 
 impl Settings for HTcpSpec {
-    fn check(&self) -> Vec<Misfit> {
-        Vec::new()
-    }
-
     fn samples() -> Vec<HTcpSpec> {
         let usual = HTcpSpec::default();
         vec![usual, HTcpSpec { delta_l: Span::from_millis(1), adaptive_backoff: false, rtt_scaling: false }]
     }
 }
 
-/// What a loss leaves at least and at most, and the change of throughput from which it is the least (section 2).
+/// What a loss leaves at least and at most, and the change of throughput from which it is the least.
 const BETA_MIN: f64 = 0.5;
 const BETA_MAX: f64 = 0.8;
 const DELTA_B: f64 = 0.2;
 
-/// The round trip for which the increase is not scaled, and the bounds of scaling (section 3).
+/// The round trip for which the increase is not scaled, and the bounds of scaling.
 const REFERENCE_S: f64 = 0.1;
 const SCALES: (f64, f64) = (0.1, 2.0);
 
@@ -50,8 +47,8 @@ pub type HTcp = LossBased<HTcpLaw>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HTcpLaw {
     spec: HTcpSpec,
-    /// The last loss, or where the flow began.
-    since: Time,
+    /// The last loss; before one, where congestion avoidance began.
+    since: Option<Time>,
     /// What the next loss leaves, as the last one said.
     beta: f64,
     /// B: segments per second before the last loss.
@@ -69,7 +66,7 @@ impl HTcp {
     pub(super) fn new(spec: &HTcpSpec, start: Start) -> HTcp {
         let law = HTcpLaw {
             spec: *spec,
-            since: Time::ZERO,
+            since: None,
             beta: BETA_MIN,
             throughput: 0.0,
             last_rtt: Span::ZERO,
@@ -84,8 +81,9 @@ impl HTcp {
 
 impl HTcpLaw {
     /// alpha(Delta), before it is made to fit what a loss takes.
-    fn alpha(&self, now: Time) -> f64 {
-        let beyond = now.since(self.since + self.spec.delta_l).seconds();
+    fn alpha(&mut self, now: Time) -> f64 {
+        let since = *self.since.get_or_insert(now);
+        let beyond = now.since(since + self.spec.delta_l).seconds();
         if beyond <= 0.0 { 1.0 } else { (self.scale * (1.0 + 10.0 * beyond + 0.25 * beyond * beyond)).max(1.0) }
     }
 
@@ -122,18 +120,18 @@ impl Avoidance for HTcpLaw {
 
     fn reduce(&mut self, seen: &Congestion, Cwnd(window): Cwnd) -> f64 {
         self.adapt(window / self.last_rtt.seconds().max(1e-9));
-        self.since = seen.now;
+        self.since = Some(seen.now);
         (self.rtt_min, self.rtt_max) = (self.last_rtt, self.last_rtt);
         self.beta * window
     }
 
     fn restart(&mut self, now: Time) {
-        self.since = now;
+        self.since = Some(now);
         (self.beta, self.throughput) = (BETA_MIN, 0.0);
     }
 
     fn pause(&mut self, idle: Span) {
-        self.since += idle;
+        self.since = self.since.map(|since| since + idle);
     }
 }
 
@@ -197,6 +195,7 @@ mod tests {
             let spec = HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() };
             let law = HTcp::new(&spec, Start { window: 1000.0, ssthresh: 2.0, ..Start::default() });
             let mut sender = ModelSender::new(law).with_round_trip(milliseconds);
+            near(increase(&mut sender), 1.0);
             sender.wait(2000);
             // 1 + 10 and a quarter, scaled.
             near(increase(&mut sender), expected * 11.25 / 11.0);
@@ -206,7 +205,8 @@ mod tests {
     #[test]
     fn a_pause_is_no_time_without_losses() {
         use crate::congestion::Controller;
-        let mut sender = sender(HTcpSpec::default());
+        let mut sender = sender(HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() });
+        near(increase(&mut sender), 1.0);
         sender.wait(5000);
         sender.law.on_idle(Span::from_millis(4500));
         near(increase(&mut sender), 1.0);

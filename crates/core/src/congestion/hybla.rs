@@ -1,20 +1,22 @@
-//! Hybla: a flow with a long round trip opens its window as fast in time as one of 25 ms would, so that its rate does not depend on the round trip
-//! (Caini and Firrincieli, TCP Hybla: a TCP Enhancement for Heterogeneous Networks, International Journal of Satellite Communications and Networking
-//! 22(5), 2004, equations (11) and (12)).
+//! Hybla: a flow with a long round trip opens its window as fast in time as one of 25 ms would, so that its rate does not depend
+//! on the round trip (Caini and Firrincieli, TCP Hybla: a TCP Enhancement for Heterogeneous Networks, International Journal of
+//! Satellite Communications and Networking 22(5), 2004).
 //!
-//! Differs: the round trip is the shortest measured, for queues would make the flow faster. The initial window is the flow's own and not multiplied by
-//! rho. An acknowledgement opens the window by no more than slow start would, where the paper sets no bound: in slow start by no more than was in flight, in congestion
-//! avoidance by no more than it acknowledges. Pacing, SACK and timestamps, which the paper asks for, are the sender's.
+//! Differs: the round trip is the shortest measured, for queues would make the flow faster. The initial window is the flow's own
+//! and not multiplied by rho. An acknowledgement opens the window by no more than slow start would, where the paper sets no
+//! bound: in slow start by no more than was in flight, in congestion avoidance by no more than it acknowledges. Pacing, SACK and
+//! timestamps, which the paper asks for, are the sender's.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Span};
-use crate::settings::{ABOVE_ZERO, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Opens the window as fast in time as a flow with a short round trip.
+    /// Opens the window as fast in time as a flow with a short round trip. With a long one it needs `pacing` and `timestamps`, as
+    /// its paper says.
     Hybla = "hybla", "Caini and Firrincieli, Int. J. Satellite Communications and Networking 22(5), 2004";
 
     pub struct HyblaSpec {
@@ -24,10 +26,6 @@ member! {
 }
 
 impl Settings for HyblaSpec {
-    fn check(&self) -> Vec<Misfit> {
-        Vec::new()
-    }
-
     fn samples() -> Vec<HyblaSpec> {
         vec![HyblaSpec::default(), HyblaSpec { rtt_0: Span::from_micros(100) }]
     }
@@ -68,12 +66,12 @@ impl Avoidance for HyblaLaw {
         }
     }
 
-    /// Equation (11).
+    /// 2^rho - 1 for each acknowledged segment.
     fn start(&self) -> f64 {
         self.start
     }
 
-    /// Equation (12): rho^2 / w for each acknowledged segment.
+    /// rho^2 / w for each acknowledged segment.
     fn increase(&mut self, _: &Ack, _: Cwnd) -> f64 {
         self.rho * self.rho
     }

@@ -1,6 +1,7 @@
-//! Illinois: losses say whether the window grows or shrinks, and the average queueing delay by how much: without a queue ten segments more in a round trip
-//! and an eighth less at a loss, with a full one 0.3 and half (Liu, Basar and Srikant, TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for
-//! High-Speed Networks, Performance Evaluation 65(6-7), 2008, section 3).
+//! Illinois: losses say whether the window grows or shrinks, and the average queueing delay by how much: without a queue ten
+//! segments more in a round trip and an eighth less at a loss, with a full one 0.3 and half (Liu, Basar and Srikant,
+//! TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed Networks, Performance Evaluation 65(6-7),
+//! 2008).
 //!
 //! Differs: what a loss reduces is the part of the window that was in flight.
 
@@ -97,7 +98,7 @@ impl Illinois {
 }
 
 impl IllinoisSpec {
-    /// f_1, equation (1), with kappa_1 and kappa_2 such that it falls from alpha_max at d_1 to alpha_min at d_m. Shares of d_m.
+    /// f_1, with kappa_1 and kappa_2 such that it falls from alpha_max at d_1 to alpha_min at d_m. Shares of d_m.
     fn increase(&self, delay: f64) -> f64 {
         let IllinoisSpec { alpha_min, alpha_max, eta_1, .. } = *self;
         if delay <= eta_1 || alpha_max <= alpha_min {
@@ -108,7 +109,7 @@ impl IllinoisSpec {
         kappa_1 / (kappa_2 + delay)
     }
 
-    /// f_2, equation (1): from beta_min up to d_2 to beta_max from d_3 on. Shares of d_m.
+    /// f_2: from beta_min up to d_2 to beta_max from d_3 on. Shares of d_m.
     fn decrease(&self, delay: f64) -> f64 {
         let IllinoisSpec { beta_min, beta_max, eta_2, eta_3, .. } = *self;
         match delay {

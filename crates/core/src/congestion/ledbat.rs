@@ -1,7 +1,8 @@
-//! LEDBAT: background transport that adds no more than TARGET to the delay of a path, and gives way to others, whose queues are longer (RFC 6817).
+//! LEDBAT: background transport that adds no more than TARGET to the delay of a path, and gives way to others, whose queues are
+//! longer (RFC 6817).
 //!
-//! Differs: delays are those of round trips, for the sender hears of no one-way delays: a queue on the way back counts as well. There is no slow start,
-//! which section 2.4.1 leaves open, and in a pause no time passes but that of base delays.
+//! Differs: delays are those of round trips, for the sender hears of no one-way delays: a queue on the way back counts as well.
+//! There is no slow start.
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start};
@@ -17,7 +18,8 @@ member! {
     pub struct LedbatSpec {
         /// Delay that it keeps in queues (TARGET); the RFC allows 100 ms at most.
         target: Span = Span::from_millis(100) => ABOVE_ZERO,
-        /// Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue (GAIN); the RFC allows 1 at most.
+        /// Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue (GAIN); the
+        /// RFC allows 1 at most.
         gain: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },
         /// Minutes of which the least delay is the path's own (BASE_HISTORY).
         base_history: u32 = 10 => Kind::Whole { least: 1, most: MOST_MINUTES as u64 },

@@ -1,5 +1,6 @@
-//! Scalable TCP: a window opens by a hundredth of itself in a round trip and loses an eighth, so that the time between losses does not depend
-//! on how large it is (Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM CCR 33(2), 2003, section 3).
+//! Scalable TCP: a window opens by a hundredth of itself in a round trip and loses an eighth, so that the time between losses
+//! does not depend on how large it is (Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM CCR 33(2),
+//! 2003).
 //!
 //! Differs: what a loss reduces is the part of the window that was in flight.
 
@@ -7,7 +8,6 @@ use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, Misfit, Settings, member};
-use serde::{Deserialize, Serialize};
 
 member! {
     /// Opens by a share of the window and closes by a share of it.

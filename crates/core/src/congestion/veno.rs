@@ -1,14 +1,15 @@
-//! Veno: Reno that asks Vegas's count of segments in queues whether the network is congested. If not, a loss was random and takes a fifth only; if so, the
-//! window opens half as fast (Fu and Liew, TCP Veno: TCP Enhancement for Transmission over Wireless Access Networks, IEEE JSAC 21(2), 2003, sections III.A to C).
+//! Veno: Reno that asks Vegas's count of segments in queues whether the network is congested. If not, a loss was random and takes
+//! a fifth only; if so, the window opens half as fast (Fu and Liew, TCP Veno: TCP Enhancement for Transmission over Wireless
+//! Access Networks, IEEE JSAC 21(2), 2003).
 //!
-//! Differs: in the congestive state every acknowledgement opens the window by half as much where the paper has every other one. What a loss
-//! reduces is the part of the window that was in flight.
+//! Differs: in the congestive state every acknowledgement opens the window by half as much where the paper has every other one.
+//! What a loss reduces is the part of the window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Time};
-use crate::settings::{Misfit, SEGMENTS_IN_QUEUES, Settings, member};
+use crate::settings::{SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -22,10 +23,6 @@ member! {
 }
 
 impl Settings for VenoSpec {
-    fn check(&self) -> Vec<Misfit> {
-        Vec::new()
-    }
-
     fn samples() -> Vec<VenoSpec> {
         vec![VenoSpec::default(), VenoSpec { beta: 0.0 }]
     }
@@ -47,7 +44,7 @@ impl Veno {
 }
 
 impl VenoLaw {
-    /// N of section III.A against its threshold.
+    /// N, the segments in queues, against its threshold.
     fn is_congested(&self, window: Cwnd) -> bool {
         self.queueing.segments(window) >= self.spec.beta
     }
@@ -63,7 +60,7 @@ impl Avoidance for VenoLaw {
         if self.is_congested(window) { 0.5 } else { 1.0 }
     }
 
-    /// Section III.C. Each loss begins a new BaseRTT, for routes change.
+    /// Each loss begins a new BaseRTT, for routes change.
     fn reduce(&mut self, _: &Congestion, window: Cwnd) -> f64 {
         let left = if self.is_congested(window) { 0.5 } else { 0.8 };
         self.queueing.forget_base();

@@ -1,15 +1,16 @@
-//! Westwood: the sender measures the bandwidth by the acknowledgements that return, and a loss leaves what that brings in the shortest round trip,
-//! so that a random loss on a path without a queue takes next to nothing (Mascolo, Casetti, Gerla, Sanadidi and Wang, TCP Westwood: Bandwidth Estimation
-//! for Enhanced Transport over Wireless Links, MobiCom 2001, sections 2 and 3). With queues on the way back, acknowledgements arrive in bursts, and the estimate
-//! is too high; that is what `westwood_plus` mends.
+//! Westwood: the sender measures the bandwidth by the acknowledgements that return, and a loss leaves what that brings in the
+//! shortest round trip, so that a random loss on a path without a queue takes next to nothing (Mascolo, Casetti, Gerla, Sanadidi
+//! and Wang, TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links, MobiCom 2001, sections 2 and 3). With
+//! queues on the way back, acknowledgements arrive in bursts, and the estimate is too high; that is what `westwood_plus` mends.
 //!
-//! Differs: acknowledgements that arrive at one instant make one sample. A silence is filled with samples of nothing (section 2.2) when the acknowledgement
-//! that ends it arrives, which is when it matters; that one is a sample over a quarter of tau at least, or it would outweigh all others.
+//! Differs: acknowledgements that arrive at one instant make one sample. A silence is filled with samples of nothing (section
+//! 2.2) when the acknowledgement that ends it arrives, which is when it matters; that one is a sample over a quarter of tau at
+//! least, or it would outweigh all others.
 
 use super::support::westwood_like::{Bandwidth, WestwoodLike};
 use super::{Ack, Start};
 use crate::primitives::units::{Segments, Span, Time};
-use crate::settings::{ABOVE_ZERO, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -23,10 +24,6 @@ member! {
 }
 
 impl Settings for WestwoodSpec {
-    fn check(&self) -> Vec<Misfit> {
-        Vec::new()
-    }
-
     fn samples() -> Vec<WestwoodSpec> {
         vec![WestwoodSpec::default(), WestwoodSpec { tau: Span::from_millis(5) }]
     }
@@ -39,7 +36,7 @@ const MOST_NULL_SAMPLES: u64 = 100;
 
 pub type Westwood = WestwoodLike<Tustin>;
 
-/// The paper's filter, equation (5): a low-pass filter by the bilinear (Tustin) rule, for samples that come at any distance.
+/// The filter of section 2.2: a low-pass filter by the bilinear (Tustin) rule, for samples that come at any distance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tustin {
     tau: Span,

@@ -1,6 +1,6 @@
-//! Westwood+: Westwood with one sample of the bandwidth in each round trip, what was delivered in it over how long it took, so that acknowledgements that
-//! arrive in bursts do not raise the estimate (Grieco and Mascolo, Performance Evaluation and Comparison of Westwood+, New Reno and Vegas TCP Congestion
-//! Control, ACM CCR 34(2), 2004, section 2).
+//! Westwood+: Westwood with one sample of the bandwidth in each round trip, what was delivered in it over how long it took, so
+//! that acknowledgements that arrive in bursts do not raise the estimate (Grieco and Mascolo, Performance Evaluation and
+//! Comparison of Westwood+, New Reno and Vegas TCP Congestion Control, ACM CCR 34(2), 2004).
 
 use super::support::round::Round;
 use super::support::westwood_like::{Bandwidth, WestwoodLike};

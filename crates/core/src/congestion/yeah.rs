@@ -1,8 +1,10 @@
-//! YeAH: in its fast mode it grows as Scalable TCP does; with a queue of its own it is Reno, and takes that queue out before it overflows, unless others
-//! keep the queue full (Baiocchi, Castellani and Vacirca, YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007, section 3).
+//! YeAH: in its fast mode it grows as Scalable TCP does; with a queue of its own it is Reno, and takes that queue out before it
+//! overflows, unless others keep the queue full (Baiocchi, Castellani and Vacirca, YeAH-TCP: Yet Another Highspeed TCP, PFLDnet
+//! 2007).
 //!
-//! Differs: in the fast mode a segment opens the window by a hundredth, and by what it would in Reno where that is more. The threshold after an early decongestion is
-//! the window, so that congestion avoidance goes on. What a loss reduces is the part of the window that was in flight.
+//! Differs: in the fast mode a segment opens the window by a hundredth, and by what it would in Reno where that is more. The
+//! threshold after an early decongestion is the window, so that congestion avoidance goes on. What a loss reduces is the part of
+//! the window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
@@ -208,7 +210,9 @@ mod tests {
         // 236 * 18 / 118
         assert_eq!(sender.lose(236), 200.0);
         // Sixteen slow round trips in a row.
-        (0..16).for_each(|_| drop(round(&mut sender, 120)));
+        for _ in 0..16 {
+            round(&mut sender, 120);
+        }
         sender.law.window = 100.0;
         assert_eq!(sender.lose(100), 50.0);
     }
@@ -217,7 +221,9 @@ mod tests {
     fn fifty_fast_round_trips_forget_the_others() {
         let mut sender = sender(500.0);
         round(&mut sender, 125);
-        (0..50).for_each(|_| drop(round(&mut sender, 100)));
+        for _ in 0..50 {
+            round(&mut sender, 100);
+        }
         assert!(sender.law.memory.avoidance.cwnd_reno.is_some());
         round(&mut sender, 100);
         assert_eq!(sender.law.memory.avoidance.cwnd_reno, None);

@@ -1,8 +1,8 @@
-//! What laws have in common that keep Reno's slow start and differ in what follows it: by how much an acknowledged window opens the next one,
-//! and what a loss leaves of it (RFC 5681 section 3.1 has the rest).
+//! What laws have in common that keep Reno's slow start and differ in what follows it: by how much an acknowledged window opens
+//! the next one, and what a loss leaves of it (RFC 5681 section 3.1 has the rest).
 //!
-//! Where a document reduces the window, what was in flight of it is reduced, as RFC 5681 equation (4) has it: the rest was not in use. And no
-//! acknowledgement opens the window further than slow start would.
+//! Where a document reduces the window, what was in flight of it is reduced, as RFC 5681 equation (4) has it: the rest was not in
+//! use. And no acknowledgement opens the window further than slow start would.
 
 use super::beside::Beside;
 use crate::congestion::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
@@ -27,7 +27,8 @@ pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
     #[inline]
     fn measure(&mut self, _measured: &RoundTrip) {}
 
-    /// An acknowledgement, before it opens the window. Returns the window to go down to, where delay asks for that before a loss does.
+    /// An acknowledgement, before it opens the window. Returns the window to go down to, where delay asks for that before a loss
+    /// does.
     #[inline]
     fn hear(&mut self, _ack: &Ack, _window: Cwnd) -> Option<Cwnd> {
         None

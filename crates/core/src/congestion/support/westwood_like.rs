@@ -1,5 +1,5 @@
-//! What Westwood and Westwood+ have in common: a loss leaves what the measured bandwidth brings in the shortest round trip. They differ in how
-//! acknowledgements become a bandwidth.
+//! What Westwood and Westwood+ have in common: a loss leaves what the measured bandwidth brings in the shortest round trip. They
+//! differ in how acknowledgements become a bandwidth.
 
 use super::loss_based::{Avoidance, LossBased};
 use crate::congestion::{Ack, Congestion, RoundTrip, Start};
@@ -34,8 +34,8 @@ impl<B: Bandwidth> WestwoodLike<B> {
 }
 
 impl<B: Bandwidth> Estimated<B> {
-    /// AckedCount of section 2.3 of the paper of 2001: a duplicate tells of one segment. An acknowledgement of several tells of those that were not
-    /// counted yet, of one at least; one that tells of two because the receiver delays it tells of two.
+    /// AckedCount of section 2.3 of the paper of 2001: a duplicate tells of one segment. An acknowledgement of several tells of
+    /// those that were not counted yet, of one at least; one that tells of two because the receiver delays it tells of two.
     fn delivered(&mut self, Segments(acked): Segments) -> u32 {
         match acked {
             0 => {
