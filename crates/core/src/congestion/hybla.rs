@@ -3,15 +3,15 @@
 //! Satellite Communications and Networking 22(5), 2004).
 //!
 //! Differs: the round trip is the shortest measured, for queues would make the flow faster. The initial window is the flow's own
-//! and not multiplied by rho. An acknowledgement opens the window by no more than slow start would, where the paper sets no
-//! bound: in slow start by no more than was in flight, in congestion avoidance by no more than it acknowledges. Pacing, SACK and
-//! timestamps, which the paper asks for, are the sender's.
+//! and not multiplied by rho. In slow start an acknowledged segment opens the window by no more than `start_limit`, an
+//! acknowledgement by no more than was in flight, and in congestion avoidance by no more than it acknowledges; the paper sets no
+//! bounds. Pacing, SACK and timestamps, which it asks for, are the sender's.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Span};
-use crate::settings::{ABOVE_ZERO, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -22,12 +22,15 @@ member! {
     pub struct HyblaSpec {
         /// The round trip that it keeps pace with (RTT_0). Flows with a shorter one are Reno.
         rtt_0: Span = Span::from_millis(25) => ABOVE_ZERO,
+        /// By so many segments at most an acknowledged one opens the window in slow start. What the paper has, 2^rho - 1, are 15
+        /// with four times `rtt_0`, and a million with twenty times as much.
+        start_limit: f64 = 15.0 => Kind::Segments { least: 1.0, most: 1000.0 },
     }
 }
 
 impl Settings for HyblaSpec {
     fn samples() -> Vec<HyblaSpec> {
-        vec![HyblaSpec::default(), HyblaSpec { rtt_0: Span::from_micros(100) }]
+        vec![HyblaSpec::default(), HyblaSpec { rtt_0: Span::from_micros(100), start_limit: 40.0 }]
     }
 }
 
@@ -35,19 +38,16 @@ pub type Hybla = LossBased<HyblaLaw>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HyblaLaw {
-    rtt_0: Span,
+    spec: HyblaSpec,
     shortest: Span,
-    /// The round trip over RTT_0, at least 1; and 2^rho - 1, what a segment opens in slow start.
+    /// The round trip over RTT_0, at least 1; and what a segment opens in slow start, 2^rho - 1 if that is not too much.
     rho: f64,
     start: f64,
 }
 
-/// 2^rho is out of all proportion long before this.
-const MOST_RHO: f64 = 50.0;
-
 impl Hybla {
     pub(super) fn new(spec: &HyblaSpec, start: Start) -> Hybla {
-        LossBased::of(HyblaLaw { rtt_0: spec.rtt_0, shortest: Span(u64::MAX), rho: 1.0, start: 1.0 }, start)
+        LossBased::of(HyblaLaw { spec: *spec, shortest: Span(u64::MAX), rho: 1.0, start: 1.0 }, start)
     }
 }
 
@@ -61,14 +61,18 @@ impl Avoidance for HyblaLaw {
     fn measure(&mut self, measured: &RoundTrip) {
         if measured.sample < self.shortest {
             self.shortest = measured.sample;
-            self.rho = (self.shortest.0 as f64 / self.rtt_0.0.max(1) as f64).max(1.0);
-            self.start = if self.rho > 1.0 { pow(2.0, self.rho.min(MOST_RHO)) - 1.0 } else { 1.0 };
+            self.rho = (self.shortest.0 as f64 / self.spec.rtt_0.0.max(1) as f64).max(1.0);
+            self.start = (pow(2.0, self.rho) - 1.0).min(self.spec.start_limit);
         }
     }
 
     /// 2^rho - 1 for each acknowledged segment.
     fn start(&self) -> f64 {
         self.start
+    }
+
+    fn start_limit(&self) -> f64 {
+        self.spec.start_limit
     }
 
     /// rho^2 / w for each acknowledged segment.
@@ -103,7 +107,8 @@ mod tests {
     fn in_slow_start_a_segment_opens_two_to_the_rho_less_one() {
         // In a round trip of four times 25 ms the window becomes 2^4 times as large.
         assert_eq!((sender(64.0, 1000.0, 100).ack(1), sender(64.0, 1000.0, 50).ack(1)), (79.0, 67.0));
-        // No more than what was in flight, and up to the threshold.
+        // No more than the limit, or than what was in flight, and up to the threshold.
+        assert_eq!(sender(64.0, 1000.0, 600).ack(1), 79.0);
         assert_eq!((sender(8.0, 1000.0, 100).ack(1), sender(64.0, 70.0, 100).ack(1)), (16.0, 70.0));
     }
 

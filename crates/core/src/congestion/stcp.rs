@@ -18,7 +18,7 @@ member! {
         a: f64 = 0.01 => Kind::Probability,
         /// Share of the window that a loss takes.
         b: f64 = 0.125 => Kind::Probability,
-        /// Window up to which it is Reno (lwnd).
+        /// Window up to which it is Reno.
         lwnd: f64 = 16.0 => Kind::Segments { least: 0.0, most: 1e9 },
     }
 }

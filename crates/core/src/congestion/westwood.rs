@@ -18,7 +18,7 @@ member! {
     Westwood = "westwood", "Mascolo, Casetti, Gerla, Sanadidi and Wang, MobiCom 2001";
 
     pub struct WestwoodSpec {
-        /// Cut-off of the filter of bandwidth samples (tau).
+        /// Time constant of the filter of bandwidth samples.
         tau: Span = Span::from_millis(500) => ABOVE_ZERO,
     }
 }

@@ -14,7 +14,7 @@ member! {
     WestwoodPlus = "westwood_plus", "Grieco and Mascolo, ACM CCR 34(2), 2004";
 
     pub struct WestwoodPlusSpec {
-        /// Weight of the past in the filter of bandwidth samples (alpha).
+        /// Weight of the past in the filter of bandwidth samples.
         alpha: f64 = 0.9 => Kind::Probability,
     }
 }

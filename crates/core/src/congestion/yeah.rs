@@ -41,7 +41,7 @@ member! {
 
 impl Settings for YeahSpec {
     fn check(&self) -> Vec<Misfit> {
-        let half = || Misfit::error(&["delta"], "more than half, which a loss takes at most", "above 0, at most 0.5");
+        let half = || Misfit::error(&["delta"], "a share out of range", "above 0, at most 0.5, which a loss takes at most");
         let all = || Misfit::error(&["epsilon"], "a decongestion that takes all of the window", "below 1");
         let half = (self.delta <= 0.0 || self.delta > 0.5).then(half);
         half.into_iter().chain((self.epsilon >= 1.0).then(all)).collect()

@@ -40,6 +40,11 @@ pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
         1.0
     }
 
+    /// The most that is, ever.
+    fn start_limit(&self) -> f64 {
+        1.0
+    }
+
     /// By how many segments an acknowledged window opens it in congestion avoidance: a(w).
     fn increase(&mut self, ack: &Ack, window: Cwnd) -> f64;
 
@@ -114,6 +119,10 @@ impl<A: Avoidance> Controller for LossBased<A> {
 
     fn asks_for(&self) -> AskedFor {
         AskedFor { every_ack: A::HEARS_ALL, ..AskedFor::default() }
+    }
+
+    fn opens(&self) -> f64 {
+        self.memory.avoidance.start_limit()
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -191,6 +200,10 @@ mod tests {
 
     impl Avoidance for Quick {
         fn start(&self) -> f64 {
+            5.0
+        }
+
+        fn start_limit(&self) -> f64 {
             5.0
         }
 
