@@ -15,8 +15,7 @@ use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Opens the window as fast in time as a flow with a short round trip. With a long one it needs `pacing` and `timestamps`, as
-    /// its paper says.
+    /// Opens the window as fast in time as a flow with a short round trip. Its paper asks for `pacing` and `timestamps`.
     Hybla = "hybla", "Caini and Firrincieli, Int. J. Satellite Communications and Networking 22(5), 2004";
 
     pub struct HyblaSpec {

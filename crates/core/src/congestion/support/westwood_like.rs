@@ -3,7 +3,7 @@
 
 use super::loss_based::{Avoidance, LossBased};
 use crate::congestion::{Ack, Congestion, RoundTrip, Start};
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Span};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -83,10 +83,6 @@ impl<B: Bandwidth> Avoidance for Estimated<B> {
     /// Half, as Reno's, while no bandwidth is known.
     fn reduce(&mut self, _: &Congestion, Cwnd(window): Cwnd) -> f64 {
         self.pipe().unwrap_or(window / 2.0)
-    }
-
-    fn restart(&mut self, _: Time) {
-        self.accounted = 0;
     }
 }
 
