@@ -225,6 +225,10 @@ pub trait Controller {
     fn rate_at(&self, _price: f64) -> f64 {
         0.0
     }
+    /// By how many segments at most one that is acknowledged opens the window.
+    fn opens(&self) -> f64 {
+        1.0
+    }
     fn on_ack(&mut self, ack: &Ack);
     /// Of acknowledgements that [`Controller::on_ack`] does not hear of: duplicates (with `acked` 0), and those of new data while losses are
     /// repaired. Only if the law asks for anything. Each acknowledgement is heard of once.
@@ -324,6 +328,11 @@ macro_rules! controllers {
                 Controllers::new(self, Start::default()).may_pace()
             }
 
+            /// By how many segments at most one that is acknowledged opens the window.
+            pub(crate) fn opens(&self) -> f64 {
+                Controllers::new(self, Start::default()).opens()
+            }
+
             /// Whether no loss makes the window smaller.
             pub(crate) fn ignores_losses(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }
@@ -416,6 +425,9 @@ macro_rules! controllers {
             fn asks_for(&self) -> AskedFor {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.asks_for()),+ }
             }
+            fn opens(&self) -> f64 {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.opens()),+ }
+            }
             fn release(&self) -> Option<Segments> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }
             }
@@ -488,6 +500,19 @@ controllers! {
     rem::Rem,
     hstcp::HighSpeed,
     dctcp::Dctcp,
+    stcp::Scalable,
+    htcp::HTcp,
+    bic::Bic,
+    westwood::Westwood,
+    westwood_plus::WestwoodPlus,
+    hybla::Hybla,
+    illinois::Illinois,
+    veno::Veno,
+    yeah::Yeah,
+    aimd::Aimd,
+    binomial::Binomial,
+    ledbat::Ledbat,
+    compound::Compound,
     prague::Prague,
     copa::Copa,
     swift::Swift,

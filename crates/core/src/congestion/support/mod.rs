@@ -2,9 +2,13 @@
 
 pub(super) mod beside;
 pub(super) mod lately;
+pub(super) mod loss_based;
 #[cfg(test)]
 pub(super) mod model_sender;
 pub(super) mod priced;
 #[cfg(test)]
 pub(crate) mod probe;
+pub(super) mod queueing;
+pub(super) mod round;
 pub(super) mod user_controller;
+pub(super) mod westwood_like;

@@ -56,8 +56,8 @@ fn windows(network: &Network) -> f64 {
     network.flows.iter().map(window).sum()
 }
 
-/// What senders that follow their acknowledgements have under way: twice what comes back within a round trip, as in slow start, what waits, and
-/// first windows. No more comes back than the narrowest ports let through, one of each way. Infinite where a rate of its own sends, where a
+/// What senders that follow their acknowledgements have under way: what comes back within a round trip and by how much that opens windows, twice
+/// as much in slow start, what waits, and first windows. No more comes back than the narrowest ports let through, one of each way. Infinite where a rate of its own sends, where a
 /// narrowest port has room for everything, or where something changes, also by a trace, jitter or copies.
 fn clocked(network: &Network) -> f64 {
     let is_clocked = |group: &Group| match &group.transport {
@@ -84,7 +84,7 @@ fn clocked(network: &Network) -> f64 {
         .collect();
     // Each narrowest port with the longest round trip through it.
     let mut through: BTreeMap<u32, Span> = BTreeMap::new();
-    let mut first_windows = 0.0;
+    let (mut first_windows, mut opens) = (0.0, 1.0_f64);
     for flow in &network.flows {
         let Some(port) = narrowest[flow.forward as usize] else { return f64::INFINITY };
         let longest = through.entry(port).or_insert(Span::ZERO);
@@ -93,10 +93,15 @@ fn clocked(network: &Network) -> f64 {
             first_windows += spec.initial_window;
         }
     }
+    for group in &network.groups {
+        if let Transport::Tcp(_, law) = &group.transport {
+            opens = opens.max(law.opens());
+        }
+    }
     let smallest = smallest_packet(network);
     let comes_back = |(&port, &round): (&u32, &Span)| match network.ports[port as usize].buffer {
         Buffer::Unlimited => f64::INFINITY,
-        _ => 2.0 * (rate(port) * round.seconds() / 8.0 / smallest + places(&network.ports[port as usize], smallest)),
+        _ => (1.0 + opens) * (rate(port) * round.seconds() / 8.0 / smallest + places(&network.ports[port as usize], smallest)),
     };
     let wait_elsewhere = network.ports.iter().map(|port| places(port, smallest)).sum::<f64>();
     through.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows

@@ -206,7 +206,10 @@ impl<'a> Ways<'a> {
                 let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size.0 as f64 / spec.mss.0 as f64).ceil() + 16.0);
                 let received = sum.received.entry(narrowest).or_insert((0.0, f64::INFINITY));
                 *received = (received.0 + carried.min(segments), received.1.min(bytes));
-                sum.under_way += f64::from(spec.receiver_window.0).min(spec.initial_window + carried.min(segments));
+                let opens = law.opens();
+                sum.under_way += f64::from(spec.receiver_window.0).min(spec.initial_window + opens * carried.min(segments));
+                // Beyond one for each that is acknowledged.
+                sum.attempts += (opens - 1.0) * carried.min(segments);
                 let rounds = seconds / self.propagation(flow).seconds() + 1.0;
                 sum.rounds += rounds;
                 let may_shrink = spec.window_validation != WindowValidation::None;

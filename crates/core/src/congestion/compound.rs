@@ -1,0 +1,176 @@
+//! Compound TCP: beside Reno's window there is a second one, which opens with a power of both while nothing is queued and closes
+//! with the queue (Tan, Song, Zhang and Sridharan, A Compound TCP Approach for High-speed and Long Distance Networks, INFOCOM
+//! 2006; draft-sridharan-tcpm-ctcp-02).
+//!
+//! Differs: what a round trip adds to the second window is spread over the next one. gamma is fixed, as in the paper; the draft's
+//! tuning of it is not here. The smoothed round trip is that of the retransmission timer. What a loss reduces is the part of the
+//! window that was in flight.
+
+use super::support::loss_based::{Avoidance, LossBased};
+use super::support::queueing::Queueing;
+use super::support::round::Round;
+use super::{Ack, Congestion, RoundTrip, Start};
+use crate::primitives::math::pow;
+use crate::primitives::units::{Cwnd, Time};
+use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
+use serde::{Deserialize, Serialize};
+
+// The paper's, and k as its implementation rounds it.
+member! {
+    /// Reno and a window that goes by delay, together.
+    Compound = "compound", "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02";
+
+    pub struct CompoundSpec {
+        /// Factor of the increase of both windows.
+        alpha: f64 = 0.125 => Kind::Probability,
+        /// Share of both that a loss takes.
+        beta: f64 = 0.5 => Kind::Probability,
+        /// Power of both in their increase.
+        k: f64 = 0.75 => Kind::Probability,
+        /// With so many segments in queues the second window closes.
+        gamma: f64 = 30.0 => SEGMENTS_IN_QUEUES,
+        /// By how many times of what is queued it closes.
+        zeta: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },
+    }
+}
+
+impl Settings for CompoundSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let share = || Misfit::error(&["beta"], "a share out of range", "above 0, below 1");
+        (self.beta <= 0.0 || self.beta >= 1.0).then(share).into_iter().collect()
+    }
+
+    fn samples() -> Vec<CompoundSpec> {
+        let usual = CompoundSpec::default();
+        vec![usual, CompoundSpec { alpha: 1.0, beta: 0.1, k: 1.0, gamma: 0.0, zeta: 100.0 }]
+    }
+}
+
+pub type Compound = LossBased<CompoundLaw>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CompoundLaw {
+    spec: CompoundSpec,
+    /// The window that goes by delay; Reno's is the rest.
+    dwnd: f64,
+    /// What this round trip adds to it.
+    step: f64,
+    /// baseRTT, and the smoothed round trip.
+    queueing: Queueing,
+    round: Round,
+}
+
+impl Compound {
+    pub(super) fn new(spec: &CompoundSpec, start: Start) -> Compound {
+        let law = CompoundLaw { spec: *spec, dwnd: 0.0, step: 0.0, queueing: Queueing::default(), round: Round::default() };
+        LossBased::of(law, start)
+    }
+}
+
+impl Avoidance for CompoundLaw {
+    const QUANTITIES: &'static [&'static str] = &["dwnd_packets", "base_rtt_s"];
+
+    fn quantity(&self, index: usize) -> f64 {
+        if index == 0 { self.dwnd } else { self.queueing.base().map_or(f64::NAN, |base| base.seconds()) }
+    }
+
+    fn measure(&mut self, measured: &RoundTrip) {
+        self.queueing.measure(measured.sample);
+        self.queueing.judge_by(measured.smoothed.unwrap_or(measured.sample));
+    }
+
+    /// The second window's part, once in a round trip.
+    fn hear(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
+        if !self.round.ends_with(ack) {
+            return None;
+        }
+        let CompoundSpec { alpha, k, gamma, zeta, .. } = self.spec;
+        let diff = self.queueing.segments(window);
+        if diff < gamma {
+            self.step = (alpha * pow(window.0, k) - 1.0).max(0.0);
+            return None;
+        }
+        self.step = 0.0;
+        let closes = (zeta * diff).min(self.dwnd);
+        self.dwnd -= closes;
+        (closes > 0.0).then_some(Cwnd(window.0 - closes))
+    }
+
+    /// Reno's segment, and the step.
+    fn increase(&mut self, ack: &Ack, Cwnd(window): Cwnd) -> f64 {
+        let counted = f64::from(ack.counted.0);
+        let both = 1.0 + self.step;
+        self.dwnd += counted * (both / window).min(1.0) * self.step / both;
+        both
+    }
+
+    /// Reno's window is halved, and the other one makes up for what both should have.
+    fn reduce(&mut self, seen: &Congestion, Cwnd(window): Cwnd) -> f64 {
+        let cwnd = (window - self.dwnd).max(0.0) / 2.0;
+        let left = (1.0 - self.spec.beta) * window;
+        self.dwnd = (left - cwnd).max(0.0);
+        self.step = 0.0;
+        self.round.begin(seen.now);
+        left.max(cwnd)
+    }
+
+    fn restart(&mut self, now: Time) {
+        (self.dwnd, self.step) = (0.0, 0.0);
+        self.round.begin(now);
+    }
+
+    fn limit(&mut self, most: Cwnd) {
+        self.dwnd = self.dwnd.min((most.0 - 1.0).max(0.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+    use crate::primitives::units::Span;
+
+    fn sender(window: f64) -> ModelSender<Compound> {
+        let law = Compound::new(&CompoundSpec::default(), Start { window, ssthresh: 2.0, ..Start::default() });
+        ModelSender::new(law).with_round_trip(100)
+    }
+
+    /// A second later, an acknowledgement with this round trip. The window and the part of it that goes by delay.
+    fn round(sender: &mut ModelSender<Compound>, milliseconds: u64) -> (f64, f64) {
+        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.wait(1000);
+        let window = sender.ack(1);
+        (window, sender.law.memory.avoidance.dwnd)
+    }
+
+    #[test]
+    fn with_an_empty_queue_a_window_adds_an_eighth_of_its_power_of_three_quarters() {
+        // 256^(3/4) / 8 = 8, of which Reno adds 1.
+        assert_eq!(round(&mut sender(256.0), 100), (256.0 + 8.0 / 256.0, 7.0 / 256.0));
+        // 16^(3/4) / 8 = 1: up to that it is Reno.
+        assert_eq!(round(&mut sender(16.0), 100), (16.0625, 0.0));
+    }
+
+    #[test]
+    fn a_queue_of_thirty_segments_closes_the_second_window() {
+        let mut sender = sender(256.0);
+        (sender.law.window, sender.law.memory.avoidance.dwnd) = (400.0, 60.0);
+        // 400 * 10 / 110 = 36.
+        let (window, dwnd) = round(&mut sender, 110);
+        assert!((window - (400.0 - 4000.0 / 110.0)).abs() < 1e-9 && (dwnd - (60.0 - 4000.0 / 110.0)).abs() < 1e-9);
+        // More than there is: Reno's own stays.
+        (sender.law.window, sender.law.memory.avoidance.dwnd) = (400.0, 60.0);
+        assert_eq!(round(&mut sender, 200), (340.0, 0.0));
+        // And then it is Reno.
+        assert_eq!(round(&mut sender, 200), (340.0 + 1.0 / 340.0, 0.0));
+    }
+
+    #[test]
+    fn a_loss_halves_both() {
+        let mut sender = sender(400.0);
+        sender.law.memory.avoidance.dwnd = 100.0;
+        // Of 300 and 100, 150 and 50.
+        assert_eq!((sender.lose(400), sender.law.memory.avoidance.dwnd), (200.0, 50.0));
+        assert_eq!((sender.time_out(200), sender.law.memory.avoidance.dwnd), (1.0, 0.0));
+    }
+}

@@ -1,0 +1,214 @@
+//! H-TCP: the increase grows with the time since the last loss, so that a path that loses seldom is filled soon; and a loss takes
+//! no more than empties the queue (Leith and Shorten, H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths,
+//! draft-leith-tcp-htcp-06; H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004).
+//!
+//! Differs: the throughput before a loss is what was in flight over the last round trip. With scaling by the round trip no
+//! increase falls below Reno's. What a loss reduces is the part of the window that was in flight, and time without anything to
+//! send does not count.
+
+use super::support::loss_based::{Avoidance, LossBased};
+use super::{Ack, Congestion, RoundTrip, Start};
+use crate::primitives::units::{Cwnd, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// The increase grows with the time since the last loss; a loss takes what the queue holds.
+    HTcp = "htcp", "draft-leith-tcp-htcp-06";
+
+    pub struct HTcpSpec {
+        /// For so long after a loss it is Reno (Delta_L).
+        delta_l: Span = Span::from_millis(1000) => ABOVE_ZERO,
+        /// A loss leaves the shortest round trip over the longest of the window, 0.5 to 0.8; off: half.
+        adaptive_backoff: bool = true => Kind::Truth,
+        /// The increase is in proportion to the round trip, 0.1 to 2 times that of 100 ms.
+        rtt_scaling: bool = true => Kind::Truth,
+    }
+}
+
+impl Settings for HTcpSpec {
+    fn samples() -> Vec<HTcpSpec> {
+        let usual = HTcpSpec::default();
+        vec![usual, HTcpSpec { delta_l: Span::from_millis(1), adaptive_backoff: false, rtt_scaling: false }]
+    }
+}
+
+/// What a loss leaves at least and at most, and the change of throughput from which it is the least.
+const BETA_MIN: f64 = 0.5;
+const BETA_MAX: f64 = 0.8;
+const DELTA_B: f64 = 0.2;
+
+/// The round trip for which the increase is not scaled, and the bounds of scaling.
+const REFERENCE_S: f64 = 0.1;
+const SCALES: (f64, f64) = (0.1, 2.0);
+
+pub type HTcp = LossBased<HTcpLaw>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HTcpLaw {
+    spec: HTcpSpec,
+    /// The last loss; before one, where congestion avoidance began.
+    since: Option<Time>,
+    /// What the next loss leaves, as the last one said.
+    beta: f64,
+    /// B: segments per second before the last loss.
+    throughput: f64,
+    last_rtt: Span,
+    /// Since the last loss.
+    rtt_min: Span,
+    rtt_max: Span,
+    /// K of the scaling, by the shortest round trip of the flow.
+    scale: f64,
+    shortest: Span,
+}
+
+impl HTcp {
+    pub(super) fn new(spec: &HTcpSpec, start: Start) -> HTcp {
+        let law = HTcpLaw {
+            spec: *spec,
+            since: None,
+            beta: BETA_MIN,
+            throughput: 0.0,
+            last_rtt: Span::ZERO,
+            rtt_min: Span(u64::MAX),
+            rtt_max: Span::ZERO,
+            scale: 1.0,
+            shortest: Span(u64::MAX),
+        };
+        LossBased::of(law, start)
+    }
+}
+
+impl HTcpLaw {
+    /// alpha(Delta), before it is made to fit what a loss takes.
+    fn alpha(&mut self, now: Time) -> f64 {
+        let since = *self.since.get_or_insert(now);
+        let beyond = now.since(since + self.spec.delta_l).seconds();
+        if beyond <= 0.0 { 1.0 } else { (self.scale * (1.0 + 10.0 * beyond + 0.25 * beyond * beyond)).max(1.0) }
+    }
+
+    /// The share that a loss leaves, where the throughput is about that before the one before it.
+    fn adapt(&mut self, throughput: f64) {
+        let changed = (throughput - self.throughput).abs() > DELTA_B * self.throughput;
+        let share = self.rtt_min.0 as f64 / self.rtt_max.0.max(1) as f64;
+        self.beta = if changed || !self.spec.adaptive_backoff { BETA_MIN } else { share.clamp(BETA_MIN, BETA_MAX) };
+        self.throughput = throughput;
+    }
+}
+
+impl Avoidance for HTcpLaw {
+    const QUANTITIES: &'static [&'static str] = &["beta"];
+
+    fn quantity(&self, _index: usize) -> f64 {
+        self.beta
+    }
+
+    fn measure(&mut self, measured: &RoundTrip) {
+        let sample = measured.sample;
+        self.last_rtt = sample;
+        (self.rtt_min, self.rtt_max) = (self.rtt_min.min(sample), self.rtt_max.max(sample));
+        if self.spec.rtt_scaling && sample < self.shortest {
+            self.shortest = sample;
+            self.scale = (sample.seconds() / REFERENCE_S).clamp(SCALES.0, SCALES.1);
+        }
+    }
+
+    /// 2 (1 - beta) alpha: what keeps pace with a loss that takes half and an increase of alpha.
+    fn increase(&mut self, ack: &Ack, _: Cwnd) -> f64 {
+        2.0 * (1.0 - self.beta) * self.alpha(ack.now)
+    }
+
+    fn reduce(&mut self, seen: &Congestion, Cwnd(window): Cwnd) -> f64 {
+        self.adapt(window / self.last_rtt.seconds().max(1e-9));
+        self.since = Some(seen.now);
+        (self.rtt_min, self.rtt_max) = (self.last_rtt, self.last_rtt);
+        self.beta * window
+    }
+
+    fn restart(&mut self, now: Time) {
+        self.since = Some(now);
+        (self.beta, self.throughput) = (BETA_MIN, 0.0);
+    }
+
+    fn pause(&mut self, idle: Span) {
+        self.since = self.since.map(|since| since + idle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    fn sender(spec: HTcpSpec) -> ModelSender<HTcp> {
+        ModelSender::new(HTcp::new(&spec, Start { window: 1000.0, ssthresh: 2.0, ..Start::default() })).with_round_trip(100)
+    }
+
+    /// What a window would add if it were acknowledged now.
+    fn increase(sender: &mut ModelSender<HTcp>) -> f64 {
+        let window = sender.law.window;
+        (sender.ack(1) - window) * window
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-6 * expected.abs().max(1.0), "{found}, not {expected}");
+    }
+
+    #[test]
+    fn for_a_second_after_a_loss_it_is_reno_and_then_the_increase_grows_with_the_square_of_time() {
+        let mut sender = sender(HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() });
+        assert_eq!(sender.lose(1000), 500.0);
+        sender.wait(1000);
+        near(increase(&mut sender), 1.0);
+        sender.wait(2000);
+        // 1 + 10 * 2 + 0.25 * 4
+        near(increase(&mut sender), 22.0);
+        // A loss begins anew.
+        sender.lose(500);
+        sender.wait(900);
+        near(increase(&mut sender), 1.0);
+    }
+
+    #[test]
+    fn with_a_steady_throughput_a_loss_leaves_the_shortest_round_trip_over_the_longest() {
+        let mut sender = sender(HTcpSpec::default());
+        // 1000 in 160 ms are more than nothing before; 500 in 160 ms are half of that.
+        let mut lose = |window: f64, shortest: u64| {
+            sender.measure(shortest);
+            sender.measure(160);
+            sender.law.window = window;
+            sender.lose(window as u32)
+        };
+        assert_eq!((lose(1000.0, 100), lose(500.0, 100)), (500.0, 250.0));
+        // A fifth more is the same still: 100 / 160. No less than half and no more than 0.8 is left.
+        near(lose(600.0, 100), 375.0);
+        near(lose(600.0, 70), 300.0);
+        near(lose(600.0, 155), 480.0);
+        // 2 (1 - 0.8)
+        near(increase(&mut sender), 0.4);
+    }
+
+    #[test]
+    fn the_increase_is_in_proportion_to_the_round_trip() {
+        for (milliseconds, expected) in [(100, 11.0), (50, 5.5), (4, 1.1), (400, 22.0)] {
+            let spec = HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() };
+            let law = HTcp::new(&spec, Start { window: 1000.0, ssthresh: 2.0, ..Start::default() });
+            let mut sender = ModelSender::new(law).with_round_trip(milliseconds);
+            near(increase(&mut sender), 1.0);
+            sender.wait(2000);
+            // 1 + 10 and a quarter, scaled.
+            near(increase(&mut sender), expected * 11.25 / 11.0);
+        }
+    }
+
+    #[test]
+    fn a_pause_is_no_time_without_losses() {
+        use crate::congestion::Controller;
+        let mut sender = sender(HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() });
+        near(increase(&mut sender), 1.0);
+        sender.wait(5000);
+        sender.law.on_idle(Span::from_millis(4500));
+        near(increase(&mut sender), 1.0);
+    }
+}

@@ -1,0 +1,255 @@
+//! Illinois: losses say whether the window grows or shrinks, and the average queueing delay by how much: without a queue ten
+//! segments more in a round trip and an eighth less at a loss, with a full one 0.3 and half (Liu, Basar and Srikant,
+//! TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed Networks, Performance Evaluation 65(6-7),
+//! 2008).
+//!
+//! Differs: what a loss reduces is the part of the window that was in flight.
+
+use super::support::loss_based::{Avoidance, LossBased};
+use super::support::round::Round;
+use super::{Ack, Congestion, RoundTrip, Start};
+use crate::primitives::units::{Cwnd, Span, Time};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+const INCREASE: Kind = Kind::Segments { least: 0.0, most: 1e3 };
+
+// All are the paper's, by its names.
+member! {
+    /// The average queueing delay says by how much the window grows, and what a loss takes.
+    Illinois = "illinois", "Liu, Basar and Srikant, Performance Evaluation 65(6-7), 2008";
+
+    pub struct IllinoisSpec {
+        /// Segments that a round trip adds at the largest delay.
+        alpha_min: f64 = 0.3 => INCREASE,
+        /// The same without delay.
+        alpha_max: f64 = 10.0 => INCREASE,
+        /// Share of the window that a loss takes at little delay.
+        beta_min: f64 = 0.125 => Kind::Probability,
+        /// The same at much delay.
+        beta_max: f64 = 0.5 => Kind::Probability,
+        /// Up to this share of the largest delay the increase is `alpha_max`.
+        eta_1: f64 = 0.01 => Kind::Probability,
+        /// Up to this share a loss takes `beta_min`.
+        eta_2: f64 = 0.1 => Kind::Probability,
+        /// From this share on it takes `beta_max`.
+        eta_3: f64 = 0.8 => Kind::Probability,
+        /// Window below which it is Reno.
+        w_thresh: f64 = 10.0 => Kind::Segments { least: 0.0, most: 1e9 },
+        /// Round trips with little delay before the increase is `alpha_max` again.
+        theta: u32 = 5 => Kind::Whole { least: 1, most: 1000 },
+    }
+}
+
+impl Settings for IllinoisSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let IllinoisSpec { alpha_min, alpha_max, beta_min, beta_max, eta_1, eta_2, eta_3, .. } = *self;
+        let still = || Misfit::error(&["alpha_min"], "a window that never opens", "above 0");
+        let increases = || Misfit::error(&["alpha_max"], "`alpha_max` is below `alpha_min`", format!("at least {alpha_min}"));
+        let shares = || Misfit::error(&["beta_min", "beta_max"], "shares out of order", "0 < `beta_min` <= `beta_max` < 1");
+        let delays = || Misfit::error(&["eta_2", "eta_1", "eta_3"], "delays out of order", "`eta_1` <= `eta_2` < `eta_3`");
+        let still = (alpha_min <= 0.0).then(still);
+        let increases = (alpha_max < alpha_min).then(increases);
+        let shares = (beta_min <= 0.0 || beta_min > beta_max || beta_max >= 1.0).then(shares);
+        let delays = (eta_1 > eta_2 || eta_2 >= eta_3).then(delays);
+        still.into_iter().chain(increases).chain(shares).chain(delays).collect()
+    }
+
+    fn samples() -> Vec<IllinoisSpec> {
+        let usual = IllinoisSpec::default();
+        let other = IllinoisSpec { alpha_min: 1.0, alpha_max: 50.0, beta_min: 0.3, w_thresh: 2.0, theta: 1, ..usual };
+        vec![usual, other, IllinoisSpec { alpha_max: 0.3, beta_max: 0.125, ..usual }]
+    }
+}
+
+pub type Illinois = LossBased<IllinoisLaw>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct IllinoisLaw {
+    spec: IllinoisSpec,
+    alpha: f64,
+    beta: f64,
+    /// The shortest and the longest of all round trips, in seconds.
+    base: f64,
+    longest: f64,
+    round: Round,
+    /// Of the samples of this round trip, in seconds.
+    sum: f64,
+    samples: u32,
+    /// Round trips in a row with little delay.
+    calm: u32,
+}
+
+impl Illinois {
+    pub(super) fn new(spec: &IllinoisSpec, start: Start) -> Illinois {
+        let law = IllinoisLaw {
+            spec: *spec,
+            alpha: spec.alpha_max,
+            beta: spec.beta_min,
+            base: f64::INFINITY,
+            longest: 0.0,
+            round: Round::default(),
+            sum: 0.0,
+            samples: 0,
+            calm: 0,
+        };
+        LossBased::of(law, start)
+    }
+}
+
+impl IllinoisSpec {
+    /// f_1, with kappa_1 and kappa_2 such that it falls from alpha_max at d_1 to alpha_min at d_m. Shares of d_m.
+    fn increase(&self, delay: f64) -> f64 {
+        let IllinoisSpec { alpha_min, alpha_max, eta_1, .. } = *self;
+        if delay <= eta_1 || alpha_max <= alpha_min {
+            return alpha_max;
+        }
+        let kappa_1 = (1.0 - eta_1) * alpha_min * alpha_max / (alpha_max - alpha_min);
+        let kappa_2 = (1.0 - eta_1) * alpha_min / (alpha_max - alpha_min) - eta_1;
+        kappa_1 / (kappa_2 + delay)
+    }
+
+    /// f_2: from beta_min up to d_2 to beta_max from d_3 on. Shares of d_m.
+    fn decrease(&self, delay: f64) -> f64 {
+        let IllinoisSpec { beta_min, beta_max, eta_2, eta_3, .. } = *self;
+        match delay {
+            _ if delay <= eta_2 => beta_min,
+            _ if delay >= eta_3 => beta_max,
+            _ => beta_min + (beta_max - beta_min) * (delay - eta_2) / (eta_3 - eta_2),
+        }
+    }
+}
+
+impl IllinoisLaw {
+    /// Once in a round trip, by d_a over d_m.
+    fn judge(&mut self) {
+        let largest = self.longest - self.base;
+        let average = self.sum / f64::from(self.samples) - self.base;
+        let delay = if largest > 0.0 { (average / largest).clamp(0.0, 1.0) } else { 0.0 };
+        self.beta = self.spec.decrease(delay);
+        if delay > self.spec.eta_1 {
+            self.calm = 0;
+            self.alpha = self.spec.increase(delay);
+        } else if self.alpha < self.spec.alpha_max {
+            // A short calm may be one in which others have backed off too.
+            self.calm += 1;
+            if self.calm >= self.spec.theta {
+                self.alpha = self.spec.alpha_max;
+            }
+        }
+        (self.sum, self.samples) = (0.0, 0);
+    }
+}
+
+impl Avoidance for IllinoisLaw {
+    const QUANTITIES: &'static [&'static str] = &["alpha_packets", "beta"];
+
+    fn quantity(&self, index: usize) -> f64 {
+        if index == 0 { self.alpha } else { self.beta }
+    }
+
+    fn measure(&mut self, measured: &RoundTrip) {
+        let sample = measured.sample.seconds();
+        (self.base, self.longest) = (self.base.min(sample), self.longest.max(sample));
+        self.sum += sample;
+        self.samples += 1;
+    }
+
+    fn hear(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {
+        if self.round.ends_with(ack) && self.samples > 0 {
+            self.judge();
+        }
+        None
+    }
+
+    fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {
+        if window < self.spec.w_thresh { 1.0 } else { self.alpha }
+    }
+
+    fn reduce(&mut self, seen: &Congestion, Cwnd(window): Cwnd) -> f64 {
+        self.round.begin(seen.now);
+        (self.sum, self.samples) = (0.0, 0);
+        (1.0 - if window < self.spec.w_thresh { 0.5 } else { self.beta }) * window
+    }
+
+    /// As Reno until delays are known again.
+    fn restart(&mut self, now: Time) {
+        (self.alpha, self.beta) = (1.0, 0.5);
+        (self.sum, self.samples, self.calm) = (0.0, 0, 0);
+        self.round.begin(now);
+    }
+
+    fn pause(&mut self, _: Span) {
+        (self.sum, self.samples) = (0.0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    fn sender() -> ModelSender<Illinois> {
+        let law = Illinois::new(&IllinoisSpec::default(), Start { window: 100.0, ssthresh: 2.0, ..Start::default() });
+        let mut sender = ModelSender::new(law).with_round_trip(100);
+        (sender.law.memory.avoidance.sum, sender.law.memory.avoidance.samples) = (0.0, 0);
+        sender
+    }
+
+    /// A second later, an acknowledgement with this round trip, which is the average of its round.
+    fn round(sender: &mut ModelSender<Illinois>, milliseconds: u64) -> (f64, f64) {
+        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.wait(1000);
+        sender.ack(1);
+        let law = &sender.law.memory.avoidance;
+        (law.alpha, law.beta)
+    }
+
+    #[track_caller]
+    fn near(found: (f64, f64), expected: (f64, f64)) {
+        assert!((found.0 - expected.0).abs() < 1e-9 && (found.1 - expected.1).abs() < 1e-9, "{found:?}, not {expected:?}");
+    }
+
+    #[test]
+    fn without_delay_a_window_adds_ten_segments_and_a_loss_takes_an_eighth() {
+        let mut sender = sender();
+        assert_eq!((sender.ack(1), sender.lose(100)), (100.1, 0.875 * 100.1));
+    }
+
+    #[test]
+    fn the_curves_go_through_the_points_that_define_them() {
+        let spec = IllinoisSpec::default();
+        near((spec.increase(0.01), spec.decrease(0.1)), (10.0, 0.125));
+        near((spec.increase(0.010000001), spec.decrease(0.8)), (spec.increase(0.010000001), 0.5));
+        assert!((spec.increase(0.010000001) - 10.0).abs() < 1e-5);
+        near((spec.increase(1.0), spec.decrease(0.45)), (0.3, 0.3125));
+    }
+
+    #[test]
+    fn the_average_delay_of_a_round_trip_sets_both() {
+        let mut sender = sender();
+        // The largest delay is 100 ms from here on.
+        round(&mut sender, 200);
+        // kappa_1 = 0.99 * 3 / 9.7, kappa_2 = 0.99 * 0.3 / 9.7 - 0.01; 45 ms are 0.45.
+        let (kappa_1, kappa_2) = (0.99 * 3.0 / 9.7, 0.99 * 0.3 / 9.7 - 0.01);
+        near(round(&mut sender, 145), (kappa_1 / (kappa_2 + 0.45), 0.3125));
+        near(round(&mut sender, 200), (0.3, 0.5));
+    }
+
+    #[test]
+    fn only_after_five_calm_round_trips_the_increase_is_the_largest_again() {
+        let mut sender = sender();
+        round(&mut sender, 200);
+        let calm: Vec<f64> = (0..5).map(|_| round(&mut sender, 100).0).collect();
+        assert!(calm[..4].iter().all(|alpha| (alpha - 0.3).abs() < 1e-9), "{calm:?}");
+        assert_eq!(calm[4], 10.0);
+        assert_eq!(round(&mut sender, 100), (10.0, 0.125));
+    }
+
+    #[test]
+    fn below_ten_segments_it_is_reno() {
+        let mut sender = sender();
+        sender.law.window = 8.0;
+        assert_eq!((sender.ack(1), sender.lose(8)), (8.125, 4.0625));
+    }
+}

@@ -1,0 +1,259 @@
+//! LEDBAT: background transport that adds no more than TARGET to the delay of a path, and gives way to others, whose queues are
+//! longer (RFC 6817).
+//!
+//! Differs: delays are those of round trips, for the sender hears of no one-way delays: a queue on the way back counts as well.
+//! There is no slow start.
+
+use super::support::beside::Beside;
+use super::{Ack, Congestion, Controller, Start};
+use crate::primitives::units::{Cwnd, Span, Time};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+// Section 2.5. TARGET and GAIN are the RFC's bounds, 100 ms and 1.
+member! {
+    /// Keeps a given delay in queues and gives way to others.
+    Ledbat = "ledbat", "RFC 6817";
+
+    pub struct LedbatSpec {
+        /// Delay that it keeps in queues (TARGET); the RFC allows 100 ms at most.
+        target: Span = Span::from_millis(100) => ABOVE_ZERO,
+        /// Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue (GAIN); the
+        /// RFC allows 1 at most.
+        gain: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },
+        /// Minutes of which the least delay is the path's own (BASE_HISTORY).
+        base_history: u32 = 10 => Kind::Whole { least: 1, most: MOST_MINUTES as u64 },
+        /// Of so many round trips the least is the present one (CURRENT_FILTER).
+        current_filter: u32 = 4 => Kind::Whole { least: 1, most: MOST_DELAYS as u64 },
+        /// The window is at most so many segments above what is in flight (ALLOWED_INCREASE).
+        allowed_increase: f64 = 1.0 => Kind::Segments { least: 1.0, most: 1e6 },
+        /// The least window, but after a timeout (MIN_CWND).
+        min_cwnd: f64 = 2.0 => Kind::Segments { least: 1.0, most: 1e6 },
+    }
+}
+
+const MOST_MINUTES: usize = 20;
+const MOST_DELAYS: usize = 16;
+const MINUTE: Span = Span::from_millis(60_000);
+
+impl Settings for LedbatSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let still = || Misfit::error(&["gain"], "a window that never changes", "above 0");
+        let rfc = || Misfit::warning(&["target"], "a delay above what RFC 6817 allows", "at most 100 ms");
+        let gain = || Misfit::warning(&["gain"], "a gain above what RFC 6817 allows", "at most 1");
+        let still = (self.gain <= 0.0).then(still);
+        let target = (self.target > Span::from_millis(100)).then(rfc);
+        still.into_iter().chain(target).chain((self.gain > 1.0).then(gain)).collect()
+    }
+
+    fn samples() -> Vec<LedbatSpec> {
+        let usual = LedbatSpec::default();
+        let least = LedbatSpec { target: Span::from_millis(5), base_history: 1, current_filter: 1, min_cwnd: 1.0, ..usual };
+        let most = LedbatSpec { base_history: 20, current_filter: 16, allowed_increase: 10.0, min_cwnd: 20.0, ..usual };
+        vec![usual, least, most]
+    }
+}
+
+pub type Ledbat = Beside<LedbatMemory>;
+
+/// By the RFC's names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LedbatMemory {
+    spec: LedbatSpec,
+    /// base_delays: the least of each minute, the present one at `minute`, in turn.
+    base_delays: [Span; MOST_MINUTES],
+    minute: u64,
+    /// The least of `base_delays`.
+    base_delay: Span,
+    current_delays: [Span; MOST_DELAYS],
+    current: usize,
+}
+
+/// No delay is known.
+const UNKNOWN: Span = Span(u64::MAX);
+
+impl Ledbat {
+    pub(super) fn new(spec: &LedbatSpec, start: Start) -> Ledbat {
+        let memory = LedbatMemory {
+            spec: *spec,
+            base_delays: [UNKNOWN; MOST_MINUTES],
+            minute: 0,
+            base_delay: UNKNOWN,
+            current_delays: [UNKNOWN; MOST_DELAYS],
+            current: 0,
+        };
+        Beside::with(start, memory)
+    }
+
+    /// Section 2.4.2, on acknowledgement.
+    fn follow(&mut self, ack: &Ack, queuing_delay: Span) {
+        let LedbatSpec { target, gain, allowed_increase, min_cwnd, .. } = self.memory.spec;
+        let target = target.seconds();
+        let off_target = (target - queuing_delay.seconds()) / target;
+        let acked = f64::from(ack.counted.0);
+        if off_target > 0.0 {
+            let max_allowed_cwnd = (f64::from(ack.in_flight.0) + allowed_increase).max(min_cwnd);
+            if ack.window_validated && self.window < max_allowed_cwnd {
+                let increase = (gain * off_target * acked / self.window).min(acked);
+                self.window = (self.window + increase).min(max_allowed_cwnd);
+            }
+        } else {
+            let least = min_cwnd.min(self.window);
+            self.window = (self.window + gain * off_target * acked / self.window).max(least);
+        }
+    }
+
+    fn halve(&mut self) {
+        let least = self.memory.spec.min_cwnd.min(self.window);
+        self.window = (self.window / 2.0).max(least);
+    }
+}
+
+impl LedbatMemory {
+    /// Section 2.4.2, UPDATE_BASE_DELAY and UPDATE_CURRENT_DELAY.
+    fn take_in(&mut self, delay: Span, now: Time) {
+        let minutes = self.spec.base_history as usize;
+        let minute = now.0 / MINUTE.0;
+        if minute != self.minute {
+            let passed = (minute - self.minute).min(minutes as u64);
+            (0..passed).for_each(|earlier| self.base_delays[((minute - earlier) % minutes as u64) as usize] = UNKNOWN);
+            self.minute = minute;
+            self.base_delay = self.base_delays[..minutes].iter().copied().min().unwrap_or(UNKNOWN);
+        }
+        let of_minute = &mut self.base_delays[(minute % minutes as u64) as usize];
+        *of_minute = delay.min(*of_minute);
+        self.base_delay = self.base_delay.min(delay);
+        self.current_delays[self.current] = delay;
+        self.current = (self.current + 1) % self.spec.current_filter as usize;
+    }
+
+    /// FILTER is the minimum. `None` before the first delay.
+    fn queuing_delay(&self) -> Option<Span> {
+        let current = self.current_delays[..self.spec.current_filter as usize].iter().copied().min()?;
+        (current != UNKNOWN).then(|| current - self.base_delay)
+    }
+}
+
+impl Controller for Ledbat {
+    const BYTES_BESIDE: usize = Self::BYTES;
+    const QUANTITIES: &'static [&'static str] = &["base_delay_s", "queuing_delay_s"];
+
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn quantity(&self, index: usize, _: Time) -> f64 {
+        let base = (self.memory.base_delay != UNKNOWN).then_some(self.memory.base_delay);
+        let delay = if index == 0 { base } else { self.memory.queuing_delay() };
+        delay.map_or(f64::NAN, Span::seconds)
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.memory.take_in(rtt, ack.now);
+        }
+        if let Some(queuing_delay) = self.memory.queuing_delay() {
+            self.follow(ack, queuing_delay);
+        }
+    }
+
+    /// Section 2.4.2, on data loss.
+    fn on_congestion(&mut self, _: &Congestion) {
+        self.halve();
+    }
+
+    /// Section 2.4.2: as RFC 5681 has it.
+    fn on_timeout(&mut self, _: &Congestion) {
+        self.window = 1.0;
+    }
+
+    fn limit_window(&mut self, most: Cwnd) {
+        self.window = self.window.min(most.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    fn sender(spec: LedbatSpec, window: f64) -> ModelSender<Ledbat> {
+        let mut sender = ModelSender::new(Ledbat::new(&spec, Start { window, ..Start::default() }));
+        sender.in_flight = window as u32;
+        sender
+    }
+
+    fn ack(sender: &mut ModelSender<Ledbat>, milliseconds: u64) -> f64 {
+        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.ack(1)
+    }
+
+    fn at_once() -> LedbatSpec {
+        LedbatSpec { current_filter: 1, ..LedbatSpec::default() }
+    }
+
+    #[test]
+    fn the_window_moves_by_how_far_the_delay_is_off_target() {
+        let mut sender = sender(at_once(), 16.0);
+        // Nothing queued; a quarter of 100 ms short of it; as much above it; at it.
+        assert_eq!(ack(&mut sender, 50), 16.0625);
+        sender.law.window = 16.0;
+        assert_eq!(ack(&mut sender, 125), 16.0 + 0.25 / 16.0);
+        sender.law.window = 16.0;
+        assert_eq!(ack(&mut sender, 175), 16.0 - 0.25 / 16.0);
+        sender.law.window = 16.0;
+        assert_eq!(ack(&mut sender, 150), 16.0);
+    }
+
+    #[test]
+    fn the_least_of_four_round_trips_is_the_present_one() {
+        let mut sender = sender(LedbatSpec::default(), 16.0);
+        ack(&mut sender, 50);
+        let delays: Vec<f64> = (0..4).map(|_| (ack(&mut sender, 150), sender.law.quantity(1, Time::ZERO)).1).collect();
+        assert_eq!(delays, [0.0, 0.0, 0.0, 0.1]);
+    }
+
+    #[test]
+    fn a_base_delay_is_forgotten_after_ten_minutes() {
+        let mut sender = sender(at_once(), 16.0);
+        ack(&mut sender, 50);
+        let bases: Vec<f64> = (1..=11)
+            .map(|_| {
+                sender.wait(60_000);
+                ack(&mut sender, 80);
+                sender.law.quantity(0, Time::ZERO)
+            })
+            .collect();
+        assert_eq!(bases, [[0.05; 9].as_slice(), &[0.08; 2]].concat());
+        // A silence forgets as well.
+        sender.wait(3_600_000);
+        ack(&mut sender, 90);
+        assert_eq!(sender.law.quantity(0, Time::ZERO), 0.09);
+    }
+
+    #[test]
+    fn the_window_stays_within_one_segment_of_what_is_in_flight_and_above_two() {
+        let mut sender = sender(at_once(), 16.0);
+        sender.in_flight = 15;
+        assert_eq!((ack(&mut sender, 50), ack(&mut sender, 50)), (16.0, 16.0));
+        // Far above the target: (100 - 1950) / 100 over 2.5, which would be less than nothing.
+        sender.law.window = 2.5;
+        assert_eq!(ack(&mut sender, 2000), 2.0);
+    }
+
+    #[test]
+    fn a_loss_halves_it_and_a_timeout_leaves_one_segment() {
+        let mut sender = sender(at_once(), 16.0);
+        assert_eq!(
+            (sender.lose(16), sender.lose(8), sender.lose(4), sender.lose(2), sender.time_out(2)),
+            (8.0, 4.0, 2.0, 2.0, 1.0)
+        );
+        sender.in_flight = 1;
+        assert_eq!(ack(&mut sender, 50), 2.0);
+    }
+}

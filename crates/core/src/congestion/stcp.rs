@@ -1,0 +1,82 @@
+//! Scalable TCP: a window opens by a hundredth of itself in a round trip and loses an eighth, so that the time between losses
+//! does not depend on how large it is (Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM CCR 33(2),
+//! 2003).
+//!
+//! Differs: what a loss reduces is the part of the window that was in flight.
+
+use super::support::loss_based::{Avoidance, LossBased};
+use super::{Ack, Congestion, Start};
+use crate::primitives::units::Cwnd;
+use crate::settings::{Kind, Misfit, Settings, member};
+
+member! {
+    /// Opens by a share of the window and closes by a share of it.
+    Scalable = "stcp", "Kelly, ACM CCR 33(2), 2003";
+
+    pub struct ScalableSpec {
+        /// By how much an acknowledged segment opens the window.
+        a: f64 = 0.01 => Kind::Probability,
+        /// Share of the window that a loss takes.
+        b: f64 = 0.125 => Kind::Probability,
+        /// Window up to which it is Reno.
+        lwnd: f64 = 16.0 => Kind::Segments { least: 0.0, most: 1e9 },
+    }
+}
+
+impl Settings for ScalableSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let still = || Misfit::error(&["a"], "a window that never opens", "above 0, at most 1");
+        let share = || Misfit::error(&["b"], "a share out of range", "above 0, below 1");
+        let still = (self.a <= 0.0).then(still);
+        still.into_iter().chain((self.b <= 0.0 || self.b >= 1.0).then(share)).collect()
+    }
+
+    fn samples() -> Vec<ScalableSpec> {
+        vec![ScalableSpec::default(), ScalableSpec { a: 1.0, b: 0.9, lwnd: 0.0 }]
+    }
+}
+
+pub type Scalable = LossBased<ScalableSpec>;
+
+impl Scalable {
+    pub(super) fn new(spec: &ScalableSpec, start: Start) -> Scalable {
+        LossBased::of(*spec, start)
+    }
+}
+
+impl Avoidance for ScalableSpec {
+    fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {
+        if window > self.lwnd { self.a * window } else { 1.0 }
+    }
+
+    fn reduce(&mut self, _: &Congestion, Cwnd(window): Cwnd) -> f64 {
+        let share = if window > self.lwnd { self.b } else { 0.5 };
+        (1.0 - share) * window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    fn sender(window: f64) -> ModelSender<Scalable> {
+        ModelSender::new(Scalable::new(&ScalableSpec::default(), Start { window, ssthresh: 2.0, ..Start::default() }))
+    }
+
+    #[test]
+    fn whatever_the_window_an_acknowledged_segment_opens_it_by_a_hundredth_and_a_loss_takes_an_eighth() {
+        for window in [32.0, 800.0] {
+            let mut sender = sender(window);
+            assert_eq!(sender.ack(1), window + 0.01);
+            assert_eq!(sender.lose(window as u32), 0.875 * (window + 0.01));
+        }
+    }
+
+    #[test]
+    fn up_to_sixteen_segments_it_is_reno() {
+        let mut sender = sender(16.0);
+        assert_eq!(sender.ack(1), 16.0625);
+        assert_eq!(self::sender(16.0).lose(16), 8.0);
+    }
+}

@@ -1,0 +1,66 @@
+//! How much of a window waits in queues, by the round trip and the shortest one: for laws that go by delay.
+
+use crate::primitives::units::{Cwnd, Span};
+use serde::{Deserialize, Serialize};
+
+/// The shortest round trip since it was forgotten, and the present one.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Queueing {
+    base: Option<Span>,
+    present: Span,
+}
+
+impl Queueing {
+    #[inline]
+    pub fn measure(&mut self, sample: Span) {
+        self.base = Some(self.base.map_or(sample, |base| base.min(sample)));
+    }
+
+    /// The round trip to judge by, which may be an average, or the least of several.
+    #[inline]
+    pub fn judge_by(&mut self, round_trip: Span) {
+        self.present = round_trip;
+    }
+
+    pub fn forget_base(&mut self) {
+        self.base = None;
+    }
+
+    pub fn base(&self) -> Option<Span> {
+        self.base
+    }
+
+    /// The wait in queues.
+    #[inline]
+    pub fn delay(&self) -> Span {
+        self.present - self.base.unwrap_or(self.present)
+    }
+
+    /// Of a window, the segments that wait: (w / base - w / present) * base, Vegas's Diff.
+    #[inline]
+    pub fn segments(&self, Cwnd(window): Cwnd) -> f64 {
+        window * self.delay().0 as f64 / self.present.0.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_the_share_of_the_round_trip_above_the_shortest() {
+        let mut queueing = Queueing::default();
+        let judged = |queueing: &mut Queueing, milliseconds| {
+            queueing.judge_by(Span::from_millis(milliseconds));
+            (queueing.delay().seconds(), queueing.segments(Cwnd(10.0)))
+        };
+        assert_eq!(judged(&mut queueing, 100), (0.0, 0.0));
+        queueing.measure(Span::from_millis(100));
+        queueing.measure(Span::from_millis(120));
+        assert_eq!(judged(&mut queueing, 125), (0.025, 2.0));
+        // An average may be below the shortest, for a moment.
+        assert_eq!(judged(&mut queueing, 90), (0.0, 0.0));
+        queueing.forget_base();
+        assert_eq!(judged(&mut queueing, 200), (0.0, 0.0));
+    }
+}

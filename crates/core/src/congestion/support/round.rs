@@ -1,0 +1,48 @@
+//! Round trips one after the other, for laws that judge once in each.
+
+use crate::congestion::Ack;
+use crate::primitives::units::Time;
+use serde::{Deserialize, Serialize};
+
+/// The present round trip: the acknowledgement of the first segment sent in it ends it.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Round {
+    began: Time,
+}
+
+impl Round {
+    /// Whether what this acknowledges was sent since the round trip began, so that the next one begins.
+    #[inline]
+    pub fn ends_with(&mut self, ack: &Ack) -> bool {
+        let ends = ack.rtt.is_some_and(|rtt| ack.now.since(self.began) >= rtt);
+        if ends {
+            self.began = ack.now;
+        }
+        ends
+    }
+
+    /// It begins now: what was sent before does not count.
+    pub fn begin(&mut self, now: Time) {
+        self.began = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::Span;
+
+    #[test]
+    fn a_round_trip_ends_with_the_acknowledgement_of_what_was_sent_in_it() {
+        let mut round = Round::default();
+        let ack = |now: u64, rtt: u64| Ack { rtt: Some(Span::from_millis(rtt)), ..Ack::of_one(Time(Span::from_millis(now).0)) };
+        // Sent at 0, 50, 100 and 120 ms.
+        assert_eq!(
+            [(100, 100), (150, 100), (200, 100), (240, 120)].map(|(now, rtt)| round.ends_with(&ack(now, rtt))),
+            [true, false, true, false]
+        );
+        round.begin(Time(Span::from_millis(290).0));
+        assert!(!round.ends_with(&ack(380, 100)));
+        assert!(!round.ends_with(&Ack { rtt: None, ..ack(500, 0) }));
+    }
+}

@@ -1,0 +1,139 @@
+//! What Westwood and Westwood+ have in common: a loss leaves what the measured bandwidth brings in the shortest round trip. They
+//! differ in how acknowledgements become a bandwidth.
+
+use super::loss_based::{Avoidance, LossBased};
+use crate::congestion::{Ack, Congestion, RoundTrip, Start};
+use crate::primitives::units::{Cwnd, Segments, Span};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// An estimate of the bandwidth from what acknowledgements say was delivered.
+pub trait Bandwidth: Clone + Debug + Serialize + DeserializeOwned {
+    /// So many segments were delivered, which an acknowledgement tells of that has just arrived.
+    fn deliver(&mut self, delivered: Segments, ack: &Ack);
+
+    /// Segments per second (BWE); `None` before the first sample.
+    fn estimate(&self) -> Option<f64>;
+}
+
+pub type WestwoodLike<B> = LossBased<Estimated<B>>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Estimated<B> {
+    bandwidth: B,
+    /// Counted for duplicates, before an acknowledgement of new data says so again (accounted).
+    accounted: u32,
+    rtt_min: Option<Span>,
+}
+
+impl<B: Bandwidth> WestwoodLike<B> {
+    pub(in crate::congestion) fn estimating(bandwidth: B, start: Start) -> WestwoodLike<B> {
+        LossBased::of(Estimated { bandwidth, accounted: 0, rtt_min: None }, start)
+    }
+}
+
+impl<B: Bandwidth> Estimated<B> {
+    /// AckedCount of section 2.3 of the paper of 2001: a duplicate tells of one segment. An acknowledgement of several tells of
+    /// those that were not counted yet, of one at least; one that tells of two because the receiver delays it tells of two.
+    fn delivered(&mut self, Segments(acked): Segments) -> u32 {
+        match acked {
+            0 => {
+                self.accounted = self.accounted.saturating_add(1);
+                1
+            }
+            1 => 1,
+            _ if self.accounted >= acked => {
+                self.accounted -= acked;
+                1
+            }
+            _ => acked - std::mem::take(&mut self.accounted),
+        }
+    }
+
+    /// BWE * RTTmin in segments.
+    fn pipe(&self) -> Option<f64> {
+        Some(self.bandwidth.estimate()? * self.rtt_min?.seconds())
+    }
+}
+
+impl<B: Bandwidth> Avoidance for Estimated<B> {
+    const HEARS_ALL: bool = true;
+    const QUANTITIES: &'static [&'static str] = &["BWE (segments/s)", "RTT_min_s"];
+
+    fn quantity(&self, index: usize) -> f64 {
+        let quantity = if index == 0 { self.bandwidth.estimate() } else { self.rtt_min.map(Span::seconds) };
+        quantity.unwrap_or(f64::NAN)
+    }
+
+    fn measure(&mut self, measured: &RoundTrip) {
+        self.rtt_min = Some(self.rtt_min.map_or(measured.sample, |least| least.min(measured.sample)));
+    }
+
+    fn hear(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {
+        let delivered = Segments(self.delivered(ack.acked));
+        self.bandwidth.deliver(delivered, ack);
+        None
+    }
+
+    fn increase(&mut self, _: &Ack, _: Cwnd) -> f64 {
+        1.0
+    }
+
+    /// Half, as Reno's, while no bandwidth is known.
+    fn reduce(&mut self, _: &Congestion, Cwnd(window): Cwnd) -> f64 {
+        self.pipe().unwrap_or(window / 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    /// A thousand segments a second, and how many were delivered.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    struct Known {
+        delivered: u32,
+        is_known: bool,
+    }
+
+    impl Bandwidth for Known {
+        fn deliver(&mut self, Segments(delivered): Segments, _: &Ack) {
+            self.delivered += delivered;
+        }
+
+        fn estimate(&self) -> Option<f64> {
+            self.is_known.then_some(1000.0)
+        }
+    }
+
+    fn sender(window: f64, is_known: bool) -> ModelSender<WestwoodLike<Known>> {
+        let start = Start { window, ssthresh: 2.0, ..Start::default() };
+        ModelSender::new(WestwoodLike::estimating(Known { is_known, ..Known::default() }, start))
+    }
+
+    #[test]
+    fn a_loss_leaves_what_the_bandwidth_brings_in_the_shortest_round_trip() {
+        let mut sender = sender(80.0, true);
+        // Half, as long as no round trip was measured.
+        assert_eq!(sender.lose(80), 40.0);
+        sender.measure(70);
+        sender.measure(30);
+        sender.measure(50);
+        assert_eq!((sender.lose(40), sender.law.memory.ssthresh), (30.0, 30.0));
+        // A smaller window stays.
+        sender.law.window = 20.0;
+        assert_eq!((sender.lose(20), sender.law.memory.ssthresh), (20.0, 20.0));
+        assert_eq!(self::sender(80.0, false).with_round_trip(30).lose(80), 40.0);
+    }
+
+    #[test]
+    fn what_duplicates_told_of_is_not_counted_again() {
+        let mut law = sender(80.0, true).law.memory.avoidance;
+        // Three duplicates; a partial acknowledgement of one, that of eleven of which three were counted, and a delayed one.
+        let told = [0, 0, 0, 1, 11, 2, 0, 0, 0, 2].map(|acked| law.delivered(Segments(acked)));
+        assert_eq!(told, [1, 1, 1, 1, 8, 2, 1, 1, 1, 1]);
+        assert_eq!(law.accounted, 1);
+    }
+}

@@ -1,0 +1,108 @@
+//! Veno: Reno that asks Vegas's count of segments in queues whether the network is congested. If not, a loss was random and takes
+//! a fifth only; if so, the window opens half as fast (Fu and Liew, TCP Veno: TCP Enhancement for Transmission over Wireless
+//! Access Networks, IEEE JSAC 21(2), 2003).
+//!
+//! Differs: in the congestive state every acknowledgement opens the window by half as much where the paper has every other one.
+//! What a loss reduces is the part of the window that was in flight.
+
+use super::support::loss_based::{Avoidance, LossBased};
+use super::support::queueing::Queueing;
+use super::{Ack, Congestion, RoundTrip, Start};
+use crate::primitives::units::{Cwnd, Time};
+use crate::settings::{SEGMENTS_IN_QUEUES, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// Reno, but a loss without a queue takes a fifth, and with a queue the window opens half as fast.
+    Veno = "veno", "Fu and Liew, IEEE JSAC 21(2), 2003";
+
+    pub struct VenoSpec {
+        /// With so many segments in queues the path is congested.
+        beta: f64 = 3.0 => SEGMENTS_IN_QUEUES,
+    }
+}
+
+impl Settings for VenoSpec {
+    fn samples() -> Vec<VenoSpec> {
+        vec![VenoSpec::default(), VenoSpec { beta: 0.0 }]
+    }
+}
+
+pub type Veno = LossBased<VenoLaw>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct VenoLaw {
+    spec: VenoSpec,
+    /// BaseRTT since the last loss, and the smoothed round trip.
+    queueing: Queueing,
+}
+
+impl Veno {
+    pub(super) fn new(spec: &VenoSpec, start: Start) -> Veno {
+        LossBased::of(VenoLaw { spec: *spec, queueing: Queueing::default() }, start)
+    }
+}
+
+impl VenoLaw {
+    /// N, the segments in queues, against its threshold.
+    fn is_congested(&self, window: Cwnd) -> bool {
+        self.queueing.segments(window) >= self.spec.beta
+    }
+}
+
+impl Avoidance for VenoLaw {
+    fn measure(&mut self, measured: &RoundTrip) {
+        self.queueing.measure(measured.sample);
+        self.queueing.judge_by(measured.smoothed.unwrap_or(measured.sample));
+    }
+
+    fn increase(&mut self, _: &Ack, window: Cwnd) -> f64 {
+        if self.is_congested(window) { 0.5 } else { 1.0 }
+    }
+
+    /// Each loss begins a new BaseRTT, for routes change.
+    fn reduce(&mut self, _: &Congestion, window: Cwnd) -> f64 {
+        let left = if self.is_congested(window) { 0.5 } else { 0.8 };
+        self.queueing.forget_base();
+        left * window.0
+    }
+
+    /// Whatever the last loss was, a timeout begins anew as well.
+    fn restart(&mut self, _: Time) {
+        self.queueing.forget_base();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Controller;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    /// Of a window of 40, this round trip leaves so many in queues: 40 (1 - 100 / rtt).
+    fn sender(milliseconds: u64) -> ModelSender<Veno> {
+        let law = Veno::new(&VenoSpec::default(), Start { window: 40.0, ssthresh: 2.0, ..Start::default() });
+        let mut sender = ModelSender::new(law).with_round_trip(100);
+        sender.measure(milliseconds);
+        sender
+    }
+
+    #[test]
+    fn without_a_queue_it_opens_like_reno_and_a_loss_takes_a_fifth() {
+        // 40 * 5 / 105 = 1.9
+        assert_eq!((sender(105).ack(1), sender(105).lose(40)), (40.025, 32.0));
+    }
+
+    #[test]
+    fn with_three_segments_in_queues_it_opens_half_as_fast_and_a_loss_takes_half() {
+        // 40 * 10 / 110 = 3.6
+        assert_eq!((sender(110).ack(1), sender(110).lose(40)), (40.0125, 20.0));
+    }
+
+    #[test]
+    fn a_timeout_is_judged_like_a_loss_and_the_shortest_round_trip_is_measured_anew() {
+        let mut sender = sender(105);
+        assert_eq!((sender.time_out(40), sender.law.ssthresh()), (1.0, 32.0));
+        assert_eq!(sender.law.memory.avoidance.queueing.base(), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Westwood+: Westwood with one sample of the bandwidth in each round trip, what was delivered in it over how long it took, so
+//! that acknowledgements that arrive in bursts do not raise the estimate (Grieco and Mascolo, Performance Evaluation and
+//! Comparison of Westwood+, New Reno and Vegas TCP Congestion Control, ACM CCR 34(2), 2004).
+
+use super::support::round::Round;
+use super::support::westwood_like::{Bandwidth, WestwoodLike};
+use super::{Ack, Start};
+use crate::primitives::units::{Segments, Time};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// A loss leaves what the measured bandwidth, a sample a round trip, brings in the shortest round trip.
+    WestwoodPlus = "westwood_plus", "Grieco and Mascolo, ACM CCR 34(2), 2004";
+
+    pub struct WestwoodPlusSpec {
+        /// Weight of the past in the filter of bandwidth samples.
+        alpha: f64 = 0.9 => Kind::Probability,
+    }
+}
+
+impl Settings for WestwoodPlusSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let deaf = || Misfit::error(&["alpha"], "an estimate that never changes", "below 1");
+        (self.alpha >= 1.0).then(deaf).into_iter().collect()
+    }
+
+    fn samples() -> Vec<WestwoodPlusSpec> {
+        vec![WestwoodPlusSpec::default(), WestwoodPlusSpec { alpha: 0.0 }]
+    }
+}
+
+pub type WestwoodPlus = WestwoodLike<OncePerRound>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OncePerRound {
+    alpha: f64,
+    round: Round,
+    /// Segments since the last sample.
+    delivered: u32,
+    since: Option<Time>,
+    filtered: Option<f64>,
+}
+
+impl WestwoodPlus {
+    pub(super) fn new(spec: &WestwoodPlusSpec, start: Start) -> WestwoodPlus {
+        let filter = OncePerRound { alpha: spec.alpha, round: Round::default(), delivered: 0, since: None, filtered: None };
+        WestwoodLike::estimating(filter, start)
+    }
+}
+
+impl Bandwidth for OncePerRound {
+    fn deliver(&mut self, Segments(delivered): Segments, ack: &Ack) {
+        let Some(since) = self.since else {
+            // The first acknowledgement ends no interval.
+            self.since = Some(ack.now);
+            self.round.begin(ack.now);
+            return;
+        };
+        self.delivered = self.delivered.saturating_add(delivered);
+        if !self.round.ends_with(ack) || ack.now == since {
+            return;
+        }
+        let sample = f64::from(self.delivered) / ack.now.since(since).seconds();
+        self.filtered = Some(self.filtered.map_or(sample, |before| self.alpha * before + (1.0 - self.alpha) * sample));
+        (self.delivered, self.since) = (0, Some(ack.now));
+    }
+
+    fn estimate(&self) -> Option<f64> {
+        self.filtered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::Span;
+
+    #[test]
+    fn a_round_trip_gives_one_sample_however_its_acknowledgements_are_spread() {
+        let mut filter = OncePerRound { alpha: 0.9, round: Round::default(), delivered: 0, since: None, filtered: None };
+        let mut hear = |milliseconds: u64, acked: u32| {
+            let rtt = Some(Span::from_millis(100));
+            let ack = Ack { rtt, ..Ack::of_one(Time(Span::from_millis(milliseconds).0)) };
+            filter.deliver(Segments(acked), &ack);
+            filter.estimate()
+        };
+        assert_eq!((hear(0, 1), hear(50, 4), hear(51, 4), hear(100, 2)), (None, None, None, Some(100.0)));
+        // 20 in 100 ms, in one burst.
+        assert_eq!((hear(199, 19), hear(200, 1)), (Some(100.0), Some(0.9 * 100.0 + 0.1 * 200.0).map(|rate: f64| rate)));
+    }
+}

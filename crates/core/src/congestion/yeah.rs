@@ -1,0 +1,231 @@
+//! YeAH: in its fast mode it grows as Scalable TCP does; with a queue of its own it is Reno, and takes that queue out before it
+//! overflows, unless others keep the queue full (Baiocchi, Castellani and Vacirca, YeAH-TCP: Yet Another Highspeed TCP, PFLDnet
+//! 2007).
+//!
+//! Differs: in the fast mode a segment opens the window by a hundredth, and by what it would in Reno where that is more. The
+//! threshold after an early decongestion is the window, so that congestion avoidance goes on. What a loss reduces is the part of
+//! the window that was in flight.
+
+use super::support::loss_based::{Avoidance, LossBased};
+use super::support::queueing::Queueing;
+use super::support::round::Round;
+use super::{Ack, Congestion, RoundTrip, Start};
+use crate::primitives::units::{Cwnd, Span, Time};
+use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
+use serde::{Deserialize, Serialize};
+
+const ROUND_TRIPS: Kind = Kind::Whole { least: 1, most: 1_000_000 };
+
+// All are the paper's.
+member! {
+    /// Grows like Scalable TCP while its queue is short, and empties it while it is not.
+    Yeah = "yeah", "Baiocchi, Castellani and Vacirca, PFLDnet 2007";
+
+    pub struct YeahSpec {
+        /// With so many of its segments in queues it is slow, and takes them out (Q_max).
+        q_max: f64 = 80.0 => SEGMENTS_IN_QUEUES,
+        /// It is slow, too, where the queueing delay is above the shortest round trip over this.
+        phi: f64 = 8.0 => Kind::Number { least: 1e-3, most: 1e6 },
+        /// By how much an acknowledged segment opens the window in the fast mode.
+        a: f64 = 0.01 => Kind::Probability,
+        /// Share of the window that a loss takes at least.
+        delta: f64 = 0.125 => Kind::Probability,
+        /// Share of the window that an early decongestion takes at most.
+        epsilon: f64 = 0.5 => Kind::Probability,
+        /// After so many slow round trips in a row, others keep the queue full, and a loss takes half.
+        rho: u32 = 16 => ROUND_TRIPS,
+        /// After so many fast round trips there are no such others.
+        zeta: u32 = 50 => ROUND_TRIPS,
+    }
+}
+
+impl Settings for YeahSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let half = || Misfit::error(&["delta"], "a share out of range", "above 0, at most 0.5, which a loss takes at most");
+        let all = || Misfit::error(&["epsilon"], "a decongestion that takes all of the window", "below 1");
+        let half = (self.delta <= 0.0 || self.delta > 0.5).then(half);
+        half.into_iter().chain((self.epsilon >= 1.0).then(all)).collect()
+    }
+
+    fn samples() -> Vec<YeahSpec> {
+        let usual = YeahSpec::default();
+        vec![usual, YeahSpec { q_max: 2.0, phi: 1.0, a: 1.0, rho: 2, zeta: 1, ..usual }]
+    }
+}
+
+pub type Yeah = LossBased<YeahLaw>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct YeahLaw {
+    spec: YeahSpec,
+    /// RTT_base, and the least round trip of the last one, RTT_min.
+    queueing: Queueing,
+    round: Round,
+    /// The least round trip of this one so far.
+    least: Option<Span>,
+    is_fast: bool,
+    /// The window that Reno would have beside the others, once it was slow. No decongestion goes below it.
+    cwnd_reno: Option<f64>,
+    /// Round trips in either mode, since the other.
+    count_fast: u32,
+    count_slow: u32,
+}
+
+impl Yeah {
+    pub(super) fn new(spec: &YeahSpec, start: Start) -> Yeah {
+        let law = YeahLaw {
+            spec: *spec,
+            queueing: Queueing::default(),
+            round: Round::default(),
+            least: None,
+            is_fast: true,
+            cwnd_reno: None,
+            count_fast: 0,
+            count_slow: 0,
+        };
+        LossBased::of(law, start)
+    }
+}
+
+impl YeahLaw {
+    /// Once in a round trip. Returns the window without what is too much in queues.
+    fn judge(&mut self, least: Span, window: Cwnd) -> Option<Cwnd> {
+        self.queueing.judge_by(least);
+        // Q and L.
+        let queue = self.queueing.segments(window);
+        let is_late = self.queueing.delay().0 as f64 * self.spec.phi > self.queueing.base().unwrap_or(least).0 as f64;
+        self.is_fast = queue < self.spec.q_max && !is_late;
+        if self.is_fast {
+            self.count_fast = self.count_fast.saturating_add(1);
+            self.count_slow = 0;
+            if self.count_fast > self.spec.zeta {
+                (self.cwnd_reno, self.count_fast) = (None, 0);
+            }
+            return None;
+        }
+        let kept = self.cwnd_reno.unwrap_or(0.0);
+        let decongested = (queue > self.spec.q_max && window.0 > kept)
+            .then(|| Cwnd((window.0 - queue.min(self.spec.epsilon * window.0)).max(kept)));
+        self.cwnd_reno = Some(self.cwnd_reno.map_or(window.0 / 2.0, |reno| reno + 1.0));
+        self.count_slow = self.count_slow.saturating_add(1);
+        decongested
+    }
+}
+
+impl Avoidance for YeahLaw {
+    const QUANTITIES: &'static [&'static str] = &["cwnd_reno_packets", "base_rtt_s"];
+
+    fn quantity(&self, index: usize) -> f64 {
+        let base = self.queueing.base().map(Span::seconds);
+        (if index == 0 { self.cwnd_reno } else { base }).unwrap_or(f64::NAN)
+    }
+
+    fn measure(&mut self, measured: &RoundTrip) {
+        self.queueing.measure(measured.sample);
+        self.least = Some(self.least.map_or(measured.sample, |least| least.min(measured.sample)));
+    }
+
+    fn hear(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
+        if !self.round.ends_with(ack) {
+            return None;
+        }
+        let least = self.least.take()?;
+        self.judge(least, window)
+    }
+
+    fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {
+        if self.is_fast { (self.spec.a * window).max(1.0) } else { 1.0 }
+    }
+
+    /// Without others that keep it full, what the queue holds is what there is too much of.
+    fn reduce(&mut self, seen: &Congestion, window: Cwnd) -> f64 {
+        let taken = if self.count_slow < self.spec.rho {
+            self.queueing.segments(window).max(self.spec.delta * window.0).min(window.0 / 2.0)
+        } else {
+            window.0 / 2.0
+        };
+        self.cwnd_reno = self.cwnd_reno.map(|reno| (reno / 2.0).max(2.0));
+        self.count_fast = 0;
+        self.round.begin(seen.now);
+        self.least = None;
+        window.0 - taken
+    }
+
+    fn restart(&mut self, now: Time) {
+        self.round.begin(now);
+        (self.least, self.cwnd_reno) = (None, None);
+        (self.count_fast, self.count_slow) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Controller;
+    use crate::congestion::support::model_sender::ModelSender;
+
+    fn sender(window: f64) -> ModelSender<Yeah> {
+        let law = Yeah::new(&YeahSpec::default(), Start { window, ssthresh: 2.0, ..Start::default() });
+        let mut sender = ModelSender::new(law).with_round_trip(100);
+        sender.law.memory.avoidance.least = None;
+        sender
+    }
+
+    /// A second later, an acknowledgement with this round trip, the least of its round.
+    fn round(sender: &mut ModelSender<Yeah>, milliseconds: u64) -> f64 {
+        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.wait(1000);
+        sender.ack(1)
+    }
+
+    #[test]
+    fn with_a_short_queue_it_is_scalable_tcp_and_never_slower_than_reno() {
+        assert_eq!((round(&mut sender(400.0), 110), round(&mut sender(50.0), 110)), (400.01, 50.02));
+    }
+
+    #[test]
+    fn a_delay_above_an_eighth_makes_it_reno() {
+        // 400 * 20 / 120 = 67 segments, and a fifth of the round trip.
+        assert_eq!(round(&mut sender(400.0), 120), 400.0 + 1.0 / 400.0);
+    }
+
+    #[test]
+    fn eighty_segments_in_queues_are_taken_out_and_reno_is_kept_up_with() {
+        let mut sender = sender(500.0);
+        // 500 * 25 / 125 = 100 segments.
+        assert_eq!((round(&mut sender, 125), sender.law.ssthresh()), (400.0, 2.0));
+        assert_eq!(sender.law.memory.avoidance.cwnd_reno, Some(250.0));
+        // 400 * 100 / 200 = 200 would be half; no further than Reno.
+        sender.law.window = 400.0;
+        assert_eq!((round(&mut sender, 200), sender.law.memory.avoidance.cwnd_reno), (250.0, Some(251.0)));
+    }
+
+    #[test]
+    fn a_loss_takes_what_is_queued_an_eighth_at_least_and_half_beside_others() {
+        let mut sender = sender(400.0);
+        assert_eq!(sender.lose(400), 350.0);
+        sender.law.window = 400.0;
+        round(&mut sender, 118);
+        sender.law.window = 236.0;
+        // 236 * 18 / 118
+        assert_eq!(sender.lose(236), 200.0);
+        // Sixteen slow round trips in a row.
+        for _ in 0..16 {
+            round(&mut sender, 120);
+        }
+        sender.law.window = 100.0;
+        assert_eq!(sender.lose(100), 50.0);
+    }
+
+    #[test]
+    fn fifty_fast_round_trips_forget_the_others() {
+        let mut sender = sender(500.0);
+        round(&mut sender, 125);
+        for _ in 0..50 {
+            round(&mut sender, 100);
+        }
+        assert!(sender.law.memory.avoidance.cwnd_reno.is_some());
+        round(&mut sender, 100);
+        assert_eq!(sender.law.memory.avoidance.cwnd_reno, None);
+    }
+}
