@@ -1,7 +1,7 @@
 """The experiments on the pages of members: one for controllers, one for queue policies over packets, one for those over cells.
 
 What goes with what is tried: the first partner to which the core has no objection. So a new member needs no word here, unless
-it asks for a setting of a type that no other member asks for.
+it asks for a setting of a type that no other member asks for, or its defaults are for other networks than these.
 """
 
 from __future__ import annotations
@@ -37,6 +37,19 @@ GIVEN: dict[str, Any] = {
 
 # Settings of the queue beside a controller, where its default is for other senders: REM's is for marks that Reno hears.
 BESIDE: dict[str, dict[str, Any]] = {"rem": {"gamma": 1.5e-5}}
+
+# Controllers whose defaults are for a data center: what they have to know of a path of 40 ms.
+FOR_THIS_PATH: dict[str, dict[str, Any]] = {
+    "swift": {"base_target": "45 ms", "flow_range": "10 ms", "flow_most_window": 1000},
+    "timely": {
+        "t_low": "45 ms",
+        "t_high": "150 ms",
+        "min_rtt": "40 ms",
+        "additive_step": "100 kbps",
+        "initial_rate": "10 Mbps",
+        "outstanding": "2 MB",
+    },
+}
 
 # The queue of a controller that goes by marks.
 MARKING = "threshold"
@@ -139,7 +152,7 @@ def policies() -> dict[str, dict[str, Any]]:
 @cache
 def of_controller(name: str) -> Experiment:
     """One flow, and two of which the second comes later, through the first policy that suits."""
-    law = inline({"kind": name, **given(controllers()[name], "kind")})
+    law = inline({"kind": name, **given(controllers()[name], "kind"), **FOR_THIS_PATH.get(name, {})})
     queues = {policy: inline({**queue(policy, "417 packets"), **BESIDE.get(name, {})}) for policy in policies()}
     plain = {policy: CONTROLLER.format(controller=law, queue=one, ecn="") for policy, one in queues.items()}
     marked = {MARKING: CONTROLLER.format(controller=law, queue=queues[MARKING], ecn=", ecn = true")}

@@ -4,12 +4,14 @@
 //!
 //! Differs: of the windows of time in which the shortest and longest round trips count, the oldest sixteenth may not. A velocity above one ends as soon as a
 //! step goes the other way, and not only at the end of the window, as in mvfst; by the letter of 2.1 a single flow, once it was fast, swung between 14 and
-//! 165 segments where a hundred fill the path. It is at most what doubles the window in a round trip, and the window at least two segments. The paper leaves timeouts open: after one the flow starts again from two segments, slowly up to half of what it had. A mark is
-//! taken for a loss.
+//! 165 segments where a hundred fill the path. It is at most what doubles the window in a round trip, and the window at least two segments. In the paper no
+//! loss makes the window smaller; but in a buffer so short that the delay hardly changes, the target is infinite whatever is lost, and flows once
+//! sent thirteen packets for each that arrived: a round trip that loses more than a tenth leaves as large a window as arrived in it. The paper leaves
+//! timeouts open: after one the flow starts again from two segments, slowly up to half of what it had. A mark is taken for a loss.
 
 use super::support::beside::Beside;
 use super::support::lately::Lately;
-use super::{Ack, AskedFor, Congestion, Controller, Lost, RoundTrip, Start};
+use super::{Ack, AskedFor, Cause, Congestion, Controller, Lost, RoundTrip, Start};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,8 @@ const NEARLY_EMPTY: f64 = 0.1;
 const SWING_ROUNDS: u64 = 4;
 /// Round trips without a nearly empty queue after which others must be filling it (2.2).
 const FULL_ROUNDS: u64 = 5;
+/// Share of a window whose loss says that nothing else does.
+const TOO_MANY_LOST: f64 = 0.1;
 /// Round trips in one direction before the velocity doubles: without anybody else it changes every two and a half (2.1, 3).
 const STEADY_ROUNDS: u32 = 3;
 
@@ -91,8 +95,10 @@ pub struct CopaMemory {
     rtt_max: Lately<Span>,
     /// When the queue was last seen nearly empty.
     emptied: Time,
-    /// Something was found lost since the window began.
-    lost_in_round: bool,
+    /// Segments delivered, and lost, and how many were when the window began.
+    delivered: u64,
+    lost: u64,
+    before: (u64, u64),
 }
 
 impl Copa {
@@ -111,13 +117,19 @@ impl Copa {
             rtt_standing: Lately::default(),
             rtt_max: Lately::default(),
             emptied: Time::ZERO,
-            lost_in_round: false,
+            delivered: 0,
+            lost: 0,
+            before: (0, 0),
         };
         Beside::with(start, memory)
     }
 
     /// The steps of 2.1. `opens`: for how many segments, where the acknowledgement raises the window.
     fn hear(&mut self, ack: &Ack, opens: f64) {
+        self.memory.delivered = match ack.signal.delivered_rate {
+            Some(sample) => sample.delivered.max(self.memory.delivered),
+            None => self.memory.delivered + u64::from(ack.acked.0),
+        };
         if let Some(rtt) = ack.rtt {
             self.memory.measure(ack.now, rtt);
             self.memory.judge_mode(ack.now);
@@ -146,15 +158,20 @@ impl Copa {
     fn end_round(&mut self, now: Time) {
         let memory = &mut *self.memory;
         let (_, before) = memory.began;
+        let (delivered, lost) = ((memory.delivered - memory.before.0) as f64, (memory.lost - memory.before.1) as f64);
+        memory.before = (memory.delivered, memory.lost);
+        if lost > TOO_MANY_LOST * (delivered + lost) {
+            self.window = self.window.min(delivered).max(LEAST);
+            (memory.starts_slowly, memory.velocity) = (false, Velocity::REST);
+        }
         memory.began = (now, self.window);
-        let was_lost = std::mem::take(&mut memory.lost_in_round);
         if memory.starts_slowly {
             return;
         }
         memory.velocity.turn(before, Cwnd(self.window));
         memory.velocity.v = memory.velocity.v.min((self.window / memory.inverse_delta).max(1.0));
         if memory.mode == Mode::Competitive {
-            let delta = if was_lost { memory.inverse_delta / 2.0 } else { memory.inverse_delta + 1.0 };
+            let delta = if lost > 0.0 { memory.inverse_delta / 2.0 } else { memory.inverse_delta + 1.0 };
             memory.inverse_delta = delta.max(1.0 / memory.spec.delta);
         }
     }
@@ -270,13 +287,14 @@ impl Controller for Copa {
         self.memory.srtt = measured.smoothed.unwrap_or(self.memory.srtt);
     }
 
+    /// It tells something at the end of its window.
     fn on_lost(&mut self, _: &Lost) {
-        self.memory.lost_in_round = true;
+        self.memory.lost += 1;
     }
 
-    /// Only beside flows that fill the queues does a loss tell anything (2.2), at the end of its window.
-    fn on_congestion(&mut self, _: &Congestion) {
-        self.memory.lost_in_round = true;
+    /// Losses count one by one; a mark is one more.
+    fn on_congestion(&mut self, seen: &Congestion) {
+        self.memory.lost += u64::from(seen.cause == Cause::Mark);
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
@@ -402,15 +420,15 @@ mod tests {
         let before = sender.law.memory.inverse_delta;
         round(&mut sender, 150);
         assert_eq!(sender.law.memory.inverse_delta, before + 1.0);
-        sender.law.memory.inverse_delta = 10.0;
-        sender.lose(100);
-        sender.lose(100);
-        round(&mut sender, 150);
-        assert_eq!(sender.law.memory.inverse_delta, 5.0);
-        sender.law.memory.inverse_delta = 3.0;
-        sender.lose(100);
-        round(&mut sender, 150);
-        assert_eq!(sender.law.memory.inverse_delta, 2.0);
+        let mut after = |inverse_delta: f64, lost: u64| {
+            sender.law.memory.inverse_delta = inverse_delta;
+            // Of a hundred, so that it is no more than a tenth.
+            sender.law.memory.delivered += 100;
+            sender.law.memory.lost += lost;
+            round(&mut sender, 150);
+            sender.law.memory.inverse_delta
+        };
+        assert_eq!([after(10.0, 2), after(3.0, 1), after(10.0, 0)], [5.0, 2.0, 11.0]);
         // The queue is empty once: delta is what it was.
         sender.law.memory.inverse_delta = 10.0;
         round(&mut sender, 100);
@@ -418,7 +436,19 @@ mod tests {
     }
 
     #[test]
-    fn that_can_be_switched_off() {
+    fn a_window_that_loses_more_than_a_tenth_leaves_what_arrived() {
+        let after = |delivered: u64, lost: u64| {
+            let mut sender = sender(100.0, CopaSpec::default());
+            (sender.law.memory.delivered, sender.law.memory.lost, sender.law.memory.starts_slowly) = (delivered - 1, lost, true);
+            // Without a queue, a step up.
+            (round(&mut sender, 100), sender.law.memory.starts_slowly)
+        };
+        assert_eq!(after(90, 10), (101.0, true));
+        assert_eq!(after(80, 20), (80.0 + 2.0 / 80.0, false));
+    }
+
+    #[test]
+    fn competing_can_be_switched_off() {
         let mut sender = sender(100.0, CopaSpec { competes: false, ..CopaSpec::default() });
         for _ in 0..20 {
             round(&mut sender, 150);

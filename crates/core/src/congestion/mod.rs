@@ -271,7 +271,7 @@ pub struct Start {
     pub handshake_saves: Span,
     /// The receiver reports by SACK what has arrived; for those that ask.
     pub has_selective_acks: bool,
-    /// Ports that its packets pass, which are as many hops; for those that ask.
+    /// Links that its packets are sent over; for those that ask.
     pub hops: u32,
     /// What the flow draws; for those that ask.
     pub draws: Draws,

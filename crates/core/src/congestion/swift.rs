@@ -3,7 +3,7 @@
 //! Control in the Datacenter, SIGCOMM 2020, whose names are used here; Algorithm 1 and section 3.5).
 //!
 //! Differs: the delay is the whole round trip, because hosts here have no stack in which packets could wait: there is one window, for the fabric. Hops are
-//! the ports of the path instead of what is left of the TTL. The paper does not say how large most of its parameters are; those here are a data
+//! the links of the path instead of what is left of the TTL. The paper does not say how large most of its parameters are; those here are a data
 //! center's of 100 Gbit/s. A mark, which Swift does not ask for, is answered as a loss.
 
 use super::support::beside::Beside;
@@ -19,7 +19,7 @@ member! {
     pub struct SwiftSpec {
         /// The target of a path without hops and of a large window (base_target).
         base_target: Span = Span::from_micros(25) => ABOVE_ZERO,
-        /// What each port of the path adds to it.
+        /// What each link of the path adds to it.
         hop_delay: Span = Span::from_micros(1) => Kind::Duration { least: Span::ZERO },
         /// What the smallest windows add to it (fs_range); zero for one target for all.
         flow_range: Span = Span::from_micros(100) => Kind::Duration { least: Span::ZERO },

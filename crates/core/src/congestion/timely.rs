@@ -51,12 +51,10 @@ impl Settings for TimelySpec {
     fn check(&self) -> Vec<Misfit> {
         let mut misfits = Vec::new();
         if self.t_high < self.t_low {
-            let expected = format!("at least {} us", self.t_low.seconds() * 1e6);
-            misfits.push(Misfit::error(&["t_high"], "`t_high` is below `t_low`", expected));
+            misfits.push(Misfit::error(&["t_high"], "`t_high` is below `t_low`", "at least `t_low`"));
         }
         if self.slowest > self.fastest {
-            let expected = format!("at most {} bps", self.fastest.0);
-            misfits.push(Misfit::error(&["slowest"], "`slowest` is above `fastest`", expected));
+            misfits.push(Misfit::error(&["slowest"], "`slowest` is above `fastest`", "at most `fastest`"));
         }
         if self.weight == 0.0 {
             misfits.push(Misfit::error(&["weight"], "a gradient that is never seen", "above 0"));

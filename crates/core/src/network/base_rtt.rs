@@ -26,6 +26,12 @@ impl Network {
         }
     }
 
+    /// Links that a data packet of the flow has to be sent over: ports, and access links with a rate.
+    pub(crate) fn hops(&self, flow: &Flow) -> u32 {
+        let access = [flow.sender_access, flow.receiver_access].iter().filter(|access| access.rate.is_some()).count();
+        (self.paths[flow.forward as usize].len() + access) as u32
+    }
+
     fn empty_round_trip(&self, flow: &Flow, data: Bytes, ack: Bytes) -> Span {
         let framing = self.groups[flow.group as usize].framing;
         // Units follow one another through the links at the pace of the slowest. A port that decides on heads saves the time that they

@@ -503,7 +503,7 @@ fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                     // A SYN is measured, where there is one.
                     start.handshake_saves = if spec.handshake { Span::ZERO } else { network.handshake_saves(flow) };
                     start.has_selective_acks = uses_sack(spec.recovery);
-                    start.hops = network.paths[flow.forward as usize].len() as u32;
+                    start.hops = network.hops(flow);
                     start.draws = Draws::new(Stream::new(of, Purpose::Controller));
                 }
                 let law = match law {
