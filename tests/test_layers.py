@@ -14,7 +14,7 @@ LAYERS = """
 _core
 errors _format _html _interval _processors _slices _types
 _quantity _scenario _table allocation models plots prices statistics user_code
-_completions _optimum _pictures _run_plot _store _summary _topologies
+_completions _delivery_trace _optimum _pictures _run_plot _store _summary _topologies
 _capture _run
 _runs
 _simulation _emulation

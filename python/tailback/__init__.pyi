@@ -11,6 +11,7 @@ from . import (
 )
 from ._capture import Analysis as Analysis, CaptureDamage as CaptureDamage, analyse as analyse
 from ._core import __version__ as __version__
+from ._delivery_trace import write_mahimahi as write_mahimahi
 from ._emulation import Command as Command, CommandEnd as CommandEnd, Emulated as Emulated, emulate as emulate
 from ._optimum import Distance as Distance, Optimum as Optimum
 from ._progress import ProgressBar as ProgressBar, RunsBar as RunsBar

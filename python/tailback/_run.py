@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core, _store
 from tailback._completions import completions
+from tailback._delivery_trace import of_departures, write_opportunities
 from tailback._html import notebook
 from tailback._scenario import Scenario
 from tailback._summary import listings, tabulated, text
@@ -157,6 +158,33 @@ class Run:
           slowdown_p50        1.4469        1.5357
         """
         return completions(self.flows, classes, percentiles)
+
+    def write_mahimahi(self, path: str | os.PathLike[str], queue: str) -> None:
+        """Write what left a queue as a trace of Mahimahi's: a link that sends by it gives others what flows got of this one.
+
+        An opportunity of 1500 bytes stands in the millisecond in which so many more bytes had left. Time is that of the run, and what
+        comes after the last opportunity is not in the trace, which begins anew there.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            File to write; one that exists is overwritten.
+        queue : str
+            A queue that ``record.traces`` of the scenario follows: ``{"departures": ["bottleneck"]}``.
+
+        Raises
+        ------
+        UnknownName
+            Departures were not recorded.
+        ParameterError
+            Too little has left the queue.
+        OutputError
+            The file cannot be written.
+        """
+        departures = self.trace("departures")
+        rows = [row for row, name in enumerate(departures["queue"]) if name == queue]
+        times, sizes = departures["time_s"], departures["bytes"]
+        write_opportunities(path, of_departures((times[row] for row in rows), (sizes[row] for row in rows)))
 
     @property
     def traces(self) -> list[str]:

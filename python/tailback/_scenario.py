@@ -97,8 +97,8 @@ class Scenario:
         return scenario
 
     def _take_in_files(self) -> None:
-        """Has the values of columns of files instead of their names: files are read once, from where the scenario is."""
-        if not any(word in self._text for word in ("csv", "table", "graphml")):
+        """Has what files hold instead of their names: files are read once, from where the scenario is."""
+        if not any(word in self._text for word in ("csv", "table", "graphml", "trace")):
             return
         groups = self._description.get("flows")
         flows = groups.items() if isinstance(groups, Mapping) else ()
@@ -118,6 +118,13 @@ class Scenario:
         graph = topology.get("graph") if isinstance(topology, Mapping) else None
         if isinstance(graph, Mapping) and "graphml" in graph:
             named.append(("topology", "graph"))
+        links = self._description.get("links")
+        holders = [("links", name) for name in links] if isinstance(links, Mapping) else []
+        for holder in [*holders, ("topology", "dumbbell")]:
+            for path in ((*holder, "rate"), (*holder, "reverse", "rate")):
+                rate = _at(self._description, path)
+                if isinstance(rate, Mapping) and "trace" in rate:
+                    named.append(path)
         if named:
             read = self.normalised()
             for *path, key in named:
@@ -272,6 +279,13 @@ def load(path: str | os.PathLike[str]) -> Scenario:
 
 # What a flow table may have; other columns are not looked at.
 _TABLE_COLUMNS = ("source", "sink", "size", "size_bytes", "start", "start_s")
+
+
+def _at(description: object, path: tuple[str, ...]) -> object:
+    """What a description has at a place, if there is any."""
+    for step in path:
+        description = description.get(step) if isinstance(description, Mapping) else None
+    return description
 
 
 def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> tuple[str, Literal["json", "toml"]]:

@@ -1,0 +1,128 @@
+"""Links by traces, read and written, and what they do to packets, as Python and the command line see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tailback as tb
+from tailback.prediction import predict
+
+TOML = """
+duration = "2 s"
+[topology.dumbbell]
+rate = {trace = "link.trace"}
+delay = "10 ms"
+queue = {buffer = "20 packets"}
+[flows.web]
+from = "left"
+to = "right"
+tcp = {preset = "newreno"}
+[record]
+traces = ["departures"]
+"""
+
+
+def loaded(folder: Path, trace: bytes) -> tb.Scenario:
+    """The scenario with this trace beside it."""
+    (folder / "link.trace").write_bytes(trace)
+    (folder / "scenario.toml").write_text(TOML)
+    return tb.load(folder / "scenario.toml")
+
+
+def test_a_file_is_read_once_and_then_part_of_the_scenario(tmp_path: Path) -> None:
+    scenario = loaded(tmp_path, b"1\n3\n3\n")
+    assert scenario["topology.dumbbell.rate"] == {"opportunities": [[1, 1], [3, 2]]}
+    (tmp_path / "link.trace").unlink()
+    run = tb.simulate(scenario)
+    hashed = run.content_hash
+    assert tb.simulate(tb.Scenario(run.scenario)).content_hash == hashed
+    assert tb.simulate(scenario.with_({"duration": "3 s"})).complete
+    assert tb.simulate(loaded(tmp_path, b"1\n3\n3\n3\n")).content_hash != hashed
+
+
+@pytest.mark.parametrize(
+    ("trace", "said"),
+    [
+        (b"", "a trace without opportunities"),
+        (b"0\n0\n", "a trace that takes no time"),
+        (b"1\n7\n6\n", r"earlier than the line before\n.*link\.trace line 3"),
+        (b"1\n-7\n", r"a millisecond below zero\n.*link\.trace line 2"),
+        (b"\x7fELF\x00\x01\xff\xfe", r"not a millisecond\n.*link\.trace line 1"),
+        (b"1.5\n", r"not a millisecond\n.*link\.trace line 1"),
+    ],
+)
+def test_what_is_no_trace_is_refused_with_its_line(tmp_path: Path, trace: bytes, said: str) -> None:
+    with pytest.raises(tb.ScenarioError, match=said):
+        loaded(tmp_path, trace)
+
+
+def test_a_gigabyte_is_refused_by_its_size(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(TOML)
+    with (tmp_path / "link.trace").open("wb") as file:
+        # Without a block on the disk.
+        file.truncate(1 << 30)
+    with pytest.raises(tb.ScenarioError, match="1073741824 bytes, more than 67108864"):
+        tb.load(tmp_path / "scenario.toml")
+
+
+def test_a_written_rate_is_the_rate_that_is_read(tmp_path: Path) -> None:
+    tb.write_mahimahi(tmp_path / "link.trace", [("12 Mbps", "10 ms"), ("0 bps", "30 ms"), ("6 Mbps", "10 ms")])
+    lines = [int(line) for line in (tmp_path / "link.trace").read_text().split()]
+    assert lines == [*range(1, 11), 42, 44, 46, 48, 50]
+    departures = tb.simulate(loaded(tmp_path, (tmp_path / "link.trace").read_bytes())).trace("departures")
+    # At opportunities and never between.
+    within = np.unique(np.round(np.asarray(departures["time_s"]) * 1000) % 50)
+    assert set(within) <= {float(line % 50) for line in lines}
+
+
+def test_what_left_a_queue_gives_another_link_the_same_rate(tmp_path: Path) -> None:
+    first = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="50 packets", duration="10 s", traces=["departures"]))
+    first.write_mahimahi(tmp_path / "link.trace", queue="bottleneck")
+    lines = [int(line) for line in (tmp_path / "link.trace").read_text().split()]
+    assert len(lines) == first.queues["departed_bytes"][0] // 1500
+    assert sorted(lines) == lines
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ([], "no opportunity"),
+        ([("0 bps", "1 s")], "no opportunity"),
+        ([("10", "1 s")], "expected a rate"),
+        ([("10 Mbps", "1 kB")], "expected a duration"),
+        (["10 Mbps"], "expected pairs"),
+        ([("1 Tbps", "1000 s")], "more than"),
+    ],
+)
+def test_rates_that_make_no_trace_are_refused(tmp_path: Path, rates: list[tuple[str, str]], said: str) -> None:
+    with pytest.raises(tb.errors.ParameterError, match=said):
+        tb.write_mahimahi(tmp_path / "link.trace", rates)
+    assert not (tmp_path / "link.trace").exists()
+
+
+def test_flows_of_queues_are_a_table_on_request() -> None:
+    shape = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "20 packets", "flows": 2, "duration": "2 s"}
+    run = tb.simulate(tb.dumbbell(**shape, record={"flows_of_queues": True}))
+    assert sum(run.queue_flows["departed_bytes"]) == sum(run.queues["departed_bytes"])
+    assert "queue_flows" not in run.traces
+    with pytest.raises(tb.errors.UnknownName, match="flows_of_queues"):
+        _ = tb.simulate(tb.dumbbell(**shape)).queue_flows
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"jitter": {"delay": {"uniform": ["0 ms", "5 ms"]}}},
+        {"duplication": 0.01},
+        {"loss": {"gilbert_elliott": {"p": 0.01, "r": 0.5}}},
+        {"loss": {"probability": 0.01, "at": "before_queue"}},
+        {"rate": {"opportunities": [[1, 1]]}},
+    ],
+)
+def test_closed_forms_say_that_they_are_not_about_such_links(link: dict[str, object]) -> None:
+    scenario = tb.dumbbell(**{"rate": "10 Mbps", "delay": "10 ms", "buffer": "20 packets", "duration": "10 s", **link})
+    left_out = predict(scenario).not_modelled
+    assert any(part.at == "links.bottleneck" for part in left_out), left_out
