@@ -42,7 +42,8 @@ def everything() -> list[tb.Run]:
             "flows.web.tcp.ecn": True,
         }
     )
-    queues = {"buffer": "9 packets", "scheduler": "drr", "classes": [{"name": "bulk"}]}
+    policed = {"name": "bulk", "policy": "policer", "rate": "1 Mbps", "burst": "9 kB"}
+    queues = {"buffer": "9 packets", "scheduler": "drr", "classes": [policed]}
     classes = tcp.with_({"record.traces": [], "topology.dumbbell.queue": queues, "flows.web.class": "bulk"})
     return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes)]
 

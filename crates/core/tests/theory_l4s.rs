@@ -56,7 +56,8 @@ fn prague() -> ControllerSpec {
 
 /// Of L, then of C.
 fn of_classes(results: &Results, column: &str) -> [f64; 2] {
-    floats(results.classes.as_ref().unwrap(), column).try_into().unwrap()
+    let classes = results.classes.as_ref().unwrap_or_else(|| panic!("the link tells classes apart"));
+    floats(classes, column).try_into().unwrap_or_else(|rows| panic!("two rows, and not {rows:?}"))
 }
 
 fn near(what: &str, found: f64, expected: f64, share: f64) {

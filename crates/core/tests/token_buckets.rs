@@ -6,7 +6,7 @@ use common::{first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::Results;
 use tailback_core::network::{Buffer, ClassQueue, Group, Network, Port, Queues, Record, Scheduling, Trace, TraceKind, Transport};
 use tailback_core::primitives::token_bucket::BucketSpec;
-use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::queue::{Excess, PolicerSpec, PolicySpec};
 use tailback_core::schedule::SchedulerSpec;
 use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, ProcessSpec};
@@ -66,7 +66,7 @@ fn groups_have_policers_of_their_own() {
     network.groups = vec![Group { class: 1, ..source("a") }, Group { class: 2, ..source("b") }];
     network.flows = vec![flow(0, 0, 1), flow(1, 0, 1)];
     let results = run(network);
-    let classes = results.classes.as_ref().unwrap();
+    let classes = results.classes.as_ref().unwrap_or_else(|| panic!("the link tells classes apart"));
     assert_eq!(floats(classes, "discarded_units"), [1000.0, 0.0]);
     assert_eq!(first(&results.queues, "discarded_policed"), 1000.0);
 }
@@ -74,7 +74,7 @@ fn groups_have_policers_of_their_own() {
 fn shaped(burst: u64, sends: Span) -> Results {
     let shaper = Some(BucketSpec { rate: Rate(8_000_000), burst: Bytes(burst) });
     let mut network = network(Port { shaper, ..link() }, Span::from_millis(10_000));
-    network.flows[0].stop = tailback_core::primitives::units::Time(sends.0);
+    network.flows[0].stop = Time(sends.0);
     network.record = Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false, flows_of_queues: false };
     run(network)
 }

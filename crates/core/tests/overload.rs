@@ -1,0 +1,37 @@
+//! What policies make of load that answers nothing.
+
+mod common;
+
+use common::{first, flow, group, one_link, port, run};
+use tailback_core::Results;
+use tailback_core::network::{Buffer, Port, Transport};
+use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::queue::{CobaltSpec, CodelSpec, PolicySpec};
+use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
+
+/// Twice what a link of 10 Mbit/s carries, behind 200 places, for 15 s after the first five.
+fn flooded(policy: PolicySpec) -> Results {
+    let arrivals = Arrivals::Process(ProcessSpec::Poisson(PoissonSpec { rate: Rate(20_000_000) }));
+    let flood = DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) };
+    let link = Port { policy, buffer: Buffer::Units(200), ..port("link", Rate(10_000_000), Span::ZERO) };
+    let back = port("back", Rate(10_000_000), Span::ZERO);
+    let group = group("flood", Transport::Datagram(flood));
+    let mut network = one_link([link, back], group, vec![flow(0, 0, 1)], Span::from_millis(20_000));
+    network.warmup = Span::from_millis(5_000);
+    run(network)
+}
+
+#[test]
+fn blue_discards_what_codel_alone_would_let_fill_the_buffer() {
+    let codel = flooded(PolicySpec::Codel(CodelSpec::default()));
+    let cobalt = flooded(PolicySpec::Cobalt(CobaltSpec::default()));
+    for results in [&codel, &cobalt] {
+        let lost = first(&results.queues, "loss_share");
+        assert!((lost - 0.5).abs() < 0.02, "{lost}");
+    }
+    // 200 packets take 160 ms. CoDel's marks become more by one in each of its intervals, and are not yet enough.
+    assert!(first(&codel.queues, "discarded_full") > 5000.0 && first(&codel.queues, "mean_wait_s") > 0.08);
+    assert!(first(&cobalt.queues, "discarded_full") == 0.0 && first(&cobalt.queues, "mean_wait_s") < 0.04);
+    // An empty queue lowers the probability slowly, and so the link is hardly idle.
+    assert!(first(&cobalt.queues, "utilisation") > 0.97);
+}
