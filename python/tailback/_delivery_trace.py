@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from math import ceil
+from math import ceil, lcm
 from pathlib import Path
 
 from tailback._core import in_column_units
@@ -14,8 +14,9 @@ from tailback.errors import OutputError, ParameterError
 __all__ = ["write_mahimahi"]
 
 OPPORTUNITY_BYTES = 1500
-# A file that `rate = {trace = "FILE"}` reads has no more lines than this.
-_MOST_LINES = 1 << 25
+# A file that `rate = {trace = "FILE"}` reads has no more than this.
+_MOST_BYTES = 64 << 20
+_TOO_MUCH = f"more opportunities than a file of {_MOST_BYTES >> 20} MiB has room for; expected lower rates or a shorter time"
 
 
 def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]]) -> None:
@@ -61,11 +62,12 @@ def of_departures(times_s: Iterable[float], sizes: Iterable[int]) -> Iterator[in
 
 def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int]) -> None:
     """A line for each; nothing is written if there are none."""
-    lines = []
-    for count, millisecond in enumerate(milliseconds):
-        if count == _MOST_LINES:
-            raise ParameterError(f"more than {_MOST_LINES} opportunities; expected lower rates or a shorter time")
+    lines, size = [], 0
+    for millisecond in milliseconds:
         lines.append(f"{millisecond}\n")
+        size += len(lines[-1])
+        if size > _MOST_BYTES:
+            raise ParameterError(_TOO_MUCH)
     if not lines:
         raise ParameterError(f"no opportunity to send {OPPORTUNITY_BYTES} bytes; expected one at least")
     try:
@@ -77,14 +79,20 @@ def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int
 def _of_rates(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
     """As soon as the bits since the beginning are those of one opportunity more, the millisecond that then ends is one."""
     begin, bits, opportunity = Fraction(0), Fraction(0), 8 * OPPORTUNITY_BYTES
-    sent = 0
     for entry in rates:
         if isinstance(entry, str) or len(entry) != 2:
             raise ParameterError(f'`rates` has {entry!r}; expected pairs such as ("10 Mbps", "5 s")')
         rate, duration = _read(entry[0], "bps", "a rate such as `10 Mbps`"), _read(entry[1], "s", "a duration such as `5 s`")
-        while rate and (next_at := begin + ((sent + 1) * opportunity - bits) / rate) <= begin + duration:
-            sent += 1
-            yield max(1, ceil(next_at * 1000))
+        before, after = bits // opportunity, (bits + rate * duration) // opportunity
+        # A line has two bytes at least.
+        if 2 * after > _MOST_BYTES:
+            raise ParameterError(_TOO_MUCH)
+        if rate:
+            # That of number n is at `offset + n * step` ms; in whole numbers, for there are many.
+            offset, step = 1000 * (begin - bits / rate), 1000 * Fraction(opportunity) / rate
+            parts = lcm(offset.denominator, step.denominator)
+            first, each = int(offset * parts), int(step * parts)
+            yield from (max(1, -(-(first + each * number) // parts)) for number in range(before + 1, after + 1))
         begin, bits = begin + duration, bits + rate * duration
 
 

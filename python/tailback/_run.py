@@ -162,8 +162,8 @@ class Run:
     def write_mahimahi(self, path: str | os.PathLike[str], queue: str) -> None:
         """Write what left a queue as a trace of Mahimahi's: a link that sends by it gives others what flows got of this one.
 
-        An opportunity of 1500 bytes stands in the millisecond in which so many more bytes had left. Time is that of the run, and what
-        comes after the last opportunity is not in the trace, which begins anew there.
+        An opportunity of 1500 bytes stands in the millisecond in which so many more bytes had left. Time is that of the run, and
+        what comes after the last opportunity is not in the trace, which begins anew there.
 
         Parameters
         ----------

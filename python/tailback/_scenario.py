@@ -121,10 +121,10 @@ class Scenario:
         links = self._description.get("links")
         holders = [("links", name) for name in links] if isinstance(links, Mapping) else []
         for holder in [*holders, ("topology", "dumbbell")]:
-            for path in ((*holder, "rate"), (*holder, "reverse", "rate")):
-                rate = _at(self._description, path)
+            for place in ((*holder, "rate"), (*holder, "reverse", "rate")):
+                rate = _at(self._description, place)
                 if isinstance(rate, Mapping) and "trace" in rate:
-                    named.append(path)
+                    named.append(place)
         if named:
             read = self.normalised()
             for *path, key in named:

@@ -32,7 +32,8 @@ def dumbbell(
     Parameters
     ----------
     rate : str or mapping
-        Of the bottleneck: ``"10 Mbps"``, or when it can send, ``{"trace": "cell.trace"}`` or ``{"opportunities": [[1, 2], [4, 1]]}``.
+        Of the bottleneck: ``"10 Mbps"``, or when it can send, ``{"trace": "cell.trace"}`` or
+        ``{"opportunities": [[1, 2], [4, 1]]}``.
     delay : str
         Of the bottleneck: ``"10 ms"`` (one way).
     buffer : str, optional
@@ -67,7 +68,7 @@ def dumbbell(
     >>> scenario["flows.web.to"]
     'right'
     """
-    shape = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape: dict[str, Any] = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
     given = {"reverse": reverse, "loss": loss, "jitter": jitter, "duplication": duplication}
     shape |= {name: value for name, value in given.items() if value is not None}
     return _scenario({"dumbbell": shape}, flows, ("left", "right"), duration, rest)

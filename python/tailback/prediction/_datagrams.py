@@ -136,7 +136,8 @@ def _predict_port(network: Network, outcome: Outcome, port: Port, sources: list[
 def _deliver(network: Network, outcome: Outcome, group: Group, sent_bps: float, lost: float) -> None:
     """What arrives of the payload that each flow sends, if none is lost beyond its first link."""
     later = (group.path or ())[1:]
-    if any(network.ports[name].buffer is not None or network.ports[name].random_loss or network.ports[name].unmodelled for name in later):
+    ports = [network.ports[name] for name in later]
+    if any(port.buffer is not None or port.random_loss or port.unmodelled for port in ports):
         outcome.leave(f"flows.{group.name}", "losses beyond its first link are in no model")
         return
     outcome.flows[group.name]["goodput_bps"][:] = sent_bps * (1 - lost)

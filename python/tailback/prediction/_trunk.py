@@ -164,7 +164,8 @@ def _deliver(network: Network, outcome: Outcome, group: DatagramGroup, predicted
     for name in (group.path or ())[len(crossed) :]:
         later = network.ports[name]
         strangers = [other for other in network.crossing(name) if other not in network.crossing(last.name)]
-        if later.buffer is not None or later.random_loss or later.unmodelled or strangers or later.capacity_bps < last.capacity_bps:
+        loses = later.buffer is not None or later.random_loss or later.unmodelled
+        if loses or strangers or later.capacity_bps < last.capacity_bps:
             outcome.leave(f"flows.{group.name}", f"what is lost at links.{name}, beyond its trunk, is in no model")
             return
     arrives = math.prod(1 - outcome.queues[name]["loss_share"] for name in crossed)
