@@ -15,11 +15,14 @@ const TOLD: usize = 400;
 #[derive(Clone, Debug)]
 pub(super) struct Readings {
     duration_s: f64,
-    /// Of a flow, by the name of its group and its number there.
-    flows: HashMap<(String, u64), u32>,
-    ports: HashMap<String, u32>,
-    /// By quantity and flow or port.
-    series: BTreeMap<(&'static str, u32), Series>,
+    /// The first flow of each group.
+    first_flows: Vec<u32>,
+    /// By quantity, and by the place of the flow or port among those that are followed.
+    series: [Vec<Series>; QUANTITIES.len()],
+    followed: Followed,
+    /// Of each flow and port its place there.
+    flow_places: Vec<u32>,
+    port_places: Vec<u32>,
     states: Vec<Value>,
     drops: Vec<Value>,
     /// By bin of time and reason; and which bins have changed.
@@ -27,92 +30,99 @@ pub(super) struct Readings {
     changed: Vec<u64>,
     /// By flow, while the run lasts.
     pub(super) lost_of_flows: HashMap<u32, u64>,
-    goodput_until: HashMap<u32, f64>,
+    /// By place: the last bin of goodput that was taken in.
+    goodput_until: Vec<f64>,
 }
 
-/// Traces that become curves: table, column, and what the page calls them.
-const CURVES: [(&str, &str, &str); 4] = [
-    ("cwnd", "cwnd_packets", "cwnd"),
-    ("ssthresh", "ssthresh_packets", "ssthresh"),
-    ("rtt", "rtt_s", "rtt"),
-    ("in_flight", "in_flight_packets", "in_flight"),
-];
+/// What becomes curves, as the page calls it.
+const QUANTITIES: [&str; 6] = ["cwnd", "ssthresh", "rtt", "in_flight", "goodput", "queue"];
+/// The traces of the first ones have these columns, and their names.
+const COLUMNS: [&str; 4] = ["cwnd_packets", "ssthresh_packets", "rtt_s", "in_flight_packets"];
+const GOODPUT: usize = 4;
+const QUEUE: usize = 5;
+/// It is not followed.
+const NOWHERE: u32 = u32::MAX;
 
 impl Readings {
-    pub(super) fn new(network: &Network) -> Readings {
-        let mut counted = vec![0u64; network.groups.len()];
-        let flows = (0..).zip(&network.flows).map(|(index, flow)| {
-            let group = flow.group as usize;
-            counted[group] += 1;
-            ((network.groups[group].name.clone(), counted[group] - 1), index)
-        });
+    pub(super) fn new(network: &Network, followed: &Followed) -> Readings {
+        let duration_s = network.duration.seconds();
+        let places = |of: &[u32], all: usize| {
+            let mut places = vec![NOWHERE; all];
+            (0..).zip(of).for_each(|(place, &index)| places[index as usize] = place);
+            places
+        };
+        let series = |of: &[u32]| vec![Series::new(duration_s); of.len()];
         Readings {
-            duration_s: network.duration.seconds(),
-            flows: flows.collect(),
-            ports: (0..).zip(&network.ports).map(|(index, port)| (port.name.clone(), index)).collect(),
-            series: BTreeMap::new(),
+            duration_s,
+            first_flows: (0..network.groups.len() as u32)
+                .map(|group| network.flows.partition_point(|flow| flow.group < group) as u32)
+                .collect(),
+            series: std::array::from_fn(|quantity| series(if quantity == QUEUE { &followed.ports } else { &followed.flows })),
+            flow_places: places(&followed.flows, network.flows.len()),
+            port_places: places(&followed.ports, network.ports.len()),
             states: Vec::new(),
             drops: Vec::new(),
             lost: BTreeMap::new(),
             changed: Vec::new(),
             lost_of_flows: HashMap::new(),
-            goodput_until: HashMap::new(),
+            goodput_until: vec![-1.0; followed.flows.len()],
+            followed: followed.clone(),
         }
     }
 
     /// Take in what has been traced.
-    pub(super) fn note(&mut self, tables: &[Table], followed: &Followed, now_s: f64) {
+    pub(super) fn note(&mut self, tables: &[Table], now_s: f64) {
         for table in tables {
             match table.name.as_str() {
                 "queue" => self.note_queues(table),
                 "drops" => self.note_drops(table),
                 "state" => self.note_states(table),
-                "throughput" => self.note_goodput(table, followed, now_s),
+                "throughput" => self.note_goodput(table, now_s),
                 name => {
-                    if let Some(&(_, column, quantity)) = CURVES.iter().find(|curve| curve.0 == name) {
-                        self.note_curve(table, column, quantity);
+                    if let Some(quantity) = QUANTITIES[..COLUMNS.len()].iter().position(|known| *known == name) {
+                        self.note_curve(table, quantity);
                     }
                 }
             }
         }
     }
 
+    /// The flow of a row: words of groups are in the order of the groups.
     fn flow(&self, table: &Table, row: usize) -> Option<u32> {
-        let group = word(words(table, "group"), row).to_string();
-        self.flows.get(&(group, *integers(table, "flow").get(row)?)).copied()
+        let group = *words(table, "group").0.get(row)?;
+        Some(self.first_flows.get(group as usize)? + *integers(table, "flow").get(row)? as u32)
     }
 
-    fn curve(&mut self, quantity: &'static str, of: u32) -> &mut Series {
-        let duration = self.duration_s;
-        self.series.entry((quantity, of)).or_insert_with(|| Series::new(duration))
+    /// Its series of a quantity.
+    fn curve(&mut self, quantity: usize, flow: u32) -> Option<&mut Series> {
+        let place = *self.flow_places.get(flow as usize)?;
+        self.series[quantity].get_mut(place as usize)
     }
 
-    fn note_curve(&mut self, table: &Table, column: &str, quantity: &'static str) {
-        let (times, values, whole) = (floats(table, "time_s"), floats(table, column), integers(table, column));
+    fn note_curve(&mut self, table: &Table, quantity: usize) {
+        let (times, values, whole) = (floats(table, "time_s"), floats(table, COLUMNS[quantity]), integers(table, COLUMNS[quantity]));
         let (groups, flows) = (words(table, "group").0, integers(table, "flow"));
-        let mut known: Option<((u32, u64), u32)> = None;
         for row in 0..times.len() {
-            let name = (groups[row], flows[row]);
-            let flow = match known {
-                Some((before, flow)) if before == name => flow,
-                _ => {
-                    let Some(flow) = self.flow(table, row) else { continue };
-                    known = Some((name, flow));
-                    flow
-                }
-            };
+            let Some(first) = self.first_flows.get(groups[row] as usize) else { continue };
+            let flow = first + flows[row] as u32;
             let value = values.get(row).copied().unwrap_or_else(|| whole[row] as f64);
-            self.curve(quantity, flow).note(times[row], value);
+            // A threshold that nothing has set yet is infinite, which is no place on an axis.
+            if value.is_finite()
+                && let Some(curve) = self.curve(quantity, flow)
+            {
+                curve.note(times[row], value);
+            }
         }
     }
 
     fn note_queues(&mut self, table: &Table) {
-        let (times, units, names) = (floats(table, "time_s"), integers(table, "queue_units"), words(table, "queue"));
+        let (times, units) = (floats(table, "time_s"), integers(table, "queue_units"));
         // The words are all ports, in their order.
-        let ports: Vec<Option<u32>> = names.1.iter().map(|name| self.ports.get(name).copied()).collect();
+        let ports = words(table, "queue").0;
         for row in 0..times.len() {
-            if let Some(port) = ports[names.0[row] as usize] {
-                self.curve("queue", port).note(times[row], units[row] as f64);
+            let place = self.port_places.get(ports[row] as usize).copied().unwrap_or(NOWHERE);
+            if let Some(curve) = self.series[QUEUE].get_mut(place as usize) {
+                curve.note(times[row], units[row] as f64);
             }
         }
     }
@@ -130,8 +140,7 @@ impl Readings {
             if let Some(flow) = flow {
                 *self.lost_of_flows.entry(flow).or_default() += 1;
             }
-            // What the queue held, where it is followed.
-            let port = self.ports.get(queue).copied();
+            let port = words(table, "queue").0[row];
             self.drops.push(json!({
                 "time_s": times[row], "queue": queue, "port": port, "flow": flow, "reason": reason,
                 "group": word(words(table, "group"), row), "index": integers(table, "flow").get(row),
@@ -151,32 +160,40 @@ impl Readings {
     }
 
     /// Bins that are over.
-    fn note_goodput(&mut self, table: &Table, followed: &Followed, now_s: f64) {
+    fn note_goodput(&mut self, table: &Table, now_s: f64) {
         let (times, rates) = (floats(table, "time_s"), floats(table, "throughput_bps"));
-        let width = followed.bin.seconds();
+        let width = self.followed.bin.seconds();
         for row in 0..times.len() {
             let Some(flow) = self.flow(table, row) else { continue };
-            let until = self.goodput_until.get(&flow).copied().unwrap_or(-1.0);
+            let place = self.flow_places.get(flow as usize).copied().unwrap_or(NOWHERE) as usize;
+            let Some(until) = self.goodput_until.get_mut(place) else { continue };
             let end = times[row] + width;
-            if times[row] > until && (end <= now_s || now_s >= self.duration_s) {
-                self.goodput_until.insert(flow, times[row]);
+            if times[row] > *until && (end <= now_s || now_s >= self.duration_s) {
+                *until = times[row];
                 // It is the mean over the bin, so it stands in its middle.
-                self.curve("goodput", flow).note(times[row] + width / 2.0, rates[row]);
+                self.series[GOODPUT][place].note(times[row] + width / 2.0, rates[row]);
             }
         }
     }
 
-    pub(super) fn last(&self, quantity: &'static str, of: u32) -> Option<f64> {
-        self.series.get(&(quantity, of)).and_then(|series| series.last)
+    /// The last value of a flow, or of a port.
+    pub(super) fn last(&self, quantity: &str, of: u32) -> Option<f64> {
+        let quantity = QUANTITIES.iter().position(|known| *known == quantity)?;
+        let places = if quantity == QUEUE { &self.port_places } else { &self.flow_places };
+        self.series[quantity].get(*places.get(of as usize)? as usize)?.last
     }
 
     /// What is new since the last reading.
     pub(super) fn read(&mut self) -> Map<String, Value> {
-        let series: Map<String, Value> = self
-            .series
-            .iter_mut()
-            .filter_map(|((quantity, of), series)| Some((format!("{quantity}:{of}"), series.read()?)))
-            .collect();
+        let mut series = Map::new();
+        for (quantity, curves) in self.series.iter_mut().enumerate() {
+            let of = if quantity == QUEUE { &self.followed.ports } else { &self.followed.flows };
+            for (curve, of) in curves.iter_mut().zip(of) {
+                if let Some(read) = curve.read() {
+                    series.insert(format!("{}:{of}", QUANTITIES[quantity]), read);
+                }
+            }
+        }
         let mut changed = std::mem::take(&mut self.changed);
         changed.sort_unstable();
         changed.dedup();

@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::readings::Readings;
 use super::rows::{count, floats, integers, word, words};
 use super::tables;
-use super::watched::{Followed, Read, instant, read};
+use super::watched::{Followed, Look, Read, instant, read};
 use crate::digest;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -14,21 +14,6 @@ use tailback_core::primitives::units::{Span, Time};
 use tailback_core::queue::Reason;
 use tailback_core::record::Table;
 use tailback_core::{Engine, Place, Results, Seen};
-
-/// How closely a run is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
-    /// Fast: what can be computed ahead is.
-    Far,
-    /// Every hop is an event, so that each packet is seen where it is.
-    Close,
-}
-
-impl From<bool> for Look {
-    fn from(close: bool) -> Look {
-        if close { Look::Close } else { Look::Far }
-    }
-}
 
 /// When to stop by itself: the instant after the first that fits.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -102,7 +87,7 @@ impl Session {
         let measured = (!network.record.traces.is_empty()).then(|| Engine::new(network.clone()));
         network.stepped = look == Look::Close;
         let followed = Followed::of(&network);
-        network.record.traces = followed.traces(&network);
+        network.record.traces = followed.traces(&network, look);
         let engine = Engine::new(network.clone());
         refuse_user_code(&engine)?;
         let end = Time::ZERO + network.duration;
@@ -110,7 +95,7 @@ impl Session {
             engine,
             measured,
             look,
-            readings: Readings::new(&network),
+            readings: Readings::new(&network, &followed),
             followed,
             network,
             content_hash: scenario.content_hash(""),
@@ -180,7 +165,7 @@ impl Session {
     }
 
     fn take_in(&mut self, tables: &[Table]) {
-        self.readings.note(tables, &self.followed, self.engine.now().seconds());
+        self.readings.note(tables, self.engine.now().seconds());
         if let Some(measured) = &mut self.measured {
             measured.run_until(self.engine.now());
         }

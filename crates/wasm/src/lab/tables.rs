@@ -1,6 +1,6 @@
 //! Tables as JSON: a name, columns, and null where nothing is known.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tailback_core::record::{Column, Table};
 
 /// Rows of a trace that are written: more than a page can show.
@@ -14,6 +14,7 @@ pub(super) fn table(table: &Table) -> Value {
             json!(values.iter().take(MOST).map(|&value| words.get(value as usize)).collect::<Vec<_>>())
         }
     };
-    let columns: Map<String, Value> = table.columns.iter().map(|(name, values)| (name.clone(), column(values))).collect();
+    // A list: an object would not keep their order.
+    let columns: Vec<(&str, Value)> = table.columns.iter().map(|(name, values)| (name.as_str(), column(values))).collect();
     json!({"name": table.name, "columns": columns})
 }

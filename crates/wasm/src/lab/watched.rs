@@ -50,6 +50,21 @@ fn too_large(needed: u64) -> Fault {
     fault
 }
 
+/// How closely a run is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Fast: what can be computed ahead is.
+    Far,
+    /// Every hop is an event, so that each packet is seen where it is.
+    Close,
+}
+
+impl From<bool> for Look {
+    fn from(close: bool) -> Look {
+        if close { Look::Close } else { Look::Far }
+    }
+}
+
 /// Flows and ports that are followed.
 #[derive(Clone, Debug)]
 pub(super) struct Followed {
@@ -83,17 +98,14 @@ impl Followed {
     }
 
     /// Traces of what is followed, and the drops of all ports.
-    pub(super) fn traces(&self, network: &Network) -> Vec<Trace> {
+    pub(super) fn traces(&self, network: &Network, look: Look) -> Vec<Trace> {
         let flows = |kind| Trace { kind, of: self.flows.clone() };
-        let kinds = [
-            TraceKind::Cwnd,
-            TraceKind::Ssthresh,
-            TraceKind::Rtt,
-            TraceKind::InFlight,
-            TraceKind::State,
-            TraceKind::Throughput(self.bin),
-        ];
+        let kinds =
+            [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::State, TraceKind::Throughput(self.bin)];
         let mut traces: Vec<Trace> = kinds.into_iter().map(flows).collect();
+        if look == Look::Close {
+            traces.push(flows(TraceKind::InFlight));
+        }
         traces.push(Trace { kind: TraceKind::Queue, of: self.ports.clone() });
         traces.push(Trace { kind: TraceKind::Drops, of: (0..network.ports.len() as u32).collect() });
         traces
