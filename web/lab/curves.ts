@@ -179,7 +179,7 @@ export class Panel {
       ctx.fillStyle = ink("--faint");
       ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
       ctx.textAlign = "right";
-      ctx.fillText(said.label, bbox.left + bbox.width - 4, y(said.value) - 4 * devicePixelRatio);
+      ctx.fillText(said.label, bbox.left + bbox.width - 4, y(said.value) + 11 * devicePixelRatio);
     }
     this.drawMarks(x);
     if (this.cursor !== null) {

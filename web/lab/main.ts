@@ -63,13 +63,15 @@ class Lab {
   private drawnCurves = 0;
   // What is waited for is of this opening, not of one before.
   private generation = 0;
+  // Frames of runs that are no longer there are not for these curves.
+  private epoch = 0;
 
   async begin(): Promise<void> {
     const style = new CSSStyleSheet();
     style.replaceSync(uplotCss);
     document.adoptedStyleSheets = [style];
     byId("version").textContent = `Tailback ${TAILBACK_VERSION}.`;
-    this.engine.onframe = (frame) => this.take(frame);
+    this.engine.onframe = (frame) => frame.epoch === this.epoch && this.take(frame);
     this.engine.onbroken = (why) => this.notice(`The core could not go on: ${why}. Reload the page.`);
     this.listen();
     requestAnimationFrame(() => this.draw());
@@ -271,6 +273,7 @@ class Lab {
   // What has been opened or changed is shown, from its start.
   private shown(): void {
     this.stop();
+    this.epoch++;
     this.opened = null;
     this.results = {};
     this.cursor = null;
@@ -284,8 +287,8 @@ class Lab {
       pane.touch();
       const title = pane.root.querySelector("h3");
       if (title) {
-        title.hidden = this.variants.length === 1;
-        title.textContent = `${name}: ${pane.description.name || "without a name"}`;
+        title.className = this.variants.length === 1 ? "alone" : "";
+        title.textContent = `${this.variants.length === 1 ? "" : `${name}: `}${pane.description.name || "without a name"}`;
       }
     });
     fill(byId("results"));
@@ -449,6 +452,7 @@ class Lab {
       if (generation !== this.generation) {
         return false;
       }
+      this.epoch++;
       this.variants.forEach(({ pane }) => pane.run.clear());
       this.opened = { close: wanted };
       await this.read();
@@ -465,7 +469,7 @@ class Lab {
     for (const name of this.names) {
       readings[name] = await this.engine.ask({ ask: "read", name, packets: PACKETS });
     }
-    this.take({ readings, hit: null, playing: false, pace: 0, memory: 0 });
+    this.take({ epoch: this.epoch, readings, hit: null, playing: false, pace: 0, memory: 0 });
   }
 
   private breaks(): Breaks {
@@ -491,7 +495,7 @@ class Lab {
       this.playing = true;
       fill(byId("results"));
       this.status("");
-      this.engine.play({ names: this.names, speed, until_s: this.duration, breaks: this.breaks(), packets: PACKETS });
+      this.engine.play({ epoch: this.epoch, names: this.names, speed, until_s: this.duration, breaks: this.breaks(), packets: PACKETS });
       this.buttons();
     }
   }
@@ -647,7 +651,8 @@ class Lab {
     const loss = { time_s: drop.time_s, port: drop.port, flow: drop.flow, segment: drop.segment, transmission: drop.transmission };
     try {
       const answer = await this.engine.question<WhyAnswer>({ ask: "why", name: "why", scenario: { toml: variant.sound, seed: this.seed() }, loss });
-      fill(place, close, heading, ...explained(drop, answer));
+      const cells = variant.pane.description.groups.some((group) => group.cells);
+      fill(place, close, heading, ...explained(drop, answer, cells ? "cells" : "packets"));
       place.scrollIntoView({ block: "nearest" });
     } catch (error) {
       this.told(error);

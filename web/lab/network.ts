@@ -145,13 +145,15 @@ export class Drawing {
         const { x, y } = this.end(of, flow.flow);
         ctx.fillStyle = flowColour(place);
         ctx.beginPath();
-        ctx.arc(x, y, 6, 0, 2 * Math.PI);
+        ctx.arc(x, y, 5, 0, 2 * Math.PI);
         ctx.fill();
         if (name && this.flows.size <= 8) {
           ctx.fillStyle = ink("--soft");
           ctx.textAlign = "left";
           const alone = this.description.groups.find((group) => group.name === flow.group)?.count === 1;
-          ctx.fillText(alone ? flow.group : `${flow.group} ${flow.index}`, Math.max(2, x - 10), y - 10);
+          ctx.font = "10px system-ui, sans-serif";
+          ctx.fillText(alone ? flow.group : `${flow.group} ${flow.index}`, Math.max(2, x - 10), y - 8);
+          ctx.font = "12px system-ui, sans-serif";
         }
       }
     }
@@ -393,7 +395,7 @@ function laidOut(description: Description, flows: Flow[]): Layout {
       own.forEach((flow, row) => {
         const spread = outer ? Math.min(0.34, 0.96 / Math.max(own.length, 1)) : 0.1;
         const y = outer && perNode.size > 1 ? at.y + (row - (own.length - 1) / 2) * 0.12 : at.y + (row - (own.length - 1) / 2) * spread;
-        placed.set(flow.flow, { x: at.x + side * (outer ? outside : 0.09), y: outer ? y : at.y + 0.26 + row * 0.12 });
+        placed.set(flow.flow, { x: at.x + side * (outer ? outside : 0.09), y: outer ? y : at.y + 0.34 + row * 0.12 });
       });
     }
     return placed;

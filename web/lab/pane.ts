@@ -9,7 +9,7 @@ import { Run } from "./run";
 import { count, digits, rate, seconds } from "./words";
 
 const BINS = 400;
-const PORT_COLOURS = ["--ink", "--accent", "--bad", "--good", "--soft", "--faint"];
+const PORT_COLOURS = ["--line", "--accent", "--bad", "--good", "--ink", "--faint"];
 
 export class Pane {
   readonly root = make("section", { class: "pane" });
@@ -55,7 +55,7 @@ export class Pane {
       name: ports[port]?.name ?? "",
       colour: () => ink(PORT_COLOURS[place % PORT_COLOURS.length] ?? "--ink"),
       dash: [],
-      width: 1.2,
+      width: 1,
       steps: true,
       curve: () => this.run.curves.get(`queue:${port}`),
     }));

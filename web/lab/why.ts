@@ -8,8 +8,8 @@ export function lossNamed(drop: Drop): string {
   return `segment ${count(drop.segment)} of ${drop.group} ${drop.index} at ${drop.queue}`;
 }
 
-export function explained(drop: Drop, why: WhyAnswer): HTMLElement[] {
-  const size = why.buffer === null ? "an unlimited buffer" : `a buffer of ${count(why.buffer)} ${why.unit}`;
+export function explained(drop: Drop, why: WhyAnswer, units: string): HTMLElement[] {
+  const size = why.buffer === null ? "an unlimited buffer" : `a buffer of ${count(why.buffer)} ${why.unit === "bytes" ? "bytes" : units}`;
   const held = why.held === null ? "" : ` It held ${count(why.held)}.`;
   const sent =
     why.sent_s === null

@@ -9,6 +9,7 @@ interface Host {
 }
 
 export interface Play {
+  epoch: number;
   // Which runs, side by side.
   names: string[];
   // Simulated seconds a second; null for as fast as it goes.
@@ -30,6 +31,8 @@ export type ToWorker =
   | { kind: "drawn" };
 
 export interface Frame {
+  // Of the play that it is of.
+  epoch: number;
   readings: Record<string, Reading>;
   hit: string | null;
   playing: boolean;
@@ -218,7 +221,7 @@ function frame(given: Play, hit: string | null, playing: boolean): void {
   }
   shown = now;
   awaited = true;
-  host.postMessage({ kind: "frame", frame: { readings, hit, playing, pace, memory: core?.memory.buffer.byteLength ?? 0 } });
+  host.postMessage({ kind: "frame", frame: { epoch: given.epoch, readings, hit, playing, pace, memory: core?.memory.buffer.byteLength ?? 0 } });
 }
 
 // Slices follow one another through a channel: timers would wait four milliseconds between them.
