@@ -23,8 +23,8 @@ __all__ = ["lab"]
 def lab(port: int, no_open: bool, out: Path | None) -> Exit:
     """Watch scenarios run, in a page of the browser.
 
-    Everything is computed in the page; this command hands it its files, to this machine alone, until Ctrl-C. What `--out` writes can be put on any
-    web space.
+    Everything is computed in the page; this command hands it its files, to this machine alone, until Ctrl-C. What `--out` writes
+    can be put on any web space.
     """
     from tailback._lab import Server, write
 

@@ -5,10 +5,10 @@
 
 use super::engine::Engine;
 use super::port::Entry;
+use super::routes::END;
 use super::senders::End;
 use crate::congestion::Controller;
 use crate::network::{FlowId, PortId};
-use crate::primitives::line::Line;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Segments, Span, Time, Units};
 use crate::queue::Reason;
@@ -119,13 +119,24 @@ impl Engine {
         for path in &fabric.paths {
             let sender = path.wire.sender_access(&common.rates).delay;
             let receiver = path.wire.receiver_access(&common.rates).delay;
-            let mut show_line = |line: &Line, place: Place, delay: Span| {
-                common.pool.iter(line).for_each(|packet| show(packet, place, delay));
-            };
-            show_line(&path.send, Place::FromItsEnd, sender);
-            show_line(&path.deliver, Place::ToItsEnd, receiver);
-            show_line(&path.back, Place::FromItsEnd, receiver);
-            show_line(&path.home, Place::ToItsEnd, sender);
+            common.pool.iter(&path.send).for_each(|packet| show(packet, Place::FromItsEnd, sender));
+            common.pool.iter(&path.back).for_each(|packet| show(packet, Place::FromItsEnd, receiver));
+            for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.home, path.wire.backward, sender)] {
+                let route = fabric.routes[way as usize..].iter().take_while(|&&port| port != END);
+                let last = route.last().copied().filter(|&port| (port as usize) < fabric.ports.len());
+                for packet in common.pool.iter(line) {
+                    // It goes from the last port to its end without being looked at in between.
+                    let at_access = packet.time.before(delay);
+                    match last.filter(|_| at_access > self.now()) {
+                        Some(port) => {
+                            let mut packet = *packet;
+                            packet.time = at_access;
+                            show(&packet, Place::Behind(port), fabric.ports[port as usize].equipment.delay());
+                        }
+                        None => show(packet, Place::ToItsEnd, delay),
+                    }
+                }
+            }
         }
         for (id, port) in (0..).zip(&fabric.ports) {
             let delay = port.equipment.delay();

@@ -37,32 +37,75 @@ enum Request {
     /// The JSON Schema of scenarios.
     Schema,
     /// What a scenario says: nodes, links, flows, warnings.
-    Describe { scenario: Of },
+    Describe {
+        scenario: Of,
+    },
     /// The values that stand in a text, each with its place.
-    Knobs { toml: String },
+    Knobs {
+        toml: String,
+    },
     /// The text with another value at a place.
-    Turn { toml: String, at: String, value: Value },
+    Turn {
+        toml: String,
+        at: String,
+        value: Value,
+    },
     /// The text with a change of a link at a time.
-    Change { toml: String, change: Value },
+    Change {
+        toml: String,
+        change: Value,
+    },
     /// Begin a run under a name, in place of one that has it.
-    Open { name: String, scenario: Of, close: bool },
+    Open {
+        name: String,
+        scenario: Of,
+        close: bool,
+    },
     /// Run on, until a time and for so many events at most.
-    Advance { name: String, until_s: f64, events: u64, breaks: Breaks },
+    Advance {
+        name: String,
+        until_s: f64,
+        events: u64,
+        breaks: Breaks,
+    },
     /// One event, packet or round trip.
-    Step { name: String, step: Step },
+    Step {
+        name: String,
+        step: Step,
+    },
     /// What has happened since it was read last, and what there is now.
-    Read { name: String, packets: usize },
+    Read {
+        name: String,
+        packets: usize,
+    },
     /// All tables and their hashes.
-    Results { name: String },
+    Results {
+        name: String,
+    },
     /// What became of a loss, from a run of its own: begin, then `advance_question`.
-    Why { name: String, scenario: Of, loss: Loss },
+    Why {
+        name: String,
+        scenario: Of,
+        loss: Loss,
+    },
     /// The first event at which two runs differ.
-    Difference { name: String, left: Of, right: Of },
-    AdvanceQuestion { name: String, events: u64 },
+    Difference {
+        name: String,
+        left: Of,
+        right: Of,
+    },
+    AdvanceQuestion {
+        name: String,
+        events: u64,
+    },
     /// A run or a question is no longer wanted.
-    Close { name: String },
+    Close {
+        name: String,
+    },
     /// All rules for the buffer of a link.
-    Sizing { question: Value },
+    Sizing {
+        question: Value,
+    },
 }
 
 /// A scenario and its seed.

@@ -100,7 +100,8 @@ impl Readings {
     }
 
     fn note_curve(&mut self, table: &Table, quantity: usize) {
-        let (times, values, whole) = (floats(table, "time_s"), floats(table, COLUMNS[quantity]), integers(table, COLUMNS[quantity]));
+        let (times, values, whole) =
+            (floats(table, "time_s"), floats(table, COLUMNS[quantity]), integers(table, COLUMNS[quantity]));
         let (groups, flows) = (words(table, "group").0, integers(table, "flow"));
         for row in 0..times.len() {
             let Some(first) = self.first_flows.get(groups[row] as usize) else { continue };

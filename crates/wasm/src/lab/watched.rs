@@ -2,9 +2,9 @@
 
 use super::Of;
 use super::fault::Fault;
-use tailback_core::{MemoryEstimate, memory_estimate};
 use tailback_core::network::{Network, Trace, TraceKind};
 use tailback_core::primitives::units::{Span, Time};
+use tailback_core::{MemoryEstimate, memory_estimate};
 use tailback_scenario::{Scenario, Whole};
 
 /// Flows and queues that are followed.
@@ -100,8 +100,7 @@ impl Followed {
     /// Traces of what is followed, and the drops of all ports.
     pub(super) fn traces(&self, network: &Network, look: Look) -> Vec<Trace> {
         let flows = |kind| Trace { kind, of: self.flows.clone() };
-        let kinds =
-            [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::State, TraceKind::Throughput(self.bin)];
+        let kinds = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::State, TraceKind::Throughput(self.bin)];
         let mut traces: Vec<Trace> = kinds.into_iter().map(flows).collect();
         if look == Look::Close {
             traces.push(flows(TraceKind::InFlight));

@@ -185,7 +185,8 @@ impl Why {
                     self.tell(time_s, json!({"acked": ack}));
                 }
             }
-            What::Holds(units) if is_before => self.held = Some(units),
+            // Of one instant, departures come first and then what is taken in, as far as there is room.
+            What::Holds(units) if time_s <= self.loss.time_s => self.held = Some(units),
             What::Lost(reason) => self.reason = Some(reason),
             _ => {}
         }
