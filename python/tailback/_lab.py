@@ -83,8 +83,12 @@ class Server:
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}/"
 
     def serve(self) -> None:
-        """Until interrupted."""
+        """Until interrupted, or closed."""
         try:
             self._server.serve_forever(poll_interval=0.2)
         finally:
             self._server.server_close()
+
+    def close(self) -> None:
+        """Ends it; what serves returns."""
+        self._server.shutdown()

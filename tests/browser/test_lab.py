@@ -182,7 +182,7 @@ def test_a_run_stops_at_the_first_loss(opened: Open) -> None:
     page.click("#play")
     expect(page.locator("#status")).to_contain_text("a loss at bottleneck (full)", timeout=PATIENCE)
     toml = (ROOT / "examples/one_flow.toml").read_text().partition("[record]")[0] + '[record]\ntraces = ["drops"]\n'
-    drops = tb.simulate(tb.Scenario.from_toml(toml)).traces["drops"]
+    drops = tb.simulate(tb.Scenario.from_toml(toml)).trace("drops")
     assert float(page.inner_text("#clock").split("\u202f")[0]) == pytest.approx(float(drops["time_s"][0]), abs=2e-3)
 
 

@@ -52,7 +52,7 @@ export class Places {
       return typeof schema["items"] === "object" && schema["items"] ? [schema["items"] as Schema] : [];
     }
     const own = (schema["properties"] as Schema | undefined)?.[key];
-    const any = schema["additionalProperties"] ?? Object.values((schema["patternProperties"] as Schema | undefined) ?? {})[0];
+    const any = schema["additionalProperties"] || Object.values((schema["patternProperties"] as Schema | undefined) ?? {})[0];
     return [own, own === undefined ? any : undefined].filter((found): found is Schema => typeof found === "object" && found !== null);
   }
 }
@@ -60,7 +60,9 @@ export class Places {
 // Sections whose values say what is recorded, not what happens.
 const ASIDE = /^(record|name$)/;
 
-export function knobs(place: HTMLElement, found: Knob[], places: Places, problems: Problem[], turn: (at: string, value: string | number | boolean) => void): void {
+// `other`: those of the variant beside this one, which are told where they differ.
+export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: Places, problems: Problem[], turn: (at: string, value: string | number | boolean) => void): void {
+  const beside = (at: string) => other.find((knob) => knob.at === at)?.value;
   const sections = new Map<string, Knob[]>();
   for (const knob of found.filter((knob) => !ASIDE.test(knob.at))) {
     const section = knob.at.includes(".") ? knob.at.slice(0, knob.at.lastIndexOf(".")) : "run";
@@ -69,12 +71,12 @@ export function knobs(place: HTMLElement, found: Knob[], places: Places, problem
   fill(
     place,
     ...[...sections].map(([section, own]) =>
-      make("fieldset", {}, make("legend", {}, section), ...own.map((knob) => control(knob, places.at(knob.at), problems.filter((problem) => problem.at === knob.at), turn))),
+      make("fieldset", {}, make("legend", {}, section), ...own.map((knob) => control(knob, places.at(knob.at), beside(knob.at), problems.filter((problem) => problem.at === knob.at), turn))),
     ),
   );
 }
 
-function control(knob: Knob, known: Known, problems: Problem[], turn: (at: string, value: string | number | boolean) => void): HTMLElement {
+function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, problems: Problem[], turn: (at: string, value: string | number | boolean) => void): HTMLElement {
   const id = `knob-${knob.at}`;
   const label = knob.at.slice(knob.at.lastIndexOf(".") + 1);
   const set = (value: string | number | boolean) => turn(knob.at, value);
@@ -102,6 +104,9 @@ function control(knob: Knob, known: Known, problems: Problem[], turn: (at: strin
     if (slider) {
       row.append(slider);
     }
+  }
+  if (beside !== undefined && beside !== knob.value) {
+    row.append(make("small", { class: "differs" }, `in A: ${beside}`));
   }
   if (known.help) {
     const fallback = known.fallback === undefined || known.fallback === null ? "" : ` If not given: ${typeof known.fallback === "object" ? JSON.stringify(known.fallback) : String(known.fallback)}.`;

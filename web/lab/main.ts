@@ -366,7 +366,8 @@ class Lab {
     }
     this.gutter();
     if (this.places) {
-      knobs(byId("knobs"), variant.knobs, this.places, variant.problems, (at, value) => void this.turn(at, value));
+      const other = variant.name === "B" ? this.variant("A").knobs : [];
+      knobs(byId("knobs"), variant.knobs, other, this.places, variant.problems, (at, value) => void this.turn(at, value));
     }
     this.problems(variant);
     this.exports();

@@ -96,6 +96,10 @@ export class Drawing {
     this.drawFalling(ctx);
   }
 
+  private get isCrowded(): boolean {
+    return this.layout.nodes.size > 14;
+  }
+
   private get width(): number {
     return this.canvas.clientWidth || 600;
   }
@@ -132,7 +136,7 @@ export class Drawing {
       const middle = { x: from.x + (to.x - from.x) * 0.62, y: from.y + (to.y - from.y) * 0.62 };
       ctx.fillStyle = ink("--soft");
       ctx.textAlign = "center";
-      if (Math.abs(to.x - from.x) > 190) {
+      if (Math.abs(to.x - from.x) > 190 && this.layout.ports.length <= 12) {
         ctx.fillText(`${rate(port.rate_bps)} · ${seconds(port.delay_s)}`, middle.x, middle.y + 26);
       }
     }
@@ -160,16 +164,17 @@ export class Drawing {
   }
 
   private drawNodes(ctx: CanvasRenderingContext2D): void {
+    const half = this.isCrowded ? 6 : 11;
     for (const name of this.layout.nodes.keys()) {
       const { x, y } = this.node(name);
       ctx.fillStyle = ink("--ground");
       ctx.strokeStyle = ink("--ink");
       ctx.lineWidth = 1.5;
       ctx.beginPath();
-      ctx.roundRect(x - 11, y - 11, 22, 22, 5);
+      ctx.roundRect(x - half, y - half, 2 * half, 2 * half, half / 2);
       ctx.fill();
       ctx.stroke();
-      if (this.layout.nodes.size <= 14) {
+      if (!this.isCrowded) {
         ctx.fillStyle = ink("--ink");
         ctx.textAlign = "center";
         ctx.fillText(name, x, y + 26);
@@ -187,6 +192,10 @@ export class Drawing {
 
   private box(port: Port): { left: number; top: number; width: number; height: number } {
     const { x, y } = this.queueAt(port);
+    // Of many queues each is small, and lies on its link.
+    if (this.isCrowded) {
+      return { left: x - 18, top: y + 18, width: 36, height: 8 };
+    }
     const width = Math.min(96, Math.max(40, Math.abs(this.node(port.to).x - this.node(port.from).x) * 0.42));
     return { left: x - width / 2, top: y - 11, width, height: 18 };
   }
@@ -223,7 +232,7 @@ export class Drawing {
         const filled = Math.min(1, held / places) * (width - 2);
         ctx.fillRect(left + width - 1 - filled, top + 1, filled, height - 2);
       }
-      if (width > 60 || this.description.followed.ports.length < 4) {
+      if (!this.isCrowded) {
         ctx.fillStyle = ink("--ink");
         ctx.textAlign = "center";
         ctx.fillText(`${count(held)}${port.buffer !== null && port.buffer_unit === "packets" ? ` of ${count(port.buffer)}` : ""}`, left + width / 2, top - 5);

@@ -115,9 +115,15 @@ export class Pane {
       const cell = this.cells[place];
       if (cell) {
         const state = this.run.reading?.flows.find((one) => one.flow === flow);
-        fill(cell, time === null ? (state ? told(state) : "") : this.toldAt(flow, time));
+        fill(cell, time === null ? (state ? told(state, this.lost(flow)) : "") : this.toldAt(flow, time));
       }
     });
+  }
+
+  // What is lost of a flow: a cell takes its packet with it.
+  private lost(flow: number): string {
+    const group = this.description.flows.find((one) => one.flow === flow)?.group;
+    return this.description.groups.find((one) => one.name === group)?.cells ? "cells lost" : "lost";
   }
 
   private toldAt(flow: number, time: number): string {
@@ -127,14 +133,14 @@ export class Pane {
   }
 }
 
-function told(state: FlowState): string {
+function told(state: FlowState, lost: string): string {
   const parts = [
     state.cwnd === null ? "" : `window ${digits(state.cwnd)}`,
     state.in_flight === null ? "" : `${count(state.in_flight)} under way`,
     state.goodput_bps === null ? "" : rate(state.goodput_bps),
     state.rtt_s === null ? "" : seconds(state.rtt_s),
     `${count(state.sent)} sent`,
-    `${count(state.lost)} lost`,
+    `${count(state.lost)} ${lost}`,
   ];
   return parts.filter(Boolean).join(" · ");
 }

@@ -27,12 +27,17 @@ def lab(port: int, no_open: bool, out: Path | None) -> Exit:
     can be put on any web space.
     """
     from tailback._lab import Server, write
+    from tailback.errors import OutputError
 
-    if out is not None:
-        write(out)
-        note(f"the page is in {out}; any web server can serve it")
-        return Exit.DONE
-    server = Server(port)
+    try:
+        if out is not None:
+            write(out)
+            note(f"the page is in {out}; any web server can serve it")
+            return Exit.DONE
+        server = Server(port)
+    except OutputError as error:
+        note(f"error: {error}")
+        return Exit.INPUT
     data(server.address)
     note("Ctrl-C ends it")
     if not no_open:
